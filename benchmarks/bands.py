@@ -111,8 +111,8 @@ def table(results):
     counts = sorted({result["replications"] for result in results})
     errors = ", ".join(f"{math.sqrt(0.0475 / count):.4f} of {count:,} replications" for count in counts)
     lines = [
-        "Cells are data-donors-p; after reverse mapping (data-reverse-p) that of the file is known.",
-        f"The Monte Carlo standard error of a share of 5% or 95% is {errors}.",
+        "Cells are named data-donors-p. After reverse mapping (data-reverse-p) that of the file is known.",
+        f"Monte Carlo standard errors of a share of 5% or 95%: {errors}.",
         "", ".. list-table::", "   :header-rows: 1", "",
     ]  # fmt: skip
     rows = [["", *HEADS.values()]]

@@ -377,18 +377,18 @@ HEADS = (
 INSIDE = 0.94, 0.96  # shares at 95% that need no explanation
 HEAPED, TAILED = ("zeros", "scores"), ("laplace", "lognormal", "t4", "zeros")
 WHY = {
-    "a": "Reverse mapping releases the values of the file: what concerns the column alone is known.",
-    "b": "Heaps: an interval of quantiles begins and ends at values that data can have; of the scores, 10 "
-    "is the largest, and the distribution function there is 1.",
-    "c": "An interval of quantiles goes from one of the values that T* has to another, as that of order "
-    "statistics does (unmasked). These are far apart for 200 records; at p = .3 T goes up and down between "
-    "them, all of which the interval takes in.",
-    "d": "Tails too heavy for second moments of so few records, masked or not.",
-    "e": "A skewed law, whose mean is not yet normal, masked or not.",
-    "f": "Ten of 200 records lie beyond the point: the error of T given the file is not yet normal.",
-    "g": "200 records: their variance, a difference of those of masked values and noise, is not "
-    "yet normal on its logarithm, least of all under Laplace noise.",
-    "x": "Within two Monte Carlo standard errors of the limit.",
+    "a": "Reverse mapping releases the values of the file, so every statistic of the column alone is known.",
+    "b": "Heaps: an interval for a quantile begins and ends at values that occur in the data. The largest "
+    "score is 10, where the distribution function is 1.",
+    "c": "An interval for a quantile goes from one value of T* to another, as an unmasked interval goes "
+    "between order statistics. With 200 records these are far apart; at p = .3 T rises and falls between "
+    "them, and the interval includes all of it.",
+    "d": "The tails are too heavy for second moments of so few records, masked or not.",
+    "e": "A skewed distribution, whose mean is not yet normal, masked or not.",
+    "f": "Only ten of 200 records lie beyond the point: the error of T given the file is not yet normal.",
+    "g": "With 200 records the estimated variance, that of the masked values less that of the noise, is not "
+    "yet normal on the log scale, least of all with Laplace noise.",
+    "x": "The share is within two Monte Carlo standard errors of the limit.",
 }
 
 
@@ -446,9 +446,9 @@ def table(results):
             rows.append(f"   {_csv((*shown, group, *texts, length, reason))}")
             shown = ("", "")
     lines = [
-        "Cells are data-noise-donors-p-n. The Monte Carlo standard error of one share at 95% (90%) is",
-        f"{', '.join(errors)} replications; rows of several statistics, such as both ends, show their mean.",
-        f"Why a share at 95% is not between {_text(INSIDE[0], 2)} and {_text(INSIDE[1], 2)}:", "",
+        "Cells are named data-noise-donors-p-n. The Monte Carlo standard error of one share at 95% (90%) is",
+        f"{', '.join(errors)} replications; rows of several statistics, such as both ends, show the mean.",
+        f"Reasons why a share at 95% is not between {_text(INSIDE[0], 2)} and {_text(INSIDE[1], 2)}:", "",
         *(f"* *{letter}*: {WHY.get(letter, 'not known.')}" for letter in sorted(letters)),
         "", ".. csv-table::", f"   :header: {_csv(HEADS)}", "", *rows,
     ]  # fmt: skip

@@ -80,9 +80,9 @@ def run(x, other, replications, seed, workers=1):
 def table(found, replications):
     """reStructuredText: a row for each column and method."""
     lines = [
-        f"Root mean squared errors about the original file, {replications} maskings: of the correlation in",
-        "hundredths; of the difference between two groups (the upper half of the other column and the rest)",
-        "and of the deciles in percent of the standard deviation. An empty cell: no such estimate.", "",
+        f"Root mean squared errors about the original file, from {replications} maskings: of the correlation",
+        "in hundredths; of the difference between two groups (upper half of the other column and the rest)",
+        "and of the deciles in percent of the standard deviation. Empty: no such estimate.", "",
         ".. list-table::", "   :header-rows: 1", "", *row(HEAD),
     ]  # fmt: skip
     for name, rows in found.items():

@@ -60,11 +60,8 @@ def correlations(law, n, p, r, sigma=0.7, joint=False, donors="sample"):
     def trial(rng):
         x, e = law.rvs((2, n), rng)
         w = r * x + math.sqrt(1.0 - r * r) * e
-        rows = _masked_together(rng, scheme, (x, w) if joint else (x,))
-        estimate, other = scheme.estimate(rows[0]), w
-        if joint:
-            other = scheme.estimate(rows[1])
-            estimate.origin = other.origin = Origin("g")
+        estimate, *others = masked_together(rng, scheme, (x, w) if joint else (x,))
+        other = others[0] if joint else w
         own, reach = np.corrcoef(x, w)[0, 1], NORMAL / math.sqrt(n - 3)
         population, file = (
             estimate.correlation_interval(other, target=target) for target in ("population", "file")
@@ -80,15 +77,21 @@ def correlations(law, n, p, r, sigma=0.7, joint=False, donors="sample"):
     return ("population", "file", "holds its estimate"), trial
 
 
-def _masked_together(rng, scheme, columns):
-    """By eq. (1), on the grid of the scheme."""
+def masked_together(rng, scheme, columns):
+    """Estimates of columns masked on the scheme's grid, by eq. (1) or by a cycle through swapped records."""
     n, law = columns[0].size, scheme.law
     swapped = rng.random(n) < scheme.p
-    donor = (np.arange(n) + rng.integers(1, n, n)) % n
+    if scheme.donors == "permutation":
+        cycle, donor = rng.permutation(np.flatnonzero(swapped)), np.arange(n)
+        donor[cycle] = np.roll(cycle, 1)
+    else:
+        donor = (np.arange(n) + rng.integers(1, n, n)) % n
     found = []
     for x in columns:
         z = np.where(swapped, x[donor], x + scheme.sigma * rng.normal(size=n))
-        found.append(law.from_units(law.to_units(z)))
+        estimate = scheme.estimate(law.from_units(law.to_units(z)))
+        estimate.origin = Origin("g")
+        found.append(estimate)
     return found
 
 

@@ -31,7 +31,7 @@ def table(cells, known, results):
     """reStructuredText: a row for each statistic of a cell; `known` are shares and lengths before."""
     counts = sorted({result["replications"] for result in results})
     errors = ", ".join(f"{math.sqrt(0.0475 / count):.3f} of {count:,}" for count in counts)
-    lines = [f"Standard errors of a share of .95: {errors} files.", "", ".. list-table::",
+    lines = [f"Monte Carlo standard errors of a share of .95: {errors} files.", "", ".. list-table::",
              "   :header-rows: 1", ""]  # fmt: skip
     lines += row(HEADS)
     for result in results:

@@ -58,7 +58,7 @@ def table(found, replications):
     """reStructuredText: a row for each group and n, a column for each p."""
     largest = max(error for cell in found.values() for _, error in cell.values())
     lines = [
-        f"Means over {', '.join(PLAIN)} data, below them the largest of the four; {replications:,}",
+        f"Means over {', '.join(PLAIN)} data and, below, the largest of the four; {replications:,}",
         f"replications, standard errors at most {largest:.3f} for one kind of data. \"Ends\" are the",
         "quantiles .05 and .95, \"between\" .1, .25, .5, .75 and .9.", "",
         ".. list-table::", "   :header-rows: 1", "",

@@ -103,7 +103,9 @@ class Links(HTMLParser):
         self.close()
         self.found += re.findall(r"@import[^;]*", page)
         self.found += [
-            each for each in re.findall(r"url\(([^)]*)\)", page) if not each.strip("\"' ").startswith("#")
+            each
+            for each in re.findall(r"url\(([^)]*)\)", page)
+            if not each.strip("\"' ").startswith(("#", "data:"))
         ]
 
     def handle_starttag(self, tag, attrs):

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import itertools
 import textwrap
 from collections import Counter
 from pathlib import Path
@@ -229,3 +230,41 @@ def test_the_tables_of_reverse_mapping_have_shares_and_the_largest_bias(monkeypa
 
     assert "   * - log 0.6 200\n     - 0." in text
     assert f"   * - ties\n     - {max(map(abs, found[1]['found'])):.3f}\n" in text
+
+
+def test_the_table_of_linear_coverage_has_light_and_heavy_tails_apart():
+    from benchmarks import linear_coverage as study
+
+    cells = [cell for cell in study.cells() if cell[0].endswith("-sample-0.3-200")]
+    found = [study.run(cell, 2, 1) for cell in cells]
+    for each, share in zip(found, (0.5, 0.25, 0.75, 0.125), strict=True):
+        each["found"] = np.full_like(each["found"], share)
+
+    assert len(study.cells()) == 24
+    assert [each["replications"] for each in found] == [2] * 4
+    assert study.run(("x", "normal", "sample", 0.3, 2_000), 10, 1)["replications"] == 3
+    assert study.table(found).count("     - .500 (.250-.750); .125 (.125-.125)\n") == 2 * len(
+        study.STATISTICS
+    )
+
+
+def test_the_population_of_linear_coverage_is_that_of_a_large_file():
+    from benchmarks import linear_coverage as study
+
+    for name in ("normal", "lognormal"):
+        law = study.LAWS[name]
+        large = study.of_file(*study.drawn(law, np.random.default_rng(1), 1_000_000))
+        # seven standard errors of a million records, at most .0015 of any of these
+        np.testing.assert_allclose(study.of_population(law), large, rtol=0.0, atol=0.02)
+
+
+def test_the_table_of_heavy_tails_has_the_extremes_over_p():
+    from benchmarks import heavy_tails as study
+
+    warned, above = study.run("pareto3", 150, 0.6, "permutation", 100, 1)
+    cells = itertools.product(study.NAMES, study.SIZES, study.PS, study.DONORS)
+    text = study.table({cell: (cell[2], 1.0) for cell in cells}, 100)
+
+    assert 0.5 < warned < above  # .8 with a standard error of .04
+    assert study.run("normal", 150, 0.6, "sample", 20, 1) == (0.0, 0.0)
+    assert text.count("     - 0.30-0.80\n") == text.count("     - 1.00\n") == 10

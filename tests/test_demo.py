@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from condmask import read_release
-from condmask.demo import run, show, survey
+from condmask.demo import people, run, show, survey
 from condmask.files.read import read_column
 from condmask.releases.read import read_schemes
 
@@ -76,3 +76,12 @@ def test_the_text_has_a_line_for_every_row(kept):
     lines = show(kept[0]).splitlines()
 
     assert all(any(line.startswith(f"{name} ") for line in lines) for name, *_ in kept[0].rows)
+
+
+def test_people_are_the_same_each_time_and_round_their_incomes():
+    first, second = people(), people()
+
+    assert first.equals(second)
+    assert (len(first), first["income"].median()) == (20_000, 1600)
+    assert (first["income"] % 10 == 0).all()
+    assert 0.6 < (first["income"] % 100 == 0).mean() < 0.7  # 60%, and one in ten of the others by chance

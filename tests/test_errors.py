@@ -63,7 +63,7 @@ NO_RANGE = "range must be two numbers, the lower first, of which one may be None
 NOT_POSITIVE = "sigma must be positive and finite, got "
 NOT_DECIMALS = "decimals must be None or a whole number from -15 to 15, got "
 NOT_CODES = "missing must be a finite number or a sequence of several, got "
-OTHER_KEY = ": every part of the file would be masked under another key"
+OTHER_KEY = ": otherwise each part of the file would be masked under a different key"
 NO_KEY_TWICE = "rng must be a whole number or a Key where rows are given, got "
 NO_ROWS = "rows must be a pair 0 <= start < stop <= 10, got "
 NO_WORKERS = "workers must be a whole number of at least 1 or a map-like callable, got "
@@ -78,7 +78,7 @@ NONE_NAMED = (
     "strata must be left out where the scheme names none, got values; ConditionalMasking(..., strata=name) "
     "names their column"
 )
-OFF_GRID = "round=True rounds the data, which else would show swapped records"
+OFF_GRID = "round=True rounds the data, whose digits would otherwise reveal swapped records"
 
 SCHEME = [
     *(Row(lambda p=p: scheme(p), ValueError, f"{NOT_A_PROBABILITY}{p}") for p in (0, 1, -0.1, 1.5)),
@@ -358,21 +358,19 @@ MASK = [
         lambda: mask(strata=list("aaaaaabbbb")),
         ValueError,
         "strata must have at least 10 records each, got 6 in stratum 'a' (2 strata are too small); "
-        'small_strata="merge" makes one of them',
+        'small_strata="merge" pools them',
     ),
     Row(
         lambda: mask(np.tile(GENERIC, 2), strata=[7] * 11 + [8] * 9),
         ValueError,
-        "strata must have at least 10 records each, got 9 in stratum 8; "
-        'small_strata="merge" makes one of them',
+        'strata must have at least 10 records each, got 9 in stratum 8; small_strata="merge" pools them',
     ),
     Row(
         lambda: mask(
             np.where(np.arange(20) == 19, np.nan, 1.0) * np.pi, strata=[7] * 10 + [8] * 10, nan_policy="omit"
         ),
         ValueError,
-        "strata must have at least 10 records each, got 9 in stratum 8; "
-        'small_strata="merge" makes one of them',
+        'strata must have at least 10 records each, got 9 in stratum 8; small_strata="merge" pools them',
     ),
     Row(
         lambda: scheme().mask(GENERIC, strata=list("ab") * 5),
@@ -417,7 +415,7 @@ MASK = [
         ),
         ValueError,
         "strata must have at least 10 records each, got 8 in stratum ('n', 0) (4 strata are too small); "
-        'small_strata="merge" makes one of them',
+        'small_strata="merge" pools them',
     ),
     Row(
         lambda: scheme(strata="region", small_strata="merge").mask(GENERIC[:9], strata=list("aaabbbccc")),
@@ -454,8 +452,8 @@ TABLE = [
     Row(
         lambda: table(income=scheme(reverse_mapping=True), bonus=scheme(donors="permutation")),
         ValueError,
-        "schemes must all have reverse_mapping=True or none, since the columns of a table share their coins, "
-        "got True and for 'bonus' False",
+        "schemes must all have reverse_mapping=True or none: the columns of a table share the swap status of "
+        "each record, got True and for 'bonus' False",
     ),
     Row(
         lambda: table(income=scheme(strata="region")),
@@ -520,7 +518,7 @@ TABLE = [
         lambda: table(strata="region"),
         ValueError,
         "strata must have at least 10 records each, got 6 in stratum 'a' (2 strata are too small); "
-        'small_strata="merge" makes one of them',
+        'small_strata="merge" pools them',
     ),
     Row(
         lambda: table(frame=FRAME.assign(bonus=with_value(np.nan))),
@@ -530,8 +528,8 @@ TABLE = [
     Row(
         lambda: table(frame=pd.concat([FRAME] * 2).assign(bonus=[np.nan] + [1.5] * 19), nan_policy="omit"),
         ValueError,
-        "patterns of missing values must have at least 10 records each, got 1 without bonus; a donor has "
-        "what the record has, so mask the columns one by one or leave these records out",
+        "patterns of missing values must have at least 10 records each, got 1 without bonus; a donor must "
+        "have the same gaps, so mask the columns one by one or leave these records out",
     ),
     Row(
         lambda: table(frame=FRAME.assign(bonus=1.5), bonus=scheme(decimals=0)),

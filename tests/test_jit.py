@@ -162,7 +162,7 @@ def warm(tmp_path_factory, server):
         path = world.package / "condmask" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    for name in ("_jit.py", "_kernel_cache.py", "errors.py"):
+    for name in ("_jit.py", "_kernel_cache.py", "_log.py", "errors.py"):
         shutil.copy(SOURCE / name, world.package / "condmask" / name)
     assert world.run() == [30, 0]
     return world
@@ -217,6 +217,24 @@ def test_a_users_own_functions_keep_their_place(world):
 
     assert [path.suffix for path in sorted((world.root / "__pycache__").iterdir())] == [".nbc", ".nbi"]
     assert len(world.files()) == 2
+
+
+COMPILING = """
+import sys
+from condmask import _log
+from condmask.kernels import outer
+said = []
+with _log.shown(said.append), _log.shown(said.append):
+    for one in (2, 2.0, 2j):
+        outer.work(one)
+print(sum(outer.work.stats.cache_hits.values()), len(said), int("about a minute" in str(said)))
+"""
+
+
+def test_who_waits_for_several_kernels_is_told_so_once_and_only_then(cold):
+    assert cold.run(COMPILING.replace("(2, 2.0, 2j)", "(2,)")) == [0, 0, 0]  # work and up: soon done
+    assert cold.run(COMPILING) == [1, 1, 1]
+    assert cold.run(COMPILING) == [3, 0, 0]
 
 
 def test_every_kernel_is_kept():

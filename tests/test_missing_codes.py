@@ -272,7 +272,9 @@ def test_a_code_that_is_hit_nevertheless_is_not_published(monkeypatch):
     monkeypatch.setattr("condmask.schemes.prepare.refuse_reachable", lambda *_: None)
     scheme = replace(SCHEME, missing=(*CODES, *range(2500, 3500, 10)))
 
-    with pytest.raises(ValueError, match=r"x has a masked value that is its code \d+; nothing was released"):
+    with pytest.raises(
+        ValueError, match=r"x has a masked value that equals its code \d+; nothing was released"
+    ):
         scheme.mask(CODED, rng=1)
 
 
@@ -329,7 +331,7 @@ def test_a_column_of_codes_alone_is_refused():
 
 
 def test_studies_have_no_codes():
-    with pytest.raises(ValueError, match="schemes must have no missing codes, which samples have not"):
+    with pytest.raises(ValueError, match="schemes must have no missing codes, since samples have none"):
         cm.simulate(cm.Resampled(VALUES), [SCHEME], n=50, replications=2, rng=1)
 
 
@@ -337,7 +339,7 @@ def test_studies_have_no_codes():
 
 ASKED = (
     r"^missing must say whether -8 and -999 in {name} \({count} records, far from all other values\) stand "
-    r"for no value; pass missing=\(-8, -999\) \(--missing -8 --missing -999\) if so, missing=None "
+    r"for a missing value; pass missing=\(-8, -999\) \(--missing -8 --missing -999\) if so, missing=None "
     r"\(--no-missing\) if not$"
 )
 

@@ -19,8 +19,16 @@ PINNED = dict(
 )
 NEEDED = [
     re.match(r"[\w-]+", text)[0]
-    for text in (*PROJECT["dependencies"], *EXTRAS["cli"], *EXTRAS["dask"], *EXTRAS["plot"])
+    for text in (
+        *PROJECT["dependencies"],
+        *(text for extra in ("cli", "dask", "plot", "sklearn") for text in EXTRAS[extra]),
+    )
 ]
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_the_site_says_what_an_extra_is_for(extra):
+    assert f"``{extra}``" in (ROOT / "docs" / "installation.rst").read_text()
 
 
 @pytest.mark.parametrize("name", sorted({*PINNED, *NEEDED, "pandas", "polars"}))

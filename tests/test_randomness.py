@@ -218,7 +218,7 @@ def test_a_key_neither_pickles_nor_is_copied(protocol):
         with pytest.raises(TypeError):
             attack(Key(SECRET))
     for method in ("__getstate__", "__reduce__"):
-        with pytest.raises(TypeError, match=r"^a Key does not pickle"):
+        with pytest.raises(TypeError, match=r"^a Key cannot be pickled"):
             getattr(Key(SECRET), method)()
     with pytest.raises(TypeError, match=r"^a KeyTransport has no state"):
         Key(SECRET).transport().__getstate__()

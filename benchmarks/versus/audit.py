@@ -69,13 +69,17 @@ def measure(args, n=N):
     t = tables.medians(calls, args.rounds)
     lines = [
         Line("a brief audit that shows nothing", 1e3 * t["brief"], unit="ms"),
-        Line("the same, to masking", t["brief"] / t["mask"], 0.1),
-        Line("an audit of Laplace data, to KDEpy's FFTKDE at 1024 points", t["Laplace"] / t["FFTKDE"], 10.0),
+        Line("the same, relative to masking", t["brief"] / t["mask"], 0.1),
+        Line(
+            "an audit of Laplace data, relative to KDEpy's FFTKDE at 1024 points",
+            t["Laplace"] / t["FFTKDE"],
+            10.0,
+        ),
     ]
-    lines += [Line(f"of {name}, to FFTKDE", t[name] / t["FFTKDE"]) for name in [*columns][1:]]
+    lines += [Line(f"of {name}, relative to FFTKDE", t[name] / t["FFTKDE"]) for name in [*columns][1:]]
     lines += [
         Line("a brief audit of 20 columns masked together", 1e3 * t["20 masked"], 1000.0, unit="ms"),
-        Line("of one beside 19 in clear", 1e3 * t["19 in clear"], 1000.0, unit="ms"),
+        Line("of one column beside 19 unmasked ones", 1e3 * t["19 in clear"], 1000.0, unit="ms"),
     ]
     return [*lines, Line("of rounded data, with a proposal", 1e3 * t["rounded"], unit="ms")]
 

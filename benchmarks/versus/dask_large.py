@@ -238,7 +238,7 @@ def masking(client, workers, path, rows, rounds):
             yield Line(f"{said}: {what}", seconds, unit="s")
         yield from found
         most = MOST if workers > 1 and rows == max(ROWS[:-1]) else None
-        yield Line(f"{said}: to the bare shuffles", t["masking"] / t["bare"], most)
+        yield Line(f"{said}: relative to the bare shuffles", t["masking"] / t["bare"], most)
 
 
 def asked_of(source, path):

@@ -140,7 +140,7 @@ def measure(args):
     )
     lines = [
         Line("200 records: estimate, T_1 at five points, nine quantiles", 1e3 * t["both"], 0.3, unit="ms"),
-        Line("of that the estimate", 1e3 * t["estimate"], unit="ms"),
+        Line("of which the estimate", 1e3 * t["estimate"], unit="ms"),
         Line("200 records: intervals for T_1 at five points", 1e3 * t["cdf"], unit="ms"),
         Line("200 records: intervals for nine quantiles", 1e3 * t["quantile"], unit="ms"),
     ]
@@ -148,7 +148,7 @@ def measure(args):
         rows = (((n, k), values(n, k, *law)) for n in SIZES for k in POINTS)
         found = worst(name, rows, args.rounds, args.long)
         most = 2.0 if law[2] == 0.0 else 1.5  # NumPy sorts at very different speeds
-        lines.append(Line(f"{name}: values, to the best engine", found, most))
+        lines.append(Line(f"{name}: values, relative to the best engine", found, most))
     for name, law in CASES.items():
         if law[2] == 0.0:
             continue  # without a grid there is but the lattice
@@ -157,7 +157,7 @@ def measure(args):
             for n in SIZES for k in PROBABILITIES for crossing in BOTH
         )  # fmt: skip
         found = worst(name, rows, args.rounds, args.long)
-        lines.append(Line(f"{name}: quantiles, to the best engine", found, 1.5))
+        lines.append(Line(f"{name}: quantiles, relative to the best engine", found, 1.5))
     return lines
 
 

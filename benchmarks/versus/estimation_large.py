@@ -112,14 +112,20 @@ def measure(args, rows=ROWS):
         lines += [
             Line(f"{what}, {rows:,} rows", many["1"][0], unit="s"),
             Line(f"{what}: memory of the process", peak, unit="MB", **asked),
-            Line(f"{what}: a row, to that of {rows // 10:,}", many["1"][0] / few["1"][0] / 10.0, most=1.3),
+            Line(
+                f"{what}: time a row, relative to that of {rows // 10:,}",
+                many["1"][0] / few["1"][0] / 10.0,
+                most=1.3,
+            ),
         ]
         if scheme.grid is not None:
             for workers, said in (("1", "one worker"), ("2", "two workers")):
                 estimating, reading, decoding = many[workers]
                 lines += [
-                    Line(f"{what}, {said}: speed, to reading", reading / estimating, least=0.7),
-                    Line(f"{what}, {said}: speed, to decoding alone", decoding / estimating, least=0.7),
+                    Line(f"{what}, {said}: speed, relative to reading", reading / estimating, least=0.7),
+                    Line(
+                        f"{what}, {said}: speed, relative to decoding alone", decoding / estimating, least=0.7
+                    ),
                 ]
     return lines
 

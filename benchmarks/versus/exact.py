@@ -71,9 +71,9 @@ def measure(args, n=N):
         t = tables.medians(calls, args.rounds)
         lines += [
             Line(f"{name}: KDEpy's FFTKDE at 1024 points", 1e3 * t["FFTKDE"], unit="ms"),
-            Line("mean, s.d. and nine quantiles, to FFTKDE", t["exact"] / t["FFTKDE"], 1.0),
-            Line("the same, to NumPy's", t["exact"] / t["numpy"], 1.0),
-            Line("the same from Counts of ten parts, to NumPy's", t["parts"] / t["numpy"]),
+            Line("mean, s.d. and nine quantiles, relative to FFTKDE", t["exact"] / t["FFTKDE"], 1.0),
+            Line("the same, relative to NumPy's", t["exact"] / t["numpy"], 1.0),
+            Line("the same from Counts of ten parts, relative to NumPy's", t["parts"] / t["numpy"]),
         ]
     return lines
 

@@ -101,7 +101,8 @@ def measure(args, tasks=EMPTY, replicates=REPLICATES, n=RECORDS, in_file=IN_FILE
             continue
         lines.append(Line(f"{said}: an empty task", 1000.0 * t["empty"] / tasks, unit="ms"))
         lines += [
-            Line(f"{said}: a study {name}, to one thread", t[name] / taken[name]) for name in populations
+            Line(f"{said}: a study {name}, relative to one thread", t[name] / taken[name])
+            for name in populations
         ]
     return lines
 

@@ -61,8 +61,16 @@ def measure(args, rows=N):
                 ]
             (clock, used), (clock_of_many, used_of_many) = taken.values()
             lines += [
-                Line(f"{what}: a row of many, by the clock", clock_of_many / (TIMES * clock), most=RATIO),
-                Line(f"{what}: a row of many, by the processor", used_of_many / (TIMES * used), most=RATIO),
+                Line(
+                    f"{what}: time a row, relative to fewer rows, by the clock",
+                    clock_of_many / (TIMES * clock),
+                    most=RATIO,
+                ),
+                Line(
+                    f"{what}: time a row, relative to fewer rows, by the processor",
+                    used_of_many / (TIMES * used),
+                    most=RATIO,
+                ),
             ]
     return lines
 

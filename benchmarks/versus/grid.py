@@ -93,18 +93,22 @@ def measure(args, n=N):
     lines = [
         Line("KDEpy's FFTKDE at 1024 points", 1e3 * t["FFTKDE"], unit="ms"),
         Line("np.sort", 1e3 * t["sort"], unit="ms"),
-        Line("T_1 at 1000 x and nine quantiles, to FFTKDE", t["one"] / t["FFTKDE"], 0.8),
-        Line("the same, two workers, to FFTKDE", t["two"] / t["FFTKDE"], 0.6),
-        Line("T_b at 1024 x, to FFTKDE", t["T_b"] / t["FFTKDE"], 0.8),
-        Line("T_1, its rearrangement and 999 quantiles of both, to FFTKDE", t["all"] / t["FFTKDE"], 1.2),
-        Line("T_1 at 1000 x and nine quantiles, to np.sort", t["one"] / t["sort"]),
-        Line("the same, to np.add.reduce", t["one"] / t["reduce"]),
-        Line("the same, to the same data without a grid", t["one"] / t["without"]),
+        Line("T_1 at 1000 x and nine quantiles, relative to FFTKDE", t["one"] / t["FFTKDE"], 0.8),
+        Line("the same, two workers, relative to FFTKDE", t["two"] / t["FFTKDE"], 0.6),
+        Line("T_b at 1024 x, relative to FFTKDE", t["T_b"] / t["FFTKDE"], 0.8),
+        Line(
+            "T_1, its rearrangement and 999 quantiles of both, relative to FFTKDE",
+            t["all"] / t["FFTKDE"],
+            1.2,
+        ),
+        Line("T_1 at 1000 x and nine quantiles, relative to np.sort", t["one"] / t["sort"]),
+        Line("the same, relative to np.add.reduce", t["one"] / t["reduce"]),
+        Line("the same, relative to the same data without a grid", t["one"] / t["without"]),
     ]
     names = ("two far clusters", "half of them tied", "one outlier at 1e12 sigma")
     calls = {name: (lambda z=columns[name]: analysis(z)) for name in ("Laplace", *names)}
     t = tables.medians(calls, args.rounds)
-    lines += [Line(f"{name}, to Laplace data", t[name] / t["Laplace"], 3.0) for name in names]
+    lines += [Line(f"{name}, relative to Laplace data", t[name] / t["Laplace"], 3.0) for name in names]
     for name in ("lognormal over 2000 sigma", "Cauchy"):
         z = columns[name]
         (values, _), (plain, _) = analysis(z), analysis(z, step=0.0)
@@ -112,11 +116,11 @@ def measure(args, n=N):
         assert np.abs(values - plain).max() < 2e-3
         calls = {"grid": lambda z=z: analysis(z), "none": lambda z=z: analysis(z, step=0.0)}
         t = tables.medians(calls, args.rounds)
-        lines.append(Line(f"{name}, to the same without a grid", t["grid"] / t["none"], 1.0))
+        lines.append(Line(f"{name}, relative to the same without a grid", t["grid"] / t["none"], 1.0))
     if args.before:
         for name in ("Laplace", "lognormal over 2000 sigma", "Cauchy"):
             ratio = tables.to_before(__file__, args.before, name)
-            lines.append(Line(f"{name} without a grid, to the code before", ratio, 1.0))
+            lines.append(Line(f"{name} without a grid, relative to earlier code", ratio, 1.0))
     return lines
 
 

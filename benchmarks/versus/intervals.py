@@ -76,8 +76,8 @@ def measure(args, n=N):
         base = t[f"alone{name}"]
         found += [
             Line(f"nine quantiles and 1000 points of T{name}", 1e3 * base, unit="ms"),
-            Line(f"their intervals{name}, to that", t[f"intervals{name}"] / base, 2.0),
-            Line(f"a band{name}, to that", t[f"band{name}"] / base, 20.0),
+            Line(f"their intervals{name}, relative to that", t[f"intervals{name}"] / base, 2.0),
+            Line(f"a band{name}, relative to that", t[f"band{name}"] / base, 20.0),
         ]
     return [
         *found,
@@ -88,7 +88,7 @@ def measure(args, n=N):
         Line("interval for the mean of the logarithm", 1e3 * t["log interval"], unit="ms"),
         Line("interval for the mean", 1e3 * t["mean interval"], unit="ms"),
         Line("interval for the interquartile range", 1e3 * t["range interval"], unit="ms"),
-        Line("summary() of an estimate that is there", 1e3 * t["summary"], unit="ms"),
+        Line("summary() of an existing estimate", 1e3 * t["summary"], unit="ms"),
     ]
 
 

@@ -70,19 +70,19 @@ def measure(args, n=N):
     )
     lines = [
         Line("np.sort", t["sort"] * 1e3, unit="ms"),
-        Line("T_1 at 1000 x and nine quantiles, to np.sort", t["one"] / t["sort"], 2.0),
+        Line("T_1 at 1000 x and nine quantiles, relative to np.sort", t["one"] / t["sort"], 2.0),
         Line("the same, two workers", t["two"] / t["sort"], 1.2),
-        Line("the same, one worker, to np.add.reduce", t["one"] / t["reduce"]),
-        Line("T_b at 1024 x, to KDEpy's FFTKDE", t["T_b"] / t["FFTKDE"], 1.5),
-        Line(f"{n // 10:,} points, to 10 points", t["many"] / t["few"], 2.0),
-        Line("p = .501, to p = .9", t[".501"] / t[".9"], 1.2),
+        Line("the same, one worker, relative to np.add.reduce", t["one"] / t["reduce"]),
+        Line("T_b at 1024 x, relative to KDEpy's FFTKDE", t["T_b"] / t["FFTKDE"], 1.5),
+        Line(f"{n // 10:,} points, relative to 10 points", t["many"] / t["few"], 2.0),
+        Line("p = .501, relative to p = .9", t[".501"] / t[".9"], 1.2),
         Line("summed series at 1000 x (timed at 1)", 1000 * slow["series"] / t["1000 x"], least=5000.0),
         Line("interpolant at 1000 x (timed at 10)", 100 * slow["interpolant"] / t["1000 x"], least=50.0),
     ]
     if args.long:
         small, large = masked(n // 10), masked(10 * n)
         t = tables.medians({"small": lambda: analysis(small), "large": lambda: analysis(large)}, 5)
-        lines.append(Line(f"n = {10 * n:,}, to n = {n // 10:,}", t["large"] / t["small"], 110.0))
+        lines.append(Line(f"n = {10 * n:,}, relative to n = {n // 10:,}", t["large"] / t["small"], 110.0))
     return lines
 
 

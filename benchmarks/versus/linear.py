@@ -70,19 +70,26 @@ def measure(args, n=N):
     ratios = {name: t[name] / t["lstsq"] for name in ("sample", "permutation", "reverse", "frame")}
     return [
         Line("lstsq on ten columns and a constant", 1e3 * t["lstsq"], unit="ms"),
-        Line("regress on them, to that", ratios["sample"], 2.0),
-        Line("regress, donors from a permutation, to that", ratios["permutation"], 2.0),
-        Line("regress after reverse mapping, undone before, to that", ratios["reverse"], 2.0),
-        Line("regress on a data frame, to that", ratios["frame"], 2.0),
+        Line("regress on them, relative to that", ratios["sample"], 2.0),
+        Line("regress, donors from a permutation, relative to that", ratios["permutation"], 2.0),
+        Line(
+            "regress after reverse mapping, with pseudo-values at hand, relative to that",
+            ratios["reverse"],
+            2.0,
+        ),
+        Line("regress on a data frame, relative to that", ratios["frame"], 2.0),
         Line("means of 100 groups", 1e3 * t["groups"], unit="ms"),
         Line("a weighted mean", 1e3 * t["weighted"], unit="ms"),
-        Line("M and h after reverse mapping, to KDEpy's FFTKDE", t["undo"] / t["FFTKDE"], 10.0),
+        Line("M and h after reverse mapping, relative to KDEpy's FFTKDE", t["undo"] / t["FFTKDE"], 10.0),
         Line(
-            "pseudo-values and their variances from the released column on, to that", t["first"] / t["FFTKDE"]
+            "pseudo-values and their variances, starting from the released column, relative to that",
+            t["first"] / t["FFTKDE"],
         ),
         Line("covariance", 1e3 * t["covariance"], unit="ms"),
-        Line("its interval, to that", t["covariance interval"] / t["covariance"]),
-        Line("the interval of the correlation, to that", t["correlation interval"] / t["covariance"]),
+        Line("its interval, relative to that", t["covariance interval"] / t["covariance"]),
+        Line(
+            "the interval of the correlation, relative to that", t["correlation interval"] / t["covariance"]
+        ),
     ]
 
 

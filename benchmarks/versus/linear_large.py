@@ -100,7 +100,11 @@ def measure(args, rows=ROWS):
             lines += [
                 Line(f"{call}, {what}, {rows:,} rows", taken, unit="s"),
                 Line(f"{call}, {what}: memory of the process", peak, most=1000.0, unit="MB"),
-                Line(f"{call}, {what}: a row, to that of {rows // 10:,}", taken / before / 10.0, most=1.3),
+                Line(
+                    f"{call}, {what}: time a row, relative to that of {rows // 10:,}",
+                    taken / before / 10.0,
+                    most=1.3,
+                ),
             ]
     return lines
 

@@ -54,12 +54,12 @@ def measure(args, n=N):
     for workers, said in ((1, "one worker"), (2, "two workers")):
         grid, none, cycle = (t[f"{name} {workers}"] for name in ("grid", "none", "cycle"))
         lines += [
-            Line(f"default grid, {said}, to plain NumPy", grid / t["NumPy"]),
-            Line(f"default grid, {said}, to no grid", grid / none, 1.2),
-            Line(f"permutation donors, {said}, to sample donors", cycle / grid, 2.0),
+            Line(f"default grid, {said}, relative to plain NumPy", grid / t["NumPy"]),
+            Line(f"default grid, {said}, relative to no grid", grid / none, 1.2),
+            Line(f"permutation donors, {said}, relative to sample donors", cycle / grid, 2.0),
             *(
                 Line(
-                    f"reverse mapping, {scale} scale, {said}, to plain NumPy",
+                    f"reverse mapping, {scale} scale, {said}, relative to plain NumPy",
                     t[f"{scale} {workers}"] / t["NumPy"],
                     1.5 if workers == 1 else 1.0,
                 )

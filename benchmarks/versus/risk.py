@@ -59,13 +59,13 @@ def measure(args, n=N, planned_for=PLANNED):
     t |= tables.medians({"plan": lambda: planned(x[:planned_for], other[:planned_for])}, 3)
     return [
         Line(
-            "risks of all attackers at five d, to KDEpy's FFTKDE at 1024 points",
+            "risks of all attackers at five d, relative to KDEpy's FFTKDE at 1024 points",
             t["risk"] / t["FFTKDE"],
             30.0,
         ),
-        Line("the same with the audit of coins", t["audited"] / t["FFTKDE"]),
+        Line("the same with the audit of swap statuses", t["audited"] / t["FFTKDE"]),
         Line("of a release", 1e3 * t["release"], unit="ms"),
-        Line("with a column in clear", t["others"], unit="s"),
+        Line("with an unmasked column", t["others"], unit="s"),
         Line("record linkage by one column", t["linkage"], unit="s"),
         Line("a plan of 100 schemes for 100,000 records", t["plan"], 5.0, unit="s"),
     ]

@@ -105,20 +105,24 @@ def measure(args, replications=1000):
     lines = [
         Line(f"S = {replications:,}, two workers", t["two"], 1.0, unit="s"),
         Line(
-            "a replicate in NumPy and SciPy, to ours, one worker",
+            "a replicate in NumPy and SciPy, relative to ours, one worker",
             plain / t["one"] * replications,
             least=500.0,
         ),
-        Line(f"one worker to two, S = {replications:,}", t["one"] / t["two"]),
+        Line(f"one worker relative to two, S = {replications:,}", t["one"] / t["two"]),
     ]
     if args.before:
         ratio = tables.to_before(__file__, args.before, str(replications))
-        lines.append(Line("two workers on the default grid, to the code before without one", ratio, 1.1))
+        lines.append(
+            Line("two workers on the default grid, relative to earlier code without a grid", ratio, 1.1)
+        )
     if args.long:
         many = tables.medians({"one": lambda: ours(16_000), "two": lambda: ours(16_000, 2)}, 1)
-        lines.append(Line("one worker to two, S = 16,000", many["one"] / many["two"], least=1.8))
+        lines.append(Line("one worker relative to two, S = 16,000", many["one"] / many["two"], least=1.8))
         large = seconds(100_000, 2)
-        lines.append(Line("a replicate at S = 1e5, to one at S = 1e3", large / 1e5 / (t["two"] / 1e3), 1.1))
+        lines.append(
+            Line("a replicate at S = 1e5, relative to one at S = 1e3", large / 1e5 / (t["two"] / 1e3), 1.1)
+        )
         held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         lines.append(Line("S = 1e6, two workers", seconds(1_000_000, 2), unit="s"))
         more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held

@@ -62,7 +62,7 @@ def measure(args, rows=32):
                     None if mapped else 1.5,
                     unit="ms",
                 ),
-                Line("one sample alone, to that", times["alone"] * rows / times["together"]),
+                Line("one sample alone, relative to that", times["alone"] * rows / times["together"]),
             ]
     return lines
 

@@ -101,7 +101,7 @@ def main(script, measure, *, alone=None, columns=tuple(COLUMNS)):
 
 def rst(where, columns, lines):
     """A table in reStructuredText: a row for each line, a column for each way of running."""
-    rows = [["", *columns, "asked"]]
+    rows = [["", *columns, "target"]]
     for together in zip(*lines, strict=True):
         first = together[0]
         what = first.what + (f", {first.unit}" if first.unit else "")

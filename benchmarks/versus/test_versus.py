@@ -57,11 +57,11 @@ def test_start_up():
 
 
 def test_table():
-    fast, slow = (tables.Line("this, to that", value, most=1.0) for value in (0.123, 12.3))
+    fast, slow = (tables.Line("this, relative to that", value, most=1.0) for value in (0.123, 12.3))
     rows = tables.rst("here", ("one", "other"), [[fast], [slow]]).splitlines()
 
     assert rows[0] == "here."
-    assert rows[-4:] == ["   * - this, to that", "     - 0.12", "     - 12", "     - at most 1"]
+    assert rows[-4:] == ["   * - this, relative to that", "     - 0.12", "     - 12", "     - at most 1"]
     assert (fast.missed, slow.missed) == (False, True)
 
 

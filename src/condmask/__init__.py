@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from condmask.recipes.run import run_recipe
     from condmask.releases.mask_file import mask_file
     from condmask.releases.mask_table import mask_table
+    from condmask.releases.plot_release import plot_release
     from condmask.releases.read import read_counts, read_release, read_schemes
     from condmask.releases.release import Release
     from condmask.reports.report import report
@@ -89,6 +90,7 @@ _HOMES = {
     "kernels": "condmask.kernels",
     "mask_file": "condmask.releases.mask_file",
     "mask_table": "condmask.releases.mask_table",
+    "plot_release": "condmask.releases.plot_release",
     "read_column": "condmask.files.read",
     "read_release": "condmask.releases.read",
     "read_schemes": "condmask.releases.read",
@@ -120,6 +122,7 @@ __all__ = [  # noqa: RUF022 (grouped by use)
     "run_recipe",
     "mask_table",
     "Release",
+    "plot_release",
     "mask_file",
     "CsvFormat",
     "read_release",

@@ -1,7 +1,7 @@
-"""Arguments become canonical values here, and every error gets its wording.
+"""Checks that turn arguments into canonical values, and the wording of their errors.
 
-The form is always *argument, rule, value*: ``p must lie strictly between 0 and 1, got 1.5``. Of
-columns, which may be originals, positions are named and not values, since messages end in logs.
+The form is always *argument, rule, value*: ``p must lie strictly between 0 and 1, got 1.5``. For
+columns, which may be originals, messages name positions and no values, since messages end up in logs.
 """
 
 import math

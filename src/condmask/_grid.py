@@ -269,7 +269,7 @@ def on_grid(array: np.ndarray, grid: Grid, name: str, kind: str, *, row: int = 0
         first = int(np.flatnonzero(off)[0])
         raise ArgumentError(
             f"{name} must hold multiples of its step, {grid.step:g}, got another number at position "
-            f"{row + first}; round=True rounds the data, which else would show swapped records"
+            f"{row + first}; round=True rounds the data, whose digits would otherwise reveal swapped records"
         )
     return units
 

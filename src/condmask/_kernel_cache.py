@@ -19,12 +19,20 @@ import stat
 import sys
 import tempfile
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from condmask._log import logger
+
+LOG = logger(__name__)
 HERE = Path(__file__).parent
 KEPT = 8  # folders: other environments on this machine, other states of a checkout
+SEVERAL = 2  # kernels that take no time worth a word
 HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # of numba's settings, those that change no code
+
+
+_compiled = count()
 
 
 class KernelCache:
@@ -50,6 +58,8 @@ class KernelCache:
                 return CompileResult._rebuild(target_context, *compiled) if stored_key == key else None
         except Exception:  # whatever is wrong with it, the kernel can be compiled
             pass
+        if next(_compiled) == SEVERAL:
+            LOG.warning("compiling, once on this machine: about a minute")
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -2,9 +2,9 @@
 
 A release is only as private as its randomness, so the words come from AES-128 in counter mode under
 a key of 128 bits. A key is derived, never reused: the working key of a release comes from the root key and
-all that is released under it, so that two columns, or one column under two schemes, share neither coins nor
-noise even under one seed (`working_key`). With the same noise y under two sigmas, z = x + y and z = x + 2 y
-would give x away.
+all that is released under it, so that two columns, or one column under two schemes, share neither coins (swap
+status) nor noise even under one seed (`working_key`). With the same noise y under two sigmas, z = x + y and z
+= x + 2 y would give x away.
 
 The counter of a stream starts at ``(block << 64) | (lane << 56) | (column << 40)``. Each step of the
 counter yields two words, so a stream has 2^41 words before it reaches its neighbour.
@@ -45,7 +45,7 @@ class Published(Protocol):
 
 
 class Secret(bytes):
-    """Bytes that are used and not shown: wherever somebody looks at a key, this is what they find."""
+    """Bytes that are used but never shown: this is all that printing a key reveals."""
 
     def __repr__(self) -> str:
         return "<secret>"
@@ -54,7 +54,7 @@ class Secret(bytes):
 
 
 class Key:
-    """A secret of 128 bits that shows itself nowhere.
+    """A secret of 128 bits that is never shown.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Key:
         return "<Key: secret>"
 
     def __reduce__(self) -> NoReturn:
-        raise ArgumentTypeError("a Key does not pickle, so that it cannot end in a file or a log by accident")
+        raise ArgumentTypeError("a Key cannot be pickled, so it cannot end up in a file or a log by accident")
 
     def __getstate__(self) -> NoReturn:  # which every object has, and tells the slots
         self.__reduce__()
@@ -102,7 +102,7 @@ class Key:
 
 
 class KeyTransport:
-    """A key on its way to a worker process; it pickles, and shows itself as little as the key."""
+    """A key on its way to a worker process; it can be pickled, and is never shown either."""
 
     __slots__ = ("_secret",)
 
@@ -190,8 +190,8 @@ def check_rows(value: Any, n: int, random: Any) -> tuple[int, int]:
     if not (isinstance(random, (int, Key))):
         given = "None" if random is None else f"a {type(random).__name__}"
         raise ArgumentError(
-            f"rng must be a whole number or a Key where rows are given, got {given}: every part of the "
-            "file would be masked under another key"
+            f"rng must be a whole number or a Key where rows are given, got {given}: otherwise each "
+            "part of the file would be masked under a different key"
         )
     try:
         start, stop = (operator.index(bound) for bound in value)

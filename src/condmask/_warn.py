@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, however deep in the package they are said."""
+"""Warnings that point at the user's line, however deep in the package they are raised."""
 
 import sys
 import warnings
@@ -14,7 +14,7 @@ _places: ContextVar[set[tuple[object, int]] | None] = ContextVar("places", defau
 
 @contextmanager
 def each_once() -> Iterator[None]:
-    """Let every line of the package warn but once, however often it is passed: once for a whole batch."""
+    """Let each line of the package warn only once: once for a whole batch."""
     token = _places.set(set())
     try:
         yield
@@ -23,7 +23,7 @@ def each_once() -> Iterator[None]:
 
 
 def warn(text: str, category: type[Warning]) -> None:
-    """Warn at the nearest caller that is no part of the package."""
+    """Warn at the nearest caller outside the package."""
     depth, frame = 2, sys._getframe(1)  # 1 is this line, 2 the caller of this function
     places, place = _places.get(), (frame.f_code, frame.f_lineno)
     if places is not None:

@@ -1,4 +1,4 @@
-"""What an audit looks at: columns to be masked, the columns beside them that stay in clear, and strata."""
+"""The input of an audit: columns to be masked, the columns left in clear beside them, and strata."""
 
 from typing import NamedTuple, Self
 
@@ -8,8 +8,8 @@ from condmask.errors import ArgumentError
 
 
 class Unit(NamedTuple):
-    """All rows of some of the firms, households or the like that a column in clear tells, ascending, and a
-    number for the one that each row belongs to."""
+    """All rows, ascending, of some of the firms, households or the like named by a column in clear, and the
+    number of the one each row belongs to."""
 
     rows: np.ndarray
     codes: np.ndarray
@@ -23,17 +23,19 @@ class AuditInput(NamedTuple):
     values : dict of str to ndarray of shape (n,)
         Columns to be masked.
     kinds : dict of str to str
-        What the container of each of them held.
+        The data type in the container of each column.
     clear : dict of str to ndarray of shape (m,)
-        Columns of numbers that are released as they are, in the rows `rows`.
+        Numeric columns that are released unmasked, in the rows `rows`.
     strata : ndarray of shape (n,) or None
-        The donor pool of each record, below 0 for none; None where all records are one.
+        The donor pool of each record, below 0 for none; None if all records form one pool.
     rows : ndarray of shape (m,) or None
-        Ascending numbers of the rows in which columns in clear are looked at; None where these are all rows.
+        Ascending numbers of the rows in which columns in clear are examined; None if these are all rows.
     labels : dict of str to ndarray of shape (m,)
-        Other columns that are released as they are, as numbers of their labels, below 0 where one is missing.
+        Other columns that are released unmasked, as label numbers, below 0 for missing labels.
     units : dict of str to Unit
-        Columns in clear whose values a few records have in common that are alike in a masked column.
+        Columns in clear that name units: the few records sharing a value are alike in a masked column.
+    identifiers : tuple of str
+        Columns in clear with a different text or whole number in each record, which may be names.
     """
 
     values: dict[str, np.ndarray]
@@ -43,13 +45,14 @@ class AuditInput(NamedTuple):
     rows: np.ndarray | None = None
     labels: dict[str, np.ndarray] = {}  # noqa: RUF012
     units: dict[str, Unit] = {}  # noqa: RUF012
+    identifiers: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
         return int(next(iter(self.values.values())).size)
 
     def aligned(self) -> Self:
-        """The table in the rows in which columns in clear are looked at."""
+        """The table in the rows in which columns in clear are examined."""
         if self.rows is None:
             return self
         alone = self.masked_alone().take(self.rows)
@@ -57,12 +60,12 @@ class AuditInput(NamedTuple):
 
     def masked_alone(self) -> Self:
         """The table with nothing in clear."""
-        return self._replace(clear={}, labels={}, units={}, rows=None)
+        return self._replace(clear={}, labels={}, units={}, rows=None, identifiers=())
 
     def take(self, rows: np.ndarray) -> Self:
-        """The table of some rows, without units; columns in clear are those of all rows."""
+        """Some rows of the table, without units; columns in clear must cover all rows."""
         if self.rows is not None:
-            raise ArgumentError("rows are taken of a table whose columns are aligned")
+            raise ArgumentError("rows can be taken only from a table whose columns are aligned")
         values, clear, labels = (
             {name: x[rows] for name, x in table.items()} for table in (self.values, self.clear, self.labels)
         )
@@ -70,5 +73,5 @@ class AuditInput(NamedTuple):
         return self._replace(values=values, clear=clear, labels=labels, strata=strata, units={})
 
     def only(self, name: str) -> Self:
-        """The table of one column that is masked, with nothing in clear."""
+        """The table with one masked column alone, and nothing in clear."""
         return self.masked_alone()._replace(values={name: self.values[name]})

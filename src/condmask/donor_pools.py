@@ -61,11 +61,11 @@ def donor_pools(
     Parameters
     ----------
     scheme : scheme
-        Says what becomes of small strata.
+        Says what to do with small strata.
     labels : sequence of Labels
         The columns that the scheme names as strata.
     patterns : sequence of ndarray of bool
-        Where columns that were masked together have values; none where they do not part the donors.
+        Where columns that were masked together have values; empty if this does not split the donors.
     present : ndarray of bool, shape (n,)
         The records that are in a pool; numbers of others mean nothing.
     """
@@ -119,7 +119,7 @@ def _refuse_small(
     *,
     merge: bool,
 ) -> None:
-    """Refuse pools of too few records, by name, with what can be done."""
+    """Refuse pools of too few records, by name, and say what can be done."""
 
     def stratum(pool: int) -> Stratum:
         row = int(pools.order[pools.first[pool]])
@@ -144,7 +144,7 @@ class Stratum(NamedTuple):
 
 
 def refuse_small(size: np.ndarray, stratum: Callable[[int], Stratum], *, merge: bool) -> None:
-    """Refuse pools of too few records, by the name of the first one, with what can be done."""
+    """Refuse pools of too few records, by the name of the first one, and say what can be done."""
     small = np.flatnonzero((size > 0) & (size < SMALLEST))
     if not small.size:
         return
@@ -153,12 +153,12 @@ def refuse_small(size: np.ndarray, stratum: Callable[[int], Stratum], *, merge: 
     if missing is not None and alike < SMALLEST:
         raise ArgumentError(
             f"patterns of missing values must have at least {SMALLEST} records each, got {alike}{gaps}; "
-            "a donor has what the record has, so mask the columns one by one or leave these records out"
+            "a donor must have the same gaps, so mask the columns one by one or leave these records out"
         )
     if merge:
         raise ArgumentError(f"strata must have at least {SMALLEST} records together, got {size.max()}")
     more = "" if small.size == 1 else f" ({small.size} strata are too small)"
     raise ArgumentError(
         f"strata must have at least {SMALLEST} records each, got {size[small[0]]} in stratum "
-        f'{label[0] if len(label) == 1 else label!r}{gaps}{more}; small_strata="merge" makes one of them'
+        f'{label[0] if len(label) == 1 else label!r}{gaps}{more}; small_strata="merge" pools them'
     )

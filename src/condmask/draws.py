@@ -1,8 +1,8 @@
-"""The draws of a release: coins, donors and noise, block by block.
+"""The draws of a release: coins (swap status), donors and noise, block by block.
 
-What is drawn for a block depends on the key, the block and its coins alone, never on the data, so
-a block masked again under its key gets the same noise. Columns masked together share coins and
-donors and differ in noise.
+The draws of a block depend only on the key, the block and its coins, never on the data, so a block
+masked again under its key gets the same noise. Columns masked together share coins and donors and
+differ in noise.
 """
 
 from collections.abc import Iterator

@@ -1,21 +1,21 @@
-"""What condmask raises on purpose: every refusal is a CondmaskError, and any other exception is a bug.
+"""Exceptions of condmask: every refusal is a CondmaskError; any other exception is a bug.
 
-Each is an exception of Python's own as well, ValueError, TypeError, OSError or another, so that nobody need
-know these names. What Python asks of an object is raised as Python has it: KeyError by a mapping without that
-name, AttributeError by a module.
+Each is an exception of Python's own as well, ValueError, TypeError, OSError or another, so users need not
+know these names. Where Python defines the exception, it is raised as such: KeyError for a missing name in a
+mapping, AttributeError for a module.
 """
 
 
 class CondmaskError(Exception):
-    """What is asked is refused, or cannot be done; the message is one sentence that says why."""
+    """The request is refused or impossible; the message is one sentence that says why."""
 
 
 class ArgumentError(CondmaskError, ValueError):
-    """An argument, or what the file it names holds, is not what it must be."""
+    """An argument, or the content of the file it names, has a wrong value."""
 
 
 class ArgumentTypeError(CondmaskError, TypeError):
-    """An argument, or a column of the file it names, is of another type than it must be."""
+    """An argument, or a column of the file it names, has a wrong type."""
 
 
 class MissingPackageError(CondmaskError, ModuleNotFoundError):
@@ -23,4 +23,4 @@ class MissingPackageError(CondmaskError, ModuleNotFoundError):
 
 
 class StateError(CondmaskError, RuntimeError):
-    """What the work was begun with is no longer there, or no longer the same."""
+    """Something needed from earlier work is gone or has changed."""

@@ -1,6 +1,6 @@
 """The only file that knows data frames: a column goes out as an array and comes back in its container.
 
-Arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others) are taken.
+Accepts arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others).
 """
 
 import hashlib
@@ -14,6 +14,7 @@ import numpy as np
 
 from condmask import _checks, _scratch
 from condmask._blocks import blocks, evenly_spaced
+from condmask._optional import optional
 from condmask.errors import ArgumentError, ArgumentTypeError
 
 DIGESTED = 1 << 14  # rows of a column of text
@@ -120,11 +121,13 @@ def data_frame(columns: dict[str, list[Any]]) -> Any:
     """A pandas data frame."""
     import narwhals as nw
 
+    with optional("a data frame of results", "pandas"):
+        import pandas  # noqa: F401, TID251 (narwhals has it make the frame)
     return nw.from_dict(columns, backend="pandas").to_native()
 
 
 def of_rows(rows: list[dict[str, Any]]) -> Any:
-    """A pandas data frame of a dict for each row; what a row has not is None."""
+    """A pandas data frame from a dict for each row; missing entries are None."""
     names = dict.fromkeys(name for row in rows for name in row)
     return data_frame({name: [row.get(name) for row in rows] for name in names})
 
@@ -141,7 +144,7 @@ def arrow_table(frame: Any) -> Any:
     except (pa.ArrowException, TypeError, ValueError):  # what Arrow says of it holds values
         wrong = _checks.listed([name for name in table.columns if not _is_arrow(table[name])])
         raise ArgumentTypeError(
-            f"frame must have columns of one type each, got objects of several in {wrong}"
+            f"frame must have columns that hold one type each, got mixed types in {wrong}"
         ) from None
 
 
@@ -164,7 +167,7 @@ def labels(values: Any) -> np.ndarray:
 def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
     """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
     plain = type(values).__module__.split(".")[0] in ("numpy", "builtins")
-    if isinstance(values, dict) or (not plain and _is_frame(values)):
+    if isinstance(values, dict) or (not plain and is_frame(values)):
         return [labels(table_column(values, name, argument)) for name in names]
     if len(names) == 1:
         return [labels(values)]
@@ -183,14 +186,15 @@ def _is_series(values: Any) -> bool:
     return isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series)
 
 
-def _is_frame(values: Any) -> bool:
+def is_frame(values: Any) -> bool:
+    """Whether it is a data frame in memory."""
     import narwhals as nw
 
     return isinstance(nw.from_native(values, eager_only=True, pass_through=True), nw.DataFrame)
 
 
 def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
-    """A column of a data frame or of a dict of columns, or one clear sentence."""
+    """A column of a data frame or of a dict of columns, or a clear error."""
     table: Any = frame if isinstance(frame, dict) else as_frame(frame)
     names = column_names(table)
     if name not in names:
@@ -204,17 +208,17 @@ def column_names(frame: Any) -> list[str]:
 
 
 def check_names(names: Sequence[Any]) -> None:
-    """Refuse columns that share a name, or whose name is no text: no file keeps them apart."""
+    """Refuse columns that share a name or whose name is not text: files cannot keep them apart."""
     wrong = [name for k, name in enumerate(names) if not isinstance(name, str) or name in names[:k]]
     if wrong:
         raise ArgumentError(
-            "frame must have columns of different names, which are text, got also "
+            "frame must have columns with different names that are text, got also "
             f"{_checks.listed(list(dict.fromkeys(wrong)))}"
         )
 
 
 def with_index(frame: Any) -> Any:
-    """A pandas frame whose index is released as columns are, as columns; row numbers in order say nothing."""
+    """A pandas frame with its index as columns, which are released, too; ordered row numbers are dropped."""
     index = getattr(frame, "index", None)
     if isinstance(frame, dict) or not hasattr(frame, "reset_index") or index is None:
         return frame
@@ -248,6 +252,19 @@ def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     return table.with_columns(*series).to_native()
 
 
+def copied(frame: Any, library: str = "", *, index: Any = None) -> Any:
+    """A copy of a data frame, as one of pandas or polars where these are named; pandas takes the index."""
+    import narwhals as nw
+
+    if library in ("pandas", "polars"):
+        table = nw.from_native(frame, eager_only=True)
+        frame = table.to_pandas() if library == "pandas" else table.to_polars()
+    copy = frame.copy() if hasattr(frame, "copy") else frame.clone() if hasattr(frame, "clone") else frame
+    if index is not None and hasattr(copy, "index"):
+        copy.index = index
+    return copy
+
+
 def masked_columns(frame: Any) -> list[str]:
     """The columns that are noted as masked; none of frames that can hold no note."""
     if _notes_in(frame) == "attrs":
@@ -270,7 +287,7 @@ def with_masked(frame: Any, names: list[str]) -> Any:
 def digests(frame: Any) -> dict[str, bytes]:
     """A digest of each column of a data frame, "" for the index of pandas: equal while nothing is changed.
 
-    Text and other objects are looked at in 16,384 rows from all over the frame, numbers in all rows.
+    Text and other objects are sampled in 16,384 rows from all over the frame, numbers in all rows.
     """
     names, columns = column_names(frame), {}
     for name in names:
@@ -369,7 +386,7 @@ def is_decimal(values: Any) -> bool:
 
     series = nw.from_native(values, series_only=True)
     if series.dtype == nw.Object() or str(getattr(values, "dtype", "")) == "object":  # or gaps at first
-        return isinstance(next((value for value in series if not _is_missing(value)), None), Decimal)
+        return isinstance(next((value for value in series if not is_missing(value)), None), Decimal)
     return isinstance(series.dtype, nw.Decimal)
 
 
@@ -386,7 +403,7 @@ def groups(values: Any, name: str, n: int) -> tuple[Any, list[Any]]:
         numbers: dict[Any, int] = {}
         code = np.array(
             [
-                -1 if _is_missing(label) else numbers.setdefault(label, len(numbers))
+                -1 if is_missing(label) else numbers.setdefault(label, len(numbers))
                 for label in array.tolist()
             ],
             dtype=np.int64,
@@ -401,7 +418,7 @@ def groups(values: Any, name: str, n: int) -> tuple[Any, list[Any]]:
 
 def ranked(column: Labels) -> tuple[np.ndarray, list[Any]]:
     """Codes in the sorted order of their labels; those below 0, and of missing labels, become -1."""
-    present = [k for k, label in enumerate(column.distinct) if not _is_missing(label)]
+    present = [k for k, label in enumerate(column.distinct) if not is_missing(label)]
     order = sorted(present, key=lambda k: _sortable(column.distinct[k]))
     rank = np.full(len(column.distinct) + 1, -1, dtype=column.code.dtype)
     rank[order] = np.arange(len(order))
@@ -411,7 +428,7 @@ def ranked(column: Labels) -> tuple[np.ndarray, list[Any]]:
     return code, [column.distinct[k] for k in order]
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
     """None, or what differs from itself or does not say whether it does (pandas.NA)."""
     try:
         return label is None or bool(label != label)
@@ -465,7 +482,7 @@ def _numbers(values: Any, key: str, name: str, least: int) -> Any:
     if array.dtype.kind == "b":
         return array.astype(np.float64)
     if array.dtype.kind == "O":
-        objects = [np.nan if _is_missing(value) else value for value in array.ravel().tolist()]
+        objects = [np.nan if is_missing(value) else value for value in array.ravel().tolist()]
         if all(isinstance(value, bool) or value is np.nan for value in objects):
             return np.array(objects, dtype=np.float64)
     try:

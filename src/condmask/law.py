@@ -1,4 +1,4 @@
-"""The law of the masking of a column, described once: p, the noise, and the grid to which both were rounded.
+"""The law that masked a column: p, the noise, and the grid to which data and noise were rounded.
 
 sigma is the standard deviation of the noise before it is rounded, whatever its law.
 """

@@ -1,7 +1,8 @@
 """Missing codes: numbers that stand for "no value" (-8: refused to say), declared with the scheme.
 
-They are no values: they are taken out before anything is done with a column, as NaN, and what is released has
-them in their places again, or nulls. Whoever leaves a value undeclared that looks like one is asked.
+Codes are not values: they are replaced by NaN before anything is done with a column, and the release has them
+in their places again, or nulls. A publisher whose data hold an undeclared value that looks like a code is
+asked.
 """
 
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ INSTEAD = 'missing_as="null" (--missing-as null) releases nulls in their place'
 
 
 class Coded(Protocol):
-    """What is asked of a scheme."""
+    """What the functions here need from a scheme."""
 
     @property
     def codes(self) -> tuple[float, ...]: ...
@@ -91,7 +92,7 @@ def drop_codes(
 
 
 def refuse_undeclared(missing: Declared, x: np.ndarray, name: str, kind: str) -> None:
-    """Refuse a column, without its codes, in which a value looks like one, unless there are no others."""
+    """Refuse a column, without its codes, in which a value looks like a code, unless declared complete."""
     if missing is None or None in missing:
         return
     suspected = suspicion(x, kind)
@@ -100,13 +101,14 @@ def refuse_undeclared(missing: Declared, x: np.ndarray, name: str, kind: str) ->
 
 
 def _question(suspected: Suspicion, missing: tuple[float | None, ...], name: str) -> str:
-    """What is asked, with both answers."""
+    """The question, with both answers."""
     codes = sorted(suspected.codes, key=abs)
     yes, no = (*missing, *codes), (*missing, None)
     listed, stand = " and ".join(map(_shown, codes)), "stands" if len(codes) == 1 else "stand"
     return (
         f"missing must say whether {listed} in {name} ({suspected.records} records, "
-        f"far from all other values) {stand} for no value; pass {_answer(yes)} if so, {_answer(no)} if not"
+        f"far from all other values) {stand} for a missing value; pass {_answer(yes)} if so, "
+        f"{_answer(no)} if not"
     )
 
 
@@ -217,9 +219,9 @@ def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: st
 
 
 def not_hit(scheme: Any, z: np.ndarray, kind: str, name: str) -> None:
-    """A last look at what is about to be published."""
+    """A last check before publication."""
     for code in released_codes(scheme):
         if is_code(z, (code,), kind).any():
             raise ArgumentError(
-                f"{name} has a masked value that is its code {code:g}; nothing was released; {INSTEAD}"
+                f"{name} has a masked value that equals its code {code:g}; nothing was released; {INSTEAD}"
             )

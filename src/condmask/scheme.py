@@ -1,4 +1,4 @@
-"""What every scheme promises, and the register by which studies, files and risks know schemes.
+"""The interface of every scheme, and the registry through which studies, files and risks find schemes.
 
 A new scheme is one file: a frozen dataclass that inherits `Scheme`, names itself by `method`, and masks.
 Where it describes its noise by a `Law`, its risks follow in closed form; where it has estimators of the
@@ -35,7 +35,7 @@ _HOMES = tuple(
 
 
 class Scheme:
-    """A masking scheme: what is published with the data, and no secret.
+    """A masking scheme. It is published with the data and contains no secret.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Scheme:
         Its name in files and studies.
     estimators : dict of str to bandwidth
         Names of its estimators of the original distribution, and their bandwidths. Without any, studies
-        take the masked sample as it is.
+        use the masked sample itself.
     shared_donors : bool
         Whether several records may show one record's value.
     shared_coins : bool
@@ -157,7 +157,7 @@ class Scheme:
         return schemes
 
     def sentence(self) -> str:
-        """How a column was masked, for those who read the release."""
+        """How a column was masked, for readers of the release."""
         return f"masked by {self!r}."
 
     def estimate(self, z: Any, *, workers: Workers = 1) -> Any:
@@ -172,7 +172,7 @@ class Scheme:
         Parameters
         ----------
         x : array_like of shape (n,)
-            Original values, of one stratum where donors are drawn within strata.
+            Original values; those of one stratum if donors are drawn within strata.
         d : float or array_like
             Distances, in the units of the data.
 
@@ -218,7 +218,7 @@ class Scheme:
         return float(mean_squared_error_of_mean(values, self._noise(), shared_donors=self.shared_donors))
 
     def to_dict(self) -> dict[str, Any]:
-        """The scheme in terms of JSON; `from_dict` reads it back.
+        """The scheme as a dict for JSON; `from_dict` reads it back.
 
         Returns
         -------
@@ -230,7 +230,7 @@ class Scheme:
         return {"scheme": self.method, **entries, **lists}
 
     def key_entries(self) -> dict[str, Any]:
-        """What of the scheme makes the key of a release another one."""
+        """The parts of the scheme that enter the key of a release."""
         return self.to_dict()
 
     @classmethod

@@ -2,9 +2,9 @@
 
 Several columns are crossed. Small strata are refused or, where the scheme says so, pooled: *of the records
 with one pattern of missing values, all strata of fewer than 10 become one; if that has fewer than 10 still,
-the strata of the next size join it, all of that size.* The rule looks at sizes alone. So whoever has the
-columns, and knows which values are missing, comes to the same pools, whatever labels are called and however
-records are ordered. Patterns themselves are never pooled (docs/theory.rst, "Patterns").
+the strata of the next size join it, all of that size.* The rule uses only sizes. So anyone who has the
+columns, and knows which values are missing, finds the same pools, whatever the labels and the order of the
+records. Patterns themselves are never pooled (docs/theory.rst, "Patterns").
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -46,7 +46,7 @@ def listed(strata: Names) -> str:
 
 
 def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[Labels]:
-    """The columns that a scheme names, from the values passed to a call; both are there or neither."""
+    """The columns that a scheme names, from the values passed to a call; both must be given, or neither."""
     names = names_of(strata)
     if values is None and not names:
         return []
@@ -68,7 +68,7 @@ def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[La
 
 
 def index_type(n: int) -> type[np.signedinteger]:
-    """What holds the numbers of n records, or of as many labels."""
+    """An integer type for the numbers of n records, or of as many labels."""
     return np.int32 if n <= np.iinfo(np.int32).max else np.int64
 
 

@@ -1,4 +1,4 @@
-"""Values that look like codes of missing values: 999 beyond incomes, -8 below ages. Whoever masks is asked.
+"""Values that look like codes of missing values: 999 beyond incomes, -8 below ages. The publisher is asked.
 
 A number is suspected that surveys use for codes, stands at an end of the column, and does not belong there:
 
@@ -40,7 +40,7 @@ class Suspicion(NamedTuple):
 
 
 def suspicion(x: np.ndarray, kind: str) -> Suspicion | None:
-    """What looks like codes at one end of a column whose missing values, and codes by name, are NaN."""
+    """Values that look like codes at one end of a column; missing values and declared codes are NaN."""
     for sign, extreme in ((1.0, np.fmin), (-1.0, np.fmax)):
         first = float(extreme.reduce(x, initial=sign * np.inf))
         if not _may_be_code(first, sign, kind):
@@ -77,7 +77,7 @@ def looks_like_code(value: float, kind: str) -> bool:
 
 
 def _as_written(value: float, kind: str) -> float:
-    """A number in as few digits as tell it: 99.9, which float32 holds as 99.900002."""
+    """A number with as few digits as identify it: 99.9, which float32 holds as 99.900002."""
     return float(str(np.float32(value))) if kind == "float32" else value
 
 

@@ -2,6 +2,9 @@
 
 import json
 
+import pyarrow.parquet as pq
+import pytest
+
 from condmask import cli, read_release
 
 
@@ -38,3 +41,24 @@ def test_an_existing_file_is_kept(capsys, tmp_path):
 def test_too_few_rows_are_wrong_usage(capsys):
     assert cli.main(["demo", "--rows", "3"]) == 2
     assert capsys.readouterr().err == "condmask: error: --rows must be a whole number of at least 50, got 3\n"
+
+
+def test_the_example_file_of_the_guides_is_written_once(capsys, tmp_path):
+    path = tmp_path / "people.parquet"
+
+    codes = [cli.main(["demo", "--people", str(path)]) for _ in range(2)]
+
+    out, err = capsys.readouterr()
+    assert (codes, out) == ([0, 1], f"{path}: 20,000 invented people\n")
+    assert err == f"condmask: error: {path} exists; name another file\n"
+    table = pq.read_table(path)
+    assert (table.num_rows, table.column_names) == (20_000, ["income", "age", "sex", "region"])
+
+
+@pytest.mark.parametrize("option", ["--rows", "--out"])
+def test_the_example_file_has_no_options(capsys, tmp_path, option):
+    path = tmp_path / "people.parquet"
+
+    assert cli.main(["demo", "--people", str(path), option, "50"]) == 2
+    assert capsys.readouterr().err == "condmask: error: --people must be used without --rows and --out\n"
+    assert not path.exists()

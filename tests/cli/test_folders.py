@@ -87,13 +87,13 @@ def test_mask_takes_donors_within_files(run, data, tmp_path):
 
 def test_a_folder_is_never_written_into_a_file(run, data, tmp_path):
     (tmp_path / "file").write_text("x")
-    for name, kind in (("out.csv", "called as a file"), ("file", "which is a file")):
+    for name, kind in (("out.csv", "which has the name of a file"), ("file", "which is a file")):
         code, _, err = run("mask", data / "many", tmp_path / name, *SCHEME)
         assert code == 1
         assert kind in err
     code, _, err = run("mask", data / "many", "-", "--scheme", tmp_path / "s.json", *SCHEME)
     assert code == 1
-    assert "target must be a folder where the source is one, got standard output" in err
+    assert "target must be a folder if the source is one, got standard output" in err
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 

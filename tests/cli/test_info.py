@@ -27,7 +27,7 @@ def test_info_shows_rows_columns_and_schemes(run, masked):
         "2,000 rows, 6 columns, 2 masked",
         f"income  {schemes['income']!r}",
         f"bonus   {schemes['bonus']!r}",
-        "as they were: age, educ, gaps, region",
+        "not masked: age, educ, gaps, region",
     ]
 
 

@@ -20,7 +20,11 @@ def test_releases_are_listed_and_forgotten(run, source, tmp_path):
     assert (entry["number"], entry["target"], entry["records"]) == (1, str(target), 2000)
     code, _, err = run("mask", source, tmp_path / "b.parquet", "-c", "income", *MASK)
     assert code == 1
-    assert "or both with --again; condmask ledger --forget 1 takes out" in err
+    assert "or both with --again; condmask ledger --forget 1 removes" in err
+    assert "--no-ledger" not in err
+    code, _, err = run("mask", source, tmp_path / "b.parquet", "-c", "income", *MASK, "--dry-run")
+    assert code == 1
+    assert err.endswith("; --no-ledger tries this without the ledger\n")
     assert answer(run("ledger", "--forget", "1", "--json")) == {"forgotten": 1}
     assert answer(run("mask", source, tmp_path / "b.parquet", "-c", "income", *MASK, "--json"))
     code, _, err = run("ledger", "--forget", "1")

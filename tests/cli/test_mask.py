@@ -46,7 +46,7 @@ def test_mask_names_the_metadata_that_it_leaves_out(run, tmp_path):
     code, out, _ = run("mask", source, target, "-c", "income", *MASK, "--keep-metadata", "geo")
 
     assert code == 0
-    assert out.splitlines()[-1] == "metadata left out, unless --keep-metadata names it: history"
+    assert out.splitlines()[-1] == "metadata left out (--keep-metadata keeps it): history"
     assert pq.read_schema(target).metadata.keys() & {b"history", b"geo"} == {b"geo"}
     code, _, err = run("mask", source, target, "-c", "income", *MASK, "--force", "--keep-metadata", "x")
     assert code == 1
@@ -187,7 +187,7 @@ def test_a_dry_run_of_reverse_mapping_is_audited(run, source, tmp_path):
     code, out, _ = run("mask", source, tmp_path / "out.parquet", *options)
 
     assert code == 0
-    assert "By reverse mapping a column alone shows nothing of who was swapped" in out
+    assert "With reverse mapping, one column alone does not show who was swapped" in out
     assert out.splitlines()[-1] == "nothing was written"
     assert not (tmp_path / "out.parquet").exists()
 

@@ -128,7 +128,6 @@ def test_suggestions_are_printed_as_commands_that_mask(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "--max-risk, --max-record-risk or --within must be given, got none"),
         (("--max-record-risk", "x=.5"), "--max-record-risk must be of the form DISTANCE=RISK, got 'x'"),
         (("--max-risk", "x=.5"), "--max-risk must be of the form DISTANCE=RISK, got 'x'"),
         (("--max-risk", "25=x"), "--max-risk must be of the form NAME=NUMBER, got '25=x'"),
@@ -158,3 +157,20 @@ def test_the_column_and_the_options_are_named(run, source):
     frame.to_parquet(source)
     for command in (("plan", source, *PLAN), ("risk", source, "-c", "income", *MASK)):
         assert "error: income must be numeric" in run(*command, "--within", "9")[2]
+
+
+def test_a_plan_needs_no_more_than_a_column(run, source):
+    found = answer(run("plan", source, "-c", "income", "--p", ".6", "--sigma", "500", "--json"))
+    spread = cm.read_column(source, "income").std()
+    assert found["d"] == [float(f"{spread / 4:.0e}")]
+
+
+def test_without_caps_the_safest_comes_first(run, source):
+    plan = ("plan", source, "-c", "income", "--p", ".3", "--p", ".6", "--sigma", "300", "--sigma", "900")
+    code, printed, _ = run(*plan)
+    names = ["\nmost useful:\n", "\nsafest:\n"]
+    assert code == 0
+    assert "No risk was capped" in printed
+    assert printed.index(names[0]) > printed.index(names[1])
+    code, printed, _ = run(*plan, "--max-risk", "200=.9")
+    assert printed.index(names[0]) < printed.index(names[1])

@@ -32,9 +32,9 @@ def test_both_reports(run, source, release, tmp_path):
     assert out.read_bytes() == (tmp_path / "own.html").read_bytes()
     code, _, err = run("report", release, out, "--public")
     assert (code, err) == (1, f"condmask: error: {out} exists; it is replaced only with --force\n")
-    found = answer(run("report", release, out, "--public", "--force", "--json"))
+    found = answer(run("report", release, out, "--public", "--force", "--json", "--units", "income=euros"))
     assert found == {"report": str(out), "kind": "public"}
-    cm.report(None, release, tmp_path / "own.html", public=True, overwrite=True)
+    cm.report(None, release, tmp_path / "own.html", public=True, overwrite=True, units={"income": "euros"})
     assert out.read_bytes() == (tmp_path / "own.html").read_bytes()
 
 
@@ -43,6 +43,7 @@ def test_both_reports(run, source, release, tmp_path):
     [
         (("a.html", "--public", "--within", "-1"), 2, "--within must"),
         (("a.html", "--public", "--workers", "0"), 2, "--workers must"),
+        (("a.html", "--public", "--units", "euros"), 2, "--units must be NAME=UNIT, got 'euros'"),
         (("a.html",), 2, "--original must be given, or --public, which does without it"),
         (("a.html", "--public", "--original", "a.csv"), 2, "--original must be left out with --public"),
         (("a.txt", "--public"), 1, "must end in one of .html, .htm, got a.txt"),

@@ -45,7 +45,7 @@ def test_insiders_of_reverse_mapping_stand_beside(run, source, tmp_path):
     code, text, err = run("risk", source, "-c", "income", "--within", "100", "--release", tmp_path / "b.csv")
     assert (code, err) == (0, "")
     assert "the most exposed record" in text
-    assert "Shares of values read by who knows all of a pool of" in text
+    assert "that an insider finds out who knows all others of a pool of" in text
 
 
 def test_strata_and_missing_codes_are_known_to_the_attacker(run, source, tmp_path):
@@ -68,10 +68,10 @@ def test_strata_and_missing_codes_are_known_to_the_attacker(run, source, tmp_pat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "--p must be given, or --release, whose scheme is taken"),
+        ((), "--p must be given, or --release, which has the scheme"),
         (("--p", "0.5"), "--sigma must be given, or --release"),
         ((*MASK, "-c", "age"), "--column must be given once here"),
-        ((*MASK, "--release", "b.csv"), "--p must be left out where --release has the scheme"),
+        ((*MASK, "--release", "b.csv"), "--p must be left out: --release has the scheme"),
         ((*MASK, "--exposed", "3"), "--exposed must go with --release"),
     ],
 )
@@ -104,7 +104,7 @@ def test_no_option_of_a_scheme_goes_with_a_release(run, option):
     options = ("--within", "1", "--release", "b.csv", *option)
 
     assert run("risk", "none.csv", "-c", "income", *options) == (
-        2, "", f"condmask: error: {option[0]} must be left out where --release has the scheme\n"
+        2, "", f"condmask: error: {option[0]} must be left out: --release has the scheme\n"
     )  # fmt: skip
 
 

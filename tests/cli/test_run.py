@@ -59,4 +59,4 @@ def test_a_wrong_recipe_is_refused_in_one_sentence(run, recipe):
 
     code, _, err = run("run", recipe)
     assert code == 1
-    assert err == f"condmask: error: {recipe}: report may have internal, public, within, got 'where'\n"
+    assert err == f"condmask: error: {recipe}: report may have internal, public, within, units, got 'where'\n"

@@ -42,7 +42,7 @@ def test_crossed_strata_and_what_becomes_of_small_ones_reach_the_scheme(run, sou
     code, _, err = run(*command)
     assert (code, target.exists()) == (1, False)
     assert "strata must have at least 10 records each, got" in err
-    assert err.endswith("--small-strata merge makes one of them\n")
+    assert err.endswith("--small-strata merge pools them\n")
     scheme = answer(run(*command, "--small-strata", "merge", "--json"))["schemes"]["income"]
 
     assert (scheme["strata"], scheme["small_strata"]) == (["region", "town"], "merge")

@@ -31,7 +31,7 @@ TEXT = (
     "age,income,town\n" + "".join(f"{a},{v!r},Köln\n" for a, v in zip(AGE, PAY.tolist(), strict=True))
 ).encode()
 MASK = ("-c", "income", "--p", "0.6", "--sigma", "0.3", "--scale", "log", "--reverse-mapping")
-LEFT = "standard output: broken pipe, before the whole release was written; s.json was taken back"
+LEFT = "standard output: broken pipe before the whole release was written; s.json was removed"
 
 
 class Failing(io.RawIOBase):
@@ -186,8 +186,8 @@ def test_reports_are_made_of_streams(run, released, tmp_path, monkeypatch):
 
 
 USAGE = {
-    "no scheme": (("mask", "-", "-", *MASK), "--scheme must name the file of what is published with OUT"),
-    "none to read": (("estimate", "-"), "--scheme must name the file of what was published with IN"),
+    "no scheme": (("mask", "-", "-", *MASK), "--scheme must name the file that is published with OUT"),
+    "none to read": (("estimate", "-"), "--scheme must name the file published with IN, if IN is -"),
     "two": (
         ("report", "-", "r.html", "--original", "-"),
         "- must stand for one file to be read, got it twice",
@@ -198,14 +198,15 @@ USAGE = {
     ),
     "scheme beside a file": (
         ("mask", "-", "c.csv", "--scheme", "s.json", *MASK),
-        "--scheme must go with - as OUT, got c.csv, which brings its own",
+        "--scheme must be left out unless OUT is -, got c.csv, which has its own",
     ),
     "scheme of nothing": (
-        ("risk", "-", *MASK, "--within", "1", "--scheme", "s.json"), "--scheme must go with --release"
+        ("risk", "-", *MASK, "--within", "1", "--scheme", "s.json"),
+        "--scheme must be given together with --release",
     ),
     "scheme of Parquet": (
         ("info", "a.parquet", "--scheme", "s.json"),
-        "--scheme must go with - or a file of text, got a.parquet",
+        "--scheme must be given only with - or a text file, got a.parquet",
     ),
     "scheme itself": (("mask", "-", "-", "--scheme", "-", *MASK), "--scheme must name a file, got -"),
     "nowhere": (
@@ -237,10 +238,10 @@ def test_a_release_never_replaces_its_source_or_scheme(run, tmp_path, monkeypatc
     path.write_bytes(TEXT)
     to_stream = ("--scheme", "s.json")
     for arguments, reads, sentence in (
-        (("-", "-", *to_stream), True, "OUT must be another file than IN"),
-        (("a.csv", "-", *to_stream), False, "OUT must be another file than IN"),
-        (("-", "a.csv"), True, "OUT must be another file than IN"),
-        (("a.csv", "-", "--scheme", "a.csv"), False, "--scheme must be another file than IN"),
+        (("-", "-", *to_stream), True, "OUT must be a different file from IN"),
+        (("a.csv", "-", *to_stream), False, "OUT must be a different file from IN"),
+        (("-", "a.csv"), True, "OUT must be a different file from IN"),
+        (("a.csv", "-", "--scheme", "a.csv"), False, "--scheme must be a different file from IN"),
     ):
         with path.open("rb") as source, path.open("ab") as out:
             code, _, err = run(
@@ -250,16 +251,16 @@ def test_a_release_never_replaces_its_source_or_scheme(run, tmp_path, monkeypatc
         assert path.read_bytes() == TEXT
     with (tmp_path / "s.json").open("wb") as out:
         code, _, err = run("mask", "-", "-", *to_stream, *MASK, "--force", data=TEXT, out=out)
-    assert (code, err) == (2, "condmask: error: OUT must be another file than --scheme\n")
+    assert (code, err) == (2, "condmask: error: OUT must be a different file from --scheme\n")
 
 
 REFUSED = {
     "empty": (b"", "standard input is empty: it has no header"),
     "packed and empty": (gzip.compress(b""), "standard input is empty: it has no header"),
-    "Parquet": (b"PAR1....", "standard input must be CSV, plain or in gzip, got Parquet: name the file"),
-    "Arrow": (b"ARROW1..", "standard input must be CSV, plain or in gzip, got Arrow: name the file"),
+    "Parquet": (b"PAR1....", "standard input must be CSV, plain or gzipped, got Parquet: name the file"),
+    "Arrow": (b"ARROW1..", "standard input must be CSV, plain or gzipped, got Arrow: name the file instead"),
     "damaged": (
-        gzip.compress(TEXT)[:-20], "standard input: not readable: it is no gzip file, or a damaged one"
+        gzip.compress(TEXT)[:-20], "standard input: not readable: it is not a gzip file, or is damaged"
     ),
     "short": (TEXT + b"1\n", f"standard input has too few fields in line {N + 2}"),
     "word": (TEXT.replace(b"\n", b"\n30,many,X\n", 1), "income must be numeric, got text in line 2"),
@@ -312,7 +313,7 @@ def test_nothing_waits_for_a_full_disk_to_have_room(run):
         code, _, err = run("mask", "-", "-", "--scheme", "s.json", *MASK, data=TEXT, out=full)
 
     assert code == 1
-    assert err.startswith("condmask: error: standard output: no space left on device, before")
+    assert err.startswith("condmask: error: standard output: no space left on device before")
 
 
 def test_closed_streams_are_said(run, monkeypatch, capsys):
@@ -321,7 +322,7 @@ def test_closed_streams_are_said(run, monkeypatch, capsys):
     assert "standard input is closed" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stdout", None)
     assert cli.main(["mask", "-", "-", "--scheme", "s.json", *MASK]) == 2
-    assert "standard output that is closed" in capsys.readouterr().err
+    assert "standard output must be open" in capsys.readouterr().err
 
 
 def test_the_scheme_and_the_ledger_come_before_the_first_byte(run, tmp_path):
@@ -357,7 +358,7 @@ def test_output_that_fails_is_one_sentence_and_takes_the_scheme_back(run, tmp_pa
 
     sentence = LEFT.replace("broken pipe", os.strerror(error).lower())
     assert code == 1
-    assert err.startswith(f"condmask: error: {sentence}. The release is in the ledger")
+    assert err.startswith(f"condmask: error: {sentence}. The release stays in the ledger")
     assert err.count("\n") == 1
     assert names(tmp_path) == ["ledger.jsonl"]
     assert list(Ledger(tmp_path / "ledger.jsonl").content().entries) == [1]

@@ -5,7 +5,12 @@ from command_line import MASK
 
 from condmask.cli import parser
 
-COMMANDS = {"mask": ["mask", "a", "b", "-c", "x", *MASK], "estimate": ["estimate", "a"], "run": ["run", "a"]}
+COMMANDS = {
+    "mask": ["mask", "a", "b", "-c", "x", *MASK],
+    "estimate": ["estimate", "a"],
+    "plan": ["plan", "a", "-c", "x"],
+    "run": ["run", "a"],
+}
 
 
 def to_cli_terms(text, command="mask"):
@@ -42,19 +47,21 @@ def test_only_options_of_the_command_are_meant():
     assert to_cli_terms("pass step=1000", "estimate") == "pass step=1000"
 
 
-CODED = 'got other bytes in line 5; encoding="latin-1", "cp1252", ... (--encoding) says what it is'
+CODED = 'got other bytes in line 5; encoding="latin-1", "cp1252", ... (--encoding) sets it'
 
 
 @pytest.mark.parametrize(
     ("command", "said", "heard"),
     [
-        ("mask", CODED, 'got other bytes in line 5; --encoding "latin-1", "cp1252", ... says what it is'),
+        ("mask", CODED, 'got other bytes in line 5; --encoding "latin-1", "cp1252", ... sets it'),
         (
             "estimate",
             CODED,
-            "got other bytes in line 5; condmask mask --encoding says, when it is masked, what it is",
+            "got other bytes in line 5; condmask mask --encoding sets it when the file is masked",
         ),
         ("run", CODED, CODED),
+        ("plan", "pass reverse_mapping=True, aggregate_ends=3", "pass --reverse-mapping, aggregate_ends=3"),
+        ("plan", "reverse_mapping=False leaves", "--no-reverse-mapping leaves"),
         (
             "run",
             "; --accept-visible-coins (accept_visible_coins=True) goes on",

@@ -79,6 +79,8 @@ def figures(interval):
 def linear(income, target):
     options = {"target": target}
     yield income.group_means("job", **options)
+    yield income.group_means(["job", "rare", "region"], **options)
+    yield income.group_means("job", weights="weight", **options)
     yield income.weighted_mean("weight", **options)
     yield income.total("weight", **options)
     yield income.regress(["age", "tall"], **options)
@@ -237,7 +239,8 @@ def test_workers_give_the_bits_of_one_process(client, synchronous):
         _, there = releases("crossed")
         income = there["income"]
         slopes, means = income.regress(["age", "tall"]), income.group_means("job", clusters="village")
-        return [*figures(slopes), *figures(means), *income.quantile([0.2, 0.8])]
+        means_weighted = income.group_means("job", weights="weight")
+        return [*figures(slopes), *figures(means), *figures(means_weighted), *income.quantile([0.2, 0.8])]
 
     expected = found()
     with dask.config.set(scheduler=client):
@@ -315,7 +318,7 @@ def test_what_cannot_be_had_is_refused():
         income.group_means(np.zeros(N))
     with pytest.raises(TypeError, match="other must be the name of a column that the frame has, got Series"):
         income.correlation(data["age"])
-    with pytest.raises(TypeError, match="W must be the name of a column that the frame has, got dict"):
+    with pytest.raises(TypeError, match="W must be the name of a column that the frame has, got Series"):
         income.regress({"age": here.data["age"]})
     with pytest.raises(TypeError, match="W must hold numbers"):
         income.regress(["age", "region"])
@@ -332,7 +335,7 @@ def test_a_release_of_dask_has_estimates_itself():
     assert many["income"].median() == one["income"].median()
     assert many["income"].covariance("age") == pytest.approx(one["income"].covariance("age"), rel=1e-10)
     assert list(pickle.loads(pickle.dumps(many))) == ["income", "bonus"]
-    with pytest.raises(TypeError, match="estimates of a Dask frame do not travel: make them anew with"):
+    with pytest.raises(TypeError, match="estimates of a Dask frame cannot be pickled: make them again with"):
         pickle.dumps(many["income"]._records)
 
 

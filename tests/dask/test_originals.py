@@ -43,5 +43,5 @@ def test_it_is_masked_in_whole_steps_and_by_pools(part):
 
 def test_another_one_than_was_audited_is_not(part):
     digest = originals(part, TASK).digest()
-    with pytest.raises(RuntimeError, match="partition 5 is not what it was when it was audited"):
+    with pytest.raises(RuntimeError, match="partition 5 changed after it was audited"):
         narrow(part.replace(2.0, 2.5), TASK, POOLS, digest, 5)

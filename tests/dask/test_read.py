@@ -84,7 +84,7 @@ def test_files_that_are_not_the_ones_released_are_refused(folder):
     os.rename(folder / names[0], folder / "x")
     os.rename(folder / names[-1], folder / names[0])
     os.rename(folder / "x", folder / names[-1])
-    with pytest.raises(FileError, match=rf"{names[0]} is what was {names[-1]} there"):
+    with pytest.raises(FileError, match=rf"{names[0]} was {names[-1]} there"):
         condmask.dask.read_release(folder)
     (folder / names[0]).unlink()
     with pytest.raises(FileError, match="is not the folder that was released"):
@@ -93,7 +93,7 @@ def test_files_that_are_not_the_ones_released_are_refused(folder):
 
 def test_what_was_read_is_not_written(folder, tmp_path):
     release = condmask.dask.read_release(folder)
-    with pytest.raises(ValueError, match="this one is that of files already"):
+    with pytest.raises(ValueError, match="this one is in files already"):
         release.write(tmp_path / "again")
 
 

@@ -38,8 +38,8 @@ def test_what_is_written_is_read_on_one_machine_as_the_same_release(tmp_path):
 
 
 CHANGES = {
-    "a new column": (lambda ddf: ddf.assign(tax=1), "have got 'tax' since"),
-    "a column in place": (lambda ddf: ddf.__setitem__("tax", 1), "have got 'tax' since"),
+    "a new column": (lambda ddf: ddf.assign(tax=1), "have gained 'tax' since"),
+    "a column in place": (lambda ddf: ddf.__setitem__("tax", 1), "have gained 'tax' since"),
     "other values": (lambda ddf: ddf.assign(age=ddf.age + 1), "have changed 'age' since"),
     "values in place": (lambda ddf: ddf.__setitem__("age", 3), "have changed 'age' since"),
     "no masked column": (lambda ddf: ddf.drop(columns="income"), "have lost 'income' since"),

@@ -81,8 +81,8 @@ def test_objects_of_several_types_are_refused_without_a_word_of_them():
 def test_a_partition_of_other_types_than_dask_thinks_is_refused_without_a_word_of_it():
     frame = partitioned.people(6)
     schema = schema_of(partitioned.cut(frame, []))
-    with pytest.raises(TypeError, match="one whose 'age' is no column of int64") as error:
+    with pytest.raises(TypeError, match="one whose 'age' is not a column of int64") as error:
         arrow_part(frame.assign(age="secret"), schema)
     assert "secret" not in str(error.value)
-    with pytest.raises(TypeError, match="one whose 'region' is no column"):
+    with pytest.raises(TypeError, match="one whose 'region' is not a column"):
         arrow_part(frame.drop(columns="region"), schema)

@@ -132,11 +132,11 @@ def test_targets_that_may_not_be_written_are_refused(tmp_path):
     (tmp_path / "other/notes").touch()
     release.write(tmp_path / "first")
     for name, match in {
-        "a.parquet": "must be a folder where the source has partitions, got .*called as a file$",
-        "file": "must be a folder where the source has partitions, got .*which is a file",
+        "a.parquet": "must be a folder if the source has partitions, got .*the name of a file$",
+        "file": "must be a folder if the source has partitions, got .*which is a file",
         "none/x": "cannot write to .*none: no such file or directory",
-        "first/x": "must stand apart from other releases",
-        "other": "is no release of many files, and is not replaced",
+        "first/x": "must be outside other releases",
+        "other": "is not a release of several files, and is not replaced",
     }.items():
         with pytest.raises((FileError, ValueError), match=match):
             release.write(tmp_path / name, overwrite=True)

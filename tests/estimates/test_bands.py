@@ -193,7 +193,7 @@ def test_samples_below_a_size_are_compared_by_the_rearranged_t(n, rearranged, mo
         > 1e-3
     )
     assert found.statistic == abs(found.difference)
-    assert found.about == "whether both populations have one distribution"
+    assert found.about == "whether both populations have the same distribution"
 
 
 @pytest.mark.parametrize("donors", ["sample", "permutation"])

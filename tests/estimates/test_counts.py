@@ -461,7 +461,7 @@ def test_correlations_come_with_the_updates(unit):
     assert found.correlation() == pytest.approx(one.estimate(z).correlation(w), rel=1e-12)
     if unit == 1.0:
         assert found.covariance() == pytest.approx(one.estimate(z).covariance(w), rel=1e-12)
-    with pytest.raises(ValueError, match=r"^other must be left out: Counts have the column "):
+    with pytest.raises(ValueError, match=r"^other must be left out: Counts already hold the column "):
         found.covariance(w)
 
 

@@ -410,8 +410,8 @@ def test_additive_noise_has_no_intervals():
     for call in (lambda: estimate.cdf_interval(1.0), lambda: estimate.quantile_interval(0.5)):
         with pytest.raises(
             ValueError,
-            match=r"^intervals must be asked of conditionally masked values, got values with added noise, "
-            r"whose distribution is estimated smoothed alone$",
+            match=r"^intervals are available only for conditionally masked values, got values with added "
+            r"noise, whose distribution can only be estimated smoothed$",
         ):
             call()
 

@@ -266,12 +266,12 @@ def test_batches_and_summaries_serve():
         (
             lambda: release(sigma=10.0, decimals=-1, seed=6).expectation(np.log),
             "g must be finite wherever the estimated distribution has mass, beyond the data too, got -inf at "
-            "0; floor= replaces smaller values by itself",
+            "0; floor= replaces all smaller values",
         ),
         (
             lambda: release(sigma=40.0).expectation(lambda x: np.exp(x / 20.0)),
-            "g must grow more slowly beyond the data: where the estimated distribution has next to no mass g "
-            "(for intervals g^2) is too large for its mean to be known; moments have methods of their own",
+            "g must grow more slowly beyond the data: it (for intervals its square) is too large where the "
+            "estimated distribution has almost no mass, so its mean is not known; use moment for powers",
         ),
         (
             lambda: cm.ConditionalMasking(0.6, 1.0, decimals=0).estimate([-1.0, -5.0]).gini(),
@@ -280,8 +280,8 @@ def test_batches_and_summaries_serve():
         (lambda: release().lorenz(1.0), "q must lie strictly between 0 and 1, got 1.0"),
         (
             lambda: cm.AdditiveNoise(1.0).estimate([1.0, 2.0]).mean_interval(),
-            "intervals must be asked of conditionally masked values, got values with added noise, whose "
-            "distribution is estimated smoothed alone",
+            "intervals are available only for conditionally masked values, got values with added noise, "
+            "whose distribution can only be estimated smoothed",
         ),
     ],
 )

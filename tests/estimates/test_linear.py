@@ -80,6 +80,92 @@ def test_a_batch_gives_what_its_rows_give():
         assert ends(one.total(file.weights)) == [each[k] for each in ends(total)]
 
 
+@pytest.mark.parametrize(
+    "options", [{"target": "file"}, {}, {"population_size": 400}, {"clusters": np.arange(150) % 11}]
+)
+@pytest.mark.parametrize("pools", [1, 2])
+def test_with_equal_weights_groups_have_their_plain_means(options, pools):
+    file = File("permutation", pools)
+    estimate = file.estimate(file.releases(1, 14)[0])
+
+    plain = estimate.group_means(file.group, **options)
+    weighted = estimate.group_means(file.group, weights=np.full(file.n, 0.3), **options)
+
+    assert weighted.names == plain.names
+    assert weighted.records.tolist() == plain.records.tolist()
+    for name in plain:
+        assert ends(weighted[name]) == pytest.approx(ends(plain[name]), rel=1e-9)
+
+
+def test_groups_have_the_weighted_means_of_their_records():
+    file = File("sample", 1)
+    batch = file.estimate(file.releases(3, 13))
+    weights = np.where(np.arange(file.n) % 7 == 3, np.nan, file.weights)
+
+    found = batch.group_means(file.group, weights=weights)
+
+    pseudo, known = batch.pseudo_values(), ~np.isnan(weights)
+    for name in (False, True):
+        rows = known & (file.group == name)
+        assert found[name].estimate == pytest.approx(
+            np.average(pseudo[:, rows], axis=1, weights=weights[rows]), rel=1e-9
+        )
+        one = batch.weighted_mean(np.where(file.group == name, weights, np.nan))
+        assert ends(found[name])[0] == pytest.approx(ends(one)[0], rel=1e-12)
+    with pytest.raises(ValueError, match="weights must not be negative, got -1"):
+        batch.group_means(file.group, weights=np.full(file.n, -1.0))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_named_columns_of_text_are_their_indicators(tmp_path, intercept):
+    rng, n = np.random.default_rng(1), 600
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(0.0, 1.0, n),
+            "age": rng.normal(40.0, 5.0, n),
+            "region": rng.choice(["east", "north", "west"], n),
+            "sex": rng.choice(["female", "male"], n),
+            "id": [f"number {k}" for k in range(n)],
+        }
+    )
+    frame.loc[::10, "region"] = None
+    release = cm.mask_table(frame, {"x": cm.ConditionalMasking(0.5, 1.0)}, rng=2)
+    release.write(tmp_path / "masked.parquet")
+
+    first = () if intercept else ("east",)
+    dummies = {f"region={name}": (frame["region"] == name) * 1.0 for name in (*first, "north", "west")}
+    dummies = {name: column.where(frame["region"].notna()) for name, column in dummies.items()}
+    by_hand = {"age": frame["age"], **dummies, "sex=male": frame["sex"] == "male"}
+    for known in (release["x"], cm.read_release(tmp_path / "masked.parquet", "x")):
+        found = known.regress(["age", "region", "sex"], intercept=intercept)
+        renamed = known.regress({"years": "age", "region": "region", "sex": "sex"}, intercept=intercept)
+        np.testing.assert_array_equal(renamed.estimate, found.estimate)
+        assert "years" in renamed.names
+        expected = release["x"].regress(by_hand, intercept=intercept)
+        assert found.names == expected.names
+        np.testing.assert_allclose(found.estimate, expected.estimate, rtol=1e-9)
+        np.testing.assert_allclose(found.standard_error, expected.standard_error, rtol=1e-9)
+    with pytest.raises(ValueError, match="got 'id' with 600 labels"):
+        known.regress("id")
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "feather"])
+def test_named_columns_of_yes_and_no_are_numbers(tmp_path, form):
+    rng, n = np.random.default_rng(1), 600
+    frame = pd.DataFrame({"x": rng.normal(0.0, 1.0, n), "male": rng.random(n) < 0.5})
+    frame["gaps"] = frame["male"].astype("boolean").where(rng.random(n) < 0.9)
+    release = cm.mask_table(frame, {"x": cm.ConditionalMasking(0.5, 1.0)}, rng=2)
+    release.write(tmp_path / f"masked.{form}")
+
+    gaps = frame["gaps"].astype("Float64").to_numpy(dtype=float, na_value=np.nan)
+    for known in (release["x"], cm.read_release(tmp_path / f"masked.{form}", "x")):
+        for name, column in (("male", frame["male"] * 1.0), ("gaps", gaps)):
+            assert known.weighted_mean(name).estimate == release["x"].weighted_mean(column).estimate
+            assert known.correlation(name) == release["x"].correlation(column)
+            line = release["x"].regress({name: column})
+            np.testing.assert_allclose(known.regress(name).estimate, line.estimate, rtol=1e-12)
+
+
 def test_what_is_missing_is_left_out_and_said():
     # a record without a label still lends its value: its pool stays, and with it the mean and the factor
     file = File("sample", 1)
@@ -95,7 +181,7 @@ def test_what_is_missing_is_left_out_and_said():
     assert list(found) == ["no", "yes"]
     assert found["yes"].estimate == pytest.approx(pseudo[kept & file.group].mean(), rel=1e-12)
     assert found.records.tolist() == [(kept & ~file.group).sum(), (kept & file.group).sum()]
-    assert "(30 of 150 records left out, which miss one)" in found.about
+    assert "(30 of 150 records left out, where a value is missing)" in found.about
     weights = np.where(kept, file.group.astype(float), np.nan)
     assert ends(estimate.weighted_mean(weights)) == pytest.approx(ends(found["yes"]), rel=1e-9)
 
@@ -151,7 +237,7 @@ def test_groups_that_tell_less_than_five_records_are_flagged(size, few):
 
     found = said(lambda: estimate.group_means(np.arange(100) < size))
 
-    message = "1 of 2 groups have fewer than 20 records, and tell less than 5 unmasked ones would"
+    message = "1 of 2 groups have fewer than 20 records, and say less than 5 unmasked ones would"
     assert found == (f"group_means: {message}" if few else "")
 
 
@@ -164,7 +250,9 @@ def test_a_negative_mean_of_amounts_that_are_not_negative_says_why(shift):
 
     found = said(lambda: estimate.group_means(np.arange(400) < 20))
 
-    expected = "group_means: 1 mean of a group comes out negative, though hardly a value is: too few records"
+    expected = (
+        "group_means: 1 mean of a group comes out negative, though hardly any value is: too few records"
+    )
     assert found == (expected if shift == 0.0 else "")
 
 
@@ -180,7 +268,7 @@ def test_a_negative_mean_of_amounts_that_are_not_negative_says_why(shift):
         (lambda e: e.total(np.ones(3)), "weights must be as long as z, 40 values, got 3"),
         (
             lambda e: e.total(target="file", population_size=100),
-            "population_size must be left out for target='file', where the records are no sample, got 100",
+            "population_size must be left out for target='file', where the records are not a sample, got 100",
         ),
         (
             lambda e: e.total(population_size=39),

@@ -358,8 +358,8 @@ def test_a_correlation_from_little_says_how_many_records_would_do(n, says):
     _, message = said(scheme.estimate(z), np.repeat([0.0, 1.0], n)[n // 2 :][:n])
 
     expected = (
-        f"correlation: {n} masked records tell as much of it as {n * share:.2g} unmasked ones; "
-        f"{ceil(10 / share)} would tell as much as 10"
+        f"correlation: {n} masked records say as much about it as {n * share:.2g} unmasked ones; "
+        f"{ceil(10 / share)} would say as much as 10"
     )
     assert message == (expected if says else "")
 
@@ -374,9 +374,9 @@ def test_columns_masked_together_keep_their_pairs():
 
     share = (1 - 0.4 * 0.25 * 11 / 12) ** 2
     assert message.startswith(
-        f"correlation: 12 masked records tell as much of it as {12 * share:.2g} unmasked"
+        f"correlation: 12 masked records say as much about it as {12 * share:.2g} unmasked"
     )
-    assert f"; {ceil(10 / share)} would tell as much as 10" in message
+    assert f"; {ceil(10 / share)} would say as much as 10" in message
 
 
 def test_a_variance_that_noise_hides_leaves_all_correlations():

@@ -56,8 +56,8 @@ def test_missing_values_and_batches_and_added_noise():
 SMALL = SCHEME.estimate(Z[:10], strata=[0, 0, 0, 0, 0, 0, 1, 1, 1, 1])
 HALF = np.arange(10) < 5
 CANNOT = (
-    ": swapped records show values from all of their stratum, and the noise of the rest cannot be undone, "
-    "so only means of such parts can be had, by group_means, weighted_mean and regress"
+    ": swapped records show values from anywhere in their stratum, and the noise of the others cannot be "
+    "undone. For such parts only means are available: group_means, weighted_mean, regress"
 )
 NO_PAIRS = (
     "z must be masked values for an interval of two columns, got Counts, which keep no fourth moments of "
@@ -106,8 +106,8 @@ def summary():
         ),
         (
             lambda: cm.AdditiveNoise(3.0).estimate(Z).cdf_interval(0.0),
-            "intervals must be asked of conditionally masked values, got values with added noise, whose "
-            "distribution is estimated smoothed alone",
+            "intervals are available only for conditionally masked values, got values with added noise, "
+            "whose distribution can only be estimated smoothed",
         ),
     ],
 )  # fmt: skip

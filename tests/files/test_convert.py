@@ -322,5 +322,5 @@ def test_what_was_masked_is_not_masked_again():
     frame = pd.DataFrame({"pay": np.random.default_rng(1).lognormal(8.0, 0.5, 300).round(2)})
     release = cm.mask_table(frame, {"pay": SCHEME}, rng=1)
 
-    with pytest.raises(TypeError, match=r"^frame must hold the originals, got a Release: masked twice"):
+    with pytest.raises(TypeError, match=r"^frame must contain the originals, got a Release: masking twice"):
         cm.mask_table(release, release.schemes)

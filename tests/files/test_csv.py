@@ -152,9 +152,9 @@ def test_numbers_that_could_be_thousands_are_refused_with_what_settles_it(tmp_pa
     data = "\n".join(["a;income;c", *rows]).encode()
 
     message = (
-        f"income must show what its {mark} is, got numbers such as 1{mark}234 alone, some thousand or some "
-        f'ones; decimal="{mark}" (--decimal {mark}) says it parts decimals, and thousands separators have '
-        "to go"
+        f"income must show what its {mark} means, got only numbers such as 1{mark}234, thousands "
+        f'or decimals; for decimals pass decimal="{mark}" (--decimal {mark}); thousands separators must be '
+        "removed"
     )
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         mask_bytes(tmp_path, data)
@@ -362,7 +362,7 @@ def test_a_code_within_reach_is_refused_and_nothing_is_written(tmp_path):
 def test_a_code_that_is_hit_nevertheless_is_not_published(tmp_path, monkeypatch):
     monkeypatch.setattr("condmask.schemes.prepare.refuse_reachable", lambda *_: None)
 
-    with pytest.raises(ValueError, match=r"income has a masked value that is its code \d+; nothing"):
+    with pytest.raises(ValueError, match=r"income has a masked value that equals its code \d+; nothing"):
         mask(tmp_path, column(), replace(SCHEME, missing=(-8, -999, *range(2800, 3200, 5))))
 
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

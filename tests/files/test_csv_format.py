@@ -138,7 +138,7 @@ def test_a_delimiter_is_told_rightly_or_not_at_all(tmp_path_factory, names, rows
     [
         (
             {"delimiter": "ab"},
-            "delimiter must be one character that is no letter, digit, quote or line break",
+            "delimiter must be one character other than a letter, digit, quote or line break",
         ),
         ({"delimiter": "."}, "delimiter must be one character"),
         ({"decimal": ";"}, "decimal must be one of '.', ',', got ';'"),
@@ -147,7 +147,7 @@ def test_a_delimiter_is_told_rightly_or_not_at_all(tmp_path_factory, names, rows
         ({"encoding": "utf-7"}, "encoding must be UTF-8, UTF-16, UTF-32 or one that has a byte for each"),
         ({"encoding": "rot13"}, "encoding must be UTF-8, UTF-16, UTF-32 or one that has a byte for each"),
         ({"encoding": "cp037"}, "encoding must be UTF-8, UTF-16, UTF-32 or one that has a byte for each"),
-        ({"na": ["-8"]}, "na must hold words, got '-8'; a number that stands for missing values is declared"),
+        ({"na": ["-8"]}, "na must contain words, got '-8'; a number that stands for missing values belongs"),
     ],
 )
 def test_formats_are_checked(options, message):
@@ -159,7 +159,7 @@ def test_formats_are_checked(options, message):
     ("data", "options", "message"),
     [
         (written().encode("utf-16-le"), {}, 'encoding="utf-16-le" or "utf-16-be"'),
-        (written().encode("utf-16-le"), {"encoding": "utf-16"}, "utf-16-le or utf-16-be says the order"),
+        (written().encode("utf-16-le"), {"encoding": "utf-16"}, "utf-16-le or utf-16-be sets the order"),
         (
             "Größe;income\n1;2\n".encode("cp1252"),
             {},

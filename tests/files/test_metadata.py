@@ -73,6 +73,7 @@ def test_a_release_is_all_its_masked_columns(tmp_path):
     assert pay.covariance("score") == pay.covariance(cm.read_column(tmp_path / "b.csv", "score"))
     assert pay.correlation_interval("bonus").low == pay.correlation_interval(release["bonus"]).low
     assert pay.group_means("region")["south"].estimate == pay.group_means(region)["south"].estimate
+    assert list(pay.group_means(["region"])) == ["north", "south"]
     assert list(pay.regress(["score"])) == ["intercept", "score"]
     score = cm.read_column(tmp_path / "b.csv", "score")
     assert pay.total("score").estimate == pay.total(score).estimate
@@ -84,7 +85,9 @@ def test_a_release_is_all_its_masked_columns(tmp_path):
         pay.correlation("region")
     with pytest.raises(KeyError):
         release["score"]
-    with pytest.raises(ValueError, match="other must be a column, got 'score': names are known"):
+    with pytest.raises(
+        ValueError, match="other must be a column, got 'score': only the estimates of a Release know"
+    ):
         scheme.estimate(np.ones(30)).correlation("score")
 
 

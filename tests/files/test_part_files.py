@@ -48,13 +48,13 @@ def test_a_file_that_exists_is_no_glob(tmp_path):
         ([".a.csv", "_b.csv"], "no file of data in it"),
         (
             ["a.csv", "b.parquet"],
-            r"one format, got b.parquet beside a.csv: name those .*\*.csv'\), or begin its",
+            r"one format, got b.parquet beside a.csv: select .*\*.csv'\), or begin its",
         ),
         (["README.txt", "a.csv", "b.csv"], r"one format, got README.txt beside a.csv: .*in/\*\*/\*.csv'\)"),
         (["a.csv.gz", "b.csv"], "one format, got b.csv beside a.csv.gz"),
-        (["a.csv", "b/notes.pdf"], r"got b/notes.pdf: name those that are meant by a pattern .*\*.csv'\)"),
-        (["LICENSE", "notes.pdf"], r"that end in one of .parquet.* got LICENSE: name those"),
-        (["b.parquet", "a.pdf"], r"got a.pdf: name those that are meant .*'.*/in/\*\*/\*.parquet'"),
+        (["a.csv", "b/notes.pdf"], r"got b/notes.pdf: select files by a pattern .*\*.csv'\)"),
+        (["LICENSE", "notes.pdf"], r"that end in one of .parquet.* got LICENSE: select"),
+        (["b.parquet", "a.pdf"], r"got a.pdf: select files .*'.*/in/\*\*/\*.parquet'"),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path, names, message):
@@ -66,7 +66,7 @@ def test_what_is_no_table_is_refused(tmp_path, names, message):
 
 def test_a_pattern_that_is_named_matches_a_folder_with_brackets(tmp_path):
     touched(tmp_path / "a[1]", "a.csv", "b.pdf")
-    with pytest.raises(ValueError, match="must hold files of one format") as refusal:
+    with pytest.raises(ValueError, match="must contain files of one format") as refusal:
         part_files(tmp_path / "a[1]")
     pattern = str(refusal.value).split("'")[1]
 
@@ -79,7 +79,9 @@ def test_a_file_is_there_once(tmp_path, link, pattern):
     touched(tmp_path, "a.csv", "c.csv")
     getattr(tmp_path / "b.csv", link)(tmp_path / "a.csv")
 
-    with pytest.raises(ValueError, match=r"each file once, got a.csv and b.csv, which are one: begin"):
+    with pytest.raises(
+        ValueError, match=r"each file once, got a.csv and b.csv, which are the same file: begin"
+    ):
         part_files(tmp_path / pattern)
     (tmp_path / "b.csv").rename(tmp_path / "_b.csv")
     assert part_files(tmp_path / pattern).names == ["a.csv", "c.csv"]

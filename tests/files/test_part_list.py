@@ -52,13 +52,13 @@ def test_a_missing_part_is_refused(copy):
 def test_an_added_part_is_refused(copy):
     folder, suffix = copy
     write_parts(TABLE, folder, suffix, [], lambda *_: [f"z.{suffix}"])
-    refused(folder, rf"'z.{suffix}' came to it")
+    refused(folder, rf"'z.{suffix}' was added")
 
 
 def test_a_renamed_part_is_refused(copy):
     folder, suffix = copy
     (folder / f"part-00001.{suffix}").rename(folder / f"z.{suffix}")
-    refused(folder, rf"z.{suffix} is what was part-00001.{suffix}")
+    refused(folder, rf"z.{suffix} was part-00001.{suffix}")
 
 
 def test_parts_in_another_order_are_refused(copy):
@@ -67,7 +67,7 @@ def test_parts_in_another_order_are_refused(copy):
     a.rename(folder / "x")
     b.rename(a)
     (folder / "x").rename(b)
-    refused(folder, rf"part-00000.{suffix} is what was part-00001.{suffix}")
+    refused(folder, rf"part-00000.{suffix} was part-00001.{suffix}")
     assert c.exists()
 
 

@@ -64,7 +64,7 @@ def test_targets_that_may_not_be_written_are_refused(tmp_path):
     (tmp_path / "a.csv").write_text("x\n1\n2\n")
     targets = target_fingerprints(tmp_path / "a.csv")
 
-    with pytest.raises(FileError, match="another file than the source"):
+    with pytest.raises(FileError, match="a different file from the source"):
         writable(targets, tmp_path / "a.csv", overwrite=True)
     with pytest.raises(FileError, match="exists"):
         writable(targets, None, overwrite=False)

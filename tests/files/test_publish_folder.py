@@ -134,9 +134,7 @@ def test_a_strangers_file_is_never_removed(source, tmp_path, stranger):
     before = names(target)
 
     for dry_run in (True, False):
-        with pytest.raises(
-            FileError, match="holds what is no part of the release in it, and is not replaced"
-        ):
+        with pytest.raises(FileError, match="contains more than the release in it, and is not replaced"):
             mask(source, target, overwrite=True, dry_run=dry_run)
 
     assert names(target) == before
@@ -146,7 +144,7 @@ def test_a_strangers_folder_is_never_replaced(source, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.csv").write_text("mine")
 
-    with pytest.raises(FileError, match="is no release of many files, and is not replaced"):
+    with pytest.raises(FileError, match="is not a release of several files, and is not replaced"):
         mask(source, tmp_path / "out", overwrite=True)
 
     assert names(tmp_path / "out") == ["mine.csv"]
@@ -176,7 +174,7 @@ def test_a_file_put_there_at_the_last_moment_stays(source, tmp_path, monkeypatch
         return exchanged(a, b)
 
     monkeypatch.setattr(publish_folder, "_exchanged", meanwhile)
-    with pytest.raises(FileError, match=r"out holds what is no part .*; nothing was published"):
+    with pytest.raises(FileError, match=r"out contains more than .*; nothing was published"):
         mask(source, target, overwrite=True)
 
     assert names(target) == sorted([*WHOLE, "mine"])
@@ -295,9 +293,9 @@ def test_a_release_is_no_more_readable_than_what_it_replaces(source, tmp_path):
     ("place", "message"),
     [
         ("in", "which is that folder"),
-        ("in/out", "which stands within it"),
-        (".", "which holds it"),
-        ("out.parquet", "called as a file"),
+        ("in/out", "which is within it"),
+        (".", "which contains it"),
+        ("out.parquet", "which has the name of a file"),
         ("file", "which is a file"),
         ("link", "which is a link"),
     ],
@@ -314,7 +312,7 @@ def test_a_folder_is_not_replaced_under_who_works_in_it(source, tmp_path, monkey
     (tmp_path / "out").mkdir()
     monkeypatch.chdir(tmp_path / "out")
 
-    with pytest.raises(FileError, match="another folder than the one in which this runs"):
+    with pytest.raises(FileError, match="must not be the current folder"):
         mask(source, ".")
     assert not names(tmp_path / "out")
 
@@ -322,7 +320,7 @@ def test_a_folder_is_not_replaced_under_who_works_in_it(source, tmp_path, monkey
 def test_nothing_is_put_into_a_release(source, tmp_path):
     mask(source, tmp_path / "out")
     for place, target in ((source, "out/sub"), (source / "part-00000.csv", "out/z.csv")):
-        with pytest.raises(FileError, match=r"apart from other releases, got .*, which would be no part"):
+        with pytest.raises(FileError, match=r"outside other releases, got .*, which is within the one"):
             mask(place, tmp_path / target)
 
     assert names(tmp_path / "out") == WHOLE
@@ -356,7 +354,7 @@ def test_files_of_a_glob_go_beside_them(source, tmp_path):
     mask(source / "part-0000[02].csv", source / "out")
 
     assert names(source / "out") == [*WHOLE[:3], WHOLE[4]]
-    with pytest.raises(FileError, match="which stands within it"):
+    with pytest.raises(FileError, match="which is within it"):
         mask(tmp_path / "**/*.csv", tmp_path / "in/other")
 
 

@@ -74,7 +74,7 @@ def test_a_damaged_archive_is_said_in_one_sentence_without_its_bytes(tmp_path, k
     source.write_bytes(data[: min(kept, len(data) - 9)] or b"12345")
 
     with pytest.raises(
-        cm.FileError, match=r"a\.csv\.gz: not readable: it is no gzip file, or a damaged one$"
+        cm.FileError, match=r"a\.csv\.gz: not readable: it is not a gzip file, or is damaged$"
     ):
         cm.mask_file(source, tmp_path / "b.csv.gz", {"income": CENTS})
 
@@ -82,5 +82,5 @@ def test_a_damaged_archive_is_said_in_one_sentence_without_its_bytes(tmp_path, k
 
 
 def test_half_a_character_is_said_without_its_bytes(tmp_path):
-    with pytest.raises(cm.FileError, match=r"it holds what is no text in utf-16-le$"):
+    with pytest.raises(cm.FileError, match=r"it contains bytes that are not text in utf-16-le$"):
         mask_bytes(tmp_path, written().encode("utf-16") + b"1")

@@ -114,16 +114,16 @@ def test_a_job_without_room_is_refused_before_it_starts(tmp_path, monkeypatch):
         check_room(room, target)
     assert str(refusal.value) == (
         f"{temporary} has no room for temporary files: masking 100,000,000 rows takes up to 2.0 GB, and "
-        "2.0 GB are free; TMPDIR may name another place"
+        "2.0 GB are free; set TMPDIR to another folder"
     )
     disks(monkeypatch, {temporary: 2 * 10**9, str(tmp_path): 3 * 10**9 - 1}, one=False)
     check_room(room, None)
     with pytest.raises(
-        cm.FileError, match=r"some 3.0 GB, and 3.0 GB are free; name a target on another disk$"
+        cm.FileError, match=r"about 3.0 GB, and 3.0 GB are free; name a target on another disk$"
     ):
         check_room(room, target)
     disks(monkeypatch, {temporary: 4 * 10**9, str(tmp_path): 4 * 10**9}, one=True)
-    with pytest.raises(cm.FileError, match=r"beside 2.0 GB of temporary files.*, and TMPDIR for temporary"):
+    with pytest.raises(cm.FileError, match=r"besides 2.0 GB of temporary files.*, and TMPDIR for temporary"):
         check_room(room._replace(estimated=True), target)
 
 

@@ -127,7 +127,7 @@ def test_notes_that_are_named_are_kept_in_clear_alone(tmp_path, suffix):
     ("suffix", "keep", "error", "message"),
     [
         ("parquet", ["sumary"], ValueError, "entries in the metadata of .*, got 'sumary'; it has 'summary'"),
-        ("csv", ["summary"], ValueError, "keep_metadata must be left out for a file of text, which has"),
+        ("csv", ["summary"], ValueError, "keep_metadata must be left out for a text file, which has"),
         ("parquet", "summary", TypeError, "keep_metadata must be a list of names, got 'summary'"),
     ],
 )

@@ -86,7 +86,7 @@ def test_a_value_that_is_a_code_as_it_is_published_is_not_handed_out():
     )
 
     with pytest.raises(
-        ValueError, match=r"b has a masked value that is its code -99\.9; nothing was released"
+        ValueError, match=r"b has a masked value that equals its code -99\.9; nothing was released"
     ):
         rows.take(2)
 

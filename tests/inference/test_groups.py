@@ -58,3 +58,36 @@ def test_a_group_without_a_value_has_no_mean():
     for target in ("population", "file"):
         found = scheme.estimate(z).group_means([0] * 39 + [1], target=target)[1]
         assert np.isnan(found[:4]).all()
+
+
+def test_several_columns_make_a_group_of_each_combination_that_occurs():
+    file, estimate = released()
+    rng = np.random.default_rng(4)
+    columns = {
+        "region": rng.choice(np.array(["north", "south", None], dtype=object), file.n),
+        "year": rng.integers(2020, 2022, file.n),
+        "sex": rng.choice(["f", "m"], file.n),
+    }
+    columns["sex"][columns["region"] == "north"] = "m"  # no women there
+    label = [
+        None if region is None else f"{region} {year} {sex}"
+        for region, year, sex in zip(*columns.values(), strict=True)
+    ]
+
+    found, joined = estimate.group_means(columns), estimate.group_means(label)
+
+    assert [" ".join(map(str, name)) for name in found] == list(joined)
+    assert found.by == ("region", "year", "sex")
+    assert ("north", 2020, "f") not in found
+    for name in found:
+        assert found[name][:4] == joined[" ".join(map(str, name))][:4]
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_labels_that_give_no_record_a_group_are_refused(several):
+    _, estimate = released()
+    half = np.arange(estimate.n) < 10
+    one, other = np.where(half, 1.0, np.nan), np.where(half, np.nan, 1.0)
+
+    with pytest.raises(ValueError, match=r"^labels must give at least one record a group, got none$"):
+        estimate.group_means({"a": one, "b": other} if several else one + other)

@@ -131,7 +131,7 @@ def test_an_interval_warns_once(name):
     assert len(own) == len(both) == 1
     assert len(other) == (name not in ("variance", "deviation", "moment"))
     assert own[0].startswith("heavy tails, of kurtosis ")
-    assert own[0].endswith("cover less often than they say, as they do without masking")
+    assert own[0].endswith("cover less often than they say, as they would without masking")
 
 
 @pytest.mark.parametrize(

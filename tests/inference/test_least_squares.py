@@ -186,7 +186,7 @@ def test_coefficients_are_right_however_close_the_columns(apart, chunk, monkeypa
 def test_columns_that_determine_each_other_are_refused(columns, name):
     estimate = cm.ConditionalMasking(0.3, 1.0, step=0.0).estimate(np.arange(6.0) ** 2)
 
-    message = f"W must have no column that the others and the intercept determine, got {name!r}"
+    message = f"W must have no column that is determined by the others and the intercept, got {name!r}"
     with pytest.raises(ValueError, match=message):
         estimate.regress(columns)
 
@@ -373,7 +373,7 @@ def test_records_that_miss_something_are_left_out_and_said(case):
     assert found.estimate == pytest.approx(theirs.params, rel=1e-10)
     assert found.standard_error[1:] == pytest.approx(theirs.bse[1:], rel=1e-9)
     assert found.records.tolist() == [250] * 4
-    assert found.about.endswith("(50 of 300 records left out, which miss one)")
+    assert found.about.endswith("(50 of 300 records left out, where a value is missing)")
 
 
 def test_a_batch_gives_what_its_rows_give(case):

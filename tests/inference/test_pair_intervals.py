@@ -44,5 +44,5 @@ def test_the_two_ways_to_the_variance_of_a_covariance_agree(target):
 def test_few_records_are_told_how_many_would_do():
     some = pair(Z[:30], W[:30])
 
-    assert "30 masked records tell as much of it as" in pair_intervals._few(some, some.sums.product[1])
+    assert "30 masked records say as much about it as" in pair_intervals._few(some, some.sums.product[1])
     assert pair_intervals._few(pair(Z, W), pair(Z, W).sums.product[1]) == ""

@@ -168,7 +168,6 @@ def test_suggestions_hide_coins_that_the_schemes_asked_for_would_show():
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        ({}, ValueError, "d must be given where max_risk and max_record_risk are left out, got None"),
         ({"max_risk": {500: 0.3}}, ValueError, "max_risk at d=500 must be at least 0.394, what a constant"),
         (
             {"max_risk": {500: 0.395}, "p": 0.1, "sigma": 100.0},
@@ -257,7 +256,7 @@ def test_where_nothing_is_suggested_the_audit_says_why():
     made = cm.plan(x, d=[50], p=0.6, sigma=200.0, reverse_mapping=False, missing=None)
 
     assert made.suggestions == []
-    assert "none is suggested: x must not show which records were swapped" in str(made)
+    assert "no scheme is suggested: x must not show which records were swapped" in str(made)
     with pytest.raises(ValueError, match="x must not show which records were swapped"):
         _ = made.best
 
@@ -380,3 +379,10 @@ def test_small_strata_are_refused_or_merged():
         cm.plan(X, d=[500], strata={"group": few}, p=0.6, sigma=1000.0)
     made = cm.plan(X, d=[500], strata={"group": few}, small_strata="merge", p=0.6, sigma=1000.0)
     assert made.candidates[0].scheme.small_strata == "merge"
+
+
+def test_without_caps_risks_are_computed_at_a_quarter_of_the_standard_deviation():
+    x = np.random.default_rng(1).normal(100.0, 17.0, 400)
+    assert cm.plan(x, p=0.5, sigma=10.0).d == (4.0,)
+    with pytest.raises(ValueError, match=r"^x must not be constant if d is left out, got a single value$"):
+        cm.plan(np.full(300, 7.0), p=0.5, sigma=10.0)

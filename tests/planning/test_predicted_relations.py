@@ -98,4 +98,13 @@ def test_what_the_estimators_refuse_has_no_error_that_is_finite():
 @pytest.mark.parametrize("shares", [0.3, 0.5, 0.7])
 def test_halves_of_two_groups_are_the_groups(shares):
     w = (np.arange(10) < 10 * shares).astype(float)
-    assert predicted_relations.upper_half(w[None])[0].tolist() == w.tolist()
+    assert (w > predicted_relations.split(w)).tolist() == w.astype(bool).tolist()
+
+
+def test_a_half_without_records_has_no_difference():
+    x, w = np.array([[1.0, 2.0, 6.0], [1.0, 2.0, 6.0]]), np.array([[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+
+    found = predicted_relations.differences(x, w, 0.5)
+
+    assert found[0] == 3.0
+    assert np.isnan(found[1])

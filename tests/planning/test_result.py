@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 from scipy.stats import laplace
 
 import condmask as cm
@@ -27,9 +28,9 @@ def test_a_plan_reads_and_writes(tmp_path):
     assert "ratios are known to" in str(made.check(replications=10, target="file", rng=1))
 
 
-def test_what_masking_refuses_is_marked_in_table_and_picture():
+def test_what_masking_refuses_is_marked_in_table_and_picture(tmp_path):
     heaped = 100.0 * np.rint(np.exp(8 + X / 4000) / 100.0)
-    made = cm.plan(heaped, d=[500], p=[0.3, 0.8], sigma=[500.0, 1000.0], decimals=0)
+    made = cm.plan(pd.Series(heaped, name="pay"), d=[500], p=[0.3, 0.8], sigma=[500.0, 1000.0], decimals=0)
     rows = made.to_frame()
 
     asked = rows["frontier"] & rows["allowed"]
@@ -40,6 +41,8 @@ def test_what_masking_refuses_is_marked_in_table_and_picture():
         if is_asked:
             assert (cm.audit(heaped, candidate.scheme).visible) == is_refused
     assert set(rows["audit"]) == {"", "refused by the audit"}
-    lines = {line.get_label(): line for line in made.plot().axes[0].lines}
+    (panel,) = made.plot(tmp_path / "plan.png")
+    assert "share of records whose pay is" in panel.get_xlabel()
+    lines = {line.get_label(): line for line in panel.lines}
     assert sorted(lines["refused by the audit"].get_ydata()) == sorted(rows["loss"][refused])
     assert made.to_dict()["schemes"][int(refused.to_numpy().argmax())]["audit"] == "refused by the audit"

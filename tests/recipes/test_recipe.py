@@ -62,6 +62,7 @@ na = ["."]
 internal = "internal.html"
 public = "public.html"
 within = { income = [100, 250.5], growth = 10 }
+units = { income = "euros" }
 
 [checks.income]
 250 = 0.45
@@ -93,7 +94,7 @@ def test_the_least(tmp_path):
 
     assert (found.source, found.target) == (tmp_path / "people.csv", tmp_path / "out/released.parquet")
     assert found.schemes == {"income": cm.ConditionalMasking(0.6, 1000.0)}
-    assert found[4:] == (False, False, False, [], None, None, None, {}, {}, False, True)
+    assert found[4:] == (False, False, False, [], None, None, None, {}, {}, {}, False, True)
 
 
 def test_every_key(tmp_path):
@@ -118,6 +119,7 @@ def test_every_key(tmp_path):
     assert found.csv == cm.CsvFormat(delimiter=";", decimal=",", encoding="cp1252", na=(".",))
     assert (found.internal, found.public) == (tmp_path / "internal.html", tmp_path / "public.html")
     assert found.within == {"income": [100.0, 250.5], "growth": [10.0]}
+    assert found.units == {"income": "euros"}
     assert found.checks == {"income": {250.0: 0.45, 0.5: 0.01}}
     assert found.ledger == tmp_path / "office/ledger.jsonl"
 
@@ -172,11 +174,14 @@ SCHEME = ", ".join(PARAMETERS)
         ("[columns.income]", "columns = 1\n[scheme]", "columns must be a table, [columns], got 1"),
         ("[columns.income]", "[scheme]", "the recipe must have 'columns', got 'source', 'target', 'scheme'"),
         ("[columns", "omit_missing = 1\n[columns", "omit_missing must be true or false, got 1"),
-        ("sigma", "sigma = 1\nsigma", "is no TOML"),
+        ("sigma", "sigma = 1\nsigma", "is not TOML"),
         ("1000.0", "1000.0\n[columns.age]\np = 0.5\nsigma = 1.0", "schemes must agree in p and donors"),
         ("1000.0", "1000.0\n[csv]\nquote = 1", "csv may have delimiter, decimal, encoding, na, got 'quote'"),
         ("1000.0", "1000.0\n[csv]\ndecimal = ';'", "decimal must be one of '.', ',', got ';'"),
-        ("1000.0", "1000.0\n[report]\npath = 'a'", "report may have internal, public, within, got 'path'"),
+        (
+            "1000.0", "1000.0\n[report]\npath = 'a'",
+            "report may have internal, public, within, units, got 'path'",
+        ),
         ("1000.0", "1000.0\n[report]\npublic = 'a.pdf'", "public must end in .html or .htm, got 'a.pdf'"),
         (
             "1000.0", "1000.0\n[report]\npublic = 'a.html'\ninternal = './a.html'",
@@ -184,11 +189,12 @@ SCHEME = ", ".join(PARAMETERS)
         ),
         ("1000.0", "1000.0\n[report]\nwithin = [0]", "within must be positive and finite, got 0"),
         ("1000.0", "1000.0\n[report.within]\nage = 1", "report.within may have income, got 'age'"),
-        ("1000.0", "1000.0\n[checks.age]\n1 = .1", "is no TOML"),
+        ("1000.0", "1000.0\n[report.units]\nincome = 1", "units of income must be text, got 1"),
+        ("1000.0", "1000.0\n[checks.age]\n1 = .1", "is not TOML"),
         ("1000.0", "1000.0\n[checks.age]\n1 = 0.1", "checks may have income, got 'age'"),
         (
             "1000.0", "1000.0\n[checks.income]\nnear = 0.1",
-            "checks.income must have distances for keys, got 'near'",
+            "checks.income must have distances as keys, got 'near'",
         ),
         (
             "1000.0", "1000.0\n[checks.income]\n250 = 45",

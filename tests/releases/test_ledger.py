@@ -111,7 +111,7 @@ def test_other_records_are_released(source):
 
 def test_reverse_mapping_too(source):
     mask(source)
-    with pytest.raises(cm.ReleaseError, match=f"{TWICE}.*who has both sees"):
+    with pytest.raises(cm.ReleaseError, match=f"{TWICE}.*anyone who has both sees"):
         mask(source, "b.parquet", cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True))
 
 
@@ -215,7 +215,7 @@ def test_a_damaged_ledger_is_one_sentence_and_is_kept(source, damage):
     line = {"cut": 2, "text": 3, "head": 1, "base64": 2}[damage]
 
     with pytest.raises(
-        cm.FileError, match=f"ledger.jsonl is damaged in line {line}: put a copy .*--no-ledger"
+        cm.FileError, match=f"ledger.jsonl is damaged in line {line}: restore it .*--no-ledger"
     ):
         mask(source, "b.parquet")
     assert path.read_text() == text

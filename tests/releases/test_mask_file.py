@@ -349,7 +349,7 @@ def test_other_refusals(source, tmp_path):
         cm.mask_file(tmp_path / f"none{source.suffix}", target, {"income": SCHEME})
     with pytest.raises(ValueError, match="holds no scheme: it was not masked by condmask"):
         cm.read_release(source)
-    with pytest.raises(cm.FileError, match="another file than the source"):
+    with pytest.raises(cm.FileError, match="a different file from the source"):
         cm.mask_file(source, source, {"income": SCHEME}, overwrite=True)
     with pytest.raises(ValueError, match="agree in p and donors"):
         cm.mask_file(source, target, {"income": SCHEME, "age": cm.ConditionalMasking(0.5, 1.0)})

@@ -204,7 +204,7 @@ def test_a_file_is_masked_as_its_columns_are_in_memory(tmp_path):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "b.parquet"), data)
 
 
-@pytest.mark.filterwarnings("ignore:undone record by record")
+@pytest.mark.filterwarnings("ignore:pseudo-values vary")
 def test_a_release_of_a_frame_is_read_back_with_exact_estimates(tmp_path):
     frame, path = pd.DataFrame({"x": AMOUNTS.round(-2), "w": np.arange(ROWS)}), tmp_path / "b.parquet"
 
@@ -216,6 +216,15 @@ def test_a_release_of_a_frame_is_read_back_with_exact_estimates(tmp_path):
     assert estimate.correlation("w") == pytest.approx(estimate.correlation(frame["w"]), rel=1e-12)
 
 
+def test_the_note_beside_text_names_the_file_with_the_scheme(tmp_path):
+    for name in ("b.parquet", "b.csv"):
+        cm.mask_table({"x": AMOUNTS}, {"x": SCHEME}, rng=6).write(tmp_path / name)
+        note = (tmp_path / f"{name}.README.md").read_text()
+        assert ("Keep `b.csv.condmask.json` with this file" in note) == (
+            tmp_path / f"{name}.condmask.json"
+        ).exists()
+
+
 def test_the_note_says_what_may_be_read_from_the_values(tmp_path):
     cm.mask_table({"x": AMOUNTS}, {"x": SCHEME}, rng=6).write(tmp_path / "b.parquet")
 
@@ -223,7 +232,7 @@ def test_the_note_says_what_may_be_read_from_the_values(tmp_path):
 
     assert "the values are those of the original, each once, in another order" in note
     assert 'x.summary(target="file")' in note
-    assert "cannot be read from\nthe values as they stand" in note
+    assert "Ordinary formulas give wrong correlations" in note
     assert "what is computed from the masked column as if it were" not in note
 
 
@@ -260,6 +269,6 @@ def test_a_refusal_over_names_of_files_says_how_to_leave_these_out(tmp_path, mon
     with pytest.raises(cm.ReleaseError) as caught:
         cm.mask_file(tmp_path / "in", tmp_path / "out", {"x": cm.ConditionalMasking(0.6, 5.0)}, ledger=False)
 
-    advice = f"; names of files and folders tell {name!r}, and are released: to leave that out, mask one file"
+    advice = f"; names of files and folders reveal {name!r}, and are released: to avoid that, mask one file"
     assert (advice in str(caught.value)) == named
     assert not (tmp_path / "out").exists()

@@ -68,7 +68,7 @@ def test_a_strangers_scheme_masks_each_column_on_its_own(tmp_path, suffix):
     assert np.array_equal(cm.read_column(target, "g"), columns["g"])
     with pytest.raises(TypeError, match="has no estimator of the original"):
         cm.read_release(target, "a")
-    with pytest.raises(TypeError, match="a must be masked by a scheme with estimates for Counts"):
+    with pytest.raises(TypeError, match="a must be masked by a scheme that has estimates, for Counts"):
         cm.read_counts(target, "a")
 
 

@@ -92,7 +92,7 @@ def test_data_on_the_grid_stay_as_they_are_without_a_word():
 
 
 def test_data_off_the_grid_are_refused_with_the_remedy():
-    with pytest.raises(ValueError, match=r"round=True rounds the data, which else would show"):
+    with pytest.raises(ValueError, match=r"round=True rounds the data, whose digits would otherwise"):
         SCHEME.mask(X, rng=1)
 
 
@@ -192,7 +192,7 @@ def test_what_moved_is_published(tmp_path):
     assert cm.read_release(tmp_path / "b.parquet", "x").origin == release.origins["x"]
     note = (tmp_path / "b.parquet.README.md").read_text()
     assert f"moved their mean by {mean:+g} and their largest value by {largest:+g}" in note
-    assert "rounded" not in written_note("b", Published(N, {"x": SCHEME}, {"x": Origin()}))
+    assert "rounded" not in written_note("b.csv", Published(N, {"x": SCHEME}, {"x": Origin()}))
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_the_command_line_rounds_and_says_so(tmp_path, capsys):
     command = ["mask", str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"), *options]
 
     assert cli.main(command) == 1
-    assert "; --round rounds the data, which else" in capsys.readouterr().err
+    assert "; --round rounds the data, whose digits" in capsys.readouterr().err
     assert cli.main([*command, "--round", "--dry-run", "--json"]) == 0
     out, err = capsys.readouterr()
     assert err.startswith("warning: x was rounded to multiples of 0.5, which moves its mean by ")

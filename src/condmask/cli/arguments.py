@@ -1,7 +1,7 @@
-"""The grammar that commands share: how one is added, groups of options, what goes wrong.
+"""The grammar that commands share: how a command is added, groups of options, wrong usage.
 
-One rule for values: an option has one value or none, and is repeated where it may have several. IN is what a
-command reads, OUT what it writes.
+One rule for values: an option has one value or none, and is repeated for several. IN is what a command reads,
+OUT what it writes.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import contextlib
 import difflib
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -16,7 +17,7 @@ from condmask.cli.terms import to_cli_terms
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 from condmask.schemes.parameters import whole
 
-NEGATIVE = re.compile(r"-(\d|\.\d|inf$)")  # numbers, exponents too, which are no options
+NEGATIVE = re.compile(r"-(\d|\.\d|inf$)")  # numbers, also with exponents, are not options
 
 
 class UsageError(CondmaskError):
@@ -24,7 +25,7 @@ class UsageError(CondmaskError):
 
 
 class Once(argparse.Action):
-    """An option with a value, which is given once: the last of two would win without a word."""
+    """An option with a value, given at most once: otherwise the last of two would win silently."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
         options = namespace.__dict__.setdefault("options_given", set())
@@ -35,7 +36,13 @@ class Once(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """Wrong usage in one line, after what has to be given where something is missing or unknown."""
+    """Says wrong usage in one line, below the usage if something is missing or unknown.
+
+    `summary` and `examples` stand above the options: what a command does, and what to type.
+    """
+
+    summary: str
+    examples: tuple[str, ...]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -44,7 +51,7 @@ class Parser(argparse.ArgumentParser):
         self._negative_number_matcher = NEGATIVE
 
     def to_cli_terms(self, text: str) -> str:
-        """What the API says of its arguments, in terms of this command's options."""
+        """A sentence of the API about its arguments, in terms of this command's options."""
         options = [action for action in self._actions if action.option_strings]
         by_name = {action.dest: action for action in reversed(options)}
         return to_cli_terms(text, by_name, recipe=any(action.dest == "recipe" for action in self._actions))
@@ -58,7 +65,7 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def parse_known_args(self, *args: Any, **options: Any) -> Any:
-        """What is left over is unknown to the command itself, whose options are named, too."""
+        """Refuse whatever is left over, and suggest the command's option that is nearest."""
         found, rest = super().parse_known_args(*args, **options)
         if rest:
             known = [option for action in self._actions for option in action.option_strings]
@@ -73,14 +80,14 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"condmask: error: {message}\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Said as the API says it, whatever the version of Python."""
+        """In the words of the API, whatever the version of Python."""
         if action.choices is not None and value not in action.choices:
             allowed = ", ".join(map(repr, action.choices))
             raise argparse.ArgumentError(action, f"must be one of {allowed}, got {value!r}")
 
 
 def usage_of(parser: argparse.ArgumentParser) -> str:
-    """What has to be given to a command; all its options stand below that."""
+    """What must be given to a command; its options are listed below."""
     needed = [
         f"{action.option_strings[0]} {action.metavar or action.dest.upper()}"
         for action in parser._actions
@@ -92,7 +99,7 @@ def usage_of(parser: argparse.ArgumentParser) -> str:
 
 
 class Version(argparse.Action):
-    """``--version``, looked up when it is asked for."""
+    """``--version``, looked up only when needed."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         from importlib.metadata import version
@@ -102,27 +109,29 @@ class Version(argparse.Action):
 
 
 def command(
-    commands: Any, name: str, run: Callable[[argparse.Namespace], str], text: str, example: str
+    commands: Any, name: str, run: Callable[[argparse.Namespace], str], text: str, *examples: str
 ) -> argparse.ArgumentParser:
-    """Add a command; ``run`` turns its arguments into what is printed, `example` is a call of it."""
+    """Add a command; ``run`` turns its arguments into what is printed, `examples` are calls of it."""
+    description = "\n  ".join([textwrap.fill(f"{text} For example:", 79) + "\n", *examples])
     parser: Parser = commands.add_parser(
-        name, help=text, description=text, epilog=f"example:\n  {example}", allow_abbrev=False,
-        add_help=False, formatter_class=argparse.RawDescriptionHelpFormatter,
+        name, help=text, description=description, allow_abbrev=False, add_help=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
+    parser.summary, parser.examples = text, examples
     parser.set_defaults(run=run, to_cli_terms=parser.to_cli_terms)
     return parser
 
 
 def add_running(parser: argparse.ArgumentParser, *, json: bool = True, workers: bool = False) -> None:
-    """What all commands have, and ``--workers`` for those that compute: the last group."""
+    """The last group: options of all commands, and ``--workers`` for those that compute."""
     running = parser.add_argument_group("running")
     if json:
-        running.add_argument("--json", action="store_true", help="print JSON")
+        running.add_argument("--json", action="store_true", help="print the result as JSON")
     if workers:
         running.add_argument(
-            "--workers", type=typed(whole), default=1, metavar="N", help="threads (default 1)"
+            "--workers", type=typed(whole), default=1, metavar="N", help="number of threads (default 1)"
         )
-    running.add_argument("--verbose", action="store_true", help="say on standard error what is being done")
+    running.add_argument("--verbose", action="store_true", help="report on standard error what is being done")
     running.add_argument("-h", "--help", action="help", help="show this help and exit")
 
 
@@ -131,26 +140,29 @@ def add_again(group: Any) -> None:
     group.add_argument(
         "--again",
         action="store_true",
-        help="release records that were released before, and say what that costs",
+        help="release records that were released before, with a warning of what that reveals",
     )
 
 
 def add_ledger(group: Any) -> None:
-    """``--ledger``, for the commands that look into it."""
+    """``--ledger``, for the commands that read it."""
     group.add_argument(
-        "--ledger", default=True, metavar="PATH", help="file of earlier releases (default: the user's own)"
+        "--ledger",
+        default=True,
+        metavar="PATH",
+        help="file that lists earlier releases (default: your own ledger)",
     )
 
 
 def add_estimand(group: Any, text: str) -> None:
-    """``--target``, what intervals and errors are about."""
+    """``--target``: whether intervals and errors are for the population or the file."""
     group.add_argument(
         "--target", default="population", choices=("population", "file"), help=f"{text} (default population)"
     )
 
 
 def typed(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """What reads the text of an option, whose refusals are said as they are."""
+    """A reader of an option's text, whose refusals are printed unchanged."""
 
     def value(text: str) -> Any:
         try:
@@ -162,7 +174,7 @@ def typed(read: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def workers(args: argparse.Namespace) -> Any:
-    """How many threads; checked."""
+    """The number of threads, checked."""
     from condmask import _checks
 
     return _checks.workers(args.workers)
@@ -170,7 +182,7 @@ def workers(args: argparse.Namespace) -> Any:
 
 @contextlib.contextmanager
 def usage() -> Iterator[None]:
-    """The API's complaint about an argument is one about usage."""
+    """Turn what the API refuses about an argument into wrong usage."""
     try:
         yield
     except (ArgumentError, ArgumentTypeError) as error:

@@ -1,4 +1,4 @@
-"""``condmask audit``: how well an attacker could tell which records were swapped, before any is released."""
+"""``condmask audit``: how well an attacker could tell which records were swapped, before a release."""
 
 import argparse
 from typing import Any
@@ -14,15 +14,15 @@ def add(commands: Any) -> None:
         commands,
         "audit",
         run,
-        "Tell for how many records an attacker would guess whether they were swapped, why, and what helps.",
-        "condmask audit people.csv -c income --p 0.6 --sigma 500 --decimals 0",
+        "Check for how many records an attacker could tell whether they were swapped, why, and what helps.",
+        "condmask audit people.parquet -c income --p 0.6 --sigma 500 --decimals 0",
     )
     add_source(new)
     add_scheme(new)
     new.add_argument_group("the audit").add_argument(
         "--thorough",
         action="store_true",
-        help="train an attacker on releases of half of the file, too; it takes up to a minute",
+        help="also train an attacker on releases of half of the file; this takes up to a minute",
     )
     add_csv(new)
     add_running(new)

@@ -1,21 +1,21 @@
 """What is shown of a bug: where it is, and no value of the data.
 
-The traceback is for the user's terminal, but it ends in logs and in reports to others. Lines of code hold no
-data; the messages of exceptions that nobody foresaw may (``could not convert string to float: '1204.50'``),
-so that of each only the type is shown.
+The traceback is for the user's terminal, but ends up in logs and in reports to others. Lines of code contain
+no data. The messages of unforeseen exceptions may (``could not convert string to float: '1204.50'``), so only
+their types are shown.
 """
 
 import traceback
 from collections.abc import Iterator
 
 LAST = (
-    "condmask: error: this is a bug of condmask; please report it to its developers, with the lines above, "
-    "which hold no value of the data"
+    "condmask: error: this is a bug in condmask; please report it to its developers with the lines above, "
+    "which contain no value of the data"
 )
 
 
 def shown(bug: BaseException) -> str:
-    """Where an exception was raised, and those that it came from, each without its message."""
+    """Where an exception and its causes were raised, each without its message."""
     parts = [
         "".join([*traceback.format_tb(error.__traceback__), named(error)])
         for error in reversed(list(chain(bug)))
@@ -24,7 +24,7 @@ def shown(bug: BaseException) -> str:
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An exception, and those during which it was raised."""
+    """An exception, and those that led to it."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -33,6 +33,6 @@ def chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def named(error: BaseException) -> str:
-    """The type of an exception, by its whole name."""
+    """The type of an exception, by its full name."""
     kind = type(error)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

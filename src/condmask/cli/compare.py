@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from condmask._optional import optional
 from condmask.cli.arguments import UsageError, add_running, command, typed, usage, workers
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
@@ -17,19 +18,23 @@ def add(commands: Any) -> None:
         commands,
         "compare",
         run,
-        "Compare conditional masking with other methods that leave the same risk: what does each cost?",
-        "condmask compare people.csv -c income --p 0.6 --sigma 500 --within 250 --replications 20",
+        "Compare the precision that conditional masking and other methods cost at the same risk.",
+        "condmask compare people.parquet -c income --p 0.6 --sigma 500 --within 250 --replications 20",
     )
     add_source(new)
     add_scheme(new, several=False)
     study = new.add_argument_group("the comparison")
     study.add_argument(
         "--within", type=typed(number), required=True, metavar="D",
-        help="a masked value within D of the true one is a disclosure, in units of the data",
+        help="a masked value within D of the true one counts as disclosed, in units of the data",
     )  # fmt: skip
-    study.add_argument("--other", metavar="COLUMN", help="a column that is not masked")
+    study.add_argument("--other", metavar="COLUMN", help="unmasked column, for correlations")
     study.add_argument(
-        "--replications", type=typed(whole), default=200, metavar="S", help="maskings (default 200)"
+        "--replications",
+        type=typed(whole),
+        default=200,
+        metavar="S",
+        help="number of times the file is masked (default 200)",
     )
     study.add_argument("--out", metavar="FOLDER", help="write the table as CSV and the figure as PNG")
     add_csv(new)
@@ -55,7 +60,8 @@ def run(args: argparse.Namespace) -> str:
     from condmask.studies.compare import compare
 
     if args.out is not None:  # before the work is done
-        import matplotlib.figure  # noqa: F401
+        with optional("--out", "plot"):
+            import matplotlib.figure  # noqa: F401
 
         Path(args.out).mkdir(parents=True, exist_ok=True)
     args.to_cli_terms = in_terms_of_column(args.to_cli_terms, column)

@@ -1,12 +1,12 @@
-"""``condmask completion``: what lets a shell complete commands, options, their choices and files.
+"""``condmask completion``: a script with which a shell completes commands, options and file names.
 
-The script is made of the grammar when it is asked for, by shtab, which writes that of each shell; what is
-completed later starts no Python. It is installed with the extra ``cli``.
+shtab, of the extra ``cli``, makes it from the grammar, for each shell. Completing later starts no Python.
 """
 
 import argparse
 from typing import Any
 
+from condmask._optional import optional
 from condmask.cli.arguments import add_running, command
 
 SHELLS = ("bash", "zsh", "fish")
@@ -16,17 +16,18 @@ FOLDERS = ("FOLDER",)
 
 def add(commands: Any) -> None:
     new = command(
-        commands, "completion", run, "Print a script that completes commands and options in a shell.",
+        commands, "completion", run, "Print a script with which a shell completes commands and options.",
         'eval "$(condmask completion bash)"   # in ~/.bashrc',
     )  # fmt: skip
     new.add_argument_group("the shell").add_argument(
-        "shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS)
+        "shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS[:-1]) + f" or {SHELLS[-1]}"
     )
     add_running(new, json=False)
 
 
 def run(args: argparse.Namespace) -> str:
-    import shtab
+    with optional("completion", "cli"):
+        import shtab
 
     for each in parsers(args.grammar):
         for action in each._actions:
@@ -36,6 +37,6 @@ def run(args: argparse.Namespace) -> str:
 
 
 def parsers(top: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
-    """A parser, and those of its commands."""
+    """A parser and those of its commands."""
     commands = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
     return [top, *(each for action in commands for each in action.choices.values())]

@@ -5,15 +5,24 @@ from typing import Any
 
 from condmask.cli.arguments import add_running, command, typed, usage
 from condmask.cli.output import to_json
+from condmask.errors import ArgumentError
 from condmask.schemes.parameters import whole
 
 
 def add(commands: Any) -> None:
-    text = "Mask weekly earnings of a survey and estimate from the masked file."
-    new = command(commands, "demo", run, text, "condmask demo")
+    text = "See it work: mask weekly earnings of a survey, and estimate from the masked file."
+    new = command(
+        commands, "demo", run, text, "condmask demo",
+        "condmask demo --people people.parquet   # the file of all other examples",
+    )  # fmt: skip
     shown = new.add_argument_group("the demonstration")
-    shown.add_argument("--rows", type=typed(whole), metavar="N", help="draw N records with replacement")
-    shown.add_argument("--out", metavar="FILE", help="keep the masked file")
+    shown.add_argument(
+        "--rows", type=typed(whole), metavar="N", help="draw N records of the survey, with replacement"
+    )
+    shown.add_argument("--out", metavar="FILE", help="keep the masked file under this name")
+    shown.add_argument(
+        "--people", metavar="FILE", help="only write the file of the examples: 20,000 invented people"
+    )
     add_running(new)
 
 
@@ -23,8 +32,13 @@ def run(args: argparse.Namespace) -> str:
     with usage():
         if args.rows is not None:
             _checks.whole(args.rows, "rows", least=50)
+        if args.people is not None and (args.rows is not None or args.out is not None):
+            raise ArgumentError("--people must be used without --rows and --out")
     from condmask import demo
 
+    if args.people is not None:
+        records = demo.write_people(args.people)
+        return to_json({"n": records}) if args.json else f"{args.people}: {records:,} invented people"
     result = demo.run(args.rows, args.out)
     if not args.json:
         return demo.show(result)

@@ -1,7 +1,8 @@
-"""``condmask estimate``: what a masked file tells about the original."""
+"""``condmask estimate``: estimates for the original from a masked file."""
 
 import argparse
-from typing import Any
+import re
+from typing import Any, NamedTuple
 
 from condmask._digits import number
 from condmask._warn import warn
@@ -15,40 +16,63 @@ PARTS = ("value", "standard_error", "low", "high")
 
 
 def add(commands: Any) -> None:
-    text = "Estimate mean, s.d., quantiles and more of the original from a masked file."
+    text = "Estimate mean, standard deviation, quantiles and more of the original from a masked file."
     new = command(
-        commands, "estimate", run, text, "condmask estimate masked.csv -c income --quantile .1 --quantile .9"
+        commands,
+        "estimate",
+        run,
+        text,
+        "condmask estimate masked.parquet -c income",
+        "condmask estimate masked.parquet -c income --quantile .1 --quantile .9",
     )
     add_release(new, add_files(new), "file")
     asked = new.add_argument_group("what is estimated")
-    asked.add_argument("-c", "--column", help="masked column; may be left out where there is one")
+    asked.add_argument(
+        "-c",
+        "--column",
+        action="append",
+        help="masked column (repeat for more; default: every masked column)",
+    )
     asked.add_argument(
         "--quantile", type=typed(read_number), action="append", dest="quantiles", metavar="Q",
-        help="0 < Q < 1 (repeat for more; default the deciles)",
+        help="quantile, 0 < Q < 1 (repeat for more; default: the deciles)",
     )  # fmt: skip
     asked.add_argument(
         "--cdf", type=typed(read_number), action="append", metavar="T",
-        help="distribution function at T (repeat for more)",
+        help="share of values up to T (repeat for more)",
     )  # fmt: skip
     asked.add_argument("--other", metavar="COLUMN", help="correlation with this column")
-    asked.add_argument("--group", metavar="COLUMN", help="means by the groups of this column")
+    asked.add_argument(
+        "--group", action="append", metavar="COLUMN",
+        help="mean within each group of this column (repeat to cross several)",
+    )  # fmt: skip
+    asked.add_argument(
+        "--weights",
+        metavar="COLUMN",
+        help="mean weighted by this column, also within groups if --group is given",
+    )
+    asked.add_argument(
+        "--regress", action="append", metavar="COLUMN",
+        help="regression on this column of numbers, of yes and no, or of categories (repeat for more)",
+    )  # fmt: skip
     asked.add_argument(
         "--bandwidth",
         metavar="RULE",
-        help="smooth: scott, silverman, undersmooth or a number in units of the data",
+        help="smooth quantiles and shares: scott, silverman, undersmooth or a number in units of the data",
     )
     intervals = new.add_argument_group("intervals")
     intervals.add_argument(
         "--level", type=typed(read_number), default=0.95, metavar="P", help="confidence level (default 0.95)"
     )
-    add_estimand(intervals, "what they cover: the population, or the values of the original file itself")
+    add_estimand(
+        intervals, "what they cover: the value of the population, or that of the original file itself"
+    )
     add_running(new, workers=True)
 
 
 def run(args: argparse.Namespace) -> str:
     with usage():
         from condmask import _checks
-        from condmask.inference.intervals import UndefinedError
 
         bandwidth = _bandwidth(args.bandwidth)
         quantiles = _points(args.quantiles or DECILES, "--quantile", probabilities=True)
@@ -58,13 +82,39 @@ def run(args: argparse.Namespace) -> str:
     from condmask.releases.read import masked_column, read_release
 
     release = read_release(args.file, workers=threads)
-    schemes, column = release.schemes, masked_column(release.schemes, args.column)
-    for option, other in (("--other", args.other), ("--group", args.group)):
-        if other is not None and other == column:
-            raise UsageError(f"{option} must name another column, got {column!r} twice")
-    if args.group in schemes:
-        raise UsageError(f"--group must name a column that was not masked, got {args.group!r}")
-    estimate = release[column]
+    columns = [masked_column(release.schemes, name) for name in args.column or release.schemes]
+    _refuse_masked(
+        release.schemes, group=args.group or [], weights=[args.weights], regress=args.regress or []
+    )
+    if args.regress is not None:
+        said = args.to_cli_terms
+        args.to_cli_terms = lambda text: re.sub(r"^W must", "--regress must", said(text))
+    others = [name for name in columns if name == args.other]
+    if others and (args.column is not None or len(columns) == 1):
+        raise UsageError(f"--other must name another column, got {args.other!r} twice")
+    asked = Asked(quantiles, points, bandwidth, level, target)
+    results = [_of_column(args, release, name, asked) for name in columns if name not in others]
+    if args.json:
+        return to_json(results[0] if len(columns) == 1 else results)
+    return "\n\n".join(_table(result, args.group) for result in results)
+
+
+class Asked(NamedTuple):
+    """What is estimated of each column, once it has been checked."""
+
+    quantiles: list[float]
+    points: list[float]
+    bandwidth: Any
+    level: float
+    target: str
+
+
+def _of_column(args: argparse.Namespace, release: Any, column: str, asked: Asked) -> dict[str, Any]:
+    """The estimates for one column, in terms of JSON."""
+    from condmask.inference.intervals import UndefinedError
+
+    quantiles, points, bandwidth, level, target = asked
+    schemes, estimate = release.schemes, release[column]
     options: dict[str, Any] = {"confidence_level": level, "target": target}
     try:
         summary = estimate.summary(quantiles, points=points, bandwidth=bandwidth, **options)
@@ -72,7 +122,7 @@ def run(args: argparse.Namespace) -> str:
         if args.quantiles is not None:
             raise
         summary, quantiles = estimate.summary([], points=points, bandwidth=bandwidth, **options), []
-        warn(str(error), UserWarning)  # nobody asked for them
+        warn(str(error), UserWarning)  # they were not asked for
     result: dict[str, Any] = {
         "column": column,
         "n": estimate.n,
@@ -94,17 +144,39 @@ def run(args: argparse.Namespace) -> str:
             correlation = _numbers(estimate.correlation_interval(args.other, **options))
         result["correlation"] = {"other": args.other, **correlation}
     if args.group is not None:
-        groups = estimate.group_means(args.group, **options)
-        result["groups"] = [{"group": str(name), **_numbers(groups[name])} for name in groups]
-    if schemes[column].reverse_mapping and (args.other, args.group) != (None, None):
+        groups = estimate.group_means(args.group, weights=args.weights, **options)
+        result["groups"] = [{"group": _label(name), **_numbers(groups[name])} for name in groups]
+    if args.weights is not None:
+        weighted = estimate.weighted_mean(args.weights, **options)
+        result["weighted_mean"] = {"weights": args.weights, **_numbers(weighted)}
+    if args.regress is not None:
+        line = estimate.regress(args.regress, **options)
+        result["regression"] = [{"term": name, **_numbers(line[name])} for name in line]
+    with_others = any((args.other, args.group, args.weights, args.regress))
+    if schemes[column].reverse_mapping and with_others:
         result["N"] = max(pool.N for pool in estimate.spreads().values())
-    return to_json(result) if args.json else _table(result, args.group)
+    return result
 
 
 def _numbers(interval: Any) -> dict[str, float]:
     """An estimate with its interval, for JSON."""
     values = (interval.estimate, interval.standard_error, interval.low, interval.high)
     return dict(zip(PARTS, map(float, values), strict=True))
+
+
+def _label(name: Any) -> str | list[str]:
+    """The label of a group, or those of several columns, for JSON."""
+    return [str(label) for label in name] if isinstance(name, tuple) else str(name)
+
+
+def _refuse_masked(schemes: Any, **named: list[str | None]) -> None:
+    """Refuse masked columns where others must be named, and columns that are named twice."""
+    for option, columns in named.items():
+        for name in columns:
+            if name in schemes:
+                raise UsageError(f"--{option} must name a column that was not masked, got {name!r}")
+            if columns.count(name) > 1:
+                raise UsageError(f"--{option} must name different columns, got {name!r} twice")
 
 
 def _bandwidth(text: str | None) -> Any:
@@ -129,13 +201,20 @@ def _points(values: list[float], name: str, *, probabilities: bool = False) -> l
     return values
 
 
-def _table(result: dict[str, Any], group: str | None) -> str:
+def _table(result: dict[str, Any], groups: list[str] | None) -> str:
     rows = [("mean", result["mean"]), ("s.d.", result["std"])]
     rows += [(f"quantile {row['q']:g}", row) for row in result["quantiles"]]
     rows += [(f"cdf at {row['t']:g}", row) for row in result.get("cdf", [])]
     if "correlation" in result:
         rows.append((f"correlation with {result['correlation']['other']}", result["correlation"]))
-    rows += [(f"mean, {group} {row['group']}", row) for row in result.get("groups", [])]
+    if "weighted_mean" in result:
+        rows.append((f"mean weighted by {result['weighted_mean']['weights']}", result["weighted_mean"]))
+    mean = "weighted mean" if "weighted_mean" in result else "mean"
+    for row in result.get("groups", []):
+        labels = row["group"] if isinstance(row["group"], list) else [row["group"]]
+        pairs = zip(groups or [], labels, strict=True)
+        rows.append((", ".join([mean, *(f"{column} {label}" for column, label in pairs)]), row))
+    rows += [(f"regression, {row['term']}", row) for row in result.get("regression", [])]
     level = f"{100.0 * result['confidence_level']:g}%"
     table = [["", "estimate", "s.e.", f"{level} from", "to"]]
     table += [

@@ -1,4 +1,4 @@
-"""``condmask info``: what a masked file holds and how it was masked."""
+"""``condmask info``: what a masked file contains and how it was masked."""
 
 import argparse
 import contextlib
@@ -10,8 +10,8 @@ from condmask.cli.streams import add_files, add_release
 
 
 def add(commands: Any) -> None:
-    text = "Show rows, columns and schemes of a masked file."
-    new = command(commands, "info", run, text, "condmask info masked.csv")
+    text = "Show the number of rows of a masked file, its columns, and how they were masked."
+    new = command(commands, "info", run, text, "condmask info masked.parquet")
     add_release(new, add_files(new), "file")
     add_running(new)
 
@@ -33,14 +33,14 @@ def run(args: argparse.Namespace) -> str:
     clear = ", ".join(name for name in columns if name not in schemes)
     lines = [f"{rows:,} rows, {len(columns)} columns, {len(schemes)} masked", *listing(schemes)]
     lines += [
-        f"{name}, undone for statistics with other columns, varies {ratio:.2f} times as much as without noise"
+        f"for statistics with other columns, {name} varies {ratio:.2f} times as much as without noise"
         for name, ratio in ratios.items()
     ]
-    return "\n".join([*lines, *([f"as they were: {clear}"] if clear else [])])
+    return "\n".join([*lines, *([f"not masked: {clear}"] if clear else [])])
 
 
 def _ratios(release: Any) -> dict[str, float]:
-    """N of the columns released by reverse mapping, the largest of their strata; none of small ones."""
+    """N of the columns released by reverse mapping, the largest over their strata; small ones have none."""
     ratios = {}
     for name in (name for name, scheme in release.schemes.items() if scheme.reverse_mapping):
         with contextlib.suppress(ValueError):

@@ -1,4 +1,4 @@
-"""``condmask ledger``: the releases that were entered, and one that nobody has got taken out."""
+"""``condmask ledger``: list the releases that were entered, or remove one."""
 
 import argparse
 from typing import Any
@@ -9,12 +9,12 @@ from condmask.schemes.parameters import whole
 
 
 def add(commands: Any) -> None:
-    text = "List the releases that were entered in the ledger."
+    text = "List earlier releases, as the ledger has them: no record should be released twice."
     new = command(commands, "ledger", run, text, "condmask ledger")
     ledger = new.add_argument_group("the ledger")
     add_ledger(ledger)
     ledger.add_argument(
-        "--forget", type=typed(whole), metavar="N", help="take out release N, of which nobody has got a copy"
+        "--forget", type=typed(whole), metavar="N", help="remove release N, if it was given to nobody"
     )
     add_running(new)
 

@@ -1,4 +1,4 @@
-"""``condmask mask``: the release and what is published with it."""
+"""``condmask mask``: the masked file and what is published with it."""
 
 import argparse
 import contextlib
@@ -17,31 +17,36 @@ if TYPE_CHECKING:
 
 def add(commands: Any) -> None:
     new = command(
-        commands, "mask", run, "Mask columns of a file; the scheme is stored with the masked data.",
-        "condmask mask people.csv masked.csv -c income --p 0.6 --sigma 500 --decimals 0",
+        commands, "mask", run, "Mask columns of a file. How they were masked is stored with the masked data.",
+        "condmask mask people.parquet masked.parquet -c income --p 0.6 --sigma 0.3 --scale log "
+        "--reverse-mapping",
     )  # fmt: skip
     add_target(new, add_source(new, "source"))
     add_scheme(new)
     release = new.add_argument_group("the release")
-    release.add_argument("--omit-missing", action="store_true", help="leave missing values missing")
+    release.add_argument(
+        "--omit-missing", action="store_true", help="leave missing values missing, rather than refuse them"
+    )
     release.add_argument(
         "--round", action="store_true",
-        help="round the data to multiples of the step, ties up, and say what that moves",
+        help="first round the data to multiples of the step (ties up), and report what that changes",
     )  # fmt: skip
     release.add_argument(
         "--accept-visible-coins", action="store_true",
-        help="release without an audit, whatever shows which records were swapped",
+        help="release without an audit, even if the release shows which records were swapped",
     )  # fmt: skip
     release.add_argument(
         "--keep-metadata", action="append", default=[], metavar="NAME",
-        help="entry in the metadata of a Parquet or Arrow file that is released as it is (repeat for more)",
+        help="entry in the metadata of a Parquet or Arrow file to release unchanged (repeat for more)",
     )  # fmt: skip
-    release.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
+    release.add_argument(
+        "--dry-run", action="store_true", help="check and audit everything, but write nothing: try this first"
+    )
     ledger = new.add_argument_group("earlier releases")
     add_ledger(ledger)
     ledger.add_argument(
         "--no-ledger", dest="ledger", action="store_const", const=False,
-        help="do not look up earlier releases, and do not enter this one",
+        help="neither look up earlier releases nor enter this one",
     )  # fmt: skip
     add_again(ledger)
     add_csv(new)
@@ -78,16 +83,16 @@ def run(args: argparse.Namespace) -> str:
 
 
 def announce(source: str, schemes: "dict[str, Any]", csv: Any = None, *, omitted: bool) -> None:
-    """Say what room on disks a large file takes, before it is read."""
+    """Say how much disk space a large file takes, before it is read."""
     from condmask.files.read import open_table
     from condmask.files.room import MUCH, room_for
     from condmask.files.streams import OPENED
     from condmask.strata import names_of
 
     path = Path(source)
-    if path in OPENED:  # nothing is read before the job
+    if path in OPENED:  # the job reads it, nothing before
         return
-    with contextlib.suppress(ImportError, OSError, ValueError):  # said where the file is read
+    with contextlib.suppress(ImportError, OSError, ValueError):  # reported when the file is read
         room = room_for(
             open_table(path, csv), schemes, names_of(next(iter(schemes.values())).strata), gaps=omitted
         )
@@ -96,7 +101,7 @@ def announce(source: str, schemes: "dict[str, Any]", csv: Any = None, *, omitted
 
 
 def _published(release: "Release") -> dict[str, Any]:
-    """What was published with the columns, for JSON."""
+    """What is published with the columns, for JSON."""
     shifts = {name: origin.shift for name, origin in release.origins.items() if origin.shift}
     return {"schemes": entries(release.schemes), **({"rounded": shifts} if shifts else {})}
 
@@ -110,11 +115,11 @@ def _left_out(path: str, kept: list[str]) -> list[str]:
     if not is_folder(Path(path)) and format_of(Path(path)) not in ROOMY:
         return []
     left = [name for name in open_table(Path(path)).notes() if name not in kept]
-    return [f"metadata left out, unless --keep-metadata names it: {', '.join(left)}"] if left else []
+    return [f"metadata left out (--keep-metadata keeps it): {', '.join(left)}"] if left else []
 
 
 def _dialect(path: str) -> list[str]:
-    """How a CSV file was taken to be written, where that is not how most are."""
+    """How a CSV file was read and written, unless that is the usual way."""
     from condmask.files.read import open_table
 
     table = open_table(Path(path))

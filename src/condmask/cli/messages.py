@@ -1,34 +1,26 @@
-"""``--verbose``: what the package logs, on standard error, each line with the seconds since the start."""
+"""What the package logs, on standard error: with ``--verbose`` all, on a terminal at least warnings."""
 
 import argparse
 import contextlib
+import logging
+import sys
 import time
 from collections.abc import Iterator
 
+from condmask._log import logger, shown
 from condmask.cli.output import say
+
+LOG = logger(__name__)
 
 
 @contextlib.contextmanager
 def messages(args: argparse.Namespace) -> Iterator[None]:
-    """Show what is logged within, where that was asked for."""
+    """Show what is logged within."""
     if not args.verbose:
-        yield
+        with shown(say) if sys.stderr.isatty() else contextlib.nullcontext():
+            yield
         return
-    import logging
-
     start = time.perf_counter()
-
-    class Lines(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            say(f"{time.perf_counter() - start:7.2f} s  {record.getMessage()}")
-
-    logger, handler = logging.getLogger("condmask"), Lines()
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
+    with shown(lambda line: say(f"{time.perf_counter() - start:7.2f} s  {line}"), logging.INFO):
         yield
-        logger.info("done")
-    finally:
-        logger.setLevel(level)
-        logger.removeHandler(handler)
+        LOG.info("done")

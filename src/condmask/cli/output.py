@@ -1,4 +1,4 @@
-"""What commands write: text and JSON for standard output, one-line warnings and a bar for standard error."""
+"""What commands write: text and JSON to standard output, one-line warnings and a bar to standard error."""
 
 import contextlib
 import json
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from condmask._digits import finite
+from condmask._optional import optional
 
 if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking
@@ -32,13 +33,13 @@ def entries(schemes: "dict[str, ConditionalMasking]") -> dict[str, Any]:
 
 
 def listing(schemes: "dict[str, ConditionalMasking]") -> list[str]:
-    """Schemes by column, a line each."""
+    """Schemes by column, one per line."""
     width = max(map(len, schemes), default=0)
     return [f"{name:{width}}  {scheme!r}" for name, scheme in schemes.items()]
 
 
 def say(line: str) -> None:
-    """A line on standard error, above a bar that may be drawn there."""
+    """Write a line on standard error, above a bar if there is one."""
     bars = sys.modules.get("tqdm")
     write = print if bars is None else bars.tqdm.write
     write(line, file=sys.stderr)
@@ -46,7 +47,7 @@ def say(line: str) -> None:
 
 @contextlib.contextmanager
 def one_line_warnings(to_cli_terms: Callable[[str], str]) -> Iterator[None]:
-    """Each warning to a user once, on one line; those to programmers not at all."""
+    """Show each warning to users once, on one line; hide those to programmers."""
     shown: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -64,31 +65,31 @@ def one_line_warnings(to_cli_terms: Callable[[str], str]) -> Iterator[None]:
 
 
 class StagedBar:
-    """A bar over all stages of a job, which says the one that it is at.
+    """A bar over all stages of a job, which names the current one.
 
     Parameters
     ----------
     bar : tqdm
-        Whose unit is the time that stages take, compared with each other.
+        Its unit is the relative time of the stages.
     """
 
     def __init__(self, bar: Any) -> None:
         self._bar, self._stages, self._rows, self._now = bar, {"reading": 1.0}, 0, "reading"
 
     def begin(self, stages: dict[str, float], rows: int) -> None:
-        """The stages of a job over so many rows, and how long each takes, compared with others."""
+        """The stages of a job over so many rows, with the relative time of each."""
         self._stages, self._rows = stages, rows
         self._bar.reset(sum(stages.values()))
 
     def stage(self, name: str) -> None:
-        """What is done next."""
+        """The stage that begins."""
         self._now = name
         self._bar.set_description(name, refresh=False)
         self._to(0.0)
         self._bar.refresh()
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Rows of a stage that are done, of so many, or of as many as were expected."""
+        """Rows of the stage that are done, of so many, or else of the expected number."""
         if total is not None and self._now != "writing":
             self.stage("writing")
         self._to(min(1.0, done / max(total or self._rows, 1)))
@@ -101,11 +102,12 @@ class StagedBar:
 
 @contextlib.contextmanager
 def progress() -> Iterator[StagedBar | None]:
-    """A bar on standard error where that is a terminal."""
+    """A bar on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
-    from tqdm import tqdm
+    with optional("a bar on the terminal", "cli"):
+        from tqdm import tqdm
 
     shown = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {remaining} left"
     with tqdm(leave=False, file=sys.stderr, desc="reading", bar_format=shown, total=1.0) as bar:

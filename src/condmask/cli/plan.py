@@ -1,6 +1,7 @@
-"""``condmask plan``: which p, sigma and noise to take for a file."""
+"""``condmask plan``: choose p, sigma and noise for a file."""
 
 import argparse
+import re
 from typing import Any
 
 from condmask.cli.arguments import add_estimand, add_running, command, typed, usage
@@ -16,8 +17,8 @@ COMMON = ("strata", "small_strata", "missing", "missing_as")  # parameters of al
 
 def add(commands: Any) -> None:
     new = command(
-        commands, "plan", run, "Tell what each p and sigma would cost and protect, and suggest some.",
-        "condmask plan people.csv -c income --max-risk 250=.45",
+        commands, "plan", run, "Compare what values of p and sigma would protect and cost, and suggest some.",
+        "condmask plan people.parquet -c income", "condmask plan people.parquet -c income --max-risk 250=.45",
     )  # fmt: skip
     add_source(new)
     data = new.add_argument_group("the column")
@@ -26,46 +27,59 @@ def add(commands: Any) -> None:
         add_parameter(data, name)
     data.add_argument("--decimals", type=typed(whole), metavar="N", help="decimal places of the data")
     data.add_argument(
-        "--step", type=typed(number_or_fraction), metavar="STEP", help="step of the data's grid (0.05, 1/3)"
+        "--step",
+        type=typed(number_or_fraction),
+        metavar="STEP",
+        help="what the data are multiples of (0.05, 1/3)",
     )
-    limits = new.add_argument_group("what is allowed", "Each may be repeated.")
+    limits = new.add_argument_group("limits", "Each may be repeated.")
     for option, metavar, text in (
         (
             "--max-risk", "D=RISK",
-            "largest share of records that an attacker may come nearer than D (250=.45)",
+            "largest share of records whose value an attacker may guess to within D (250=.45)",
         ),
         (
             "--max-record-risk", "D=RISK",
-            "largest chance of any single record to be released with a value nearer than D to its own",
+            "largest chance that any single record is released with a value within D of its own",
         ),
         (
             "--max-error", "NAME=ERROR",
-            "largest standard error of mean, std, median, 'quantile 0.1', correlation, slope, difference",
+            "largest standard error of mean, std, median, 'quantile 0.1', correlation, slope or difference",
         ),
     ):  # fmt: skip
         limits.add_argument(
             option, action="append", type=typed(_pair), default=[], metavar=metavar, help=text
         )
     limits.add_argument(
-        "--within", type=typed(number), action="append", metavar="D", help="further distances, for risks"
+        "--within",
+        type=typed(number),
+        action="append",
+        metavar="D",
+        help="further distance at which risks are shown (default without limits: a quarter of the s.d.)",
     )
     limits.add_argument(
         "--other", metavar="COLUMN",
-        help="correlation with this column, slope on it, and difference of two groups by it",
+        help="show errors of the correlation with this column, the slope on it, and the difference of two "
+        "groups by it",
     )  # fmt: skip
-    add_estimand(limits, "what errors are about: the population, or the original values themselves")
+    add_estimand(limits, "what is estimated: the population, or the original values themselves")
     tried = new.add_argument_group("schemes to try", "Each may be repeated.")
-    tried.add_argument("--p", type=typed(number), action="append", help="swap probability (default nine)")
     tried.add_argument(
-        "--sigma", type=typed(number), action="append", help="s.d. of the noise (default nine)"
+        "--p", type=typed(number), action="append", help="swap probability (default: nine values)"
+    )
+    tried.add_argument(
+        "--sigma",
+        type=typed(number),
+        action="append",
+        help="standard deviation of the noise (default: nine values)",
     )
     for name, text in (
-        ("noise", "law of the noise"), ("scale", "of reverse mapping"), ("donors", "how donors are drawn")
+        ("noise", "distribution of the noise"), ("scale", "scale of the noise of reverse mapping"),
+        ("donors", "whose values swapped records get"),
     ):  # fmt: skip
         choices = choices_of(name)
-        tried.add_argument(
-            f"--{name}", action="append", choices=choices, help=f"{text} (default {choices[0]})"
-        )
+        default = "linear, for skewed amounts both" if name == "scale" else choices[0]
+        tried.add_argument(f"--{name}", action="append", choices=choices, help=f"{text} (default {default})")
     tried.add_argument(
         "--reverse-mapping", action=argparse.BooleanOptionalAction,
         help="only schemes with reverse mapping, or only those without (default: both)",
@@ -73,10 +87,12 @@ def add(commands: Any) -> None:
     result = new.add_argument_group("the result")
     result.add_argument(
         "--check", type=typed(whole), metavar="S",
-        help="hold the predicted errors of the best scheme against S simulated releases, 400 say",
+        help="compare the predicted errors of the best scheme with those of S simulated releases, say 400",
     )  # fmt: skip
-    result.add_argument("--plot", metavar="FILE", help="draw risk against loss")
-    result.add_argument("--all", action="store_true", help="print every scheme on the frontier")
+    result.add_argument("--plot", metavar="FILE", help="draw risk against loss of precision")
+    result.add_argument(
+        "--all", action="store_true", help="print every scheme that no other beats in both risk and loss"
+    )
     add_csv(new)
     add_running(new)
 
@@ -85,7 +101,11 @@ def run(args: argparse.Namespace) -> str:
     from condmask import _checks
     from condmask.strata import not_masked
 
-    args.to_cli_terms = in_terms_of_column(args.to_cli_terms, args.column)
+    said = in_terms_of_column(args.to_cli_terms, args.column)
+    # an option of `condmask mask` alone
+    args.to_cli_terms = lambda text: re.sub(
+        r"\baggregate_ends=(\d+)(?=[;.]| and|$)", r"--aggregate-ends \1", said(text)
+    )
     with usage():
         csv = csv_of(args)
         risks, record_risks = (
@@ -95,12 +115,10 @@ def run(args: argparse.Namespace) -> str:
             )
         )  # fmt: skip
         errors = dict(args.max_error)
-        if not risks and not record_risks and not args.within:
-            raise ArgumentError("--max-risk, --max-record-risk or --within must be given, got none")
         if args.check is not None:
             _checks.whole(args.check, "--check", least=10)
         if args.plot is not None:
-            from condmask.plot import check_format
+            from condmask.plot.panels import check_format
 
             check_format(_checks.writable(args.plot, "--plot"), "--plot")
         common = {name: getattr(args, name) for name in COMMON if getattr(args, name) is not None}
@@ -114,7 +132,7 @@ def run(args: argparse.Namespace) -> str:
         max_risk=risks or None, max_record_risk=record_risks or None, max_error=errors or None, d=args.within,
         other=None if args.other is None else read_column(args.file, args.other, csv=csv),
         p=args.p, sigma=args.sigma, noise=args.noise or "normal", reverse_mapping=args.reverse_mapping,
-        scale=args.scale or "linear", donors=args.donors or "permutation", decimals=args.decimals,
+        scale=args.scale, donors=args.donors or "permutation", decimals=args.decimals,
         step=args.step, target=args.target,
     )  # fmt: skip
     checks = [] if args.check is None else [
@@ -136,14 +154,21 @@ def run(args: argparse.Namespace) -> str:
 def _commands(args: argparse.Namespace, plan: Any) -> list[str]:
     """The command that masks by each suggestion."""
     gaps = ["--omit-missing"] if plan.gaps else []
-    return [
+    commands = [
         f"{suggestion.name}:\n" + mask_command(args, {args.column: suggestion.scheme}, args.file, "OUT", gaps)
         for suggestion in plan.suggestions
+    ]
+    if plan.caps or plan.record_caps or not commands:
+        return commands
+    return [
+        "No risk was capped, so the most useful scheme protects least. --max-risk and --max-record-risk say "
+        "what an attacker may learn. From the safest on:",
+        *reversed(commands),
     ]
 
 
 def _frontier(plan: Any) -> list[str]:
-    """The schemes that no other beats, a line each."""
+    """The schemes that no other beats, one per line."""
     rows = [row for row in plan.rows() if row["frontier"]]
     rows.sort(key=lambda row: row["loss"])
     risks = [name for name in rows[0] if "risk " in name]

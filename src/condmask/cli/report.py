@@ -1,4 +1,4 @@
-"""``condmask report``: one HTML file about a release, for the publisher or for everybody."""
+"""``condmask report``: one HTML file about a release, for whoever signs it or for everybody."""
 
 import argparse
 from typing import Any
@@ -7,6 +7,7 @@ from condmask.cli.arguments import UsageError, add_running, command, typed, usag
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, csv_of
 from condmask.cli.streams import IN, add_files, add_release
+from condmask.errors import ArgumentError
 from condmask.schemes.parameters import number
 
 
@@ -15,26 +16,46 @@ def add(commands: Any) -> None:
         commands,
         "report",
         run,
-        "Write a report of a release: scheme, audit, risk, utility, and what is not promised.",
-        "condmask report masked.csv report.html --original people.csv",
+        "Write a report of a release: one to be signed before it is published, or one for its readers.",
+        "condmask report masked.parquet report.html --original people.parquet --units income=euros",
     )
     files = add_files(new)
     add_release(new, files, "release")
-    files.add_argument("path", metavar="OUT", help="report to write, in HTML")
-    files.add_argument("--original", dest="source", metavar="FILE", help=f"{IN}; unless --public")
-    files.add_argument("--force", action="store_true", help="replace OUT where it exists")
-    told = new.add_argument_group("the report")
-    told.add_argument("--public", action="store_true", help="say only what the release itself tells")
-    told.add_argument(
+    files.add_argument("path", metavar="OUT", help="the report to write, in HTML")
+    files.add_argument("--original", dest="source", metavar="FILE", help=f"{IN}; not with --public")
+    files.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    content = new.add_argument_group("the report")
+    content.add_argument(
+        "--public",
+        action="store_true",
+        help="for everybody: use the release alone, and nothing of the original",
+    )
+    content.add_argument(
         "--within", type=typed(number), action="append", metavar="D",
-        help="distance at which risks are told, in units of the data "
+        help="report how many values attackers guess to within D, in units of the data "
         "(repeat for more; default sigma/4, sigma/2, sigma)",
     )  # fmt: skip
-    told.add_argument(
-        "--thorough", action="store_true", help="train attackers on releases of half of the file, too"
+    content.add_argument(
+        "--units",
+        type=typed(_unit),
+        action="append",
+        default=[],
+        metavar="NAME=UNIT",
+        help="what a masked column is counted in, for figures and axes (repeat for more)",
+    )
+    content.add_argument(
+        "--thorough", action="store_true", help="also train attackers on releases of half of the file"
     )
     add_csv(new, "--original")
     add_running(new, workers=True)
+
+
+def _unit(text: str) -> tuple[str, str]:
+    """A column and its unit; names may hold equals signs."""
+    name, equals, unit = text.rpartition("=")
+    if not equals or not name or not unit:
+        raise ArgumentError(f"must be NAME=UNIT, got {text!r}")
+    return name, unit
 
 
 def run(args: argparse.Namespace) -> str:
@@ -52,7 +73,7 @@ def run(args: argparse.Namespace) -> str:
     report(
         args.source, args.release, args.path,
         public=args.public, d=args.within, csv=csv, overwrite=args.force, workers=threads,
-        thorough=args.thorough,
+        thorough=args.thorough, units=dict(args.units),
     )  # fmt: skip
     kind = "public" if args.public else "internal"
     if args.json:

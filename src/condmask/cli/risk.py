@@ -1,4 +1,4 @@
-"""``condmask risk``: what attackers would learn from a release, or learn from one that is there."""
+"""``condmask risk``: what attackers would learn from a release, or do learn from an existing one."""
 
 import argparse
 from dataclasses import MISSING
@@ -14,32 +14,33 @@ from condmask.schemes.parameters import PARAMETERS, number, option_of, whole
 
 def add(commands: Any) -> None:
     new = command(
-        commands, "risk", run, "Tell how near attackers come to the originals, before masking or after it.",
-        "condmask risk people.csv -c income --p 0.6 --sigma 500 --within 250",
+        commands, "risk", run,
+        "Measure how closely attackers can guess original values, before masking or after it.",
+        "condmask risk people.parquet -c income --p 0.6 --sigma 500 --within 250",
     )  # fmt: skip
-    text = "the release of IN, whose scheme is taken: its risk stands beside"
+    text = "a release of IN: use its scheme, and show its own risk as well"
     add_release(new, add_source(new), "--release", text)
     add_scheme(
         new,
         required=False,
         several=False,
-        text="--p and --sigma have to be given, unless --release has the scheme.",
+        text="--p and --sigma are needed, unless --release has the scheme.",
     )
     risks = new.add_argument_group("the risk")
     risks.add_argument(
         "--within", type=typed(number), action="append", required=True, metavar="D",
-        help="how near a guess must come, in units of the data (repeat for more)",
+        help="a guess within D of the true value counts, in units of the data (repeat for more)",
     )  # fmt: skip
     risks.add_argument(
         "--other", action="append", dest="others", default=[], metavar="COLUMN",
-        help="column that is not masked, and known to an attacker (repeat for more)",
+        help="unmasked column that an attacker knows (repeat for more)",
     )  # fmt: skip
     risks.add_argument(
-        "--thorough", action="store_true", help="train an attacker on releases of half of the file, too"
+        "--thorough", action="store_true", help="also train an attacker on releases of half of the file"
     )
     risks.add_argument(
         "--exposed", type=typed(whole), metavar="K",
-        help="with --release: the K records that the best attacker is surest of, for your eyes only",
+        help="with --release: list the K records that the best attacker is surest of, for your eyes only",
     )  # fmt: skip
     add_csv(new)
     add_running(new)
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> str:
             (column, scheme), *rest = _schemes(args).items()
         else:
             for name in given_parameters(args):
-                raise UsageError(f"{option_of(name)} must be left out where --release has the scheme")
+                raise UsageError(f"{option_of(name)} must be left out: --release has the scheme")
             rest = args.column[1:]
         if rest:
             raise UsageError("--column must be given once here: attackers are tried column by column")
@@ -97,7 +98,9 @@ def run(args: argparse.Namespace) -> str:
     text = "\n\n".join(map(str, risks.values()))
     if exposed:
         rows = ", ".join(map(str, exposed["exposed"]))
-        text += f"\n\nrows, from 0, whose value the best attacker is right and surest about: {rows}"
+        text += (
+            f"\n\nrows, counted from 0, whose values the best attacker guesses right and is surest of: {rows}"
+        )
     return str(args.to_cli_terms(text))
 
 
@@ -105,5 +108,5 @@ def _schemes(args: argparse.Namespace) -> dict[str, Any]:
     given = given_parameters(args)
     for name, parameter in PARAMETERS.items():
         if parameter.default is MISSING and name not in given:
-            raise UsageError(f"{option_of(name)} must be given, or --release, whose scheme is taken")
+            raise UsageError(f"{option_of(name)} must be given, or --release, which has the scheme")
     return schemes_of(args)

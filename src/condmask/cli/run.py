@@ -1,4 +1,4 @@
-"""``condmask run``: a release and its reports, as a recipe says."""
+"""``condmask run``: a release and its reports, made from a recipe."""
 
 import argparse
 from typing import Any
@@ -9,13 +9,17 @@ from condmask.cli.streams import add_files
 
 
 def add(commands: Any) -> None:
-    text = "Mask a file and write its reports as a recipe says."
+    text = "Mask a file and write its reports, with every choice in a recipe."
     new = command(commands, "run", run, text, "condmask run recipe.toml")
     files = add_files(new)
-    files.add_argument("recipe", metavar="IN", help="the recipe, a TOML file: every choice of the release")
+    files.add_argument(
+        "recipe", metavar="IN", help="the recipe, a TOML file with every choice of the release"
+    )
     files.add_argument("--force", action="store_true", help="replace files that exist")
     release = new.add_argument_group("the release")
-    release.add_argument("--dry-run", action="store_true", help="audit and check everything, write nothing")
+    release.add_argument(
+        "--dry-run", action="store_true", help="check and audit everything, but write nothing"
+    )
     add_again(release)
     add_running(new, workers=True)
 

@@ -23,8 +23,8 @@ FILENAME = "__filename"  # of `files.formats`, which would be slow to import
 def add_scheme(
     parser: argparse.ArgumentParser, *, required: bool = True, several: bool = True, text: str | None = None
 ) -> None:
-    """The columns, or the one, and how each is masked."""
-    scheme = parser.add_argument_group("the scheme", text)
+    """The column, or columns, and how each is masked."""
+    scheme = parser.add_argument_group("how columns are masked (the scheme)", text)
     more = " (repeat for more)" if several else ""
     scheme.add_argument("-c", "--column", action="append", required=True, help=f"column to mask{more}")
     for name in PARAMETERS:
@@ -39,7 +39,7 @@ def add_parameter(group: Any, name: str, *, required: bool = False, several: boo
         group.add_argument(option_of(name), action="store_true", default=None, help=text)
         return
     if several and parameter.by_column:
-        text += "; none for one of several columns" if parameter.default is None else ""
+        text += "; none for columns without it" if parameter.default is None else ""
         text += " (once, or once per column)"
     text += " (repeat for more)" if parameter.several else ""
     group.add_argument(
@@ -50,41 +50,41 @@ def add_parameter(group: Any, name: str, *, required: bool = False, several: boo
     if name == "strata":
         group.add_argument(
             "--strata-by-file", dest=name, action="append_const", const=FILENAME,
-            help="draw donors within each file of a folder",
+            help="swap values only within each file of a folder",
         )  # fmt: skip
     if name == "missing":
         group.add_argument(
             "--no-missing", dest=name, action="append_const", const=None,
-            help="no number, or no other one, stands for a missing value: do not ask",
+            help="no number, or no other one, stands for a missing value: do not ask about likely ones",
         )  # fmt: skip
 
 
 def _takes(parameter: Parameter) -> dict[str, Any]:
-    """How many values an option takes, where these are two, and which ones, where these are few."""
+    """The number of values of an option, if there are two, and its choices, if it has any."""
     pair = {"nargs": len(parameter.metavar)} if isinstance(parameter.metavar, tuple) else {}
     return pair | ({"choices": parameter.choices} if parameter.choices else {})
 
 
 def add_csv(parser: argparse.ArgumentParser, of: str = "IN") -> None:
-    """How a CSV file is written."""
-    csv = parser.add_argument_group("CSV files", f"How {of} is written, where its text does not tell.")
-    csv.add_argument("--delimiter", metavar="CHARACTER", help="what parts the fields, \\t for a tab")
+    """The options on how a CSV file is written."""
+    csv = parser.add_argument_group("CSV files", f"How {of} is written, if that is not clear from its text.")
+    csv.add_argument("--delimiter", metavar="CHARACTER", help="character between fields, \\t for a tab")
     csv.add_argument("--decimal", metavar="MARK", choices=(".", ","), help="decimal mark: . or ,")
     csv.add_argument("--encoding", metavar="NAME", help="latin-1, cp1252, utf-16, ... (default utf-8)")
     csv.add_argument(
         "--na", action="append", default=[], metavar="WORD",
-        help="field that means a missing value, such as . (repeat for more)",
+        help="field that stands for a missing value, such as . (repeat for more)",
     )  # fmt: skip
 
 
 def given_parameters(args: argparse.Namespace) -> dict[str, Any]:
-    """The parameters of a scheme that stand on the command line, in their order."""
+    """The parameters of a scheme given on the command line, in their order."""
     values = {name: getattr(args, name) for name in PARAMETERS}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def csv_of(args: argparse.Namespace) -> "CsvFormat | None":
-    """What was said of a CSV file, None where nothing was."""
+    """How a CSV file is written, None if no option says so."""
     from condmask.files.csv_format import CsvFormat
 
     delimiter = "\t" if args.delimiter == "\\t" else args.delimiter
@@ -117,7 +117,7 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
 
 
 def commands_of(args: argparse.Namespace, audit: "Audit", source: str, target: str) -> list[str]:
-    """The commands that mask with the proposals of an audit, all else as it was said."""
+    """The commands that mask with the proposals of an audit, with all other options as given."""
     return [
         mask_command(args, proposal.scheme, source, target, ["--round"] if proposal.round else [])
         for proposal in audit.proposals
@@ -127,7 +127,7 @@ def commands_of(args: argparse.Namespace, audit: "Audit", source: str, target: s
 def mask_command(
     args: argparse.Namespace, by_column: Mapping[str, Any], source: str, target: str, more: Sequence[str]
 ) -> str:
-    """The command that masks columns with these schemes, and reads the file as this one does."""
+    """The command that masks columns with these schemes and reads the file as this one does."""
     words = ["condmask", "mask", word(source), word(target), *_words("--column", list(by_column))]
     words += ["--scheme", args.scheme_file] if word(target) == "-" else []
     schemes = list(by_column.values())
@@ -141,7 +141,7 @@ def mask_command(
 
 
 def _scheme_words(name: str, parameter: Parameter, values: list[Any]) -> list[str]:
-    """An option of the schemes of all columns; nothing where they have what they have without it."""
+    """An option of the schemes of all columns; nothing if all have its default."""
     if all(value == parameter.default for value in values):
         return []
     if name == "missing":
@@ -159,7 +159,7 @@ def _scheme_words(name: str, parameter: Parameter, values: list[Any]) -> list[st
 
 
 def _by_file(words: list[str]) -> list[str]:
-    """Options of strata, with the short one for those that are files."""
+    """Options of strata; --strata-by-file for files."""
     pairs = zip(words[::2], words[1::2], strict=True)
     return [word for pair in pairs for word in (["--strata-by-file"] if pair[1] == FILENAME else pair)]
 
@@ -169,7 +169,7 @@ def _end(value: float | None) -> str:
 
 
 def _words(option: str, value: Any) -> list[str]:
-    """An option once for each of its values."""
+    """An option, repeated for each of its values."""
     values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     return [word for value in values for word in (option, "none" if value is None else str(value))]
 

@@ -1,4 +1,4 @@
-"""``condmask simulate``: a Monte Carlo study options in TOML."""
+"""``condmask simulate``: a Monte Carlo study with options in TOML."""
 
 import argparse
 from typing import Any
@@ -12,8 +12,8 @@ def add(commands: Any) -> None:
     text = "Run a Monte Carlo study: bias, RMSE and risk of masking schemes."
     new = command(commands, "simulate", run, text, "condmask simulate study.toml --out study.npz")
     files = add_files(new)
-    files.add_argument("study", metavar="IN", help="what to simulate, a TOML file")
-    files.add_argument("--checkpoint", metavar="FILE", help="keep the state here, and go on from it")
+    files.add_argument("study", metavar="IN", help="the study, a TOML file")
+    files.add_argument("--checkpoint", metavar="FILE", help="save progress here, and resume from it")
     files.add_argument("--out", metavar="FILE", help="save the result")
     files.add_argument("--plot", metavar="FILE", help="draw bias and RMSE")
     add_running(new, workers=True)
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> str:
         if args.out is not None:
             _checks.writable(args.out, "--out")
         if args.plot is not None:
-            from condmask.plot import check_format
+            from condmask.plot.panels import check_format
 
             check_format(_checks.writable(args.plot, "--plot"), "--plot")
     from condmask.studies.simulate import simulate

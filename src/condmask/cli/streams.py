@@ -1,7 +1,7 @@
-"""``-`` in the place of a file: standard input and standard output, for CSV.
+"""``-`` in place of a file: standard input and standard output, for CSV.
 
-What comes in is kept in a temporary file without a name, which is read when it is asked for. A release that
-goes out is whole, checked, and entered in the ledger before its first byte is written.
+Input is kept in a temporary file without a name, and read when it is needed. A release is complete, checked,
+and entered in the ledger before its first byte goes to standard output.
 """
 
 import argparse
@@ -18,56 +18,58 @@ from typing import IO, Any
 from condmask.cli.arguments import UsageError, usage
 from condmask.errors import ArgumentError
 
-IN = "the original data: a file, a folder or 'glob' of many, or - for CSV from standard input"
+IN = "the original data: a file, a folder or 'glob' of files, or - for CSV from standard input"
 DATA = ("file", "source", "release")  # the arguments that name data to be read
 BLOCK = 1 << 20
 MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow"}
 
 
 def add_files(parser: argparse.ArgumentParser) -> Any:
-    """The group of what is read and written: the first one."""
+    """The first group: the files that are read and written."""
     return parser.add_argument_group("files")
 
 
 def add_source(parser: argparse.ArgumentParser, name: str = "file") -> Any:
-    """IN, data that are not masked: the first of the files, whose group is given back."""
+    """Add IN, the original data, as the first of the files; returns the group of these."""
     files = add_files(parser)
     files.add_argument(name, metavar="IN", help=IN)
     return files
 
 
 def add_scheme_file(group: Any, text: str) -> None:
-    """``--scheme``, the file of what is published with the data."""
+    """``--scheme``, the file that is published with the data and says how they were masked."""
     group.add_argument("--scheme", dest="scheme_file", metavar="FILE", help=text)
 
 
 def add_release(
-    parser: argparse.ArgumentParser, group: Any, name: str, text: str = "masked file or folder"
+    parser: argparse.ArgumentParser, group: Any, name: str, text: str = "the masked file or folder"
 ) -> None:
-    """A release that is read, IN or an option, and where its scheme stands."""
+    """Add a release that is read, IN or an option, and the place of its scheme."""
     metavar, place = ("FILE", name) if name.startswith("-") else ("IN", "IN")
     group.add_argument(name, metavar=metavar, help=f"{text}, or - for CSV from standard input")
     parser.set_defaults(released=name.lstrip("-"), release_place=place)
     add_scheme_file(
-        group, f"what was published with {place}, where that is - or its scheme does not stand beside it"
+        group, f"the .condmask.json file published with {place}, if that is not beside it or {place} is -"
     )
 
 
 def add_target(parser: argparse.ArgumentParser, group: Any) -> None:
-    """Where a release goes, and what is published with it."""
+    """Add OUT, where a release goes, and the file published with it."""
     group.add_argument(
-        "target", metavar="OUT", help="file to write, or - for CSV to standard output, not compressed"
+        "target", metavar="OUT", help="the masked file to write, or - for uncompressed CSV to standard output"
     )
     parser.set_defaults(written="target")
-    add_scheme_file(group, "where what is published with OUT goes, if that is -")
+    add_scheme_file(
+        group, "if OUT is -: the file to write that says how the data were masked, to be published with them"
+    )
     group.add_argument(
-        "--force", action="store_true", help="replace OUT, or the file of --scheme, where it exists"
+        "--force", action="store_true", help="replace OUT, or the file of --scheme, if it exists"
     )
 
 
 @contextlib.contextmanager
 def standard_streams(args: argparse.Namespace) -> Iterator[None]:
-    """``-`` among the arguments of a command stands for a stream within."""
+    """Let ``-`` among the arguments of a command stand for a stream."""
     from condmask.files.streams import INPUT, OPENED, OUTPUT, SCHEMES, Stream
 
     read = [name for name in DATA if getattr(args, name, None) == "-"]
@@ -96,21 +98,21 @@ def standard_streams(args: argparse.Namespace) -> Iterator[None]:
 
 
 def word(path: str) -> str:
-    """What stands for a path on the command line."""
+    """A path as it is written on the command line."""
     from condmask.files.streams import OPENED
 
     return "-" if Path(path) in OPENED else path
 
 
 def print_text(args: argparse.Namespace, text: str) -> None:
-    """Print what a command says, beside the data that went to standard output."""
+    """Print what a command says; on standard error if data went to standard output."""
     from condmask.files.streams import OPENED, OUTPUT
 
     print(text, flush=True, file=sys.stderr if OUTPUT in OPENED else sys.stdout)
 
 
 def write_out(args: argparse.Namespace) -> None:
-    """Write a release to standard output, where it was made for that; it is taken back where that fails."""
+    """Write a release made for standard output there; if that fails, take it back."""
     from condmask.files.atomic import FileError, fingerprint
     from condmask.files.streams import OPENED
 
@@ -136,37 +138,37 @@ def write_out(args: argparse.Namespace) -> None:
         why = (error.strerror or str(error)).lower()
         entered = (
             "" if args.ledger is False else
-            ". The release is in the ledger, since a part of it may be with others; condmask ledger --forget "
-            "takes it out if nobody has got any"
+            ". The release stays in the ledger, since others may have a part of it; if nobody has, remove it "
+            "with condmask ledger --forget"
         )  # fmt: skip
         raise FileError(
-            f"standard output: {why}, before the whole release was written; {scheme} was taken back{entered}"
+            f"standard output: {why} before the whole release was written; {scheme} was removed{entered}"
         ) from error
 
 
 def give_up_output() -> None:
-    """Nothing more is written to standard output, not even what waits to be."""
+    """Write nothing more to standard output, not even what is buffered."""
     with contextlib.suppress(OSError, ValueError):  # it may be no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _check_scheme(args: argparse.Namespace, *, writes: bool) -> None:
-    """Refuse ``--scheme`` where it says nothing, and its absence where nothing else does."""
+    """Refuse ``--scheme`` if it is of no use, and its absence if it is needed."""
     scheme, released = getattr(args, "scheme_file", None), getattr(args, "released", None)
     data = getattr(args, released) if released else None
     if scheme is None:
         if writes:
-            raise UsageError("--scheme must name the file of what is published with OUT, where that is -")
+            raise UsageError("--scheme must name the file that is published with OUT, if OUT is -")
         if data == "-":
             raise UsageError(
-                f"--scheme must name the file of what was published with {args.release_place}, where that "
-                "is -"
+                f"--scheme must name the file published with {args.release_place}, if "
+                f"{args.release_place} is -"
             )
         return
     if released is None and not writes:
-        raise UsageError(f"--scheme must go with - as OUT, got {args.target}, which brings its own")
+        raise UsageError(f"--scheme must be left out unless OUT is -, got {args.target}, which has its own")
     if released and data is None:
-        raise UsageError("--scheme must go with --release")
+        raise UsageError("--scheme must be given together with --release")
     if scheme == "-":
         raise UsageError("--scheme must name a file, got -")
     if not writes:
@@ -178,19 +180,19 @@ def _check_scheme(args: argparse.Namespace, *, writes: bool) -> None:
     if Path(scheme).is_symlink() or (Path(scheme).exists() and not Path(scheme).is_file()):
         raise UsageError(f"--scheme must be an ordinary file, got {scheme}")
     if sys.stdout is None:
-        raise UsageError("- as OUT must be open, got a standard output that is closed")
+        raise UsageError("standard output must be open where OUT is -, but it is closed")
 
 
 def _check_text(data: Any) -> None:
-    """Refuse data that bring their scheme themselves."""
+    """Refuse data that contain their scheme."""
     from condmask.files.formats import ROOMY, format_of
 
     if data != "-" and (not Path(data).is_file() or format_of(Path(data)) in ROOMY):
-        raise UsageError(f"--scheme must go with - or a file of text, got {data}")
+        raise UsageError(f"--scheme must be given only with - or a text file, got {data}")
 
 
 def _check_places(args: argparse.Namespace) -> None:
-    """Refuse a release that would be written over its source or its scheme."""
+    """Refuse a release that would overwrite its source or its scheme."""
     places = {
         "IN": _status(sys.stdin if args.source == "-" else args.source),
         "--scheme": _status(args.scheme_file),
@@ -201,11 +203,11 @@ def _check_places(args: argparse.Namespace) -> None:
         for second in names[k + 1 :]:
             a, b = places[first], places[second]
             if a is not None and b is not None and os.path.samestat(a, b):
-                raise UsageError(f"{second} must be another file than {first}")
+                raise UsageError(f"{second} must be a different file from {first}")
 
 
 def _status(file: Any) -> os.stat_result | None:
-    """The status of an ordinary file, open or by its path; None where it is none."""
+    """The status of an ordinary file, open or by its path; None of anything else."""
     try:
         status = os.stat(file if isinstance(file, str) else file.fileno())
     except (OSError, ValueError, AttributeError):
@@ -225,7 +227,7 @@ def _standard_input() -> IO[bytes]:
     with contextlib.ExitStack() as stack, in_temporary_place():
         kept = stack.enter_context(nameless())
         while (data := sys.stdin.buffer.read(BLOCK)) != b"":
-            if data is None:  # others made it a pipe that does not wait, and nothing has come yet
+            if data is None:  # a non-blocking pipe, still empty
                 select.select([sys.stdin], [], [])
             else:
                 kept.write(data)
@@ -234,7 +236,7 @@ def _standard_input() -> IO[bytes]:
         for magic, kind in MAGIC.items():
             if start.startswith(magic):
                 raise ArgumentError(
-                    f"standard input must be CSV, plain or in gzip, got {kind}: name the file"
+                    f"standard input must be CSV, plain or gzipped, got {kind}: name the file instead"
                 )
         stack.pop_all()
     return kept

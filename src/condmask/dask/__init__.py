@@ -4,13 +4,11 @@ A record gets the same value whatever the partitions, the workers, and how often
 depends on the key, the number of the row, and the data.
 """
 
-from condmask.errors import MissingPackageError
+from condmask._optional import optional
 
-try:
+with optional("condmask.dask", "dask"):
     import dask.dataframe  # noqa: F401
     import distributed  # noqa: F401
-except ImportError as error:
-    raise MissingPackageError("condmask.dask needs Dask: pip install 'condmask[dask]'") from error
 
 from condmask.dask.audit import audit
 from condmask.dask.counting import counts

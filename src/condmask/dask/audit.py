@@ -21,22 +21,23 @@ def audit(frame: Any, schemes: Mapping[str, Any], *, thorough: bool = False, cli
     ----------
     frame : dask.dataframe.DataFrame
     schemes : dict of str to ConditionalMasking
-        Those of the columns that are masked together; the others are left in clear.
+        The schemes of the columns that are masked together; the others stay unmasked.
     thorough : bool
         As for `condmask.audit`.
     client : distributed.Client, optional
-        Whose workers read the frame; the default client if there is one.
+        The client whose workers read the frame; by default the default client, if there is one.
 
     Returns
     -------
     Audit
-        What `condmask.audit` tells of up to 131,072 rows from all over the frame, in stretches of 16 (of each
-        donor pool 1,024 at least), which are brought into this process: of a frame of no more rows the same.
+        The result of `condmask.audit` for up to 131,072 rows from all over the frame, in stretches of 16 (at
+        least 1,024 of each donor pool), which are brought into this process. A frame with no more rows has
+        the same result as on one machine.
 
     Raises
     ------
     ValueError, TypeError
-        As `condmask.audit`.
+        As for `condmask.audit`.
 
     Examples
     --------

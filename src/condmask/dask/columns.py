@@ -1,4 +1,4 @@
-"""Columns of a Dask frame as handles, and passes over their records where these lie.
+"""Columns of a Dask frame as handles, and passes over their records on the workers.
 
 Estimates on one machine gather what they need in folds over parts of columns (`inference.parts`). Here the
 columns are handles, and a fold is a task for each partition: it gets the step, the start and all that these
@@ -28,7 +28,7 @@ _numbers_of_columns = count()
 
 
 class Partition:
-    """The columns of one partition, worked out when they are first asked for."""
+    """The columns of one partition, computed on first use."""
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
@@ -41,7 +41,7 @@ class Partition:
         return self._arrays[column.key]
 
     def rows(self, columns: "Sequence[DaskColumn]") -> "Iterator[PartitionRows]":
-        """The rows that miss nothing in these columns, part by part."""
+        """The rows complete in these columns, part by part."""
         if len(self.frame):
             for rows in CompleteRows(*map(self.array, columns)):
                 yield PartitionRows.of_partition(self, rows)
@@ -65,7 +65,7 @@ class PartitionRows(Rows):
 
 
 class DaskColumn(RemoteColumn):
-    """A column of a Dask frame, or one that is made of such columns partition by partition.
+    """A column of a Dask frame, or one made from such columns partition by partition.
 
     It travels without its table.
 
@@ -89,13 +89,13 @@ class DaskColumn(RemoteColumn):
 
     @property
     def here(self) -> "DaskTable":
-        """Its table, which only the client has."""
+        """Its table, which exists only in the client."""
         assert self.table is not None, "figures of all records are worked out before they are sent"
         return self.table
 
     @property
     def size(self) -> int:  # type: ignore[override]
-        """The number of its records."""
+        """The number of records."""
         return self.here.records
 
     def numbers(self, name: str) -> "DaskColumn":
@@ -114,17 +114,17 @@ class DaskColumn(RemoteColumn):
         return self.here.column(self.names, partial(_codes, self.names[0], name, number)), distinct
 
     def derived(self, function: Callable[..., np.ndarray], *columns: Any) -> "DaskColumn":
-        """The column that a function gives of the values of others."""
+        """The column that a function makes from the values of others."""
         names = dict.fromkeys(name for column in columns for name in column.names)
         return self.here.column(tuple(names), partial(_derived, function, columns))
 
     def complete(self, columns: Sequence[Any]) -> "DaskRows":
-        """The rows that miss nothing in these columns."""
+        """The rows complete in these columns."""
         return DaskRows(self.here, columns)
 
 
 class DaskTable:
-    """A Dask frame, of which no more comes to the client than what tasks found.
+    """A Dask frame, of which only the results of tasks come to the client.
 
     Parameters
     ----------
@@ -141,26 +141,26 @@ class DaskTable:
         return len(self.frame)
 
     def column(self, names: Sequence[str], made: Callable[[Partition], np.ndarray]) -> DaskColumn:
-        """A handle; columns that the frame has not are refused."""
+        """A handle; columns that the frame does not have are refused."""
         for name in names:
             frames.table_column(self.frame._meta, name, "ddf")
         return DaskColumn(self, names, made)
 
     def named(self, name: str) -> DaskColumn:
-        """The column of a name, which is yet to be taken as numbers or labels."""
+        """The column of a name, not yet read as numbers or labels."""
         return self.column([name], partial(_raw, name))
 
     def found(self, names: Sequence[str], function: Callable[[Partition], Any], combine: Combine) -> Any:
-        """What a function finds in all partitions that have rows, put together."""
+        """The combined result of a function for all partitions that have rows."""
         return self._reduced(names, partial(_in_partition, function), partial(_of_either, combine), b"")
 
     def fold(self, columns: Sequence[DaskColumn], step: Step, start: Any, combine: Combine) -> Any:
-        """A fold over the rows that miss nothing in columns; see `CompleteRows.fold`."""
+        """A fold over the rows complete in columns; see `CompleteRows.fold`."""
         content, names = travelling((tuple(columns), step, start))
         return self._reduced(names, _folded, combine, content)
 
     def filled(self, columns: Sequence[DaskColumn], values: Callable[[Any], np.ndarray], name: str) -> Any:
-        """A Dask series with values in the rows that miss nothing in columns, and NaN in others."""
+        """A Dask series with values in the rows complete in columns, and NaN in others."""
         content, names = travelling((tuple(columns), values))
         return self.frame[names].map_partitions(_filled, content, name, meta=(name, np.float64))
 
@@ -172,7 +172,7 @@ class DaskTable:
 
 
 class DaskRows:
-    """The rows of a Dask frame that miss nothing in columns, in partitions.
+    """The rows of a Dask frame that are complete in columns, in partitions.
 
     Takes the place of `CompleteRows`; it does not travel, since partitions have rows of their own.
     """
@@ -187,7 +187,7 @@ class DaskRows:
         return type(None), ()
 
     def fold(self, step: Step, start: Any, combine: Combine = summed) -> Any:
-        """What is gathered from all parts of all partitions, in an order that is fixed."""
+        """The result gathered from all parts of all partitions, in a fixed order."""
         return combine(start, self._table.fold(self._columns, step, start, combine))
 
     def filled(self, values: Callable[[Any], np.ndarray]) -> Any:
@@ -196,7 +196,7 @@ class DaskRows:
 
 
 def travelling(content: Any) -> tuple[bytes, list[str]]:
-    """What is sent with tasks, and the names of the columns that its handles ask for."""
+    """What is sent with tasks, and the names of the columns that its handles need."""
     output = io.BytesIO()
     pickler = _Pickler(output)
     pickler.dump(content)
@@ -204,7 +204,7 @@ def travelling(content: Any) -> tuple[bytes, list[str]]:
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Notes which columns of the frame the handles are made of that it comes upon."""
+    """Collects the columns of the frame from which the handles that it meets are made."""
 
     def __init__(self, output: io.BytesIO) -> None:
         super().__init__(output)
@@ -239,7 +239,7 @@ def _in_partition(function: Callable[[Partition], Any], frame: Any, _: bytes) ->
 
 
 def _of_either(combine: Combine, one: Any, other: Any) -> Any:
-    """What is found in both, where both have rows."""
+    """The combined result of both, if both have rows."""
     if one is None or other is None:
         return other if one is None else one
     return combine(one, other)
@@ -250,7 +250,7 @@ def _raw(name: str, partition: Partition) -> Any:
 
 
 def numbers(name: str, argument: str, codes: tuple[float, ...], partition: Partition) -> np.ndarray:
-    """A column of a partition as numbers, NaN where it has a code; `argument` is what errors call it."""
+    """A column of a partition as numbers, NaN for a code; `argument` is its name in errors."""
     column = frames.column(FrameColumns(partition.frame).numbers(name), argument, least=0)
     return without_codes(column.array, codes, column.kind)
 

@@ -1,4 +1,4 @@
-"""Counts of a masked column that Dask holds: those of its partitions, merged by a tree of tasks."""
+"""Counts of a masked column in Dask: those of its partitions, merged by a tree of tasks."""
 
 from functools import partial
 from typing import Any
@@ -21,28 +21,28 @@ def counts(column: Any, scheme: Any, *, most_points: int = MOST_POINTS, origin: 
     scheme : ConditionalMasking
         What was published with the data; it must have a grid, or reverse mapping.
     most_points : int
-        As for `Counts`: where the data occupy more points, neighbours are counted together. No task and no
-        message between machines holds more than a few times so many, of 16 bytes.
+        As for `Counts`: if the data occupy more points, neighbours are counted together. No task or message
+        holds more than a few times as many, of 16 bytes each.
     origin : Origin, optional
-        What a release tells of the column besides.
+        What else a release says about the column.
 
     Returns
     -------
     Counts
-        Those of all values, whatever the partitions.
+        The counts of all values, whatever the partitions.
 
     Raises
     ------
     TypeError
-        If the column is no series of Dask.
+        If the column is not a series of Dask.
     ValueError
         If the scheme has neither grid nor reverse mapping, or a value is not on the grid.
 
     Notes
     -----
-    Without noise on them, after reverse mapping, values are counted as they are: continuous data have as many
-    points as records, and beyond `most_points` (a million) they are rounded to cells of the width
-    `Counts.resolution`, by which estimates may be off, as `Counts` says.
+    After reverse mapping, values have no noise and are counted unchanged: continuous data have as many points
+    as records. Beyond `most_points` (a million) they are rounded to cells of width `Counts.resolution`, by
+    which estimates may be off (see `Counts`).
 
     Examples
     --------

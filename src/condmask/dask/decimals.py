@@ -19,7 +19,7 @@ MODERATE = 2.0**50  # steps, up to which a number with some decimal places has o
 
 
 class Decimals(NamedTuple):
-    """The places of a partition, its largest size, and whether the column has too many for certain."""
+    """The places of a partition, its largest size, and whether the column certainly has too many."""
 
     places: int | None
     largest: float
@@ -60,7 +60,7 @@ def _moderate(own: list[Decimals]) -> int | None:
 
 
 def _parts(first: int, x: np.ndarray, own: list[Decimals]) -> list[Part]:
-    """The parts of a partition, where they are needed."""
+    """The parts of a partition, if they are needed."""
     if _moderate(own) is not None or any(d.too_many for d in own):
         return []
     cuts = range((first // _grid.PART + 1) * _grid.PART - first, x.size, _grid.PART)

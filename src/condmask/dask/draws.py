@@ -1,4 +1,4 @@
-"""The draws of the rows of one partition: those that the same rows get on one machine.
+"""The draws of the rows of one partition, the same as on one machine.
 
 A block of 65,536 rows, counted from the first of the table, has its streams of random words. A partition
 draws the blocks that it overlaps whole, and takes what is of its own rows.
@@ -23,7 +23,7 @@ class Span(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """A block, how many of its rows are swapped and kept, and which of these are rows of the partition."""
+    """A block, the numbers of its swapped and kept rows, and which of these are in the partition."""
 
     number: int
     swapped: int
@@ -33,7 +33,7 @@ class _Block(NamedTuple):
 
 
 class PartDraws:
-    """Coins, words and noise of the rows of a partition.
+    """Swap status, words and noise of the rows of a partition.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class PartDraws:
         return np.concatenate([np.empty(0, np.uint64), *drawn])
 
     def noise(self, law: Law, column: int) -> np.ndarray:
-        """The noise of each kept row, in steps of the grid where there is one."""
+        """The noise of each kept row, in steps of the grid if there is one."""
         drawn = [
             law.draw(self._key.stream(b.number, NOISE, column), b.kept)[b.own_kept] for b in self._blocks
         ]

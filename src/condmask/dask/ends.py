@@ -27,8 +27,8 @@ class Extremes(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """By end and pool: up to which value the smallest go, and from which on the largest; and the least and
-    the most of all, which are the means where all of an end are equal."""
+    """By end and pool, the bounds of the smallest and of the largest values; and the least and the most of
+    all, which are the means if all values of an end are equal."""
 
     at: np.ndarray
     outermost: np.ndarray
@@ -45,7 +45,7 @@ class End(NamedTuple):
 def ends_aggregated(
     masked: Sequence[Delayed], narrow: Sequence[Delayed], job: Job, counts: Sequence[int]
 ) -> list[Delayed]:
-    """The masked columns of each partition, with so many values at each end of each pool as their mean."""
+    """The masked columns of each partition, with means for so many values at each end of each pool."""
     masked, numbered = list(masked), list(enumerate(counts))
     for number, count in [(number, count) for number, count in numbered if count]:
         columns = [delayed(_column)(held, number) for held in masked]
@@ -106,7 +106,7 @@ def _is_end(x: np.ndarray, pool: np.ndarray, limits: Limits) -> tuple[np.ndarray
 
 
 def _values_at_ends(x: np.ndarray, narrow: Narrow, limits: Limits) -> list[End]:
-    """The values at the ends, but where all of an end are equal."""
+    """The values at the ends, except ends whose values are all equal."""
     pool, ends = _pools(x, narrow), []
     for end, rows in enumerate(_is_end(x, pool, limits)):
         rows = rows[(limits.at[end] != limits.outermost[end])[pool[rows]]]

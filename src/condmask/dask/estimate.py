@@ -30,40 +30,41 @@ from condmask.strata import names_of
 
 
 def estimate(ddf: Any, release: Any, *, most_points: int = MOST_POINTS) -> Release:
-    """The estimates of a release whose data are a Dask frame, of any length.
+    """Estimates from a release whose data are a Dask frame of any length.
 
     Parameters
     ----------
     ddf : DataFrame of Dask
         The released data, or columns of them, with pandas partitions.
     release : Release or path
-        What was published with them: the release as it was made or read, or the file or folder of one.
+        The release as it was made or read, or the path of its file or folder.
     most_points : int
-        Of the counts by value that distribution function, moments and quantiles are from; see `counts`.
+        The most points of the counts by value, from which distribution function, moments and quantiles are
+        computed; see `counts`.
 
     Returns
     -------
     Release
-        Its columns answer as those on one machine do: ``estimate(ddf, release)["income"].regress(["age"])``.
-        Other columns are named; one that is yet to be computed is first added to the frame.
+        Its columns work as on one machine: ``estimate(ddf, release)["income"].regress(["age"])``. Other
+        columns are given by name; add one that is yet to be computed to the frame first.
 
     Raises
     ------
     TypeError
-        If `ddf` is no data frame of Dask.
+        If `ddf` is not a data frame of Dask.
     ValueError
-        If the release is none, or the frame lacks a column that is asked for.
+        If the path has no release, or the frame lacks a column.
 
     Notes
     -----
-    No column comes to the client: counts by value do, and sums by donor pool, group and cluster. Each
-    statistic goes over the columns it needs a few times; ``ddf.persist()`` before keeps them from being read
-    anew. Results do not depend on workers or retries, and on partitions but for rounding.
+    No column comes to the client, only counts by value, and sums by donor pool, group and cluster. Each
+    statistic goes over the columns it needs a few times; call ``ddf.persist()`` first, so that they are not
+    read again. Results do not depend on workers or retries, and on partitions only by rounding.
 
-    A column of a scheme without grid (``step=0``), or with added noise alone, cannot be had: read it on one
-    machine. Neither can `part`; the frame of whole strata can be estimated from. Beyond `most_points` points
-    what the distribution function, moments and quantiles are from is rounded, see `counts`; statistics with
-    other columns are not. `pseudo_values` gives a series of Dask.
+    A column masked without a grid (``step=0``), or with added noise alone, is not available here: estimate it
+    on one machine. Nor is `part`; but a frame of whole strata can be used. Beyond `most_points` points the
+    counts are rounded (see `counts`), which affects distribution function, moments and quantiles, but not
+    statistics with other columns. `pseudo_values` gives a series of Dask.
 
     Examples
     --------
@@ -151,7 +152,7 @@ class DaskRecords(Records):
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise ArgumentTypeError(
-            "estimates of a Dask frame do not travel: make them anew with condmask.dask.estimate"
+            "estimates of a Dask frame cannot be pickled: make them again with condmask.dask.estimate"
         )
 
     def samples_by_pool(self, law: Law) -> list[MaskedSample]:

@@ -1,11 +1,11 @@
-"""Before a table in partitions is released: rows from all over it, looked at as if they were the table.
+"""Before a table in partitions is released: rows from all over it, examined as if they were the table.
 
-Up to `ROWS` rows are taken, so that a table of no more is looked at whole. From a larger one they come in
-stretches of 16, whose neighbours tell what neighbours have in common; within donor pools, in the order of
-each: of a pool no fewer than 1,024, or all that it has. Where there are more than 1,024 pools, so many are
-looked at, the smallest one among them, since a small pool shows most.
+Up to `ROWS` rows are taken, so a table with no more is examined whole. From a larger one they come in
+stretches of 16, which show what neighbours have in common, within each donor pool in its own order: at least
+1,024 of a pool, or all that it has. Of more than 1,024 pools, 1,024 are examined, including the smallest,
+since a small pool shows most.
 
-What a rule says of single values (limits, codes, gaps, grids, sizes of strata) is asked of all rows
+Rules about single values (limits, codes, gaps, grids, sizes of strata) are checked in all rows
 (`partitions`).
 """
 
@@ -38,9 +38,9 @@ class Some(NamedTuple):
 
 
 def spacing(whole: Layout, rows: int) -> np.ndarray:
-    """By donor pool, of how many stretches one is looked at; 0 for none. Without pools there is one.
+    """By donor pool, one in how many stretches is examined; 0 for none. Without pools there is one number.
 
-    The last number is that of the records in no pool, which are looked at as if they were one.
+    The last number is for the records in no pool, which are examined as if they were one.
     """
     sizes = np.array([whole.n]) if whole.sizes is None else whole.sizes
     sizes = np.append(sizes, whole.n - sizes.sum())
@@ -55,7 +55,7 @@ def spacing(whole: Layout, rows: int) -> np.ndarray:
 
 
 def ranks_before(whole: Layout) -> list[np.ndarray]:
-    """By partition, how many records of each donor pool, and of none, stand in those before it."""
+    """By partition, the number of records of each donor pool, and of none, in the partitions before it."""
     if whole.pools is None:
         return [np.array([start]) for start in whole.starts[:-1]]
     before, count = [], np.zeros(len(whole.sizes) + 1, dtype=np.int64)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ def ranks_before(whole: Layout) -> list[np.ndarray]:
 
 
 def some_rows(part: Any, task: Task, pools: Any, apart: np.ndarray, before: np.ndarray) -> Some:
-    """The rows of a partition that are looked at."""
+    """The rows of a partition that are examined."""
     pool = np.zeros(len(part), dtype=np.int64) if pools is None else pool_of(originals(part, task), pools)
     rank = np.empty(pool.size, dtype=np.int64)
     for own in np.unique(pool):
@@ -85,7 +85,7 @@ def joined(parts: Sequence[Some]) -> Some:
 
 
 def audit_input(parts: Sequence[Any], whole: Layout, task: Task, *, clear: bool) -> AuditInput:
-    """Rows from all over the partitions as an audit looks at them, columns in clear beside them or not."""
+    """Rows from all over the partitions as an audit needs them, with or without unmasked columns."""
     apart = spacing(whole, ROWS)
     rows = [
         delayed(some_rows)(part, task, whole.pools, apart, before)

@@ -1,4 +1,4 @@
-"""What is the same in all partitions of a table that is masked, and the frames that travel between them."""
+"""What all partitions of a table share while it is masked, and the frames sent between them."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -50,7 +50,7 @@ class Job(NamedTuple):
 
     @property
     def pool_type(self) -> dict[str, Any]:
-        """The pool of a record, where it travels."""
+        """The column for the pool of a record in sent frames."""
         return {"pool": index_type(self.sizes.size)} if self.pooled else {}
 
     def draws(self, part: int) -> PartDraws:
@@ -64,7 +64,7 @@ class Job(NamedTuple):
         return np.bincount(pools[pools >= 0], minlength=self.sizes.size)
 
     def pool_of(self, narrow: Narrow, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """The pools of rows, where they travel."""
+        """The pools of rows, in sent frames."""
         if narrow.pool is None:
             return {}
         return {name: narrow.pool[rows].astype(kind) for name, kind in self.pool_type.items()}
@@ -75,7 +75,7 @@ class Job(NamedTuple):
         return to.astype(np.int32), (rows - self.starts[to]).astype(self.row_type)
 
     def back(self, rows: np.ndarray, values: Sequence[np.ndarray]) -> pd.DataFrame:
-        """Values for rows of the table, on their way to the partitions of these."""
+        """Values for rows of the table, sent to the partitions of these."""
         to, row = self.home(rows)
         return frame(to, {"row": row, **dict(zip(self.names, values, strict=True))})
 

@@ -1,4 +1,4 @@
-"""The key of a release on the machines that mask: beside the tasks, never in them.
+"""The key of a release on the machines that mask: sent apart from the tasks, never in them.
 
 Tasks name their key; the process that runs them looks it up. It got the key from the scheduler, which hands
 it to every worker, those that come later included, as a plugin: a `KeyTransport`, which shows itself nowhere.
@@ -20,7 +20,7 @@ MUST_AGREE = ("condmask", "numpy", "randomgen")  # with other versions, a row ma
 
 
 class _Held(NamedTuple):
-    """A key in this process, and the versions with which others draw from it."""
+    """A key in this process, and the versions that must agree to draw from it."""
 
     key: KeyTransport
     versions: dict[str, str]
@@ -30,17 +30,17 @@ _held: dict[str, _Held] = {}
 
 
 class KeyPlugin(WorkerPlugin):
-    """Brings a key to the workers, and takes it from them again."""
+    """Brings a key to the workers, and removes it again."""
 
     def __init__(self, name: str, held: _Held) -> None:
         self._name, self._key = name, held
 
     def setup(self, worker: Worker) -> None:
-        """The key is there from now on."""
+        """Add the key."""
         _held[self._name] = self._key
 
     def teardown(self, worker: Worker) -> None:
-        """The key is gone."""
+        """Remove the key."""
         _held.pop(self._name, None)
 
 
@@ -56,7 +56,7 @@ class HeldKey:
     Attributes
     ----------
     name : str
-        Random, and no secret.
+        Random, and not secret.
     """
 
     def __init__(self, key: Key, client: Client | None) -> None:
@@ -67,7 +67,7 @@ class HeldKey:
             client.register_plugin(KeyPlugin(self.name, held), name=self.name)
 
     def __reduce__(self) -> Any:
-        raise ArgumentTypeError("a HeldKey does not travel; tasks are given its name")
+        raise ArgumentTypeError("a HeldKey cannot be pickled; tasks get its name")
 
 
 def _withdraw(name: str, client: Client | None) -> None:
@@ -91,22 +91,22 @@ def key_of(name: str) -> Key:
 
 @cache
 def own_versions() -> dict[str, str]:
-    """The versions in this process of what must agree for two to draw the same."""
+    """The versions, in this process, of packages that must agree for equal draws."""
     return {package: version(package) for package in MUST_AGREE}
 
 
 def check_versions(sent: dict[str, str]) -> None:
-    """Refuse to draw with other versions than those where the work was begun."""
+    """Refuse to draw with other versions than those of the client."""
     for package, own in own_versions().items():
         if own != sent[package]:
             raise StateError(
-                f"{package} must be of one version on all machines, got {own} on this worker and "
-                f"{sent[package]} where the client is"
+                f"{package} must have one version on all machines, got {own} on this worker and "
+                f"{sent[package]} on the client"
             )
 
 
 def client_of(client: Any) -> Client | None:
-    """The client that is meant: the default one where none is given, None where there is none."""
+    """The client: by default the default one, None if there is none."""
     if client is not None:
         if not isinstance(client, Client):
             raise ArgumentTypeError(f"client must be a distributed.Client, got {type(client).__name__}")

@@ -41,45 +41,47 @@ def mask_table(
     accept_visible_coins: bool = False,
     client: Client | None = None,
 ) -> DaskRelease:
-    """Mask several columns of a Dask frame together, with one coin and one donor per record.
+    """Mask several columns of a Dask frame together: each record is swapped in all of them, or in none.
 
     Parameters
     ----------
     frame : dask.dataframe.DataFrame
-        It is read four times, and must be the same each time: persist it, or read it from files.
+        The frame. It is read four times and must be the same each time: persist it, or read it from files.
     schemes : dict of str to ConditionalMasking
         The scheme of each column to mask; `p` and `donors` must be equal.
     strata, rng, nan_policy, round, accept_visible_coins
         As for `condmask.mask_table`.
     client : distributed.Client, optional
-        Whose workers mask; the default client if there is one, else Dask's scheduler in this process. Where
-        it is not the default one, compute `data` within ``client.as_current()``.
+        The client whose workers mask. By default the default client if there is one, else Dask's scheduler in
+        this process. With another client, compute `data` within ``client.as_current()``.
 
     Returns
     -------
     DaskRelease
-        `data` is a Dask frame with the columns replaced, of the same partitions. It writes itself to a folder
-        of Parquet files, and has the estimates of the originals by column.
+        Its `data` is a Dask frame with masked columns and the same partitions. Its `write` makes a folder of
+        Parquet files. By column it gives the estimates of the original.
 
     Raises
     ------
     ValueError, TypeError, ReleaseError
-        As `condmask.mask_table` does; nothing is released then.
+        As for `condmask.mask_table`; then nothing is released.
     RuntimeError
-        If a partition is not what it was when it was audited, or a worker has another version of NumPy,
-        randomgen or condmask than the client.
+        If a partition changed since it was audited, or a worker has another version of NumPy, randomgen or
+        condmask than the client.
 
     Notes
     -----
-    A record gets the value that it gets on one machine under the same key, whatever the partitions, the
-    workers and how often a task was tried again. The masked columns stay in the memory of the cluster, 8
-    bytes a record each, until the release and its frame are gone; all else is read again where it is needed.
+    A record gets the same value as on one machine under the same key, whatever the partitions, the workers
+    and the number of times a task was retried. The masked columns stay in the memory of the cluster, 8 bytes
+    per record and column, until the release and its frame are gone; everything else is read again when
+    needed.
 
-    The key is drawn here, unless `rng` is given, and handed to the workers beside the tasks: no graph, log or
-    dashboard shows it. Who listens on the network of the cluster may read it, as well as the data: use TLS.
-    With `rng`, for studies, the masked columns pass through the client once, since the key depends on them.
+    The key is drawn in this process, unless `rng` is given, and sent to the workers apart from the tasks: no
+    graph, log or dashboard shows it. Anyone who listens on the network of the cluster may read it, and the
+    data too: use TLS. With `rng`, for studies, the masked columns pass through the client once, since the key
+    depends on them.
 
-    The audit looks at up to 131,072 rows from all over the frame (of each donor pool 1,024 at least).
+    The audit examines up to 131,072 rows from all over the frame (at least 1,024 of each donor pool).
 
     Examples
     --------
@@ -94,13 +96,13 @@ def mask_table(
     """
     if isinstance(frame, Release):
         raise ArgumentTypeError(
-            "frame must hold the originals, got a Release: masked twice, estimates would be wrong"
+            "frame must contain the originals, got a Release: masking twice would make estimates wrong"
         )
     originals.check_frame(frame)
     if not issubclass(common_method(schemes), ConditionalMasking):
         raise ArgumentTypeError(
             "schemes must be ConditionalMasking for a Dask frame, got "
-            f"{type(next(iter(schemes.values()))).__name__}; mask_table masks by others in memory"
+            f"{type(next(iter(schemes.values()))).__name__}; condmask.mask_table masks with others, in memory"
         )
     meta = frame._meta
     before = frames.masked_columns(meta)

@@ -1,4 +1,4 @@
-"""What of a partition decides who gets which value: the columns that are masked, and the donor pools."""
+"""The parts of a partition that decide which record gets which value: masked columns and donor pools."""
 
 from typing import NamedTuple
 

@@ -23,7 +23,7 @@ Label = tuple[Any, ...]  # of a stratum, and where its records have values
 
 
 def check_frame(frame: Any) -> None:
-    """Refuse what is no Dask frame."""
+    """Refuse anything but a Dask frame."""
     if not isinstance(frame, dd.DataFrame):
         raise ArgumentTypeError(
             f"frame must be a Dask DataFrame, got {type(frame).__name__}; dask.dataframe.from_pandas makes "
@@ -74,7 +74,7 @@ class Originals(NamedTuple):
     strata: list[Label]
 
     def digest(self) -> bytes:
-        """By which another reading of the partition is seen to be the same."""
+        """A digest by which a second reading of the partition is checked."""
         digest = hashlib.blake2b(repr(self.strata).encode("utf-8", "surrogatepass"), digest_size=16)
         for array in (*self.values.values(), self.code):
             digest.update(np.ascontiguousarray(array).data)
@@ -82,7 +82,7 @@ class Originals(NamedTuple):
 
 
 def originals(part: Any, task: Task) -> Originals:
-    """The columns of a partition that are masked, checked one value by one."""
+    """The columns of a partition that are masked, each value checked."""
     columns, values, moved = {}, {}, {}
     for name, scheme in task.schemes.items():
         column = _column(part, name)
@@ -95,7 +95,7 @@ def originals(part: Any, task: Task) -> Originals:
 
 
 def _column(part: Any, name: str) -> frames.Column:
-    """A column of a partition; of objects, none of which is a value, it tells no kind."""
+    """A column of a partition; objects without any value give no kind."""
     values = frames.table_column(part, name)
     if values.dtype == object and values.isna().all():
         return frames.Column(np.full(len(values), np.nan), name, NO_KIND, lambda z, nulls=None: values)
@@ -103,7 +103,7 @@ def _column(part: Any, name: str) -> frames.Column:
 
 
 def _strata(part: Any, names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[np.ndarray, list[Label]]:
-    """The stratum of each record, crossed with where the masked columns have values."""
+    """The stratum of each record, crossed with the pattern of missing values of the masked columns."""
     code, strata = np.zeros(values[0].size, dtype=np.int64), [()]
     labels = [frames.codes(frames.labels(frames.table_column(part, name))) for name in names]
     for own, distinct in (*labels, *((~np.isnan(x), [False, True]) for x in values)):
@@ -139,7 +139,7 @@ def released(own: Originals, masked: Mapping[str, np.ndarray], task: Task) -> di
 
 
 def dtype_of_masked(part: Any, masked: np.ndarray, task: Task, name: str) -> Any:
-    """How a column would be released if this partition were all of it; None where it has no rows."""
+    """How a column would be released if this partition were all of it; None if it has no rows."""
     own = originals(part, task)
     column = released(own, own.values | {name: masked}, task)[name]
     return column.dtype if own.columns[name].kind and masked.size else None
@@ -150,8 +150,8 @@ def same(part: Any, task: Task, digest: bytes, number: int) -> Originals:
     own = originals(part, task)
     if own.digest() != digest:
         raise StateError(
-            f"partition {number} is not what it was when it was audited; nothing was released: persist the "
-            "frame, or read it from files that stay as they are"
+            f"partition {number} changed after it was audited; nothing was released: persist the frame, or "
+            "read it from files that do not change"
         )
     return own
 
@@ -163,6 +163,6 @@ def pool_of(own: Originals, pools: dict[Label, int]) -> np.ndarray:
 
 
 def narrow(part: Any, task: Task, pools: dict[Label, int] | None, digest: bytes, number: int) -> Narrow:
-    """A partition as it is masked: in whole steps, each record with its donor pool."""
+    """A partition as it is masked: in whole steps, with the donor pool of each record."""
     own = same(part, task, digest, number)
     return Narrow(list(units_of(own, task).values()), None if pools is None else pool_of(own, pools))

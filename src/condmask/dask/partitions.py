@@ -1,4 +1,4 @@
-"""The partitions of a table before they are masked: what each holds, and what that makes of the whole.
+"""The partitions of a table before they are masked: the facts of each, and of the whole.
 
 Partitions are looked at one by one, and tell numbers alone: how many rows they have, which strata, what is
 missing. What a rule says of all rows is made of these, so that the same tables are refused, in the same
@@ -24,7 +24,7 @@ from condmask.strata import pooled
 
 
 class Look(NamedTuple):
-    """What a partition tells of itself."""
+    """The facts of a partition."""
 
     rows: int
     kinds: dict[str, str]
@@ -41,7 +41,7 @@ class Look(NamedTuple):
 
 
 def look(part: Any, task: Task) -> Look | Exception:
-    """What a partition tells; an error is no failure of the task, which would be logged with what it read."""
+    """The facts of a partition; an error is returned, since a failing task would be logged with its data."""
     try:
         own = originals(part, task)
     except (TypeError, ValueError) as error:
@@ -78,7 +78,7 @@ def look(part: Any, task: Task) -> Look | Exception:
 
 
 class Layout(NamedTuple):
-    """What the partitions are together.
+    """The partitions together.
 
     Attributes
     ----------
@@ -112,14 +112,14 @@ class Layout(NamedTuple):
         return int(self.starts[-1])
 
     def moved(self, name: str) -> Moved:
-        """What rounding moved in a column."""
+        """How far rounding moved the values of a column."""
         moved = STILL
         for part in self.looks:
             moved = moved.plus(part.moved[name])
         return moved
 
     def outside(self, name: str) -> Outside:
-        """What of a column lies, and will lie, outside of its range."""
+        """The values of a column that lie, or will lie, outside its range."""
         found = NOTHING
         for part, row in zip(self.looks, self.starts, strict=False):
             found = found.plus(part.outside.get(name, NOTHING), int(row))
@@ -130,12 +130,12 @@ NOTHING = Outside(0, -1, (0.0, 0.0))
 
 
 def looked_at(parts: Sequence[Any], task: Task, policy: str) -> Layout:
-    """What partitions are together, after a pass over them."""
+    """The partitions together, after a pass over them."""
     return layout(compute(*(delayed(look)(part, task) for part in parts)), task, policy)
 
 
 def layout(looks: Sequence[Look | Exception], task: Task, policy: str) -> Layout:
-    """The whole, or one sentence on why it cannot be masked."""
+    """The whole, or an error on why it cannot be masked."""
     parts: list[Look] = []
     for number, part in enumerate(looks):
         if isinstance(part, Exception):
@@ -184,7 +184,7 @@ def _refuse_gaps(gaps: Sequence[tuple[int, int]], starts: np.ndarray, name: str,
 
 
 def _common(kinds: Sequence[str], name: str) -> str:
-    """What all partitions hold that have rows."""
+    """The kind of a column in all partitions that have rows."""
     known = [kind for kind in kinds if kind != NO_KIND]
     for kind in known:
         if kind != known[0]:
@@ -195,14 +195,14 @@ def _common(kinds: Sequence[str], name: str) -> str:
 
 
 def _dtype(dtypes: Sequence[tuple[int, Any]]) -> Any:
-    """How a column is released: as where a value is missing, if one is."""
+    """How a column is released: as with a missing value, if there is one."""
     return next((dtype for gaps, dtype in dtypes if gaps), dtypes[0][1])
 
 
 def _pools(
     parts: Sequence[Look], task: Task
 ) -> tuple[dict[Label, int] | None, np.ndarray | None, tuple[str, ...]]:
-    """The pool of each stratum, the size of each pool, and the columns whose pattern parts them."""
+    """The pool of each stratum, the size of each pool, and the columns whose pattern separates them."""
     text = [any(part.text[k] for part in parts) for k in range(len(task.strata))]
     alike = {label: _in_common(label, text) for part in parts for label in part.strata}
     counted: Counter[Label] = Counter()
@@ -244,7 +244,7 @@ def _in_common(label: Label, text: Sequence[bool]) -> Label:
 
 
 def _in_order(label: Label) -> Any:
-    """By which labels are sorted as on one machine: NaN comes last."""
+    """The key by which labels are sorted as on one machine: NaN comes last."""
     return [
         (own is None, type(own).__name__ if isinstance(own, str) else "", 0 if own is None else own)
         for own in label

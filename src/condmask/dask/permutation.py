@@ -38,7 +38,7 @@ class Ends(NamedTuple):
 
 
 class Followers(NamedTuple):
-    """What the last records of the first and last pools of each bucket take, and whether they are alone."""
+    """Values for the last records of the first and last pools of each bucket, and whether they are alone."""
 
     bucket: np.ndarray
     values: np.ndarray
@@ -46,7 +46,7 @@ class Followers(NamedTuple):
 
 
 def passed_on(narrow: Sequence[Delayed], job: Job) -> tuple[list[Delayed], Delayed | None]:
-    """Values on their way to the swapped rows; and those of rows that are alone in their pools."""
+    """Values sent to the swapped rows; and those of rows that are alone in their pools."""
     buckets, _ = swapped_in_order(narrow, job)
     followers = delayed(_followers)([delayed(_ends)(bucket) for bucket in buckets])
     back = [delayed(partial(_passed_on, job, k))(bucket, followers) for k, bucket in enumerate(buckets)]

@@ -1,4 +1,4 @@
-"""Records in the order of (pool, row), and which partition has the one at a place of this order."""
+"""Records in the order of (pool, row), and the partition of each place in this order."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The donor pools of records that Dask holds, numbered as on one machine.
+"""The donor pools of records in Dask, numbered as on one machine.
 
 A record's pool depends on its labels and on which values it misses. The labels of all partitions are put in
 order, then the combinations that occur are counted: a table as long as there are pools, from which a
@@ -74,7 +74,7 @@ def _both_distinct(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -
 
 
 def _labels(name: str, partition: Partition) -> np.ndarray:
-    """A column as labels that can be put in order, as strata are on one machine."""
+    """A column as labels that can be sorted, as strata are on one machine."""
     values = np.asarray(partition.frame[name])
     return values.astype(str) if values.dtype.kind == "O" else values
 

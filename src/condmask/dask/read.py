@@ -16,25 +16,25 @@ from condmask.releases.read import published_with
 
 
 def read_release(path: str | os.PathLike[str]) -> DaskRelease:
-    """A release whose data are Dask's frame of its files, for `condmask.dask.estimate`.
+    """Read the files of a release as a Dask frame, for `condmask.dask.estimate`.
 
     Parameters
     ----------
     path : path
-        A folder of Parquet files, or one file, that condmask wrote; all workers see it under this name.
+        A folder of Parquet files, or one file, that condmask wrote; all workers must see it under this name.
 
     Returns
     -------
     DaskRelease
-        Its `data` have the records in the order of the release, and the index of the frame that was released
-        as a column.
+        Its `data` have the records in the order of the release; the index of the frame that was released is a
+        column.
 
     Raises
     ------
     FileError
         If a file cannot be read, or the files are not those that were released.
     ValueError
-        If they hold no scheme, or are no Parquet.
+        If they have no scheme, or are not Parquet.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def read_release(path: str | os.PathLike[str]) -> DaskRelease:
 
 
 def _runs(files: list[Path]) -> list[list[Path]]:
-    """Files in runs that Dask keeps in their order: it counts, part 9 before part 10."""
+    """Files in runs whose order Dask keeps: it sorts part 9 before part 10."""
     runs: list[list[Path]] = []
     for file in files:
         if runs and _key(runs[-1][-1]) < _key(file):

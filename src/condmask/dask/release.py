@@ -27,7 +27,7 @@ from condmask.releases.release import Release, refuse_changes
 
 
 class DaskRelease(Release):
-    """A release of a Dask frame, or of files as one.
+    """A release of a Dask frame, or of files read as one.
 
     Parameters
     ----------
@@ -38,15 +38,15 @@ class DaskRelease(Release):
     starts : ndarray of shape (partitions + 1,), optional
         The first row of each partition, and the number of rows; not of files.
     original : dask.dataframe.DataFrame, optional
-        The same table before it was masked, which the ledger is asked about; without one it is not.
+        The table before it was masked, to look up in the ledger; without it, the ledger is not used.
     path : Path, optional
-        The files that `data` are.
+        The files of `data`.
     held : HeldKey, optional
-        The key, for as long as partitions of `data` that a worker lost may have to be masked again.
+        The key, kept in case partitions of `data` that a worker lost have to be masked again.
     client : distributed.Client, optional
-        Whose workers have `data`; None where this process is the only one.
+        The client whose workers have `data`; None if this process is the only one.
     audited : bool
-        Whether the table was released after an audit, and not whatever it shows.
+        Whether the table was audited before it was released.
 
     Attributes
     ----------
@@ -99,27 +99,27 @@ class DaskRelease(Release):
         Raises
         ------
         FileError
-            If a part cannot be written, a machine does not see the folder, or it exists. Nothing is published
-            then.
+            If a part cannot be written, a machine does not see the folder, or the folder exists. Then
+            nothing is published.
         ReleaseError
             If it shares more than a tenth of its records with an earlier release, or has fewer than 100
-            records with noise on them.
+            records with noise.
         ValueError
-            If the release is that of files; or if `data` are not the frame that was masked, or got new
-            columns, which no audit has looked at.
+            If the release is in files already; or if `data` are not the frame that was masked, or got new
+            columns, which were not audited.
 
         Notes
         -----
-        Columns may be dropped from `data`. Dask computes the columns in clear when they are written, from
-        where the frame has them: noticed is whatever was done to `data` itself, and other numbers of rows,
-        but not that its source got other values since it was masked.
+        Columns may be dropped from `data`. Dask computes the unmasked columns when they are written, from the
+        source of the frame. Changes of `data` itself and of the number of rows are noticed, but not a source
+        whose values changed since it was masked.
 
-        The ledger takes a pass over the original before anything is written. Index and types are those of
-        the frame; an index that numbers the rows is left out. `cm.read_release` reads the folder.
+        The ledger needs a pass over the original before anything is written. Index and types are those of the
+        frame; an index that only numbers the rows is left out. `cm.read_release` reads the folder.
         """
         if self.path is not None or self._starts is None:
             raise ArgumentError(
-                "write must be called on the release of a table, this one is that of files already"
+                "write must be called on the release of a table; this one is in files already"
             )
         self._refuse_changed()
         if self._audited and any(scheme.law is not None for scheme in self.schemes.values()):
@@ -137,7 +137,7 @@ class DaskRelease(Release):
                 entering = entry.entering()
             publish_frame(self.data, folder, state, self._starts, self._published, entering)
         if entering is not None:
-            self._original = None  # another file of the same release is no other release
+            self._original = None  # writing it to another folder is not another release
 
     def _refuse_changed(self) -> None:
         """Refuse data that are not the frame that was masked and audited, some of its columns left out.
@@ -146,8 +146,8 @@ class DaskRelease(Release):
         """
         if not isinstance(self.data, dd.DataFrame):
             raise ArgumentTypeError(
-                f"data must be the Dask frame that was masked, got {type(self.data).__name__}: mask_table of "
-                "condmask releases that"
+                f"data must be the Dask frame that was masked, got {type(self.data).__name__}: for that, use "
+                "condmask.mask_table"
             )
         now, before = list(self.data.columns), list(self._made.columns)
         lost = [name for name in self.schemes if name not in now]

@@ -45,7 +45,7 @@ def mapped_back(narrow: Sequence[Delayed], job: Job, scales: Sequence[str]) -> l
 
 
 def _place(job: Job, part: int, narrow: Narrow, taken: pd.DataFrame) -> list[np.ndarray]:
-    """Values where they belong: columns from 0 on are of kept rows, those from -1 down of swapped ones."""
+    """Values in their places: columns from 0 up are of kept rows, those from -1 down of swapped ones."""
     of, place, value = (column(taken, name) for name in ("column", "place", "value"))
     swapped = in_file_order(narrow.pool, job.draws(part).swapped)
     masked = []
@@ -59,13 +59,13 @@ def _place(job: Job, part: int, narrow: Narrow, taken: pd.DataFrame) -> list[np.
 
 
 def _on_the_way(to: np.ndarray, number: int, place: np.ndarray, value: np.ndarray, job: Job) -> pd.DataFrame:
-    """Values of a column on their way to places of the partitions."""
+    """Values of a column sent to places of the partitions."""
     of = np.full(place.size, number, np.int16)
     return frame(to, {"column": of, "place": place.astype(job.row_type), "value": value})
 
 
 def _before(sizes: list[int]) -> np.ndarray:
-    """How many records stand before each bucket, and all of them."""
+    """The number of records before each bucket, and in all."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
@@ -88,7 +88,7 @@ def _size_of_bucket(bucket: Bucket) -> int:
 
 
 def _to_swapped(job: Job, number: int, bucket: Bucket, before: np.ndarray, places: Places) -> pd.DataFrame:
-    """The values of a bucket on their way to the swapped rows that have the same places in file order."""
+    """The values of a bucket, sent to the swapped rows at the same places in file order."""
     to, within = places.find(np.arange(*before[number : number + 2]))
     return pd.concat(
         [_on_the_way(to, -1 - c, within, x, job) for c, x in enumerate(bucket.values)], ignore_index=True
@@ -127,7 +127,7 @@ def _kept_back(narrow: Sequence[Delayed], job: Job, number: int, scale: str) -> 
 def _sample(
     job: Job, part: int, number: int, multiplied: bool, narrow: Narrow
 ) -> tuple[Splitters, Splitters]:
-    """Some keys and some values of a partition; the keys have a noise that is nobody's."""
+    """Some keys and some values of a partition; the keys have noise of their own, not that of the release."""
     x, law, chance = narrow.units[number], job.laws[number], np.random.default_rng(part)
     rows = chance.integers(0, max(x.size, 1), -(-SAMPLED * job.parts * x.size // max(job.n, 1)))
     rows = rows[~np.isnan(x[rows])]
@@ -150,7 +150,7 @@ def _splitters(count: int, samples: list[tuple[Splitters, Splitters]]) -> tuple[
 def _keys(
     job: Job, part: int, number: int, multiplied: bool, narrow: Narrow, splitters: tuple[Splitters, Splitters]
 ) -> pd.DataFrame:
-    """The keys of the kept rows with a value, on their way to the buckets of their sort."""
+    """The keys of the kept rows with a value, sent to the buckets of their sort."""
     draws, x = job.draws(part), narrow.units[number]
     rows, ties = draws.kept, draws.words_of_kept()
     keys = np.empty(rows.size)
@@ -168,7 +168,7 @@ def _keys(
 def _values(
     job: Job, part: int, number: int, narrow: Narrow, splitters: tuple[Splitters, Splitters]
 ) -> pd.DataFrame:
-    """The values of the same rows, on their way to the buckets of theirs; equal ones go to any that may have
+    """The values of the same rows, sent to the buckets of theirs; equal ones go to any bucket that may have
     them."""
     rows, x = job.draws(part).kept, narrow.units[number]
     if narrow.pool is not None:
@@ -197,7 +197,7 @@ def _values_in_order(job: Job, received: pd.DataFrame) -> np.ndarray:
 def _to_keys(
     job: Job, number: int, values: np.ndarray, before_values: np.ndarray, before_rows: np.ndarray
 ) -> pd.DataFrame:
-    """The values of a bucket on their way to the keys that have the same places in their order."""
+    """The values of a bucket, sent to the keys at the same places in their order."""
     places = np.arange(*before_values[number : number + 2])
     to = np.searchsorted(before_rows, places, side="right") - 1
     return frame(
@@ -206,7 +206,7 @@ def _to_keys(
 
 
 def _to_kept(job: Job, number: int, rows: np.ndarray, arrived: pd.DataFrame) -> pd.DataFrame:
-    """The values of the rows of a bucket, on their way to these."""
+    """The values of the rows of a bucket, sent to these."""
     values = np.empty(rows.size)
     values[column(arrived, "place")] = column(arrived, "value")
     to, row = job.home(rows)

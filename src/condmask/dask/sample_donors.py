@@ -1,4 +1,4 @@
-"""Donors by eq. (1): a shuffle asks the partitions that have them, and another brings the values back."""
+"""Donors by eq. (1): one shuffle asks their partitions, another brings the values back."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,7 +16,7 @@ from condmask.kernels import masking
 
 
 def sampled(narrow: Sequence[Delayed], job: Job) -> list[Delayed]:
-    """Values on their way to the swapped rows."""
+    """Values sent to the swapped rows."""
     places = places_of_records(narrow, job)
     asked = [delayed(partial(_ask, job, part))(held, places) for part, held in enumerate(narrow)]
     types = {"within": job.row_type, "row": job.row_type}
@@ -25,7 +25,7 @@ def sampled(narrow: Sequence[Delayed], job: Job) -> list[Delayed]:
 
 
 def places_of_records(narrow: Sequence[Delayed], job: Job) -> Any:
-    """The places of all records; counted, in a task, where there are pools."""
+    """The places of all records; counted in a task if there are pools."""
     if not job.pooled:
         return places_of([job.by_pool(None, size) for size in np.diff(job.starts)])
     return delayed(places_of)([delayed(partial(_count, job))(held) for held in narrow])
@@ -36,7 +36,7 @@ def _count(job: Job, narrow: Narrow) -> np.ndarray:
 
 
 def _ask(job: Job, part: int, narrow: Narrow, places: Places) -> pd.DataFrame:
-    """Which records the donors of a partition's swapped rows are, on the way to who has them."""
+    """The donors of a partition's swapped rows, sent to the partitions that have them."""
     draws = job.draws(part)
     words, rows = draws.words_of_swapped(), draws.swapped
     pool = np.zeros(rows.size, np.int64)
@@ -69,7 +69,7 @@ def _answer(job: Job, narrow: Narrow, asked: pd.DataFrame) -> pd.DataFrame:
 
 
 def rows_at(narrow: Narrow, within: np.ndarray) -> np.ndarray:
-    """The rows of a partition that are so many-th in its order of (pool, row)."""
+    """The rows of a partition at these ranks in its order of (pool, row)."""
     if narrow.pool is None:
         return within
     return np.asarray(in_file_order(narrow.pool, np.arange(narrow.pool.size))[within])

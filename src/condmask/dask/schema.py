@@ -1,8 +1,8 @@
-"""The types that a Dask frame's columns have in files: the same in every partition, whatever these hold.
+"""The types of a Dask frame's columns in files: the same in every partition.
 
-A partition without rows, or without values, tells no type. So types are fixed for all of them beforehand: by
-the frame's dtypes and, where these leave it open (objects, categories that Dask has not seen), by a look into
-all partitions.
+A partition without rows, or without values, gives no type. So types are fixed for all beforehand: by the
+frame's dtypes and, where these leave it open (objects, categories unknown to Dask), by reading all
+partitions.
 """
 
 from collections.abc import Sequence
@@ -36,15 +36,15 @@ def schema_of(frame: Any) -> Any:
 
 
 def arrow_part(part: Any, schema: Any) -> Any:
-    """A partition as an Arrow table of this schema, which it may have more columns than."""
+    """A partition as an Arrow table of this schema; it may have more columns."""
     try:
         table = pa.Table.from_pandas(part, schema=schema, nthreads=1)
     except (pa.ArrowException, ValueError, TypeError, LookupError):
         # what Arrow says of it holds values
         wrong = next((field for field in schema if not _fits(part, field)), schema.field(0))
         raise ArgumentTypeError(
-            f"frame must have partitions of the same columns and types, got one whose {wrong.name!r} is no "
-            f"column of {wrong.type}"
+            f"frame must have partitions of the same columns and types, got one whose {wrong.name!r} is "
+            f"not a column of {wrong.type}"
         ) from None
     return table.replace_schema_metadata(schema.metadata)
 
@@ -68,7 +68,7 @@ def _types_in_partitions(frame: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _schema_in(part: Any, names: Sequence[str]) -> Any:
-    """The types of columns, or of what their categories stand for, in a partition."""
+    """The types of columns, or of their categories, in a partition."""
     return pa.schema([(name, _type_of(_values(part, name), name)) for name in names])
 
 

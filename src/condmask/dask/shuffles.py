@@ -1,4 +1,4 @@
-"""Rows of narrow frames to where they are wanted: Dask's own shuffle, with destinations that are known.
+"""Sending rows of narrow frames to their destinations, by Dask's own shuffle.
 
 Which shuffle, peer to peer or by tasks, is a matter of Dask's configuration. The rows of a destination come
 in no particular order; who needs one sorts by what the rows carry.
@@ -16,12 +16,12 @@ TO = "to"
 
 
 def frame(to: np.ndarray, columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Rows on their way to the partitions of these numbers."""
+    """Rows sent to the partitions of these numbers."""
     return pd.DataFrame({TO: to, **columns}, copy=False)
 
 
 def shuffled(frames: Sequence[Delayed], types: Mapping[str, Any], partitions: int) -> list[Delayed]:
-    """Partitions with the rows that are sent to each, in any order.
+    """Partitions with the rows that were sent to each, in any order.
 
     Parameters
     ----------
@@ -38,5 +38,5 @@ def shuffled(frames: Sequence[Delayed], types: Mapping[str, Any], partitions: in
 
 
 def column(received: pd.DataFrame, name: str) -> np.ndarray:
-    """A column of what has come, as an array."""
+    """A column of the received rows, as an array."""
     return np.asarray(received[name].to_numpy())

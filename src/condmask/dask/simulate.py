@@ -1,4 +1,4 @@
-"""A study on a Dask cluster: its blocks are tasks there, and the sums are formed here, in their order."""
+"""A study on a Dask cluster: its blocks are tasks there; they are summed here, in order."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -27,12 +27,12 @@ def simulate(population: Any, schemes: Any, *, client: Client | None = None, **o
     client : distributed.Client, optional
         Of the cluster; by default the one that was made last.
     **options
-        All else that `condmask.simulate` takes, but ``workers``.
+        All other arguments of `condmask.simulate`, except ``workers``.
 
     Returns
     -------
     StudyResult
-        With the bits of `condmask.simulate` for the same ``rng``, whatever the cluster.
+        Bit for bit that of `condmask.simulate` for the same ``rng``, whatever the cluster.
 
     Raises
     ------
@@ -41,9 +41,9 @@ def simulate(population: Any, schemes: Any, *, client: Client | None = None, **o
 
     Notes
     -----
-    A block whose worker dies is done again by another; three times, unless the cluster's setting
-    ``distributed.scheduler.allowed-failures`` says otherwise. At most eight blocks for each thread are under
-    way, and workers that join later get theirs.
+    A block whose worker dies is repeated by another, up to three times, unless the cluster's setting
+    ``distributed.scheduler.allowed-failures`` says otherwise. At most eight blocks per thread are in
+    progress, and workers that join later get their share.
 
     Examples
     --------
@@ -59,19 +59,19 @@ def simulate(population: Any, schemes: Any, *, client: Client | None = None, **o
     """
     if "workers" in options:
         raise ArgumentTypeError(
-            f"workers must be left out, as the cluster has its own, got {options['workers']!r}"
+            f"workers must be left out, since the cluster has its own, got {options['workers']!r}"
         )
     chosen = client_of(client)
     if chosen is None:
-        raise ArgumentError("client must be given where no distributed.Client was made before, got None")
+        raise ArgumentError("client must be given if no distributed.Client was made before, got None")
     return simulate_with(population, schemes, workers=cluster_map(chosen), **options)
 
 
 def cluster_map(client: Client) -> Callable[..., Iterator[Any]]:
     """A ``map`` over the workers of a cluster, in the order of the tasks, a few of them ahead.
 
-    The function travels to the scheduler once, as bytes, and is made of them by a task of its own: workers
-    get it from one another, and where all that had it die, it is made again.
+    The function goes to the scheduler once, as bytes, and a task of its own unpickles it: workers get it from
+    one another, and if all that had it die, it is unpickled again.
     """
 
     def over_cluster(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""What the ledger keeps of a Dask frame: the sketch of its records, from those of its partitions.
+"""The sketch of a Dask frame for the ledger, from those of its partitions.
 
 Sketches of parts merge to that of the whole, bit for bit, so that records are known again whether one machine
 or many released them first. It takes a pass over the masked columns, for the values that are so common that
@@ -31,7 +31,7 @@ class Held(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """What is looked up of a table: its sketch, and values of its first masked column."""
+    """What the ledger needs of a table: its sketch, and values of its first masked column."""
 
     sketch: Sketch
     some: np.ndarray

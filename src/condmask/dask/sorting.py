@@ -16,7 +16,7 @@ SIGN = np.uint64(1 << 63)
 
 
 class Splitters(NamedTuple):
-    """Records that part the buckets of a sort; `pool` and `tie` are empty where these are all the same."""
+    """Records that separate the buckets of a sort; `pool` and `tie` are empty if these are all the same."""
 
     pool: np.ndarray
     word: np.ndarray
@@ -24,7 +24,7 @@ class Splitters(NamedTuple):
 
 
 def even_splitters(sizes: np.ndarray, count: int) -> Splitters:
-    """What parts random words into buckets of about as many each, for pools of these sizes."""
+    """Bounds of buckets of about equal size for random words, with pools of these sizes."""
     before = np.concatenate([[0], np.cumsum(sizes)])
     at = np.arange(1, count) * (before[-1] / count)
     pool = np.minimum(np.searchsorted(before, at, side="right") - 1, sizes.size - 1)
@@ -83,12 +83,12 @@ def words_of(numbers: np.ndarray) -> np.ndarray:
 
 
 def numbers_of(words: np.ndarray) -> np.ndarray:
-    """And back."""
+    """The inverse of the function above."""
     return np.where(words >> np.uint64(63), words ^ SIGN, ~words).view(np.float64)
 
 
 def splitters_of(samples: list[Splitters], count: int) -> Splitters:
-    """What parts records such as these into buckets of about as many each."""
+    """Bounds of buckets of about equal size for records such as these."""
     pool, word, tie = (np.concatenate(some) for some in zip(*samples, strict=True))
     order = np.lexsort((tie, word, pool) if pool.size else (tie, word))
     at = order[np.arange(1, count) * order.size // count] if order.size else order

@@ -1,4 +1,4 @@
-"""What a function gives of each partition, put together by a tree of tasks.
+"""Results of a function for each partition, combined by a tree of tasks.
 
 Tasks are put together in the order of the partitions, a few at a time: what comes out is the same bits
 whatever workers there are, and how often a task was tried again.
@@ -17,7 +17,7 @@ FAN_IN = 8  # of a task that puts together what others found
 def reduced(
     parts: Sequence[Any], function: Callable[..., Any], combine: Callable[[Any, Any], Any], *shared: Any
 ) -> Any:
-    """What is found in all partitions of a Dask frame or series, of which there is at least one.
+    """The combined result for all partitions of a Dask frame or series, of which there is at least one.
 
     Parameters
     ----------
@@ -39,5 +39,5 @@ def reduced(
 
 
 def _together(combine: Callable[[Any, Any], Any], found: list[Any]) -> Any:
-    """What is found in several; a task leaves what it is given as it is, since it may be tried again."""
+    """The combined result of several; a task must not change its input, since it may be retried."""
     return reduce(combine, found[1:], deepcopy(found[0]))

@@ -1,8 +1,8 @@
-"""A Dask frame into a folder of Parquet, a file for each partition, by the workers that have it.
+"""Writing a Dask frame to a folder of Parquet: its workers write a file for each partition.
 
-All of them write into one hidden folder, on a file system that they share with the client; it takes its name
-when they are done. A task that is tried again writes its file again, under a name that no reader knows until
-the file is complete.
+All of them write into one hidden folder, on a file system that they share with the client; it gets its name
+when they are done. A task that is retried writes its file again, under a name that no reader knows until the
+file is complete.
 """
 
 import socket
@@ -43,7 +43,7 @@ def publish_frame(
     published: Published,
     entering: AbstractContextManager[None] | None = None,
 ) -> None:
-    """Write a Dask frame with its masked columns; nothing where a part cannot be written.
+    """Write a Dask frame with its masked columns; nothing if a part cannot be written.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def publish_frame(
             written: tuple[Written, ...] = compute(*tasks)
         except KilledWorker as error:
             raise FileError(
-                f"cannot write {target}: the workers that wrote one of its parts died, most likely of too "
+                f"cannot write {target}: the workers that wrote one of its parts died, probably of too "
                 "little memory; nothing was published"
             ) from error
         _check(folder.path, names, written, starts, target)
@@ -96,7 +96,7 @@ def _write_part(
     schemes: Mapping[str, Any],
     mode: int,
 ) -> Written:
-    """Write a partition; what is written depends on its rows alone."""
+    """Write a partition; the result depends only on its rows."""
     place = Path(path)
     if not place.parent.is_dir():
         raise FileError(_not_shared(place.parent.parent, socket.gethostname()))
@@ -111,7 +111,7 @@ def _write_part(
 def _check(
     folder: Path, names: list[str], written: tuple[Written, ...], starts: np.ndarray, target: Path
 ) -> None:
-    """Refuse parts that are not those of the frame that was masked, or that nobody here can read."""
+    """Refuse parts that are not those of the frame that was masked, or that cannot be read here."""
     for name, part, records in zip(names, written, np.diff(starts).tolist(), strict=True):
         if not (folder / name).is_file():
             raise FileError(_not_shared(folder.parent, "the client", f"{name}, which {part.machine} wrote"))
@@ -129,8 +129,8 @@ def _check(
 
 
 def _not_shared(hidden: Path, machine: str, what: str = "") -> str:
-    """The sentence on a folder that one machine has and another one does not see."""
+    """The sentence on a folder that one machine has and another does not see."""
     return (
-        f"path must lie on a file system that the client and all workers share: {machine} does not see "
+        f"path must be on a file system that the client and all workers share: {machine} does not see "
         f"{what or hidden.name} in {hidden.parent}; nothing was published"
     )

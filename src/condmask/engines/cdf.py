@@ -1,6 +1,7 @@
-"""What is asked of an estimated distribution function as a whole, however it is known.
+"""The interface of an estimated distribution function as a whole.
 
-At any points, its quantiles, its monotone rearrangement, and, where all of it is known, its values sorted.
+Its values at any points, its quantiles, its monotone rearrangement, and, where all of it is known, its values
+sorted.
 """
 
 from typing import Any, Protocol
@@ -41,7 +42,7 @@ class CurveCDF:
     resolution : float
         The spacing at which a crossing between records is not pursued further.
     tol : float
-        By so much T may stay below a probability that counts as reached.
+        How far T may stay below a probability that counts as reached.
     workers : int or map-like callable
     """
 

@@ -1,13 +1,13 @@
-"""Which engine evaluates ``T(x) = (1/n) sum_j K((x - z_j) / sigma)``: the one that answers first.
+"""The choice of the fastest engine for ``T(x) = (1/n) sum_j K((x - z_j) / sigma)``.
 
 "series"        K term by term at every pair; closed form for Laplace noise. The definition.
 "interpolant"   K from a certified table at every pair.
 "lattice"       one pass over the sorted records, then any x at once.
 "grid"          data on a grid: one Fourier transform of their counts.
 
-All differ from the exact sum by at most ``tol``. What each takes is modelled below, in microseconds, from
-what is known before any work: the law, the number of records and of points, the length of a transform.
-What was asked before plays no part, so the same question always has the same bits.
+All differ from the exact sum by at most ``tol``. The time of each is modelled below, in microseconds, from
+what is known in advance: the law, the number of records and of points, the length of a transform. Earlier
+requests play no part, so the same request always gives the same bits.
 
 Tables and derivatives belong to one law and tolerance: those of T_1 serve every sample of a scheme and are
 not counted, those of T_b are made anew, for other data have another bandwidth.
@@ -90,7 +90,7 @@ def summable(masking: Masking, tol: float) -> bool:
 
 
 def choose(masking: Masking, sizes: Sizes, points: int, tol: float, method: str) -> str:
-    """The engine for T, or its density, at so many points; what cannot be done is said, never replaced."""
+    """The engine for T, or its density, at this many points; refuses an impossible method."""
     check_tol(masking, tol)
     if method == "grid" and not sizes.transformable:
         raise ArgumentError(

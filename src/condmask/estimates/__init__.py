@@ -1,1 +1,1 @@
-"""The analyst's view: what masked values tell about the original."""
+"""The analyst's view: what can be estimated about the original from masked values."""

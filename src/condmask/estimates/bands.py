@@ -1,5 +1,6 @@
 """Bands around the distribution function as a whole, and tests of whole distributions."""
 
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,8 +16,8 @@ from condmask.inference.process import Share, before_rounding, covariance, equal
 from condmask.inference.variance_curve import finest_tol
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
-DRAWN = 1000  # points of a figure
-BESIDE = 0.05  # of the data's width, on either side of them
+DRAWN = 1000  # points of a picture
+WHOSE = {"population": "population", "file": "original file"}  # what a band in a picture is for
 
 
 class Band(NamedTuple):
@@ -31,9 +32,9 @@ class Band(NamedTuple):
     estimate : ndarray of shape (points,)
         Its middle: T, rearranged into a distribution function.
     half_width : float
-        The band has it at all other points too: it is ``cdf(t, monotone=True)`` and this to either side.
+        The same at every point: the band is ``cdf(t, monotone=True)`` plus and minus this.
     confidence_level : float
-        The share of such bands that hold the whole of their target.
+        The share of such bands that contain the whole target.
     target : {"population", "file"}
         As of an `Interval`.
     about : str
@@ -58,7 +59,7 @@ class DistributionComparison(NamedTuple):
     statistic : float
         The largest difference of the two distribution functions, at equal steps of them.
     pvalue : float
-        The chance of one as large if they were the same.
+        The chance of a difference this large if they were the same.
     at : float
         Where it is.
     difference : float
@@ -91,28 +92,28 @@ class Bands(Shared):
         Parameters
         ----------
         confidence_level : float
-            The share of such bands that hold the whole of their target.
+            The share of such bands that contain the whole target.
         target : {"population", "file"}
             The distribution that the file is a sample of, or that of the original file itself.
         rng : None, int, Generator or SeedSequence
             A whole number gives the same band again.
         points : int
-            At so many points the process is simulated. With fewer than 250 the band is too narrow below
-            p = 1/2, where T goes up and down between them.
+            The number of points at which the process is simulated. With fewer than 250 the band is too
+            narrow below p = 1/2, where T goes up and down between them.
         draws : int
             Simulations, at least 100.
 
         Returns
         -------
         Band
-            Where `z` is 2-D with a leading axis of replicates; else points that coincide are given once.
+            With a leading axis of replicates where `z` is 2-D; otherwise points that coincide appear once.
 
         Notes
         -----
-        :math:`\sqrt n (T - F)` is nearly a Gaussian process. Its covariances are estimated, draws of it give
-        the quantile of its largest size, and the band is that far, over :math:`\sqrt n`, to either side of T,
-        rearranged. (A bootstrap of the masked records knows nothing of shared donors: such bands are too
-        narrow.)
+        :math:`\sqrt n (T - F)` is nearly a Gaussian process. Its covariances are estimated, and draws
+        from it give the quantile of its largest absolute value. The band extends that far, over
+        :math:`\sqrt n`, to either side of the rearranged T. (A bootstrap of the masked records ignores shared
+        donors, so its bands are too narrow.)
 
         Examples
         --------
@@ -132,21 +133,30 @@ class Bands(Shared):
         return self._band(level, target, random, points, draws, distinct=not self._replicates)
 
     def plot_cdf(
-        self, *, ax: Any = None, confidence_level: float = 0.95, target: str = "population", rng: Any = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        ax: Any = None,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        rng: Any = None,
     ) -> Any:
-        """Draw the distribution function, rearranged, with its confidence band; needs matplotlib.
+        """Draw the distribution function of the original, rearranged, with its confidence band.
+
+        The original is not needed. Needs matplotlib (``pip install condmask[plot]``).
 
         Parameters
         ----------
+        path : path-like, optional
+            Where the picture is written; it is then not shown.
         ax : matplotlib Axes, optional
-            Where to draw; its labels and limits are left alone. None makes a figure of its own.
+            Where to draw; labels that it has, and its limits, are kept. None makes a figure.
         confidence_level, target, rng
             As for `cdf_band`.
 
         Returns
         -------
         matplotlib Axes
-            ``ax.figure.savefig("cdf.png")`` writes the figure.
 
         Raises
         ------
@@ -163,21 +173,29 @@ class Bands(Shared):
         >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
         >>> ax = scheme.estimate(scheme.mask(x, rng=2)).plot_cdf(rng=3)
         >>> [text.get_text() for text in ax.get_legend().get_texts()]
-        ['estimate', '95% band, in the population']
+        ['95% band for the population', 'estimate']
         """
-        from condmask.plot import distribution_function
+        from condmask.plot.distribution import distribution_function
 
-        self._refuse_batch("a figure")
-        band = self.cdf_band(confidence_level=confidence_level, target=target, rng=rng)
-        beyond = BESIDE * (band.x[-1] - band.x[0])
-        x = np.union1d(band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, DRAWN))
-        t = self._sample.monotone(x, None, finest_tol(self._sample))
-        ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
-        return distribution_function(
-            x, t, *ends, f"{100 * band.confidence_level:g}% band, {TARGETS[band.target]}", ax
-        )
+        self._refuse_batch("a picture")
+        curve = self._curve(confidence_level=confidence_level, target=target, rng=rng)
+        return distribution_function(curve, path, ax)
 
     # --- private ---
+
+    def _curve(self, x: np.ndarray | None = None, **options: Any) -> Any:
+        """The distribution function and its band as pictures show them: at ascending points or, where none
+        are given, from somewhat below the values to somewhat above."""
+        from condmask.plot.distribution import BEYOND, Curve
+
+        band = self.cdf_band(**options)
+        if x is None:
+            beyond = BEYOND * (band.x[-1] - band.x[0])
+            x = np.union1d(band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, DRAWN))
+        t = self._sample.monotone(x, None, finest_tol(self._sample))
+        ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
+        words = f"{100 * band.confidence_level:g}% band for the {WHOSE[band.target]}"
+        return Curve(x, t, *ends, words, self._name)
 
     @by_replicate()
     def _band(
@@ -206,21 +224,22 @@ class Bands(Shared):
 def compare_distributions(
     a: Any, b: Any, *, rng: Any = None, points: int = 250, draws: int = 1000
 ) -> DistributionComparison:
-    r"""Test whether two masked columns come from the same distribution, or one from a given one.
+    r"""Test whether two masked columns have the same distribution, or whether one has a given distribution.
 
     Parameters
     ----------
     a : Estimate
         Of the first column.
     b : Estimate or callable
-        Of the other column, from other records, under any scheme; or a distribution function, which takes an
-        array of values and gives probabilities.
+        Of the other column, from other records, under any scheme; or a distribution function, which maps an
+        array of values to probabilities.
     rng : None, int, Generator or SeedSequence
         A whole number gives the same result again.
     points : int
-        At so many points the functions are compared.
+        The number of points at which the functions are compared.
     draws : int
-        Simulations of the largest difference, at least 100: p-values are multiples of about one over it.
+        The number of simulations of the largest difference, at least 100: p-values are multiples of about
+        one over this number.
 
     Returns
     -------
@@ -229,10 +248,10 @@ def compare_distributions(
     Notes
     -----
     The largest difference of the two estimates T is compared with that of a Gaussian process with their
-    covariances (docs/inference_distribution.rst). Below 1000 records T is rearranged for that. Against a
-    given distribution the covariances are those under it.
+    covariances (docs/inference_distribution.rst). Below 1000 records T is rearranged first. For a given
+    distribution the covariances are those under that distribution.
 
-    The records of the two columns must be independent: for two columns of one table this is no test.
+    The records of the two columns must be independent: do not use this for two columns of one table.
 
     Examples
     --------
@@ -268,7 +287,7 @@ def compare_distributions(
             for estimate, sample in zip(estimates, samples, strict=True)
         )
         total = sum(covariances, np.zeros((x.size, x.size)))
-        about = "whether both populations have one distribution"
+        about = "whether both populations have the same distribution"
     sizes = largest(total, draws, random)
     worst = int(np.argmax(np.abs(difference)))
     statistic = float(np.abs(difference[worst]))

@@ -1,4 +1,4 @@
-"""What every group of methods of an Estimate stands on."""
+"""What all groups of methods of an Estimate share."""
 
 from functools import cached_property
 from typing import Any
@@ -28,23 +28,24 @@ CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
 
 class Shared:
-    """The sample of an Estimate, and what it has worked out of it."""
+    """The sample of an Estimate, and what was computed from it."""
 
     scheme: Any
     origin: Origin
+    _name: str  # of the column, "" where it is not known
     _law: Law
     _sample: MaskedSample
     _records: Records | None
     _replicates: tuple[Any, ...] = ()  # of a batch, an estimate for each row; its own sample is the first's
 
     def _records_for(self, purpose: str, missing: str) -> Records:
-        """The records, refused where Counts stand for them."""
+        """The records; an error if there are only Counts."""
         if self._records is None:
             raise ArgumentError(f"z must be masked values for {purpose}, got Counts, which keep no {missing}")
         return self._records
 
     def _records_here(self, purpose: str, missing: str) -> Records:
-        """The records, refused where they lie elsewhere, too."""
+        """The records; an error if they are in other processes, too."""
         records = self._records_for(purpose, missing)
         if records.elsewhere:
             raise ArgumentError(f"z must be in memory or in a file for {purpose}, got a frame in partitions")
@@ -83,8 +84,8 @@ class Shared:
     def _refuse_additive(self) -> None:
         if self._law.p == 0.0:
             raise UndefinedError(
-                "intervals must be asked of conditionally masked values, got values with added noise, whose "
-                "distribution is estimated smoothed alone"
+                "intervals are available only for conditionally masked values, got values with added noise, "
+                "whose distribution can only be estimated smoothed"
             )
 
     def _refuse_batch(self, purpose: str) -> None:
@@ -98,7 +99,7 @@ class Shared:
 
     @cached_property
     def _donor_pools(self) -> list[MaskedSample]:
-        """The records by pool of donors; none where all are one, or it makes no difference."""
+        """The records by donor pool; empty if there is one pool or pools make no difference."""
         return samples_by_pool(self._records, self._law) if self._shared_donors else []
 
     @cached_property
@@ -106,7 +107,7 @@ class Shared:
         return BoundedCache(VARIANCES)
 
     def _asymptotic_variance(self, key: Any, *functions: Function) -> AsymptoticVariance:
-        """n times the variances of the means of functions, kept by `key` for other levels and targets."""
+        """n times the variances of the means of functions, cached by `key` for other levels and targets."""
 
         def make() -> AsymptoticVariance:
             means, pools = means_of(functions, self._sample, self._donor_pools)

@@ -1,6 +1,6 @@
-"""Batches: what is asked of an estimate of many samples is asked of each, and stacked.
+"""Batches: a method of an estimate of many samples is called for each sample, and the results are stacked.
 
-Methods are written for one sample. A batch answers along a leading axis of replicates.
+Methods are written for one sample. The results of a batch have a leading axis of replicates.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ COMMON = ("confidence_level",)  # numbers that all replicates share
 
 
 def batch_of(estimates: Sequence[Estimates]) -> Estimates:
-    """An estimate that answers for several, each of one sample, along a leading axis."""
+    """One estimate for several samples, whose results have a leading axis of replicates."""
     batch: Any = copy(estimates[0])
     batch._replicates = tuple(estimates)
     return batch  # type: ignore[no-any-return]
@@ -34,7 +34,7 @@ def by_replicate(*paired: str) -> Callable[[Method], Method]:
     Parameters
     ----------
     *paired : str
-        Its arguments of which a batch may bring a row, or an estimate, for each replicate.
+        The arguments that may have a row, or an estimate, for each replicate of a batch.
 
     Returns
     -------
@@ -66,30 +66,30 @@ def by_replicate(*paired: str) -> Callable[[Method], Method]:
 
 
 def row_of(argument: Any, k: int) -> Any:
-    """What belongs to replicate k: a row of two dimensions, one estimate of a batch, else the argument."""
+    """The part for replicate k: a row of a 2-D array, one estimate of a batch, or the argument itself."""
     rows = _rows(argument)
     return argument if rows is None else rows[k if len(rows) > 1 else 0]
 
 
 def _rows(argument: Any) -> Any:
-    """The rows of two dimensions or the estimates of a batch; None of what serves all replicates."""
+    """The rows of a 2-D array or the estimates of a batch; None if the argument serves all replicates."""
     if hasattr(argument, "_replicates"):
         return argument._replicates or (argument,)
     return argument if not isinstance(argument, str) and np.ndim(argument) == 2 else None
 
 
 def check_replicates(argument: Any, name: str, count: int) -> None:
-    """Refuse estimates and rows of another number of replicates; one row may serve all."""
+    """Refuse a wrong number of estimates or rows; one row may serve all replicates."""
     rows = _rows(argument)
     if rows is not None and len(rows) != count and (len(rows) > 1 or hasattr(argument, "_replicates")):
         raise ArgumentError(f"{name} must have {count} replicates, as z has, got {len(rows)}")
 
 
 def stacked(answers: list[Any]) -> Any:
-    """Answers of one form, each number and array in it along a leading axis; what is neither is the first's.
+    """Results of one form as one, whose numbers and arrays have a leading axis; all else is the first's.
 
-    Forms are numbers, arrays, tuples, named tuples, dataclasses and mappings of these; text that differs is
-    along a leading axis, too. Estimates make a batch.
+    Forms are numbers, arrays, tuples, named tuples, dataclasses and mappings of these; texts that
+    differ become an array, too. Estimates become a batch.
     """
     first = answers[0]
     if hasattr(first, "_replicates"):

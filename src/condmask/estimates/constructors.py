@@ -1,4 +1,4 @@
-"""Estimates from what an analyst has: masked values as records, with or without a grid, or their counts."""
+"""Estimates from what an analyst has: masked records, with or without a grid, or their counts."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -50,7 +50,7 @@ def estimate_records(
         raise ArgumentError("z must have no missing values where it is 2-D; estimate its rows one by one")
     pool, refusal = _donor_pools(scheme, rows, strata, patterns)
     estimates = [
-        Estimate(scheme, sample, records=Records(row, pool, refusal))
+        Estimate(scheme, sample, records=Records(row, pool, refusal), name=column.name)
         for sample, row in zip(samples, rows, strict=True)
     ]
     return batch_of(estimates) if batch else estimates[0]
@@ -63,10 +63,10 @@ def estimate_parts(
     *,
     workers: Workers = 1,
 ) -> Estimate:
-    """The estimate of a scheme from masked values that come part by part, with the kind of their column.
+    """The estimate of a scheme from masked values that arrive in parts, with the kind of their column.
 
-    Missing ones are NaN. Where the scheme has a grid they are counted as they come; else all are taken from
-    the records.
+    Missing ones are NaN. If the scheme has a grid, values are counted as they arrive; otherwise all
+    records are kept.
     """
     law: Law = EXACT if scheme.reverse_mapping else scheme.law
     threads = _checks.workers(workers)
@@ -102,7 +102,7 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Est
 
 
 def counted_sample(scheme: Any, counts: Counts, workers: Workers) -> MaskedSample:
-    """The sample that counts stand for."""
+    """The sample behind the counts."""
     counts.check(scheme)
     if counts.n < 2:
         raise ArgumentError(f"z must have at least 2 values, got Counts of {counts.n}")
@@ -125,7 +125,7 @@ def _sample(row: np.ndarray, law: Law, kind: str, policy: str, threads: Workers)
 def _donor_pools(
     scheme: Any, rows: np.ndarray, strata: Any, patterns: Any
 ) -> tuple[np.ndarray | None, str | None]:
-    """The pool of each record, None where all are one; and what must be given for that."""
+    """The pool of each record, None if there is one pool; and what must be given to find it."""
     n = rows.shape[1]
     if strata is None and scheme.strata is not None:
         return None, (

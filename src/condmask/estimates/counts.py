@@ -1,4 +1,4 @@
-"""A masked column in one pass and little memory: counts by grid point or value, which can be merged."""
+"""A masked column in one pass and with little memory: counts by grid point or value, which can be merged."""
 
 from bisect import bisect_left
 from typing import Any, Self
@@ -19,30 +19,30 @@ BY_VALUE, WIDEST = -1074, 1023  # levels: all numbers are multiples of 2^-1074, 
 
 
 class Counts:
-    """Counts of masked values by grid point, from which estimates are made without the records.
+    """Counts of masked values by grid point; estimates need them, not the records.
 
     Parameters
     ----------
     scheme : ConditionalMasking
-        What was published with the data. It must have a grid (a `step` above 0) or reverse mapping, after
-        which values are counted as they are.
+        What was published with the data. It must have a grid (a `step` above 0) or use reverse mapping, where
+        the values themselves are counted.
     most_points : int
-        At least 2. Where the data occupy more points (of 16 bytes each), neighbours are counted in pairs,
-        as often as needed. What is lost then is bracketed by `cdf_bounds` and `quantile_bounds`.
+        At least 2. If the data occupy more points (16 bytes each), neighbouring points are merged in pairs,
+        as often as needed. `cdf_bounds` and `quantile_bounds` then bound the loss.
 
     origin : Origin, optional
-        What a release tells of the column besides, as `read_counts` hands it over.
+        What a release says about the column; `read_counts` passes it.
 
     Raises
     ------
     ValueError
-        If the scheme has neither.
+        If the scheme has neither a grid nor reverse mapping.
 
     Notes
     -----
-    Lossless below the cap: estimates are those from the records bit by bit, in whatever parts these come
-    (covariances within 1e-12). How far points are merged depends on the occupied points alone, not on the
-    order of updates.
+    Lossless below the cap: estimates equal those from the records bit by bit, however the records are split
+    into parts (covariances within 1e-12). How far points are merged depends only on the occupied points, not
+    on the order of updates.
 
     Beyond the cap a value counts as the middle of its cell, of width `resolution`. After reverse mapping that
     moves a mean or a quantile by half of it at most, and an s.d. by that times sqrt(n / (n-1)); under noise
@@ -87,17 +87,17 @@ class Counts:
 
     @property
     def resolution(self) -> float:
-        """Width of what is counted together, in the units of the data; 0 where values are counted."""
+        """Width of the cells, in the units of the data; 0 if single values are counted."""
         return 0.0 if self.level == BY_VALUE else (self.law.step or 1.0) * 2.0**self.level
 
     @property
     def exact(self) -> bool:
-        """Whether estimates are those from the records."""
+        """Whether estimates equal those from the records."""
         return self.level == self._finest
 
     @property
     def nbytes(self) -> int:
-        """Memory taken, in bytes."""
+        """Memory in use, in bytes."""
         return int(self.value_counts.values.nbytes + self.value_counts.counts.nbytes + self.pairs.nbytes)
 
     def __repr__(self) -> str:
@@ -105,15 +105,15 @@ class Counts:
         return f"Counts(n={self.n}, {points}, p={self.law.p!r}, sigma={self.law.sigma!r})"
 
     def update(self, z: Any, other: Any = None) -> None:
-        """Add masked values, and with them those of a column that was not masked.
+        """Add masked values and, with them, those of a column that was not masked.
 
         Parameters
         ----------
         z : array_like or series of shape (n,)
             Masked values, on the grid of the scheme; missing ones, and codes, are left out.
         other : array_like or series of shape (n,), optional
-            For covariances and correlations, which use the records where both are present. After reverse
-            mapping these need all records.
+            For covariances and correlations, from the records with both values. Not after reverse mapping,
+            where these need the records.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Counts:
         self._add(counts, self._finest)
 
     def merge(self, other: "Counts") -> None:
-        """Add all that other counts of the same scheme hold."""
+        """Add other counts of the same scheme."""
         if not isinstance(other, Counts):
             raise ArgumentTypeError(f"other must be Counts, got {type(other).__name__}")
         if other._identity() != self._identity():
@@ -154,7 +154,7 @@ class Counts:
         return total
 
     def check(self, scheme: Any) -> None:
-        """Refuse a scheme that is not the one summarised."""
+        """Refuse another scheme than that of the counts."""
         if Counts(scheme, origin=self.origin)._identity() != self._identity():
             raise ArgumentError(f"z must be Counts of the scheme {scheme!r}, got {self!r}")
 

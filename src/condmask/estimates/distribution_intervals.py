@@ -29,9 +29,9 @@ class PointTest(NamedTuple):
     Attributes
     ----------
     statistic : float or ndarray
-        How far T lies from the hypothesis, in standard errors under it.
+        The distance of T from the hypothesis, in standard errors under the hypothesis.
     pvalue : float or ndarray
-        The chance of one as far to either side, by the normal approximation.
+        Two-sided, by the normal approximation.
     estimate : float or ndarray
         T there.
     target : {"population", "file"}
@@ -48,7 +48,7 @@ class PointTest(NamedTuple):
 
 
 class DistributionIntervals(Shared):
-    """How well the distribution function and its quantiles are known."""
+    """Intervals and tests for the distribution function and its quantiles."""
 
     @by_replicate()
     def cdf_interval(
@@ -81,18 +81,18 @@ class DistributionIntervals(Shared):
         Warns
         -----
         EstimateWarning
-            If a standard error exceeds .5, so that next to nothing is known.
+            If a standard error exceeds .5, so that the estimate says almost nothing.
 
         Notes
         -----
-        Each interval covers its own point; see `cdf_band` for all of them together. With c = z^2/n, z the
+        Each interval covers its own point; use `cdf_band` to cover all points together. With c = z^2/n, z the
         normal quantile, and A/n the variance of T given the file, that for the population has all g with
 
         .. math:: (T - g)^2 (1 - c) \le c\,(A + g (1 - g)),
 
         a score interval, Wilson's if nothing were masked, that for the file
         :math:`T \mp \sqrt{A c/(1 - c)}`. Where donors were drawn within strata that are not given, the
-        intervals are wider than they need be (docs/inference.rst, "Strata").
+        intervals are wider than necessary (docs/inference.rst, "Strata").
 
         Examples
         --------
@@ -155,12 +155,12 @@ class DistributionIntervals(Shared):
 
         Notes
         -----
-        The interval has the points at which the monotone rearrangement of T does not differ significantly
-        from q, by the test whose inversion is `cdf_interval`. Where quantiles are those of the rearrangement
-        (`quantile`), the test has its variance, which is less than that of T the smaller p and n are. Where
-        the data have atoms the interval begins and ends at one of them, and covers more often than it says.
-        For the population an end is infinite, exactly where q or 1 - q is at most z^2/n: so small a sample
-        need not reach there.
+        The interval contains the points at which the monotone rearrangement of T does not differ
+        significantly from q, by the test that `cdf_interval` inverts. Where quantiles are those of the
+        rearrangement (`quantile`), the test has its variance, which is less than that of T the smaller p and
+        n are. Where the data have atoms the interval begins and ends at one of them, and covers more often
+        than it says. For the population an end is infinite, exactly where q or 1 - q is at most z^2/n: so
+        small a sample need not reach there.
 
         Examples
         --------
@@ -229,7 +229,7 @@ class DistributionIntervals(Shared):
         References
         ----------
         .. [1] G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures: A general
-               approach", Stat. Med. 27 (2008) 1693-1702.
+               approach", Stat. Med. 27 (2008) 1693-1702, https://doi.org/10.1002/sim.3095.
         """
         self._refuse_additive()
         level, z = multiplier(confidence_level)
@@ -253,7 +253,7 @@ class DistributionIntervals(Shared):
         t : float or array_like of any shape
             Where, in the units of the data.
         value : float or array_like, 0 < value < 1
-            The hypothesis; one, or one for each point.
+            The hypothesis; one for all points, or one for each.
         target : {"population", "file"}
             The distribution that the file is a sample of, or that of the original file itself.
         tol

@@ -1,4 +1,4 @@
-"""What an analyst gets from masked values: moments, distribution, quantiles, correlations of the original."""
+"""What an analyst estimates from masked values: moments, distribution, quantiles, correlations."""
 
 from dataclasses import replace
 from typing import Any
@@ -42,21 +42,23 @@ class Estimate(
 ):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
-    Made by the `estimate` method of a scheme, from records or `Counts`; from rows of a batch one that answers
-    for the estimates of all. Nothing here knows an original value.
+    Created by the `estimate` method of a scheme, from records or `Counts`. For a 2-D array its results have a
+    leading axis of replicates. It never sees an original value.
 
     Parameters
     ----------
     scheme : scheme
         What was published with the data.
     sample : MaskedSample
-        What the masked values are.
+        The masked values.
     records : Records, optional
         The records, for covariances.
     pairs : (ndarray of shape (6,), ValueCounts), optional
-        What Counts keep of a second column, and its counts.
+        What Counts keep about a second column, and its counts.
     origin : Origin
-        What the release tells of the column beside its scheme.
+        What the release says about the column besides its scheme.
+    name : str
+        What pictures call the column, where that is known.
 
     Notes
     -----
@@ -69,8 +71,8 @@ class Estimate(
 
     References
     ----------
-    .. [1] D. Ghatak and B. Roy, "Conditional Masking to Numerical Data",
-           J. Stat. Theory Pract. (2019), arXiv:1807.05035.
+    .. [1] D. Ghatak and B. Roy, "Conditional Masking to Numerical Data", J. Stat. Theory Pract. (2019),
+           https://doi.org/10.1007/s42519-019-0042-y, https://arxiv.org/abs/1807.05035.
     """
 
     def __init__(
@@ -81,8 +83,9 @@ class Estimate(
         records: Records | None = None,
         pairs: tuple[np.ndarray, ValueCounts] | None = None,
         origin: Origin = NOWHERE,
+        name: str = "",
     ) -> None:
-        self.scheme, self.origin = scheme, origin
+        self.scheme, self.origin, self._name = scheme, origin, name
         self._law: Law = sample.law
         self._sample, self._records, self._pairs = sample, records, pairs
 
@@ -102,7 +105,7 @@ class Estimate(
         return f"Estimate({shape}, scheme={self.scheme!r}{chosen})"
 
     def engine(self, points: int, *, bandwidth: Any = None, tol: float = 1e-10) -> str:
-        """What ``method="auto"`` stands for at this number of points.
+        """The method that ``method="auto"`` chooses for this number of points.
 
         Parameters
         ----------
@@ -135,10 +138,10 @@ class Estimate(
         quantiles : array_like
             Probabilities.
         points : array_like
-            Where the distribution function is asked for, in the units of the data.
+            Points at which to estimate the distribution function, in the units of the data.
         bandwidth
-            As for `cdf`: with one, quantiles and the distribution function are smoothed, and so is what their
-            intervals are about.
+            As for `cdf`: with a bandwidth, quantiles and the distribution function are smoothed, and their
+            intervals are about the smoothed distribution.
         confidence_level, target
             As for `mean_interval`.
 
@@ -146,7 +149,7 @@ class Estimate(
         -------
         Intervals
             By name: "mean", "s.d.", "quantile 0.5", "cdf at 1000"; printed, a table. Estimates lie within
-            their intervals: where `cdf` leaves [0, 1], the nearer end stands for it.
+            their intervals: where `cdf` leaves [0, 1], the nearer end is given.
 
         Raises
         ------
@@ -155,7 +158,7 @@ class Estimate(
 
         Notes
         -----
-        After reverse mapping `about` says N, by which statistics with other columns vary more (`spreads`).
+        After reverse mapping `about` gives N, the factor by which pseudo-values vary more (`spreads`).
 
         Examples
         --------

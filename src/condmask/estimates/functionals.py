@@ -19,10 +19,10 @@ class Functionals(Shared):
         Parameters
         ----------
         g : callable
-            Takes an array of values in the units of the data and gives one number for each. It is also asked
-            for values beyond the data, as far as T has mass there.
+            Maps an array of values in the units of the data to one number for each. It is also called with
+            values beyond the data, as far as T has mass there.
         floor : float, optional
-            Replaces smaller values by itself: the mean of ``g(max(X, floor))``.
+            Replaces all smaller values: the mean of ``g(max(X, floor))``.
 
         Returns
         -------
@@ -31,18 +31,19 @@ class Functionals(Shared):
         Raises
         ------
         ValueError
-            If g is not finite at a value that has mass, which the message names, or grows so fast beyond the
-            data that its mean is not known; and where more than 2^27 points of the grid have mass.
+            If g is not finite at a value that has mass (the message names it), or grows so fast beyond the
+            data that its mean is not known; and if more than 2^27 points of the grid have mass.
 
         Notes
         -----
-        The sum of g with the mass that T gives to the points of the grid; as T, it is without bias given the
-        original file. g is asked at every point within reach of the data, a block of them at a time where
-        they are many, and at each once; twice there under Laplace noise. With ``g = lambda x: x**k`` it is
+        The sum of g weighted by the mass that T gives to the points of the grid; like T, it is unbiased given
+        the original file. g is called once for every point within reach of the data, in blocks if there are
+        many; twice under Laplace noise. With ``g = lambda x: x**k`` it is
         `moment`.
 
         Under noise T has mass below the data, so ``np.log`` needs a floor unless they stay away from 0 by
-        more than K reaches, some 10 sigma. After reverse mapping g is asked at the values of the data alone.
+        more than K reaches, some 10 sigma. After reverse mapping g is called only with the values of the
+        data.
 
         Examples
         --------

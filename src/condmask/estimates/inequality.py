@@ -31,8 +31,9 @@ class Inequality(Shared):
 
         Notes
         -----
-        :math:`\{\int T (1 - T)\, dx + \int \operatorname{Var} T\, dx\} / \bar Z`; the second takes the
-        bias from the first. As an estimate of the original file's, that has the divisor n (n - 1).
+        :math:`\{\int T (1 - T)\, dx + \int \operatorname{Var} T\, dx\} / \bar Z`; the second
+        integral removes the bias of the first. As an estimate for the original file it has the divisor
+        n (n - 1).
         """
         self._refuse_additive()
         return self._gini().value
@@ -49,14 +50,14 @@ class Inequality(Shared):
         Returns
         -------
         Interval
-            With a leading axis of replicates where `z` is 2-D; within [0, 1], where no amount is negative,
-            and so is its estimate, which is the nearest end where `gini` lies outside.
+            With a leading axis of replicates where `z` is 2-D. If no amount is negative, interval and
+            estimate lie within [0, 1]; where `gini` lies outside, the estimate is the nearest end.
 
         Notes
         -----
-        Near 0 and 1 what is surprising is weighed as for `correlation_interval`, so that the interval keeps
-        its level there. Amounts are taken to be negative where the share of such ones is estimated more than
-        three standard errors above 0; then the coefficient may exceed 1, and nothing is cut.
+        Near 0 and 1 the interval is built as in `correlation_interval`, so that it keeps its level there. If
+        the estimated share of negative amounts is more than three standard errors above 0, some amounts are
+        taken to be negative; then the coefficient may exceed 1, and nothing is cut.
         """
         self._refuse_additive()
         target = check_target(target)
@@ -67,7 +68,7 @@ class Inequality(Shared):
 
     @by_replicate()
     def lorenz(self, q: Any) -> Any:
-        r"""Lorenz curve of the original: the share of the total that the lowest have.
+        r"""Lorenz curve of the original: the share of the total that belongs to the lowest records.
 
         Parameters
         ----------
@@ -87,7 +88,7 @@ class Inequality(Shared):
         Notes
         -----
         With x the quantile q of the rearranged T, :math:`\{q x - \int_{-\infty}^x T\} / \bar Z`; the integral
-        is that of T as it is, without bias.
+        is that of T itself, without bias.
         """
         shares = _checks.probabilities(q, "q")
         self._refuse_additive()
@@ -110,8 +111,8 @@ class Inequality(Shared):
         Returns
         -------
         Interval
-            In the shape of `q`, with a leading axis of replicates where `z` is 2-D; within [0, q], where no
-            amount is negative, and so are its estimates (`gini_interval`).
+            In the shape of `q`, with a leading axis of replicates where `z` is 2-D. If no amount is negative,
+            intervals and estimates lie within [0, q] (`gini_interval`).
         """
         shares = _checks.probabilities(q, "q")
         self._refuse_additive()
@@ -149,5 +150,7 @@ class Inequality(Shared):
         outside = np.count_nonzero(nearest != value)
         if not outside:
             return intervals
-        lost = f"{outside} of the estimates lie outside what can be, and the nearest end is given"
+        lost = (
+            f"{outside} of the estimates lie outside the possible range, and the nearest end of it is given"
+        )
         return intervals._replace(about=f"{intervals.about}; {lost}")

@@ -1,4 +1,4 @@
-"""What is linear in the original: means of groups, weighted means, totals, regressions on other columns."""
+"""Statistics linear in the original: means of groups, weighted means, totals, regressions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,10 +12,11 @@ from condmask._warn import warn
 from condmask.errors import ArgumentError
 from condmask.estimates.base import CERTAIN, Shared
 from condmask.estimates.batch import by_replicate
-from condmask.estimates.by_name import ByName
+from condmask.estimates.by_name import ByName, columns_of
 from condmask.estimates.results import Intervals
+from condmask.indicators import indicators, is_text
 from condmask.inference import heavy_tails
-from condmask.inference.groups import group_means
+from condmask.inference.groups import crossed, group_means
 from condmask.inference.interval_options import IntervalOptions, interval_options
 from condmask.inference.intervals import EstimateWarning, Interval
 from condmask.inference.least_squares import Basis, basis, fit
@@ -28,39 +29,38 @@ KNOWN = 0.1  # standard error of the share of negative values, above which nothi
 
 
 class LinearEstimates(ByName, Shared):
-    """Everything linear in the original, with weights from columns that were not masked.
+    """Statistics linear in the original, with weights from columns that were not masked.
 
-    Parts of the records are asked for here, from the estimate of *all* of them: donors come from the whole
-    file (stratum), so the values of a part are not a masked sample of that part.
+    For parts of the records use these methods of the estimate of *all* records. Donors come from the whole
+    file (stratum), so the masked values of a part are not a masked sample of that part.
     """
 
     @by_replicate()
     def pseudo_values(self) -> Any:
-        r"""Values that are, given the file, on average each record's original.
+        r"""One value per record, whose average over maskings is the record's original.
 
         Returns
         -------
         ndarray of shape (n,) or (replicates, n)
-            In the places of the records and the units of the data; NaN where a value is missing.
+            In the order of the records and the units of the data; NaN where a value is missing.
 
         Raises
         ------
         ValueError
-            If strata or patterns are needed and missing, or a pool has too few records.
+            If strata or patterns are needed but missing, or a pool has too few records.
 
         Notes
         -----
         :math:`\tilde Z_i = (Z_i - p' \bar Z) / f` with the mean of the stratum, p' = p n/(n-1) and
-        f = 1 - p - p/(n-1). Given the file its mean is X_i exactly, so sums of it with weights from other
-        columns are without bias. After reverse mapping it is :math:`\bar Z + h(Z_i)`, with h found from the
-        released values (docs/inference_linear.rst), and sums are without bias to .05 standard errors. It
-        varies more than the original: its variance is no estimate of that, and its distribution means
-        nothing.
+        f = 1 - p - p/(n-1). Given the file its mean is X_i exactly, so sums weighted by other columns
+        are unbiased. After reverse mapping it is :math:`\bar Z + h(Z_i)`, with h found from the
+        released values (docs/inference_linear.rst), and sums are unbiased to .05 standard errors.
+        Pseudo-values vary more than the original: do not use their variance or distribution.
 
-        Slopes of an ordinary regression of the pseudo-values, in a file that is one stratum, have right
-        standard errors for the population in any package that offers robust ones (HC3). Intercepts, means
-        of groups and anything in several strata have not, since records share donors: `regress` and
-        `group_means` know that, and the original file as a target.
+        In a file that is one stratum, any package with robust standard errors (HC3) gives correct standard
+        errors, about the population, for the slopes of an ordinary regression of the pseudo-values. It does
+        not for intercepts, means of groups or several strata, because records share donors. `regress` and
+        `group_means` account for that, and can take the original file as target.
 
         Examples
         --------
@@ -79,49 +79,53 @@ class LinearEstimates(ByName, Shared):
         target: str = "population",
         clusters: Any = None,
         population_size: float | None = None,
+        weights: Any = None,
     ) -> Intervals:
         """Means of the original in groups of records, without bias.
 
         Parameters
         ----------
-        labels : array_like of shape (n,), or str
+        labels : array_like of shape (n,), str, list of str, data frame or dict of columns
             The group of each record, from a column that was not masked, or the column's name where a file
-            was read; records without a label are left out.
+            was read. Several columns, or names, make a group of each combination of labels that occurs.
+            Records without a label are left out.
         confidence_level : float
             Of the intervals.
         target : {"population", "file"}
-            What the intervals are to cover: the means in the population that the file is a sample of, or
+            What the intervals should cover: the means in the population that the file is a sample of, or
             those in the original file.
         clusters : array_like of shape (n,) or str, optional
             The cluster of each record, where clusters and not records were sampled.
         population_size : float, optional
             The number of records in the population, where it is known and finite.
+        weights : array_like of shape (n,) or str, optional
+            As for `weighted_mean`: each group has the weighted mean of its records.
 
         Returns
         -------
         Intervals
-            By label, in sorted order; printed, a table.
+            By label, or tuple of labels, in sorted order; printed, a table.
 
         Raises
         ------
         ValueError
-            If strata or patterns are needed and missing, or a pool has too few records.
+            If strata or patterns are needed but missing, or a pool has too few records.
 
         Warns
         -----
         EstimateWarning
-            If groups have so few records that they tell less than 5 unmasked ones, n_g (1-p)^2 < 5, or
-            means of amounts that are not negative come out negative.
+            If a group says less than 5 unmasked records would, n_g (1-p)^2 < 5, or if the mean of amounts
+            that are not negative comes out negative.
 
         Notes
         -----
         The mean of the pseudo-values of the group. About the file it varies by the masking of all records,
-        which may have lent their values to the group; about the population by the spread of the group, too.
-        Intervals are by Student's t, about the population with one degree of freedom less than the group has
-        records (clusters), about the file, whose variance is known from the masking of all n records, with
-        n - 1; of groups of one to three records these cover more often than they say, as single masked values
-        are not normal. The distribution function or quantiles of a group cannot be had, unless it consists of
-        whole strata.
+        any of which may be a donor to the group; about the population also by the spread of the group.
+        Intervals use Student's t. About the population it has one degree of freedom less than the group has
+        records (clusters); about the file n - 1, since the variance is known from the masking of all n
+        records. For groups of one to three records the latter cover more often than they say, as single
+        masked values are not normal. The distribution function or quantiles of a group are available only if
+        it consists of whole strata.
 
         Examples
         --------
@@ -139,9 +143,15 @@ class LinearEstimates(ByName, Shared):
         False
         """
         options = self._options(confidence_level, target, clusters, population_size)
-        labels = self._by_name(labels, "labels", labels=True)
-        code, names = frames.groups(labels, "labels", self._row.size)
-        return self._means_by_group(names, code, options)
+        n, columns = self._row.size, self._label_columns(labels)
+        found = [frames.groups(column, "labels", n) for column in columns.values()]
+        code, names = found[0] if len(found) == 1 else crossed(found)
+        if not names:
+            raise ArgumentError("labels must give at least one record a group, got none")
+        if weights is None:
+            return self._means_by_group(names, code, tuple(columns), options)
+        w = self._positive_weights(weights)
+        return self._weighted_by_group(names, code, w, tuple(columns), options)
 
     def weighted_mean(
         self,
@@ -157,7 +167,7 @@ class LinearEstimates(ByName, Shared):
         Parameters
         ----------
         weights : array_like of shape (n,), or str
-            Not negative, not all 0; records without one are left out.
+            Not negative, not all 0; records without a weight are left out.
         confidence_level, target, clusters, population_size
             As for `group_means`.
 
@@ -174,17 +184,13 @@ class LinearEstimates(ByName, Shared):
         Notes
         -----
         sum w Zt / sum w, Zt the pseudo-values. Student's t has (sum w)^2 / sum w^2 - 1 degrees of
-        freedom, or one less than there are clusters; for the file it has n - 1, the masking of all n records
-        being what its error is known from. There is no weighted quantile or distribution function: a mean
-        takes the values that swapped records brought along out by one factor, a distribution function would
-        have to undo the noise among records of one weight alone, which magnifies errors without bound.
+        freedom, or one less than there are clusters; for the file it has n - 1, since the error is known from
+        the masking of all n records. There is no weighted quantile or distribution function: for a mean one
+        factor removes the effect of swapped values; a distribution function would have to undo the noise
+        among the records of each single weight, which magnifies errors without bound.
         """
         options = self._options(confidence_level, target, clusters, population_size)
-        w = self._weights(weights)
-        negative = complete_rows(w).fold(partial(_first_negative, w), 0.0, _first)
-        if negative < 0.0:
-            raise ArgumentError(f"weights must not be negative, got {negative:g}")
-        return self._weighted(weighted_mean, w, options)
+        return self._weighted(weighted_mean, self._positive_weights(weights), options)
 
     def total(
         self,
@@ -200,8 +206,8 @@ class LinearEstimates(ByName, Shared):
         Parameters
         ----------
         weights : array_like of shape (n,) or str, optional
-            By how many each record counts, as the weights of a survey do; 1 by default. Records without
-            one are left out.
+            How many records each record stands for, as survey weights do; 1 by default. Records without a
+            weight are left out.
         confidence_level, target, clusters, population_size
             As for `group_means`.
 
@@ -239,8 +245,10 @@ class LinearEstimates(ByName, Shared):
         Parameters
         ----------
         W : array_like of shape (n,) or (n, q), data frame, series, dict of columns, or list of str
-            Numbers, or yes and no, or names of such columns where a file was read; records that miss one are
-            left out. Categories are given as indicator columns, one for each but one.
+            Numbers, or yes and no; records that miss one are left out. Give categories as indicator columns,
+            one for each category but one. Where a file was read, names of its columns: for a column of text
+            with 2 to 50 labels the indicators are made here, called ``region=south``, for each label but
+            the first in the sorted order.
         intercept : bool
             Whether the regression has a constant term.
         confidence_level, target, clusters, population_size
@@ -265,10 +273,10 @@ class LinearEstimates(ByName, Shared):
 
         Notes
         -----
-        Least squares of the pseudo-values: given the file, on average exactly those of the originals. About
-        the population the standard errors are robust (HC3; with clusters those of their sums), with what
-        records have in common because they share donors. Student's t has n less the number of
-        coefficients as degrees of freedom, or one less than there are clusters.
+        Least squares of the pseudo-values: given the file, the coefficients average exactly to those of the
+        originals. About the population the standard errors are robust (HC3; with clusters, cluster-robust)
+        and include the dependence of records that share donors. The degrees of freedom of Student's t are n
+        less the number of coefficients, or one less than there are clusters.
 
         A masked column as a *regressor* is another matter: the slope is `covariance` over `variance`.
 
@@ -285,7 +293,7 @@ class LinearEstimates(ByName, Shared):
         True
         """
         options = self._options(confidence_level, target, clusters, population_size)
-        n, design = self._row.size, frames.design(self._design(W), "W")
+        n, design = self._row.size, frames.design(self._design(W, intercept=intercept), "W")
         for name, column in design.items():
             _checks.same_length(column, name, n, "z")
         if intercept and "intercept" in design:
@@ -295,13 +303,13 @@ class LinearEstimates(ByName, Shared):
         return self._regression(names, space, options, intercept=intercept)
 
     def spreads(self) -> dict[Any, Spread]:
-        """How much more released values vary once they are undone, after reverse mapping, by donor pool.
+        """How much more pseudo-values vary than originals after reverse mapping, by donor pool.
 
         Returns
         -------
         dict of Spread
-            By number of the stratum, in the order of its labels; 0 where all records are one pool. Each has
-            the law M of what a kept record gets, the function h that undoes it, and N.
+            By number of the stratum, in the order of its labels; 0 if there is one pool. Each has the law M
+            of the value that a kept record gets, the function h that undoes it, and N.
 
         Raises
         ------
@@ -328,10 +336,27 @@ class LinearEstimates(ByName, Shared):
     # --- private; arguments are checked and prepared once for all replicates ---
 
     @by_replicate()
-    def _means_by_group(self, names: list[Any], group: Any, options: IntervalOptions) -> Intervals:
+    def _means_by_group(
+        self, names: list[Any], group: Any, by: tuple[str, ...], options: IntervalOptions
+    ) -> Intervals:
         interval, records = group_means(group, len(names), self._pseudo_values(), options)
         self._warn_of_few(interval.estimate, records)
-        return _by_name(names, interval, records, ", by group" + self._left_out(int(records.sum())))
+        return _by_name(names, interval, records, self._about_groups(by, records), by)
+
+    @by_replicate()
+    def _weighted_by_group(
+        self, names: list[Any], group: Any, w: Any, by: tuple[str, ...], options: IntervalOptions
+    ) -> Intervals:
+        """Group by group: records of others have no weight, as if it were missing."""
+        found = [
+            weighted_mean(_of_group(k, group, w), self._pseudo_values(), options) for k in range(len(names))
+        ]
+        records = np.array([count for _, count in found])
+        first = found[0][0]
+        low, high, error, estimate = (np.concatenate([each[k] for each, _ in found]) for k in range(4))
+        interval = first._replace(low=low, high=high, standard_error=error, estimate=estimate)
+        self._warn_of_few(interval.estimate, records)
+        return _by_name(names, interval, records, self._about_groups(by, records), by)
 
     @by_replicate()
     def _weighted(
@@ -352,7 +377,8 @@ class LinearEstimates(ByName, Shared):
         interval = fit(space, self._pseudo_values(), options, intercept=intercept)
         original = heavy_tails.kurtosis(self._sample.moments(4), self._law)
         heavy_tails.warn_of_heavy_tails([original, *space.kurtoses], self._sample.n, "coefficients")
-        return _by_name(names, interval, np.full(len(names), space.records), self._left_out(space.records))
+        records = np.full(len(names), space.records)
+        return _by_name(names, interval, records, self._left_out(space.records), ("coefficient",))
 
     @property
     def _row(self) -> Any:
@@ -365,21 +391,54 @@ class LinearEstimates(ByName, Shared):
         clusters = self._by_name(clusters, "clusters", labels=True)
         return interval_options(confidence_level, target, clusters, population_size, self._row.size)
 
-    def _design(self, W: Any) -> Any:
-        """The columns that were given, or named."""
+    def _design(self, W: Any, *, intercept: bool) -> Any:
+        """The columns that were given, or named; of named ones that hold text, indicators."""
         names = [W] if isinstance(W, str) else W
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            names = dict(zip(names, names, strict=True))
+        if not isinstance(names, dict):
             return self._by_name(W, "W")
-        return {name: self._by_name(name, "W") for name in names}
+        columns: dict[str, Any] = {}
+        constant = intercept  # whether the columns up to here have one in their span
+        for name, given in names.items():
+            column = self._by_name(given, "W")
+            if isinstance(given, str) and is_text(column):
+                labels = self._by_name(given, "W", labels=True)
+                columns |= indicators(labels, name, self._row.size, all_but_first=constant)
+                constant = True
+            else:
+                columns[name] = column
+        return columns
+
+    def _label_columns(self, labels: Any) -> dict[str, Any]:
+        """The columns that make groups, by name."""
+        if isinstance(labels, str):
+            labels = [labels]
+        short = isinstance(labels, list | tuple) and 0 < len(labels) < self._row.size
+        if short and all(isinstance(label, str) for label in labels):
+            return {name: self._by_name(name, "labels", labels=True) for name in labels}
+        labels = self._by_name(labels, "labels", labels=True)
+        return columns_of(labels) or {"group": labels}
 
     def _weights(self, weights: Any) -> Any:
         column = frames.column(self._by_name(weights, "weights"), "weights").array
         _checks.same_length(column, "weights", self._row.size, "z")
         return column
 
+    def _positive_weights(self, weights: Any) -> Any:
+        w = self._weights(weights)
+        negative = complete_rows(w).fold(partial(_first_negative, w), 0.0, _first)
+        if negative < 0.0:
+            raise ArgumentError(f"weights must not be negative, got {negative:g}")
+        return w
+
     def _left_out(self, used: int) -> str:
         n = self._row.size
-        return "" if used == n else f" ({n - used} of {n} records left out, which miss one)"
+        return "" if used == n else f" ({n - used} of {n} records left out, where a value is missing)"
+
+    def _about_groups(self, by: tuple[str, ...], records: np.ndarray) -> str:
+        columns = " and ".join(by) if len(by) > 1 else "group"
+        return f", by {columns}{self._left_out(int(records.sum()))}"
 
     def _warn_of_few(self, means: np.ndarray, records: np.ndarray) -> None:
         """Say which groups are too small, and why means may be negative where no value is."""
@@ -387,13 +446,13 @@ class LinearEstimates(ByName, Shared):
         few = int(np.count_nonzero((records > 0) & (records * share < FEW)))
         if few:
             reasons.append(
-                f"{few} of {records.size} groups have fewer than {ceil(FEW / share)} records, and tell less "
+                f"{few} of {records.size} groups have fewer than {ceil(FEW / share)} records, and say less "
                 f"than {FEW:.0f} unmasked ones would"
             )
         below = int(np.count_nonzero(means < 0.0))
         if below and self._no_negatives():
             some = "mean of a group comes" if below == 1 else "means of groups come"
-            reasons.append(f"{below} {some} out negative, though hardly a value is: too few records")
+            reasons.append(f"{below} {some} out negative, though hardly any value is: too few records")
         if reasons:
             warn("group_means: " + "; ".join(reasons), EstimateWarning)
 
@@ -405,9 +464,22 @@ class LinearEstimates(ByName, Shared):
         return share <= CERTAIN * error <= CERTAIN * KNOWN
 
 
-def _by_name(names: list[Any], interval: Interval, records: np.ndarray, about: str) -> Intervals:
+def _by_name(
+    names: list[Any], interval: Interval, records: np.ndarray, about: str, by: tuple[str, ...]
+) -> Intervals:
     low, high, error, estimate, level, target, quantity = interval
-    return Intervals(names, estimate, error, low, high, records, level, target, quantity + about)
+    return Intervals(names, estimate, error, low, high, records, level, target, quantity + about, by)
+
+
+def _of_group(k: int, group: Any, w: Any) -> Any:
+    """The weights of the records of one group, NaN in others."""
+    if isinstance(w, frames.RemoteColumn):
+        return w.derived(partial(_where, k), group, w)
+    return _where(k, group, w)
+
+
+def _where(k: int, group: np.ndarray, w: np.ndarray) -> np.ndarray:
+    return np.where(group == k, w, np.nan)
 
 
 def _first_negative(w: Any, found: float, rows: Rows) -> float:

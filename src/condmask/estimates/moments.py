@@ -13,7 +13,7 @@ from condmask.inference.intervals import Interval
 
 
 class Moments(Shared):
-    """Moments, and how well they are known; heavy tails need many more records than the intervals admit."""
+    """Moments and their intervals; heavy tails need many more records than the intervals suggest."""
 
     @by_replicate()
     def mean(self) -> Any:
@@ -33,7 +33,7 @@ class Moments(Shared):
         Returns
         -------
         float or ndarray of shape (replicates,)
-            In squared units of the data. It may be negative, and is returned as it is.
+            In squared units of the data. It may be negative; it is not cut off at 0.
 
         Notes
         -----
@@ -145,8 +145,8 @@ class Moments(Shared):
         Notes
         -----
         The standard error needs moments of twice the order. From order 3 on, and for heavy tails from order
-        2, intervals cover less often than they say unless there are very many records; so do those from data
-        that are not masked (docs/inference.rst, "Coverage").
+        2, intervals cover less often than they say unless there are very many records; so do intervals from
+        data that are not masked (docs/inference.rst, "Coverage").
         """
         order = _checks.order(order, "order", most=_checks.MOST_ORDER // 2)
         name = f"the {'central' if central else 'raw'} moment of order {order}"

@@ -31,9 +31,10 @@ def table(intervals: dict[str, Interval], n: int, *, exact: str | None = None) -
     return Intervals(
         list(intervals), **columns, records=np.full(len(intervals), n),
         confidence_level=first.confidence_level, target=first.target, about=f"{where}, {certainty}",
+        by=("statistic",),
     )  # fmt: skip
 
 
 def exactness(scheme: Any) -> str:
     """How well the values released by reverse mapping are those of the original."""
-    return "exact but for the ends, which are means" if scheme.aggregate_ends else "exact"
+    return "exact except at the ends, which are means" if scheme.aggregate_ends else "exact"

@@ -19,7 +19,7 @@ from condmask.inference.pair_intervals import Pair
 
 
 class Pairs(ByName, Shared):
-    """What two columns have in common (Theorem 2.5)."""
+    """Covariances and correlations (Theorem 2.5)."""
 
     _pairs: tuple[np.ndarray, ValueCounts] | None
 
@@ -30,8 +30,8 @@ class Pairs(ByName, Shared):
         Parameters
         ----------
         other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in its file
-            A column that was not masked, or the estimate of one that was masked together with this. Of a
-            Counts left out: the column that its updates brought along.
+            A column that was not masked, or the estimate of one that was masked together with this one. Leave
+            it out for Counts, which use the column given to ``update``.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class Pairs(ByName, Shared):
         confidence_level : float
             Of the interval.
         target : {"population", "file"}
-            What it is to cover: the covariance in the population that the file is a sample of, or that in
+            What it should cover: the covariance in the population that the file is a sample of, or that in
             the original file.
 
         Returns
@@ -120,7 +120,7 @@ class Pairs(ByName, Shared):
         Raises
         ------
         ValueError
-            As for `covariance`; for Counts, which have no fourth moments of its pairs.
+            As for `covariance`; for Counts, which do not keep the fourth moments of pairs.
 
         Warns
         -----
@@ -131,7 +131,7 @@ class Pairs(ByName, Shared):
         -----
         With a plain column the covariance is linear in the original, and its variance given the file is
         known without bias, by strata. With a column masked together it
-        is that of the general theorem. In heavy tails the interval covers too rarely, as it does without
+        is that of the general theorem. With heavy tails the interval covers too rarely, as it does without
         masking.
         """
         options = interval_options(confidence_level, target)
@@ -151,9 +151,10 @@ class Pairs(ByName, Shared):
         Returns
         -------
         Interval
-            With a leading axis of replicates where the estimate has one; within [-1, 1], and so is its
-            estimate: where `correlation` lies outside, the nearest end, which `about` says. Where a variance
-            is not significantly above 0 the interval is [-1, 1], and the estimate of a negative one NaN.
+            With a leading axis of replicates where the estimate has one. Interval and estimate lie within
+            [-1, 1]: where `correlation` lies outside, the estimate is the nearest end and `about` says so. If
+            a variance is not significantly above 0, the interval is [-1, 1]; if it is estimated negative, the
+            estimate is NaN.
 
         Raises
         ------
@@ -163,20 +164,21 @@ class Pairs(ByName, Shared):
         Warns
         -----
         EstimateWarning
-            If the records tell less than 10 unmasked ones would, with the number that would do; else if the
-            tails of either column are heavy.
+            If the records say less than 10 unmasked ones would (the message gives the number needed);
+            otherwise if the tails of either column are heavy.
 
         Notes
         -----
-        All r at which the estimate is not surprising, with the standard error that it has if r is the
-        correlation: masking and noise do not let it vanish at -1 and 1, as Fisher's z has it. Near these
-        what is surprising is weighed as by Feldman and Cousins [1]_, so that the interval has its level
-        there too and is never a point. Gaps in a plain column are taken to be no matter of the values.
+        All r that the test of the correlation r does not reject, with the standard error of the estimate if r
+        is the correlation. Because of masking and noise that error does not vanish at -1 and 1, as it would
+        with Fisher's z. Near these ends the test orders estimates as Feldman and Cousins do [1]_, so that the
+        interval keeps its level there and is never a point. Gaps in an unmasked column are assumed to be
+        independent of the values.
 
         References
         ----------
         .. [1] G. J. Feldman and R. D. Cousins, "Unified approach to the classical statistical analysis of
-               small signals", Phys. Rev. D 57 (1998) 3873-3889.
+               small signals", Phys. Rev. D 57 (1998) 3873-3889, https://doi.org/10.1103/PhysRevD.57.3873.
 
         Examples
         --------
@@ -198,7 +200,7 @@ class Pairs(ByName, Shared):
         if self._pairs is not None and not self.scheme.reverse_mapping:
             if other is not None:
                 raise ArgumentError(
-                    "other must be left out: Counts have the column that its updates brought along"
+                    "other must be left out: Counts already hold the column given to update()"
                 )
             return products_of_counts(*self._pairs, self._law, self.scheme.strata, self.origin.patterns)
         other = self._by_name(other, "other", masked=True)
@@ -215,9 +217,9 @@ class Pairs(ByName, Shared):
         law_of_w = getattr(other, "_law", None)
         if self.scheme.reverse_mapping and law_of_w is not None:
             raise UndefinedError(
-                "other must be a column that was not masked for an interval after reverse mapping: how the "
-                "covariance of two columns masked together varies is not known; covariance and correlation "
-                "estimate it"
+                "other must be a column that was not masked for an interval after reverse mapping: the "
+                "standard error of the covariance of two columns masked together is not known; covariance "
+                "and correlation give the estimate alone"
             )
         w = self._values_of_other(other)
         sums = PairSums(self._pseudo_values(), w, law_of_w)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from condmask import frames
 from condmask._digits import number
 from condmask.inference.intervals import Interval
 
@@ -17,13 +18,16 @@ class Intervals(Mapping[Any, Interval]):
     Attributes
     ----------
     names : list
-        Of the coefficients, or the labels of the groups: the keys, by which each has its `Interval`.
+        Names of the coefficients, or labels of the groups (tuples if several columns make the groups). They
+        are the keys: each has its `Interval`.
     estimate, standard_error, low, high : ndarray of shape (names,) or (replicates, names)
         The estimates, their standard errors, and the ends of the intervals, in the order of the names.
     records : ndarray of shape (names,) or (replicates, names)
-        How many records each is from.
+        The number of records behind each.
     confidence_level, target, about
         As of an `Interval`.
+    by : tuple of str
+        What the names stand for: "statistic", "coefficient", or the columns that make the groups.
     """
 
     names: list[Any]
@@ -35,6 +39,7 @@ class Intervals(Mapping[Any, Interval]):
     confidence_level: float
     target: str
     about: str
+    by: tuple[str, ...] = ("name",)
 
     def __getitem__(self, name: Any) -> Interval:
         if name not in self.names:
@@ -44,7 +49,7 @@ class Intervals(Mapping[Any, Interval]):
             figures[..., at] if figures.ndim > 1 else float(figures[at])
             for figures in (self.low, self.high, self.standard_error, self.estimate)
         )
-        about = f"{self.about}: {name}"
+        about = f"{self.about}: {_shown(name)}"
         return Interval(low, high, error, estimate, self.confidence_level, self.target, about)
 
     def __iter__(self) -> Iterator[Any]:
@@ -52,6 +57,33 @@ class Intervals(Mapping[Any, Interval]):
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def to_frame(self) -> Any:
+        """A row for every name, as a pandas data frame; of a batch, for every replicate and name.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(2).normal(100.0, 15.0, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 10.0)
+        >>> found = scheme.estimate(scheme.mask(x, rng=3)).summary([0.5])
+        >>> found.to_frame()[["statistic", "estimate"]].round(1)
+              statistic  estimate
+        0          mean     100.1
+        1          s.d.      14.8
+        2  quantile 0.5      99.9
+        """
+        figures = ("records", "estimate", "standard_error", "low", "high")
+        replicates, names = self.estimate.size // max(len(self.names), 1), self.names
+        columns: dict[str, list[Any]] = {}
+        if self.estimate.ndim > 1:
+            columns["replicate"] = np.repeat(np.arange(replicates), len(names)).tolist()
+        for k, by in enumerate(self.by):
+            columns[f"{by} (label)" if by in figures else by] = [
+                name[k] if len(self.by) > 1 else name for name in names
+            ] * replicates
+        return frames.data_frame(columns | {name: getattr(self, name).ravel().tolist() for name in figures})
 
     def __repr__(self) -> str:
         if self.estimate.ndim > 1:
@@ -61,7 +93,12 @@ class Intervals(Mapping[Any, Interval]):
         figures = zip(self.estimate, self.standard_error, self.low, self.high, strict=True)
         table = [["", "records", "estimate", "standard error", f"{level} from", "to"]]
         for name, count, row in zip(self.names, self.records, figures, strict=True):
-            table.append([str(name), f"{count:.0f}", *(number(value, row[1]) for value in row)])
+            table.append([_shown(name), f"{count:.0f}", *(number(value, row[1]) for value in row)])
         first, *widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["  ".join([row[0].ljust(first), *map(str.rjust, row[1:], widths)]) for row in table]
         return "\n".join([self.about, *lines])
+
+
+def _shown(name: Any) -> str:
+    """A name for people; the labels of several columns are a tuple."""
+    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)

@@ -1,4 +1,4 @@
-"""Parts of the records: what can be had of whole strata, and what of other parts cannot."""
+"""Parts of the records: everything is available for whole strata, only means for other parts."""
 
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ class Selection(Shared):
 
     @by_replicate()
     def part(self, rows: Any) -> Self:
-        r"""The estimate of some of the records, which must be whole strata.
+        r"""The estimate from some of the records, which must be whole strata.
 
         Parameters
         ----------
@@ -27,19 +27,20 @@ class Selection(Shared):
         Returns
         -------
         Estimate
-            Of these alone: distribution function, quantiles, bands and all else.
+            Of these records alone: distribution function, quantiles, bands and everything else.
 
         Raises
         ------
         ValueError
-            If a stratum is kept in part, the strata are needed and missing, or fewer than two values stay.
+            If a stratum is selected only in part, the strata are needed but missing, or fewer than two values
+            remain.
 
         Notes
         -----
-        Within a stratum a record's donor may be any other, so the masked values of a part g have the
+        Within a stratum any record may be the donor of another, so the masked values of a part g have the
         characteristic function :math:`\varphi_{Z|g} = p\,\varphi_X + (1-p)\,\varphi_Y \varphi_{X|g}`, and
-        dividing by :math:`\varphi_Y`, which tends to 0, magnifies the errors of high frequencies without end.
-        Means of any parts can be had, by `group_means`.
+        dividing by :math:`\varphi_Y`, which tends to 0, magnifies the errors at high frequencies without
+        bound. Means are available for any part, from `group_means`.
 
         Examples
         --------
@@ -81,6 +82,6 @@ def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:
     if cut:
         raise ArgumentError(
             f"rows must be whole strata, within which donors were drawn, got parts of {cut} of them: swapped "
-            "records show values from all of their stratum, and the noise of the rest cannot be undone, so "
-            "only means of such parts can be had, by group_means, weighted_mean and regress"
+            "records show values from anywhere in their stratum, and the noise of the others cannot be "
+            "undone. For such parts only means are available: group_means, weighted_mean, regress"
         )

@@ -1,4 +1,4 @@
-"""Arrow IPC files, batch by batch: some columns out as numbers, other numbers into their place."""
+"""Arrow IPC files, batch by batch: read some columns as numbers, and replace them."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,7 +20,7 @@ from condmask.files.source_metadata import METADATA, check_kept, notes_of
 
 
 class ArrowFile:
-    """The columns of an Arrow IPC file; what other files share that Arrow reads."""
+    """The columns of an Arrow IPC file; the base for other files that Arrow reads."""
 
     kind = "Arrow"
 
@@ -34,7 +34,7 @@ class ArrowFile:
         self.names = self.schema.names
 
     def metadata(self) -> dict[str, Any] | None:
-        """What an earlier masking left in the schema's metadata."""
+        """What an earlier masking published in the schema's metadata."""
         text = (self.schema.metadata or {}).get(METADATA)
         return None if text is None else from_json(text)
 
@@ -52,16 +52,16 @@ class ArrowFile:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Everything stands in the file."""
+        """Nothing more: everything is in the file."""
         return {}
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return int(self._sizes(self.names[0]).sum()) if self.names else 0
 
     def batches(self, names: list[str] | None = None, labels: Sequence[str] = ()) -> Iterator[Any]:
-        """Record batches of at most 65,536 rows; text of labels in dictionaries where it is kept so."""
+        """Record batches of at most 65,536 rows, with text labels in dictionaries if stored so."""
         with self.errors():
             yield from self._batches(names, labels)
         pa.default_memory_pool().release_unused()
@@ -119,7 +119,7 @@ class ArrowFile:
                     yield batch.slice(start, BLOCK)
 
     def _batch(self, file: Any, number: int) -> Any:
-        """A record batch that holds what it says: Arrow takes the places of texts from the file unseen."""
+        """A validated record batch: Arrow does not check the places of texts in the file."""
         with self.errors():
             batch = file.get_batch(number)
             for column in batch.columns:
@@ -147,7 +147,7 @@ class ArrowFile:
 
 
 def _without_letters(column: Any) -> Any:
-    """A column without its letters, which need not be UTF-8, but the places of its texts."""
+    """A column with the places of its texts, but without the bytes, which need not be UTF-8."""
     if pa.types.is_dictionary(column.type):
         return pa.DictionaryArray.from_arrays(column.indices, _without_letters(column.dictionary), safe=False)
     if pa.types.is_string(column.type):

@@ -42,12 +42,12 @@ class ArrowFiles:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Everything stands in the files."""
+        """Nothing more: everything is in the files."""
         return {}
 
     @cached_property
     def starts(self) -> list[int]:
-        """The row of all at which each file begins."""
+        """The first row of each file in the table."""
         sizes = [sizes.sum() for sizes in self._sizes]
         return [0, *np.cumsum(sizes, dtype=np.int64)[:-1].tolist()]
 
@@ -62,7 +62,7 @@ class ArrowFiles:
         return [file._sizes(self.names[0]).astype(np.int64) for file in self.files]
 
     def place_of(self, row: int) -> str:
-        """Where a row stands."""
+        """The place of a row."""
         k = int(np.searchsorted(self.starts, row, side="right")) - 1
         return f"at position {row - self.starts[k]} of {self._names[k]}"
 
@@ -75,11 +75,11 @@ class ArrowFiles:
         self.kept = check_kept(self.notes(), notes, self.path)
 
     def metadata_of(self, k: int) -> dict[str, Any] | None:
-        """What an earlier masking left in a file."""
+        """What an earlier masking published in a file."""
         return self.files[k].metadata()
 
     def part(self, k: int) -> ArrowFile:
-        """A file on its way into a copy."""
+        """A file to copy."""
         self.files[k].kept = self.kept
         return self.files[k]
 
@@ -133,7 +133,7 @@ def _check_columns(first: Any, other: Any, path: Path, of_first: str, of_other: 
 
 
 def _column(schema: Any, k: int) -> str:
-    """Name and type of a column; how its values are packed is no matter."""
+    """Name and type of a column, however its values are encoded."""
     if k >= len(schema):
         return "none"
     dtype = schema.field(k).type

@@ -1,4 +1,4 @@
-"""Schemas of released files: masked columns with their new types, and of notes what may be kept."""
+"""Schemas of released files: masked columns with their new types, and the notes that may be kept."""
 
 import json
 from collections.abc import Collection

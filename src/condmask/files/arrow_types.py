@@ -1,4 +1,4 @@
-"""Arrow's types of numbers: what a column holds, as float64, and what its masked values are written as.
+"""Arrow's types of numbers: the values of a column as float64, and the type of its masked values.
 
 Integers become int64, float32 stays, and all else becomes float64: a type that the originals just fit into
 may be too narrow for masked values. Decimals stay decimals of their scale, with all digits that the type has
@@ -24,7 +24,7 @@ LARGEST_POWER = 22  # of ten that float64 holds exactly
 
 
 def unwrapped(column: Any) -> Any:
-    """The numbers of an Arrow array that wraps them: in a dictionary, or as a type of somebody's own."""
+    """The numbers of an Arrow array that wraps them: in a dictionary, or as an extension type."""
     if isinstance(column, pa.ExtensionArray):
         return unwrapped(column.storage)
     return unwrapped(column.dictionary_decode()) if pa.types.is_dictionary(column.type) else column
@@ -64,8 +64,8 @@ def parts_of(batches: Iterable[Any], names: Sequence[str], labels: Sequence[str]
 
 
 def plain(column: Any, name: str) -> np.ndarray:
-    """An Arrow array of any plain type: as float64 where it holds numbers, yes and no, or times in days, NaN
-    where null; else as objects, None where null."""
+    """An Arrow array of any plain type: as float64 if it has numbers, yes and no, or times (in days), with
+    NaN for null; else as objects, with None for null."""
     dtype = unwrapped_type(column.type)
     if pa.types.is_boolean(dtype):
         return numbers(unwrapped(column).cast(pa.uint8()), name, 0)[0]
@@ -92,7 +92,7 @@ def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
 
 
 def _distinct(labels: Any) -> list[Any]:
-    """Labels as objects; text that is not in UTF-8, which some writers let through, with bytes spelled."""
+    """Labels as objects; text that is not UTF-8, which some writers allow, with its bytes escaped."""
     try:
         return list(labels.to_pylist())
     except UnicodeDecodeError:
@@ -120,7 +120,7 @@ def kind_of(dtype: Any, name: str) -> str:
 
 
 def released_type(dtype: Any, kind: str, decimals: int | None) -> Any:
-    """What masked values are written as, of a column of this type and released as this kind."""
+    """The type of masked values of a column of this type that is released as this kind."""
     dtype = unwrapped_type(dtype)
     if pa.types.is_decimal(dtype) and decimals is not None and decimals <= dtype.scale:
         large = dtype.bit_width > 128
@@ -129,7 +129,7 @@ def released_type(dtype: Any, kind: str, decimals: int | None) -> Any:
 
 
 def released_columns(batch: Any, rows: Rows, types: dict[str, Any]) -> list[Any]:
-    """The columns of the next rows as they are released: those of `types` masked, others as they are."""
+    """The columns of the next rows as released: those of `types` masked, others unchanged."""
     masked, columns = rows.take(batch.num_rows), rows.columns
     return [
         released(masked[name], column, types[name], name, decimals=columns[name][1], nulls=name in rows.nulls)
@@ -159,7 +159,7 @@ def released(
 
 
 def null(array: Any) -> np.ndarray:
-    """Where an Arrow array is null."""
+    """Which values of an Arrow array are null."""
     if array.null_count == 0:
         return np.zeros(len(array), dtype=bool)
     if array.buffers()[0] is None:  # as where all are
@@ -211,7 +211,7 @@ def _cast(column: Any) -> Any:
 
 
 def values_of(array: Any, dtype: Any) -> np.ndarray:
-    """A plain Arrow array's memory, which means nothing where it is null.
+    """A plain Arrow array's memory, which is undefined for nulls.
 
     Arrow's to_numpy, fill_null and scalar import pandas, which takes 50 MB and a third of a second.
     """

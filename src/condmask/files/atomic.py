@@ -1,9 +1,9 @@
 """Releases that appear whole or not at all, and temporary files that nobody else can read.
 
-A release may be several files (a CSV file, what is published with it, the note for its analysts). They are
-written under temporary names and take their own ones together, under a lock on their folder, so that of two
-jobs with one target one is refused. Temporary files of originals have no name at all: whatever stops the
-job, they are gone with it.
+A release may be several files (a CSV file, what is published with it, the note for analysts). They are
+written under temporary names and get their own names together, under a lock on their folder, so that of two
+jobs with one target one is refused. Temporary files of originals have no name at all: they disappear with the
+job, whatever ends it.
 """
 
 import contextlib
@@ -38,31 +38,31 @@ def reason(error: OSError) -> str:
 
 
 def hidden_name(path: Path, suffix: str) -> Path:
-    """The name beside a path that something on its way to it has; a long one, of many bytes, is hashed."""
+    """The temporary name, beside a path, of something that will get that path; a long name is hashed."""
     name = os.fsencode(path.name)
     return path.with_name(f".{path.name if len(name) <= 200 else hashlib.sha256(name).hexdigest()}.{suffix}")
 
 
 @contextmanager
 def spool() -> Iterator[Callable[[], IO[bytes]]]:
-    """Temporary files without a name, which are gone when the process is, however it ends."""
+    """Temporary files without a name, which disappear with the process, however it ends."""
     with ExitStack() as opened, in_temporary_place():
         yield lambda: opened.enter_context(nameless())
 
 
 @contextmanager
 def in_temporary_place() -> Iterator[None]:
-    """Where the place for temporary files is full, one sentence says which it is."""
+    """If the folder for temporary files is full, say so in one sentence that names it."""
     try:
         yield
     except OSError as error:
         if error.errno != errno.ENOSPC or isinstance(error, FileError):
             raise
-        raise FileError(f"{tempfile.gettempdir()}: {reason(error)}; TMPDIR may name another place") from error
+        raise FileError(f"{tempfile.gettempdir()}: {reason(error)}; set TMPDIR to another folder") from error
 
 
 class Output:
-    """A file on its way to its name, which it takes as a whole; where it is `hashed`, it knows its digest."""
+    """A file that gets its name only when it is complete; if it is `hashed`, it knows its digest."""
 
     def __init__(self, final: Path, *, hashed: bool = False) -> None:
         self.final = final
@@ -100,12 +100,12 @@ class Output:
         return self._file.tell()
 
     def read_back(self) -> IO[bytes]:
-        """What was written so far, opened once more."""
+        """What was written so far, opened again."""
         self._file.flush()
         return open(self._hidden or f"/proc/self/fd/{self._file.fileno()}", "rb")
 
     def cut(self, size: int) -> None:
-        """Take back what was written after so many bytes."""
+        """Discard what was written after so many bytes."""
         assert self._digest is None
         self._file.seek(size)
         self._file.truncate()
@@ -116,7 +116,7 @@ class Output:
         return self._digest.hexdigest()
 
     def finish(self) -> None:
-        """Everything is on the disk, under a name, for those whom the file that it replaces is for."""
+        """Put everything on the disk under a name, readable by those who may read the file it replaces."""
         self._file.flush()
         os.fsync(self._file.fileno())
         mode = self._mode
@@ -144,7 +144,7 @@ class Output:
 
 
 class StreamOutput(Output):
-    """What a stream is to get, kept without a name: in its place once all files of the release are."""
+    """Data for a stream, kept without a name, and in place once all files of the release are."""
 
     def __init__(self, final: Path, *, hashed: bool = False) -> None:
         self.final, self._hidden, self.closed = final, None, False
@@ -176,7 +176,7 @@ def _permit(descriptor: int, mode: int) -> None:
 
 
 def fingerprint(path: Path) -> Fingerprint:
-    """What changes when somebody writes to a file; None where there is none."""
+    """A value that changes when somebody writes to a file; None if there is no file."""
     try:
         status = OPENED[path].status() if path in OPENED else path.stat()
     except FileNotFoundError:
@@ -219,7 +219,7 @@ def publishing(fingerprints: dict[Path, Fingerprint], *, hashed: bool = False) -
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """One job at a time gives names in a folder; the lock goes with the process, and leaves nothing."""
+    """Let one job at a time give names in a folder; the lock ends with the process and leaves nothing."""
     with ExitStack() as stack:
         descriptor = None
         with contextlib.suppress(ImportError, OSError):  # systems and file systems without locks

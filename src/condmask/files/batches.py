@@ -1,4 +1,4 @@
-"""Batches of rows into a file of any format, whatever they came from."""
+"""Writing batches of rows to a file of any format."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
@@ -30,7 +30,7 @@ def write_batches(
     metadata: dict[str, Any],
     keep: Collection[str] = (),
 ) -> None:
-    """Batches of rows, some columns masked, in the format of the target's name; of notes these are kept."""
+    """Write batches of rows, some columns masked, in the format of the target's name; keep these notes."""
     columns = rows.columns
     types = {name: released_type(schema.field(name).type, *columns[name]) for name in columns}
     schema = released_schema(schema, types, metadata, nulls=rows.nulls, keep=keep)
@@ -49,7 +49,7 @@ def write_batches(
 
 
 def _write_parquet(schema: Any, batches: Iterator[Any], target: Output, rows: Rows) -> None:
-    """Row groups of about a million rows, and a footer that says who wrote them; they are read back."""
+    """Row groups of about a million rows, and a footer that names the writer; they are read back."""
     begun, heads = rows.done, {}
     with pq.ParquetWriter(target, schema) as writer:
         for number, held in enumerate(_groups(batches)):
@@ -65,7 +65,7 @@ def _write_parquet(schema: Any, batches: Iterator[Any], target: Output, rows: Ro
 
 
 def _groups(batches: Iterator[Any]) -> Iterator[list[Any]]:
-    """Batches with rows, so many of them together as make a row group."""
+    """Batches with rows, combined to the size of a row group."""
     held: list[Any] = []
     for batch in batches:
         if batch.num_rows:
@@ -102,7 +102,7 @@ def _write_text(schema: Any, batches: Iterator[Any], target: Output, decimals: d
 
 
 def _fixed(column: Any, decimals: int | None, name: str) -> Any:
-    """Masked numbers with their decimals, and what dictionaries stand for."""
+    """Masked numbers with their decimals, and the values of dictionaries."""
     if pa.types.is_dictionary(column.type):
         return column.dictionary_decode()
     if pa.types.is_string_view(column.type):

@@ -1,4 +1,4 @@
-"""A file of one format on its way into one of another."""
+"""Converting a file of one format into another."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
@@ -36,7 +36,7 @@ class Converted:
         self.names = table.names
 
     def metadata(self) -> dict[str, Any] | None:
-        """What an earlier masking left with the file."""
+        """What an earlier masking published with the file."""
         return self.original.metadata()
 
     def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
@@ -49,7 +49,7 @@ class Converted:
 
     @property
     def rows(self) -> int | None:
-        """How many rows the file has, where that is known."""
+        """The number of rows, if it is known."""
         return self.original.rows
 
     def fingerprints(self) -> dict[Path, Fingerprint]:
@@ -66,7 +66,7 @@ class Converted:
 
     @property
     def description(self) -> dict[str, Any]:
-        """A copy is written as files mostly are."""
+        """A copy is written in the usual way."""
         return {}
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ class Converted:
 
 
 def typed(table: CsvFile, texts: Iterable[Any], masked: set[str], strata: Collection[str]) -> Any:
-    """The types of the columns of a file of text, by all of its `texts`: text unless all are numbers.
+    """The types of the columns of a text file, from all of its `texts`: text unless all are numbers.
 
     Labels of strata stay text where two of them, 1 and 1.0, or NA and nothing, would become one.
     """
@@ -122,7 +122,7 @@ def _all(column: Any, pattern: str) -> bool:
 
 
 def _typed(batch: Any, schema: Any, table: CsvFile, masked: set[str]) -> Any:
-    """A batch of text in these types; of masked columns, which the table itself reads, codes alone."""
+    """A batch of text in these types; of masked columns, which the table itself reads, only codes."""
     columns = []
     for column, field in zip(batch.columns, schema, strict=True):
         if not pa.types.is_string(field.type):
@@ -136,14 +136,14 @@ def _typed(batch: Any, schema: Any, table: CsvFile, masked: set[str]) -> Any:
 
 
 def _with_points(column: Any, table: CsvFile) -> Any:
-    """Text with nulls for the words that mean a missing value, and points for decimal commas."""
+    """Text with nulls for the words for missing values, and points for decimal commas."""
     trimmed = pc.utf8_trim_whitespace(column)
     text = pc.if_else(pc.is_in(trimmed, pa.array(table.words)), pa.scalar(None, pa.string()), trimmed)
     return pc.replace_substring(text, ",", ".", max_replacements=1) if table.decimal == "," else text
 
 
 def text_reader(table: CsvFile) -> Callable[[], Iterator[Any]]:
-    """What reads all columns as text, as often as it is asked: how, one look at the file tells."""
+    """A function that reads all columns as text, repeatedly; how is found from the beginning of the file."""
     records = scan(table.path, table.dialect, [])
     if table.dialect.blank or any(_alone(part.text) for part in records):  # pyarrow would part fields there
         return partial(_refusing, table, _texts_of_records)
@@ -161,7 +161,7 @@ def _refusing(table: CsvFile, read: Callable[[CsvFile], Iterator[Any]]) -> Itera
 
 
 def _alone(text: bytes) -> bool:
-    """Whether carriage returns stand elsewhere than before line feeds."""
+    """Whether there are carriage returns other than before line feeds."""
     return text.count(b"\r") > text.count(b"\r\n")
 
 
@@ -188,7 +188,7 @@ def _texts_of_records(table: CsvFile) -> Iterator[Any]:
 
 
 def _check_encoding(table: CsvFile) -> None:
-    """Refuse bytes that are no text, by their line."""
+    """Refuse bytes that are not text, naming their line."""
     for part in table.records():
         try:
             table.dialect.decode(part.text)

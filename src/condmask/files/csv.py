@@ -1,4 +1,4 @@
-"""CSV files: numbers out of some columns, other numbers into their place, every other byte as it was."""
+"""CSV files: read numbers from some columns and replace them; every other byte stays unchanged."""
 
 import contextlib
 import json
@@ -34,8 +34,8 @@ from condmask.kernels.csv_scan import AFTER_QUOTE, splice
 
 FIRST = 1_000  # records that tell the decimal mark of a column of whole numbers
 UNSURE = (
-    "must show what its {mark} is, got numbers such as 1{mark}234 alone, some thousand or some ones; "
-    'decimal="{mark}" (--decimal {mark}) says it parts decimals, and thousands separators have to go'
+    "must show what its {mark} means, got only numbers such as 1{mark}234, thousands or decimals; "
+    'for decimals pass decimal="{mark}" (--decimal {mark}); thousands separators must be removed'
 )
 
 
@@ -53,12 +53,12 @@ class CsvFile:
         self._workers = workers if isinstance(workers, int) else 1  # what is mapped cannot travel
 
     def metadata(self) -> dict[str, Any] | None:
-        """What an earlier masking left in the file beside this one."""
+        """What an earlier masking published in the file beside this one."""
         return read_beside(self.path)
 
     @property
     def rows(self) -> int | None:
-        """Unknown: text has no number of rows."""
+        """Unknown: a text file does not say."""
         return None
 
     def fingerprints(self) -> dict[Path, Fingerprint]:
@@ -73,11 +73,11 @@ class CsvFile:
         """Text has no notes to keep."""
         if notes:
             raise ArgumentError(
-                f"keep_metadata must be left out for a file of text, which has no metadata, got {notes!r}"
+                f"keep_metadata must be left out for a text file, which has no metadata, got {notes!r}"
             )
 
     def _published_format(self) -> dict[str, Any]:
-        """How the file is written, where it was masked and that was published beside it."""
+        """How the file is written, if that was published beside it when it was masked."""
         beside = sidecar(self.path)
         if beside is None:
             return {}
@@ -89,7 +89,7 @@ class CsvFile:
 
     @property
     def description(self) -> dict[str, Any]:
-        """How the file is written, in terms of JSON: what reading it again takes."""
+        """How the file is written, as JSON, for reading it again."""
         return {
             "csv": {
                 "delimiter": self.dialect.delimiter,
@@ -146,7 +146,7 @@ class CsvFile:
         )
 
     def _plain(self, stretches: list[Fields | None]) -> np.ndarray | None:
-        """A column in some stretches, as numbers if all are, else as texts; None where it cannot be read.
+        """A column in some stretches, as numbers if all are, else as texts; None if it cannot be read.
 
         An audit looks at texts in another encoding, too: which records have one in common is what tells.
         """
@@ -172,7 +172,7 @@ class CsvFile:
 
     @property
     def words(self) -> list[str]:
-        """What stands for a missing value."""
+        """The words for a missing value."""
         return [*csv_numbers.BUILT_IN, *self.dialect.na]
 
     @property
@@ -181,7 +181,7 @@ class CsvFile:
         return self._decimal or "."
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
-        """Copy the file with the masked rows in their fields; those of missing values stay as they are.
+        """Copy the file with the masked rows in their fields; fields of missing values stay unchanged.
 
         Numbers of which only some stood in quotes, or after a blank, are written without.
         """
@@ -246,7 +246,7 @@ class CsvFile:
         return quoting.styles(part.fields(k), ~np.isnan(values), blank=self.dialect.blank)
 
     def _refuse_the_other(self, names: Sequence[str]) -> None:
-        """Name the first number that has another mark than the first of all."""
+        """Name the first number with another mark than the first of all."""
         decimal: str | None = None
         for part in self._records(names):
             decimal = decimal or first_mark([part.fields(k) for k in range(len(names))], self._words)
@@ -254,8 +254,8 @@ class CsvFile:
                 self._numbers(part, k, name, decimal)
 
     def _likely_decimal(self) -> str | None:
-        """The decimal mark if it is settled, or a comma where the first numbers of all columns have one:
-        whole numbers must get the mark of their neighbours."""
+        """The decimal mark if it is known, or a comma if the first numbers of all columns have one: whole
+        numbers must get the mark of their neighbours."""
         if self._decimal is not None:
             return self._decimal
         marks = 0
@@ -281,7 +281,7 @@ class CsvFile:
                 yield from self._fields_of(text, [column], rows)
 
     def _labels(self, part: Records, k: int) -> tuple[np.ndarray, list[str]]:
-        """Fields as codes and the distinct texts that they stand for."""
+        """Fields as codes, and the distinct texts of these."""
         coded = texts_of(part.fields(k)).dictionary_encode()
         code = values_of(coded.indices, np.int32)
         distinct: list[str] = []
@@ -304,5 +304,5 @@ class CsvFile:
         return scan(self.path, self.dialect, wanted, tail=tail)
 
     def _line(self, part: Records, at: int) -> str:
-        """Where a byte of a run stands."""
+        """The place of a byte of a run."""
         return f"line {line_at(part.path, self.dialect, part.offset + at)}"

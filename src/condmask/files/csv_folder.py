@@ -1,4 +1,4 @@
-"""CSV files of one header, one after the other, as one: told from all of them is how they are written."""
+"""CSV files with one header, read one after the other as one; how they are written is found from all."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from condmask.files.metadata import read_beside
 from condmask.files.part_files import PartFiles
 
 WRITTEN = {  # what has to be one for all, and how to say it
-    "delimiter": ("delimiter", "; --delimiter says what it is in all of them"),
+    "delimiter": ("delimiter", "; --delimiter sets it for all of them"),
     "encoding": ("encoding", ": recode one of them"),
     "blank": ("blanks after delimiters", ": write one of them anew"),
 }
@@ -43,20 +43,20 @@ class CsvFiles(CsvFile):
             self._check_header(name, dialect)
 
     def metadata(self) -> dict[str, Any] | None:
-        """What stands beside the files is known to who lists them."""
+        """None: the folder's metadata are read elsewhere."""
         return None
 
     @property
     def rows(self) -> int | None:
-        """The number of rows, once all of them were read."""
+        """The number of rows, once all were read."""
         return self._rows
 
     def metadata_of(self, k: int) -> dict[str, Any] | None:
-        """What stands beside a file, or above it."""
+        """What was published beside a file, or above it."""
         return read_beside(self._parts.paths[k])
 
     def part(self, k: int) -> CsvFile:
-        """A file on its way into a copy, which is written as all are."""
+        """A file to copy, written in the same way as all."""
         file = CsvFile(self._parts.paths[k], self._form, self._workers)
         file._decimal, file._styles, file._stretches = self._decimal, self._styles, self._stretches
         return file

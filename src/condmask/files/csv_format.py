@@ -1,7 +1,7 @@
 """How a CSV file is written: delimiter, decimal mark, encoding, words for missing values.
 
-What is not said is told from the file where that is safe; where two answers would do, neither is taken and
-the option that settles it is named.
+What is not given is found from the file where that is safe. Where two answers are possible, neither is taken,
+and the error names the option that decides.
 """
 
 import codecs
@@ -37,25 +37,25 @@ SEPARATOR = re.compile(rb"sep=([^\r\n])\r?\n", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class CsvFormat:
-    r"""How a CSV file is written, where that cannot be told from the file.
+    r"""How a CSV file is written, if that is not clear from its text.
 
     Parameters
     ----------
     delimiter : str, optional
-        One character between fields. By default a tab in .tsv files, else the one of ``, ; | tab`` that the
-        header has and all first records fit.
+        One character between fields. By default a tab in .tsv files, else the one of ``, ; | tab`` that is in
+        the header and fits all first records.
     decimal : {".", ","}, optional
-        The decimal mark. By default a point where the delimiter is a comma, else the one that the numbers of
-        the file show.
+        The decimal mark. By default a point if the delimiter is a comma, else the one used by the numbers in
+        the file.
     encoding : str, optional
-        "latin-1", "cp1252", "utf-16" or another; by default UTF-8, or what a byte order mark says.
+        "latin-1", "cp1252", "utf-16" or another; by default UTF-8, or that of a byte order mark.
     na : str or sequence of str
-        Fields that mean a missing value, beside empty ones, NA, N/A, NaN, nan, null and NULL.
+        Fields that stand for a missing value, besides empty ones, NA, N/A, NaN, nan, null and NULL.
 
     Raises
     ------
     ValueError
-        If one is none of these.
+        If an argument is not one of these.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class CsvFormat:
     def __post_init__(self) -> None:
         if self.delimiter is not None and not _can_delimit(self.delimiter):
             raise ArgumentError(
-                "delimiter must be one character that is no letter, digit, quote or line break, got "
+                "delimiter must be one character other than a letter, digit, quote or line break, got "
                 f"{self.delimiter!r}"
             )
         if self.decimal is not None:
@@ -83,13 +83,13 @@ class CsvFormat:
         for word in words:
             if _checks.listed([word]) != repr(word):  # a number
                 raise ArgumentError(
-                    f"na must hold words, got {word!r}; a number that stands for missing values is declared "
-                    "with the scheme (missing, --missing)"
+                    f"na must contain words, got {word!r}; a number that stands for missing values belongs "
+                    "to the scheme (missing, --missing)"
                 )
         object.__setattr__(self, "na", words)
 
     def or_else(self, published: dict[str, Any]) -> "CsvFormat":
-        """The format with what is not given taken from what was published with the file."""
+        """The format, completed from what was published with the file."""
         missing = [name for name in self.__dataclass_fields__ if not getattr(self, name)]
         return replace(self, **{name: published[name] for name in missing if name in published})
 
@@ -97,11 +97,11 @@ class CsvFormat:
 class Dialect(NamedTuple):
     """How a file is written, and the bytes before its first record.
 
-    Where ``encoding`` is no extension of ASCII, the file is read as if it were UTF-8.
+    If ``encoding`` does not extend ASCII, the file is read as if it were UTF-8.
     """
 
     delimiter: str
-    decimal: str | None  # None: to be told from the numbers
+    decimal: str | None  # None: found from the numbers
     encoding: str
     na: tuple[str, ...]
     blank: bool  # whether one blank belongs to the delimiter
@@ -110,7 +110,7 @@ class Dialect(NamedTuple):
 
     @classmethod
     def of(cls, path: Path, form: CsvFormat) -> Self:
-        """How a file is written, told from its beginning where the format does not say it."""
+        """How a file is written, found from its beginning where the format does not say."""
         with open_bytes(path) as file:
             start = read_bytes(path, file, SAMPLE)
             encoding = _encoding_of(path, start, form.encoding)
@@ -138,13 +138,13 @@ class Dialect(NamedTuple):
                 csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=blank)
             )
         except csv.Error as error:
-            raise ArgumentError(f"{path} has a header that is no line of CSV: {error}") from None
+            raise ArgumentError(f"{path} has a header that is not a line of CSV: {error}") from None
         decimal = form.decimal or ("." if delimiter == "," else None)
         return cls(delimiter, decimal, encoding, form.na, blank, preamble + header, names)
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is what goes without saying."""
+        """Whether it is the usual one, which need not be mentioned."""
         return (self.delimiter, self.decimal, self.encoding, self.na) == (",", ".", "utf-8", ())
 
     def __str__(self) -> str:
@@ -168,10 +168,10 @@ class Dialect(NamedTuple):
 
 
 def not_encoded(path: Path, encoding: str, line: int) -> ArgumentError:
-    """The error about text that is none in this encoding."""
+    """The error about text that is not in this encoding."""
     return ArgumentError(
         f"{path} must be written in {encoding}, got other bytes in line {line}; "
-        'encoding="latin-1", "cp1252", "utf-16", ... (--encoding) says what it is'
+        'encoding="latin-1", "cp1252", "utf-16", ... (--encoding) sets it'
     )
 
 
@@ -202,25 +202,25 @@ def _encoding_of(path: Path, start: bytes, given: str | None) -> str:
     if given in ("utf-16", "utf-32"):
         if marked is None or not marked.startswith(given):
             raise ArgumentError(
-                f"{path} must begin with a byte order mark where encoding={given!r}; {given}-le or "
-                f"{given}-be says the order"
+                f"{path} must begin with a byte order mark if encoding={given!r}; {given}-le or {given}-be "
+                "sets the order"
             )
         return marked
     if given is not None or marked is not None:
         return given or marked or "utf-8"
     if b"\0" in start:
         raise ArgumentError(
-            f'{path} must hold no null bytes where its encoding is not given; encoding="utf-16-le" or '
-            '"utf-16-be" (--encoding) says what it is'
+            f'{path} must contain no null bytes unless its encoding is given; encoding="utf-16-le" or '
+            '"utf-16-be" (--encoding) sets it'
         )
     return "utf-8"
 
 
 def _header(path: Path, file: Any, text: bytes) -> tuple[bytes, bytes, bytes]:
-    """What stands before the header (``sep=;``, as Excel writes), the header, and some of what follows.
+    """The text before the header (``sep=;``, as Excel writes), the header, and some text after it.
 
-    ``text`` was read from the file, which is read on where a header is longer; it may hold line breaks
-    within quotes.
+    ``text`` was read from the file, which is read further if the header is longer; a header may have line
+    breaks within quotes.
     """
     first = text.removeprefix(BOM)
     separator = SEPARATOR.match(first)
@@ -240,7 +240,7 @@ def _header(path: Path, file: Any, text: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def _delimiter_of(path: Path, header: str, sample: bytes, decimal: str | None) -> str:
-    """The delimiter that the header has, and the records after it fit."""
+    """The delimiter that is in the header and fits the records after it."""
     candidates = [mark for mark in DELIMITERS if mark in header]
     if decimal == "," and len(candidates) > 1:
         candidates = [mark for mark in candidates if mark != ","]
@@ -252,7 +252,7 @@ def _delimiter_of(path: Path, header: str, sample: bytes, decimal: str | None) -
     if others:
         names = " and ".join(NAMES.get(mark, repr(mark)) for mark in (first, *others))
         raise ArgumentError(
-            f"delimiter must be given for {path}, whose first lines may be parted by {names} "
+            f"delimiter must be given for {path}, whose first lines may be separated by {names} "
             f'(delimiter="{first}", --delimiter "{first}")'.replace("\t", "\\t")
         )
     return first

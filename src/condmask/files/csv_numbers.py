@@ -33,7 +33,7 @@ GROUPED = re.compile(rb"[+-]?\d{1,3}((\.|,|'| |\xa0|\xc2\xa0|\xe2\x80\xaf|\xe2\x
 
 
 class NumberError(TypeError):
-    """A field is no number; `at` is its place among the fields."""
+    """A field is not a number; `at` is its place among the fields."""
 
     def __init__(self, why: str, at: int) -> None:
         super().__init__(why)
@@ -41,7 +41,7 @@ class NumberError(TypeError):
 
 
 class Words:
-    """What stands for a missing value, in bytes of the file."""
+    """The words for a missing value, in bytes of the file."""
 
     def __init__(self, words: list[bytes]) -> None:
         self._words = {word.encode() for word in BUILT_IN} | set(words)
@@ -80,7 +80,7 @@ def read(fields: Fields, decimal: str | None, words: Words) -> tuple[np.ndarray,
 
 
 def parse(texts: pa.LargeStringArray, decimal: str | None) -> np.ndarray:
-    """Texts without blanks around them as numbers; NaN where one is none, not finite, or Python's alone."""
+    """Texts without blanks around them as numbers; NaN for others, infinity, and those of Python alone."""
     points = texts if decimal == "." else pc.replace_substring(texts, ",", ".")
     values = None
     if decimal != "," or not pc.any(pc.match_substring(texts, ".")).as_py():
@@ -113,7 +113,7 @@ def _present(fields: Fields, words: Words) -> _Present:
 
 
 def _fill_in(values: np.ndarray, texts: pa.LargeStringArray, at: np.ndarray, decimal: str | None) -> None:
-    """What Python alone calls a number, and a refusal of what nobody does."""
+    """Numbers that only Python reads; refuse what is not a number at all."""
     unread = np.flatnonzero(np.isnan(values))
     coded = some(texts, unread).dictionary_encode()
     code = values_of(coded.indices, np.int32)
@@ -127,7 +127,7 @@ def _fill_in(values: np.ndarray, texts: pa.LargeStringArray, at: np.ndarray, dec
 
 
 def _number(word: bytes, decimal: str | None) -> float | None:
-    """What Python reads; None where that is no number of a table."""
+    """The number that Python reads; None if it is not one for a table."""
     if b"_" in word or (decimal == "," and POINT in word):
         return None
     try:
@@ -137,7 +137,7 @@ def _number(word: bytes, decimal: str | None) -> float | None:
 
 
 def _why(field: bytes, decimal: str | None) -> str:
-    """What is wrong with a field; of the field itself nothing, since it may be an original."""
+    """What is wrong with a field, without quoting it, since it may be an original."""
     one = field.count(COMMA_BYTE) + field.count(POINT) == 1 and field.translate(None, b"+-.,").isdigit()
     if GROUPED.fullmatch(field) and not one:
         return "must be numeric without thousands separators, got some"
@@ -149,7 +149,7 @@ def _why(field: bytes, decimal: str | None) -> str:
 
 
 def _marks(texts: pa.LargeStringArray) -> int:
-    """The decimal marks of numbers, and whether each is one beyond doubt."""
+    """The decimal marks of numbers, and whether each is certain."""
     seen = 0
     for mark, told, clear in ((".", DOT, CLEAR_DOT), (",", COMMA, CLEAR_COMMA)):
         marked = texts.filter(pc.match_substring(texts, mark))

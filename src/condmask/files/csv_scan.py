@@ -60,7 +60,7 @@ class Records(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """So many whole records, with which a text begins; the first is this row of the file."""
+    """The number of whole records at the start of a text; the first is this row of the file."""
 
     row: int
     records: int
@@ -78,7 +78,7 @@ class Stretches:
         self._every, self._runs, self._rows = 1, 0, 0
 
     def add(self, part: Records) -> None:
-        """Keep what is to be kept of a run, the first time that it comes by."""
+        """Keep the required part of a run, the first time it is read."""
         if part.row < self._rows or not len(part.starts):
             return
         if self._runs % self._every == 0:
@@ -148,7 +148,7 @@ def find(
 
 
 def line_at(path: Path, dialect: Dialect, offset: int) -> int:
-    """The line in which a byte stands; looked for only when something is wrong with it."""
+    """The line of a byte, found only when something is wrong with it."""
     line = 1
     with open_utf8(path, dialect.encoding) as file:
         while offset > 0:

@@ -1,4 +1,4 @@
-"""Fields of a CSV file as texts of Arrow, whatever their encoding: it looks at no byte before it is asked to.
+"""Fields of a CSV file as texts of Arrow, whatever their encoding, which Arrow does not check until used.
 
 What would import pandas (Arrow's scalars, and arrays of Python's and NumPy's objects) is left alone, since
 that takes a third of a second.
@@ -41,7 +41,7 @@ def content_of(texts: pa.LargeStringArray) -> tuple[memoryview, np.ndarray]:
 
 
 def where(condition: pa.BooleanArray) -> np.ndarray:
-    """Where something holds of texts of which none is null."""
+    """The places where a condition holds, for texts without nulls."""
     bits = np.frombuffer(condition.buffers()[1], np.uint8)
     found = np.unpackbits(bits, count=condition.offset + len(condition), bitorder="little")
     return found[condition.offset :].view(np.bool_)

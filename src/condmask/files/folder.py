@@ -1,4 +1,4 @@
-"""Many files as one table: the rows of one after those of the other, and what their names tell as columns.
+"""Many files as one table: the rows of one after those of the other, with columns from their names.
 
 Such columns, the keys of Hive's folders and the name of the file, are read as any other is: as strata, as
 groups, by audits, since a release keeps both. They are never written.
@@ -45,7 +45,7 @@ class FolderTable:
         self.names: list[str] = [*original.names, *self.virtual]
 
     def metadata(self) -> dict[str, Any] | None:
-        """What an earlier masking left in the folder, if all files are those that it wrote."""
+        """What an earlier masking published in the folder, if all files are those that it wrote."""
         listed = read_list(self.files.base)
         if listed is None:
             for k, path in enumerate(self.files.paths):
@@ -56,17 +56,17 @@ class FolderTable:
 
     @property
     def rows(self) -> int | None:
-        """How many rows all files have, where that is known."""
+        """The number of rows of all files, if it is known."""
         rows: int | None = self.original.rows
         return rows
 
     def fingerprints(self) -> dict[Path, Fingerprint]:
-        """Those of the files that are there now."""
+        """Those of the files that exist now."""
         return fingerprints_of(self.path)
 
     @property
     def description(self) -> dict[str, Any]:
-        """What reading a copy again takes."""
+        """What is needed to read a copy again."""
         description: dict[str, Any] = self.original.description
         return description
 
@@ -80,12 +80,12 @@ class FolderTable:
         self.original.keep(notes)
 
     def place_of(self, row: int) -> str:
-        """The file, and the place in it, where a row stands."""
+        """The file of a row, and its place there."""
         place: str = self.original.place_of(row)
         return place
 
     def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
-        """All rows in one pass; what the names of files tell stands beside them."""
+        """All rows in one pass, with columns from the names of files."""
         virtual = [name for name in (*names, *labels) if name in self.virtual]
         values = {name: self._values(name) for name in names if name in virtual}
         for name in values:
@@ -131,7 +131,7 @@ class FolderTable:
             target.wrote(name, rows.done - before)
 
     def _runs(self, names: list[str], labels: list[str]) -> Iterator[tuple[int, int, Part]]:
-        """First row, number of rows, and what stands in the files, none of it across two files."""
+        """First row, number of rows, and data from the files, never across two files."""
         start = 0
         if names or labels:
             for part in self.original.parts(names, labels):

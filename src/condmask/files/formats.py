@@ -1,4 +1,4 @@
-"""What a file of any format gives and takes, and which format it has."""
+"""Formats of files, and what a file of any format provides."""
 
 import json
 import re
@@ -34,21 +34,21 @@ FILENAME = "__filename"  # the name of a file among many, as a column
 
 
 class Rows(Protocol):
-    """Masked rows on their way into a file."""
+    """Masked rows to be written to a file."""
 
     workers: int  # threads that a writer may use
     done: int  # rows that were taken
 
     @property
     def columns(self) -> dict[str, tuple[str, int | None]]:
-        """Kind and, for formats of text, decimals of each column; None is as many as they need."""
+        """Kind and, for text formats, decimals of each column; None for as many as needed."""
 
     @property
     def nulls(self) -> set[str]:
-        """The columns that get a null wherever a masked value is NaN; in others the original stays there."""
+        """The columns in which a masked NaN becomes a null; in others the original stays."""
 
     def take(self, count: int) -> dict[str, np.ndarray]:
-        """The next rows of every column; NaN where a value is missing, or a code for that."""
+        """The next rows of every column; NaN for a missing value, or a code for one."""
 
 
 class Part(NamedTuple):
@@ -68,19 +68,19 @@ class Sample(NamedTuple):
 
 
 class Writable(Protocol):
-    """A table on its way into a file."""
+    """A table to be written to a file."""
 
     path: Path
 
     def fingerprints(self) -> dict[Path, Fingerprint]:
-        """The files that the table stands in, with what changes when somebody writes to one."""
+        """The files of the table, with fingerprints that change when somebody writes to one."""
 
     @property
     def description(self) -> dict[str, Any]:
-        """What reading a copy again takes, in terms of JSON, where the copy cannot tell."""
+        """What is needed to read a copy again and is not in the copy, as JSON."""
 
     def rewrite(self, output: Output, rows: Rows, metadata: dict[str, Any]) -> None:
-        """Copy the table with the masked rows in place; missing values stay as they are."""
+        """Copy the table with the masked rows in place; missing values stay unchanged."""
 
 
 class Table(Writable, Protocol):
@@ -90,23 +90,23 @@ class Table(Writable, Protocol):
 
     @property
     def rows(self) -> int | None:
-        """How many rows it has; None where only reading all of it tells."""
+        """The number of rows; None if only reading all of it tells."""
 
     def metadata(self) -> dict[str, Any] | None:
-        """What an earlier masking left with the file."""
+        """What an earlier masking published with the file."""
 
     def notes(self) -> list[str]:
         """The names of notes on the file and its columns that a copy leaves out."""
 
     def keep(self, notes: Collection[str]) -> None:
-        """Keep notes of these names, on the file and its columns in clear, in a copy; others stay behind."""
+        """Keep notes of these names, on the file and its unmasked columns, in a copy, and no others."""
 
     def parts(self, names: Sequence[str], labels: Sequence[str] = ()) -> Iterator[Part]:
         """All rows in one pass: columns of numbers, and others, of any plain type, as labels."""
 
     def sample(self, names: Sequence[str], rows: np.ndarray) -> Sample:
-        """These rows, or about as many from all over the file where that is cheaper, once `parts` went
-        through it; columns that cannot be decoded, or hold lists and the like, are left out."""
+        """These rows, or about as many from all over the file if that is cheaper; call after a pass of
+        `parts`. Columns that cannot be decoded, or contain lists and the like, are left out."""
 
 
 def format_of(path: Path) -> str:
@@ -122,17 +122,17 @@ def format_of(path: Path) -> str:
 
 
 def suffix_of(path: Path) -> str:
-    """The suffix of a file, with the one before where it is packed."""
+    """The suffix of a file, together with the one before if it is compressed."""
     suffix = path.suffix.lower()
     return "".join(path.suffixes[-2:]).lower() if suffix == ".gz" else suffix
 
 
 def columns_exist(table: Table, names: Sequence[str]) -> None:
-    """Refuse names that a table has not, or has several times."""
+    """Refuse names that a table does not have, or has several times."""
     for name in names:
         if name == FILENAME and name not in table.names:
             raise ArgumentError(
-                f"{table.path} is one file, and only many have strata by file (--strata-by-file)"
+                f"{table.path} is one file, and strata by file (--strata-by-file) need several"
             )
         if table.names.count(name) != 1:
             number = "no column" if name not in table.names else "several columns"
@@ -140,22 +140,22 @@ def columns_exist(table: Table, names: Sequence[str]) -> None:
 
 
 def in_the_files(table: Table, names: Collection[str]) -> None:
-    """Refuse columns to mask that the names of folders or files tell, which stay as they are."""
+    """Refuse columns to mask whose values are in the names of folders or files, which do not change."""
     for name in names:
         if name in getattr(table, "virtual", ()):
             raise ArgumentError(
-                f"{name} cannot be masked: it stands in the names of files of {table.path}, and these are "
+                f"{name} cannot be masked: the names of files of {table.path} contain it, and these are "
                 "released"
             )
 
 
 def without_names(table: Table, text: str) -> list[str]:
-    """How to leave out the columns in a text that names of files tell; nothing where it has none of them."""
+    """How to leave out columns of a text that names of files reveal; nothing if it names none of them."""
     told = [name for name in getattr(table, "virtual", ()) if repr(name) in text]
     if not told:
         return []
     return [
-        f"names of files and folders tell {_checks.listed(told)}, and are released: to leave that out, mask "
+        f"names of files and folders reveal {_checks.listed(told)}, and are released: to avoid that, mask "
         "one file of all rows instead"
     ]
 
@@ -172,7 +172,7 @@ def named_once(table: Table) -> None:
 
 @contextmanager
 def in_lines(table: Table) -> Iterator[None]:
-    """Errors about a row name the line of a file of text, which editors count, and which of many it is."""
+    """Let errors about a row name the line of a text file, as editors count, and the file."""
     try:
         yield
     except (ArgumentError, ArgumentTypeError) as error:

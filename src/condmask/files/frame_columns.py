@@ -1,4 +1,4 @@
-"""Columns of data frames on their way to being masked, decimals among them, which take Arrow."""
+"""Columns of data frames to be masked; decimals need Arrow."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from condmask import frames
 from condmask._grid import decimals_of
-from condmask.errors import MissingPackageError
+from condmask._optional import optional
 
 
 def column_of_frame(frame: Any, name: str, *, least: int = 2) -> frames.Column:
@@ -17,12 +17,10 @@ def column_of_frame(frame: Any, name: str, *, least: int = 2) -> frames.Column:
 
 
 def _decimals(values: Any, name: str) -> frames.Column:
-    try:
+    with optional(f"{name}, a column of decimals,", "cli"):
         import pyarrow as pa
 
         from condmask.files.arrow_types import numbers, released, released_type
-    except ImportError as error:
-        raise MissingPackageError(f"{name} holds decimals, for which pyarrow is needed") from error
     import narwhals as nw
 
     series = nw.from_native(values, series_only=True)

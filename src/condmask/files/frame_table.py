@@ -1,4 +1,4 @@
-"""A data frame, and the masked columns in it, on their way into a file of any format."""
+"""Writing a data frame, with the masked columns in it, to a file of any format."""
 
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,12 @@ class FrameTable:
         self._table = frames.arrow_table(frame)
 
     def fingerprints(self) -> dict[Path, Fingerprint]:
-        """A frame stands in no file."""
+        """A frame is in no file."""
         return {}
 
     @property
     def description(self) -> dict[str, Any]:
-        """A frame is written as files mostly are."""
+        """A frame is written in the usual way."""
         return {}
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
@@ -49,7 +49,7 @@ class FrameTable:
 
 
 class MaskedRows:
-    """The rows of columns that were masked in the frame; where one misses a value, its cell stays."""
+    """The rows of columns that were masked in the frame; the cell of a missing value stays."""
 
     workers: int = 1
 

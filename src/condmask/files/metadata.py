@@ -35,7 +35,7 @@ def sidecar(path: Path) -> Path | None:
 
 
 def place_of_metadata(path: Path) -> str:
-    """Where what is published stands, for messages."""
+    """The place of what is published, for messages."""
     if is_folder(path):
         return f"in {FOLDER_METADATA} in the folder"
     beside = sidecar(path)
@@ -73,7 +73,7 @@ def beside_data(metadata: dict[str, Any], sha256: str) -> bytes:
 
 
 def read_beside(path: Path) -> dict[str, Any] | None:
-    """What stands beside a file, if it is that file's."""
+    """What was published beside a file, checked to belong to it."""
     beside = sidecar(path)
     if beside is None or not (os.path.exists(beside) or path in SCHEMES):  # a name may be too long for one
         return _listed_above(path)
@@ -81,7 +81,7 @@ def read_beside(path: Path) -> dict[str, Any] | None:
         metadata: dict[str, Any] = json.loads(beside.read_text())
         digest = metadata["sha256"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise FileError(f"{beside} is not what condmask published with a file of text") from None
+        raise FileError(f"{beside} is not what condmask published with a text file") from None
     # what was published as text may have been packed since
     if digest != digest_of(path) and not (is_packed(path) and digest == _digest_of_text(path)):
         raise FileError(
@@ -105,7 +105,7 @@ def read_list(folder: Path) -> dict[str, Any] | None:
 
 
 def from_json(text: str | bytes) -> Any:
-    """What a text says; an empty dict where it is no JSON."""
+    """The content of a text; an empty dict if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -113,7 +113,7 @@ def from_json(text: str | bytes) -> Any:
 
 
 def is_sound(metadata: Any) -> bool:
-    """Whether what is published has the fields, of the types, that reading it takes."""
+    """Whether what is published has the required fields, of the right types."""
     if not (isinstance(metadata, dict) and metadata.get("version") == VERSION):
         return False
     columns, origins = metadata.get("columns"), metadata.get("origins")
@@ -166,7 +166,7 @@ def _of_this_version(metadata: Any, path: Path) -> None:
 
 
 def part_entry(metadata: dict[str, Any], part: int) -> dict[str, Any]:
-    """What a file tells that is one of many."""
+    """The metadata of a file that is one of many."""
     return {
         "version": VERSION,
         "part": part,
@@ -179,17 +179,17 @@ def part_of(path: Path, metadata: dict[str, Any]) -> str:
     """The sentence on a file that is one of many."""
     part, parts, name = (metadata.get(key) for key in ("part", "parts", "release"))
     return (
-        f"{path} is part {part} of {parts} of release {name}, and tells nothing alone: read the folder with "
-        f"{FOLDER_METADATA} in it"
+        f"{path} is part {part} of {parts} of release {name}, and cannot be used alone: read the folder "
+        f"with {FOLDER_METADATA} in it"
     )
 
 
 def _listed_above(path: Path) -> dict[str, Any] | None:
-    """What a folder above tells of a file that it lists."""
+    """The metadata of a file that is listed in a folder above."""
     path = path.absolute()
     for folder in path.parents:
         listed = None
-        with suppress(OSError, ValueError):  # of others, and no business of this file
+        with suppress(OSError, ValueError):  # of other files
             listed = read_list(folder)
         if listed is not None and listed["version"] == VERSION:
             names = [part["name"] for part in listed["parts"]]
@@ -199,7 +199,7 @@ def _listed_above(path: Path) -> dict[str, Any] | None:
 
 
 def published(table: Table) -> Published | None:
-    """What was published with a file, in its metadata or in the file beside it; None where nothing was."""
+    """What was published with a file, in its metadata or beside it; None if nothing was."""
     metadata = table.metadata()
     if metadata is None:
         return None
@@ -217,7 +217,7 @@ def published(table: Table) -> Published | None:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file, computed once while it stays as it is; of many files that of the list of their
+    """The SHA-256 of a file, computed once unless it changes; of many files, that of the list of their
     digests and names."""
     if is_folder(path):
         files = part_files(path)

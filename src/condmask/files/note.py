@@ -1,6 +1,9 @@
-"""The note that goes with a release, for those who will analyse it."""
+"""The note that goes with a release, for analysts."""
+
+from pathlib import Path
 
 from condmask.estimates.origin import Origin
+from condmask.files.formats import ROOMY, format_of
 from condmask.files.metadata import Published
 from condmask.scheme import Scheme
 from condmask.schemes.description import rounding
@@ -8,23 +11,28 @@ from condmask.schemes.description import rounding
 HEAD = """\
 # {name}
 
-{rows:,} records{parts}. These columns were masked with condmask; all others are as they were.
+{rows:,} records{parts}. These columns were masked with condmask; all others are unchanged.
 
 {columns}
 
-No masked value is to be read as that of its record.
+Do not take a masked value for its record's own, and base no decision about a person on it.
+"""
+
+BESIDE = """
+Keep `{name}.condmask.json` with this file: it says how the columns were masked, and nothing can be estimated
+without it.
 """
 
 OF_PARTS = """\
- in {files}, which are one release: estimates need all of them, under the names that they have here"""
+ in {files}, which are one release: estimates need all of them, under their present names"""
 
 ESTIMATED = """
 ## What can be computed
 
 From the masked column and the numbers above, without the original: mean, standard deviation, moments,
 distribution function, quantiles, Gini coefficient, correlations, means of groups, regressions, each with its
-standard error and interval. Use the functions below: what is computed from the masked column as if it were
-the original is wrong. Keep all records, in their order: groups are told by a label, never cut out.
+standard error and interval. Use the functions below: ordinary formulas give wrong answers on a masked column.
+Keep all records, in their order: for a group, name the column of labels, and never select its records.
 
 ## How
 
@@ -46,38 +54,39 @@ print({variable}.correlation("another column"))
 AS_THEY_ARE = """
 ## What can be computed
 
-The values of {columns} are those of the original in another order: what concerns such a column alone is read
-from it as it stands.
+The values of {columns} are those of the original in another order. Ordinary formulas are right for statistics
+of such a column alone.
 """
 
 REVERSE_MAPPED = """
-Statistics of {columns} beside other columns (correlations, means of groups, regressions) cannot be read from
-the values as they stand: they come out nearer to nothing than those of the original.
+Ordinary formulas give wrong correlations, group means and regressions of {columns}: closer to zero than those
+of the original. Use these functions:
 
 ```python
 import condmask as cm
 {variable} = cm.read_release("{name}", "{column}")
 print({variable}.summary())                           # of the population, with standard errors
 print({variable}.summary(target="file"))              # of the original file itself
-print({variable}.group_means("a column of labels"))   # means of groups, swaps and noise undone
+print({variable}.group_means("a column of labels"))   # means of groups, corrected for swaps and noise
 print({variable}.correlation_interval("a column that was not masked"))
 ```
 """
 
 
 def sentence(scheme: Scheme, origin: Origin) -> str:
-    """How a column was masked, and what rounding did to it before."""
+    """How a column was masked, and how it was rounded before."""
     return scheme.sentence() + (rounding(*origin.shift) if origin.shift else "")
 
 
 def written_note(name: str, released: Published, parts: int | None = None) -> str:
-    """The note for a file of this name, or for a folder of so many."""
+    """The note for a file of this name, or for a folder of so many files."""
     schemes = released.schemes
     columns = "\n".join(
         f"* `{column}`: {sentence(scheme, released.origins[column])}" for column, scheme in schemes.items()
     )
     of = "" if parts is None else OF_PARTS.format(files="1 file" if parts == 1 else f"{parts:,} files")
     text = HEAD.format(name=name, rows=released.records, columns=columns, parts=of)
+    text += BESIDE.format(name=name) if parts is None and format_of(Path(name)) not in ROOMY else ""
     estimated = [column for column, scheme in schemes.items() if scheme.law is not None]
     if estimated:
         text += ESTIMATED.format(name=name, column=estimated[0], variable=_variable(estimated[0]))
@@ -91,5 +100,5 @@ def written_note(name: str, released: Published, parts: int | None = None) -> st
 
 
 def _variable(column: str) -> str:
-    """What Python may call a column."""
+    """A name for a column in Python."""
     return column if column.isidentifier() else "masked"

@@ -47,7 +47,7 @@ class _Part(NamedTuple):
 
 
 class _Encoded(NamedTuple):
-    """The pages of masked rows, by column, as pyarrow writes them into a file of their own."""
+    """The pages of masked rows, by column, as pyarrow writes them to a separate file."""
 
     content: memoryview
     chunks: list[Chunk]
@@ -130,7 +130,7 @@ class ParquetFile(ArrowFile):
         leaves: list[tuple[int, int]],
         heads: dict[int, Any],
     ) -> Iterator[_Part]:
-        """The masked rows, row group by row group; of some of these the first ones are put down."""
+        """The masked rows by row group; the first ones of some groups are kept for reading back."""
         schema = self._masked_schema(rows, types)
         with pq.ParquetFile(self.path, pre_buffer=False) as file:
             for number, group in enumerate(footer.groups):
@@ -215,7 +215,7 @@ class _Writer:
 
 
 def _encode(part: _Part) -> _Encoded:
-    """Rows as a Parquet file in memory, whose chunks are then lifted over."""
+    """Rows as a Parquet file in memory, from which the chunks are then copied."""
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, part.rows.schema, store_schema=False, **part.options) as writer:
         writer.write_table(part.rows, row_group_size=max(1, part.rows.num_rows))

@@ -1,4 +1,4 @@
-"""The footer of a Parquet file: where the chunks of each column stand, and what is known of them.
+"""The footer of a Parquet file: the place of the chunks of each column, and their metadata.
 
 Numbers of fields are those of parquet.thrift, the definition of the format. A chunk is one column of one row
 group, as compressed pages, and means the same wherever in a file it stands: so columns that are not masked
@@ -38,7 +38,7 @@ DICTIONARIES = {2, 8}  # encodings
 
 
 class Chunk(NamedTuple):
-    """Where a chunk begins, its length, and its metadata."""
+    """The start of a chunk, its length, and its metadata."""
 
     start: int
     length: int
@@ -47,7 +47,7 @@ class Chunk(NamedTuple):
 
 @dataclass
 class Footer:
-    """What stands at the end of a file."""
+    """The end of a file."""
 
     fields: Struct
     stop: int  # the byte at which it begins
@@ -104,7 +104,7 @@ def chunks_of(group: Struct, footer: Footer, path: Path) -> list[Chunk]:
 
 
 def moved(chunk: Chunk, start: int) -> Struct:
-    """The entry of a chunk that begins elsewhere; indexes of its pages and notes on it stay behind."""
+    """The entry of a moved chunk, without indexes of its pages and notes on it."""
     metadata = {key: value for key, value in chunk.metadata.items() if key in OF_CHUNKS}
     for key in (DATA, INDEX, DICTIONARY):
         if key in metadata and metadata[key][1] > 0:
@@ -174,18 +174,18 @@ def released_footer(
 
 
 def written_by(footer: Footer) -> Struct:
-    """The field that says who wrote a file, and that condmask did."""
+    """The field that names the writer of a file, with condmask."""
     return {WRITER: (BINARY, released_writer(footer.fields.get(WRITER, (BINARY, b""))[1]))}
 
 
 def footer_bytes(fields: Struct) -> bytes:
-    """A footer with its length, as a file ends."""
+    """A footer with its length, as at the end of a file."""
     written = write_struct(fields)
     return written + len(written).to_bytes(4, "little") + MAGIC
 
 
 def runs(chunks: list[Chunk]) -> Iterator[tuple[int, int]]:
-    """Start and length of the bytes of chunks, those that stand side by side at once."""
+    """Start and length of the bytes of chunks; adjacent ones are joined."""
     start = length = 0
     for chunk in chunks:
         if start + length != chunk.start:

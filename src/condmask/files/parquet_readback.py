@@ -1,4 +1,4 @@
-"""A written Parquet file is read back before it gets its name.
+"""A Parquet file that was written is read back before it gets its name.
 
 However it came about, pyarrow has to find its rows, its schema with all that is published in it, and the
 values at the beginning of some row groups, as they were meant. Where most chunks are copied as bytes, and the
@@ -27,7 +27,7 @@ UNREADABLE = (ValueError, LookupError, OSError, pa.ArrowException)  # no footer,
 
 
 def is_compared(group: int) -> bool:
-    """Whether the beginning of this row group is: those of the first ones, and of ever fewer later ones."""
+    """Whether the beginning of this row group is read back: the first groups, and ever fewer later ones."""
     return group & (group - 1) == 0
 
 
@@ -47,7 +47,7 @@ def as_parquet(schema: Any) -> Any:
 
 
 def check_written(target: Output, schema: Any, rows: int, heads: Mapping[int, Any]) -> None:
-    """Refuse a file that is not read as it was meant.
+    """Refuse a file that does not read back as intended.
 
     ``heads`` are the first rows of row groups, by the numbers of these; columns that they have not are not
     compared.
@@ -62,7 +62,7 @@ def check_written(target: Output, schema: Any, rows: int, heads: Mapping[int, An
 
 
 def check_copied(target: Output, meant: Struct, source: Path, masked: set[int]) -> None:
-    """Refuse a copy whose footer is not as it was meant; ``masked`` are the leaves that were written anew."""
+    """Refuse a copy whose footer is not as intended; ``masked`` are the rewritten leaves."""
     try:
         with target.read_back() as written:
             footer = read_footer(written, target.final)
@@ -102,7 +102,7 @@ def _begins_with(file: Any, group: int, head: Any) -> bool:
 
 
 def _equal(found: Any, meant: Any) -> bool:
-    """Whether two columns hold the same, in types that Parquet may have changed: NaN is NaN here."""
+    """Whether two columns are equal, in types that Parquet may have changed; NaN equals NaN here."""
     return found.equals(meant) or str(found.to_pylist()) == str(meant.to_pylist())
 
 
@@ -131,7 +131,7 @@ def _holds_source(written: Any, source: Any, stop: int, masked: set[int]) -> boo
 
 
 def _is_copy(chunk: Any, original: Any) -> bool:
-    """Whether a chunk is that of the source but for the place at which it stands."""
+    """Whether a chunk is that of the source, except for its place."""
     same = all(getattr(chunk, name) == getattr(original, name) for name in COPIED)
     distances = [[page - _start(one) for page in _pages(one)] for one in (chunk, original)]
     return same and distances[0] == distances[1]
@@ -143,5 +143,5 @@ def _start(chunk: Any) -> int:
 
 
 def _pages(chunk: Any) -> list[int]:
-    """Where the dictionary and the first page of values stand; a chunk without rows may have none."""
+    """The places of the dictionary and the first page of values, if any."""
     return [page for page in (chunk.dictionary_page_offset, chunk.data_page_offset) if page]

@@ -48,23 +48,23 @@ class PartFiles(NamedTuple):
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path means many files: it is a folder, or a glob and no file."""
+    """Whether a path means many files: a folder, or a glob that is not itself a file."""
     return path not in OPENED and (path.is_dir() or (is_glob(path) and not path.exists()))
 
 
 def fingerprints_of(path: Path) -> dict[Path, Fingerprint]:
-    """The files that a path means, with what changes when somebody writes to one."""
+    """The files of a path, with fingerprints that change when somebody writes to one."""
     paths = part_files(path).paths if is_folder(path) else [path]
     return {file: fingerprint(file) for file in paths}
 
 
 def is_glob(path: Path) -> bool:
-    """Whether a path that is nothing that exists is a pattern of files."""
+    """Whether a path that does not exist is a pattern of files."""
     return MAGIC.search(str(path)) is not None
 
 
 def base_of(path: Path) -> Path:
-    """The folder, or the one below which a pattern looks."""
+    """The folder, or the one in which a pattern searches."""
     if path.is_dir():
         return path
     first = next(k for k, part in enumerate(path.parts) if MAGIC.search(part))
@@ -72,7 +72,7 @@ def base_of(path: Path) -> Path:
 
 
 def part_files(path: Path) -> PartFiles:
-    """The files that a folder or a glob means; refused where there is none, or they are no table."""
+    """The files of a folder or a glob; refused if there are none, or if they are not one table."""
     base = base_of(path)
     if path.is_dir():
         names = _below(path)
@@ -89,7 +89,7 @@ def part_files(path: Path) -> PartFiles:
 
 
 def _one_format(path: Path, base: Path, names: list[str]) -> None:
-    """Refuse files of other formats than most, and those of none."""
+    """Refuse files of another format than most, or of no known format."""
     endings = [_ending(name) for name in names]
     counts = Counter(ending for ending in endings if ending)
     usual = max(counts, key=lambda ending: counts[ending], default=None)
@@ -98,18 +98,18 @@ def _one_format(path: Path, base: Path, names: list[str]) -> None:
             what = f"that end in one of {', '.join(FORMATS)}" if usual is None else "of one format"
             others = "" if ending is None else f" beside {names[endings.index(usual)]}"
             raise ArgumentError(
-                f"{path} must hold files {what}, got {name}{others}: name those that are meant by a pattern "
-                f"in quotes ({_pattern(base, usual or '.parquet')}), or begin its name with _"
+                f"{path} must contain files {what}, got {name}{others}: select files by a pattern in quotes "
+                f"({_pattern(base, usual or '.parquet')}), or begin its name with _"
             )
 
 
 def _pattern(base: Path, suffix: str) -> str:
-    """A glob of all files below a folder that end so."""
+    """A glob of all files below a folder with this suffix."""
     return f"'{glob.escape(str(base))}/**/*{suffix}'"
 
 
 def _once(path: Path, base: Path, names: list[str]) -> None:
-    """Refuse links to a file among the others: its records would be released twice, with other coins."""
+    """Refuse links to a file among the others: its records would be released twice, masked differently."""
     names_of: dict[tuple[int, int], str] = {}
     for name in names:
         _checks.utf8(base / name)
@@ -120,14 +120,15 @@ def _once(path: Path, base: Path, names: list[str]) -> None:
         before = names_of.setdefault((status.st_dev, status.st_ino), name)
         if before != name:
             raise ArgumentError(
-                f"{path} must hold each file once, got {before} and {name}, which are one: begin the name of "
-                "one with _"
+                f"{path} must contain each file once, got {before} and {name}, which are the same file: "
+                "begin the name of one with _"
             )
 
 
 def _ending(name: str) -> str | None:
-    """What files of one table have in common: of text the suffix, since notes in .txt lie beside data in
-    .csv; None where it is no file of data."""
+    """What files of one table have in common; None for files that are not data.
+
+    For text this is the suffix, since notes in .txt may be beside data in .csv."""
     suffix = suffix_of(Path(name))
     kind = FORMATS.get(suffix)
     if kind in ROOMY:
@@ -136,8 +137,8 @@ def _ending(name: str) -> str | None:
 
 
 def partitions(names: Sequence[str], path: Path) -> dict[str, list[Any]]:
-    """What folders tell by key, file by file: numbers if all are, each written in one way; None where a value
-    is missing."""
+    """The values in the names of folders, by key and file: numbers if all are, each written in one way; None
+    for a missing value."""
     rows = [_keys(name) for name in names]
     for name, keys in zip(names, rows, strict=True):
         if [key for key, _ in keys] != [key for key, _ in rows[0]]:
@@ -158,7 +159,7 @@ def _told(keys: list[tuple[str, str | None]]) -> str:
 
 
 def _keys(name: str) -> list[tuple[str, str | None]]:
-    """What the folders above a file tell."""
+    """Keys and values in the names of the folders above a file."""
     pairs = [folder.split("=", 1) for folder in name.split("/")[:-1] if "=" in folder]
     return [(unquote(key), None if value == NO_VALUE else unquote(value)) for key, value in pairs]
 
@@ -174,7 +175,7 @@ def _typed(values: list[str | None]) -> list[Any]:
 
 
 def _below(folder: Path) -> list[str]:
-    """All files below a folder, but for those in folders that are left out."""
+    """All files below a folder, except those in folders that are left out."""
 
     def stop(error: OSError) -> None:
         raise error

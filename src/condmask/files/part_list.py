@@ -1,4 +1,4 @@
-"""The list of the files of a release: by it a missing, added or changed one is noticed, and named."""
+"""The list of the files of a release, by which missing, added and changed ones are found and named."""
 
 import hashlib
 from pathlib import Path
@@ -19,9 +19,9 @@ LONGEST = 1 << 28  # bytes of a footer
 def part_digest(path: Path) -> str:
     """A digest of a file by which most changes are noticed.
 
-    Of text it is the SHA-256 of the file. Of Parquet and Arrow it is that of the size and the footer, which
-    says where everything stands, how long it is, and what the extremes of columns are: it does not notice
-    bytes that were exchanged within the data where that changes none of these.
+    For text it is the SHA-256 of the file. For Parquet and Arrow it is that of the size and the footer, which
+    has the place and length of everything, and the extremes of columns: bytes that were exchanged within the
+    data without changing these are not noticed.
     """
     kind = format_of(path)
     if kind not in ROOMY:
@@ -36,7 +36,7 @@ def part_digest(path: Path) -> str:
 
 
 def check_parts(files: PartFiles, listed: dict[str, Any]) -> None:
-    """Refuse a folder whose files are not those that were published together, by their names."""
+    """Refuse a folder whose files are not those that were published together under these names."""
     base, digests = files.base, {part["name"]: part["digest"] for part in listed["parts"]}
     missing = [name for name in digests if name not in files.names]
     added = [name for name in files.names if name not in digests]
@@ -45,21 +45,21 @@ def check_parts(files: PartFiles, listed: dict[str, Any]) -> None:
     for name in (*added, *changed):
         before = known.get(part_digest(base / name))
         if before in missing or before in changed:
-            raise FileError(f"{base} is not the folder that was released: {name} is what was {before} there")
-    for names, what in ((missing, "it lacks {}"), (added, "{} came to it"), (changed, "{} changed")):
+            raise FileError(f"{base} is not the folder that was released: {name} was {before} there")
+    for names, what in ((missing, "it lacks {}"), (added, "{} was added"), (changed, "{} changed")):
         if names:
             raise FileError(
-                f"{base} is not the folder that was released: {what.format(_checks.listed(names))}, as "
-                f"{FOLDER_METADATA} in it tells"
+                f"{base} is not the folder that was released: {what.format(_checks.listed(names))}, by its "
+                f"{FOLDER_METADATA}"
             )
     if files.names != list(digests):
         raise FileError(f"{base} is not the folder that was released: {FOLDER_METADATA} has another order")
 
 
 def refuse_release(path: Path, metadata: dict[str, Any] | None) -> None:
-    """Refuse a file that is a release, or a part of one, among files that are none."""
+    """Refuse a file that is a release, or part of one, among originals."""
     if metadata is None:
         return
     if isinstance(metadata, dict) and "part" in metadata:
         raise ArgumentError(part_of(path, metadata))
-    raise ArgumentError(f"{path} is a release of its own: read it alone, and mask the original of it instead")
+    raise ArgumentError(f"{path} is a release by itself: read it alone, or mask its original instead")

@@ -1,4 +1,4 @@
-"""A release on its way to where it stays: data, what is published with them, the note for analysts."""
+"""Publishing a release: the data, how they were masked, and the note for analysts."""
 
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -22,16 +22,16 @@ from condmask.files.streams import OPENED
 
 
 def targets_of(source: Path | None, target: Path, *, overwrite: bool) -> dict[Path, Any]:
-    """The files, or the folder, that a release of a source will be, as they are now; refused where they may
-    not be written. A source that has parts and is no file is None."""
+    """The files, or the folder, that a release will be, as they are now; refused if they may not be written.
+
+    `source` is None if it has partitions and is not a file."""
     _checks.utf8(target)
     if target not in OPENED and not target.absolute().parent.is_dir():
         raise FileError(f"cannot write to {target.parent}: no such file or directory")
     for folder in target.absolute().parents if target not in OPENED else ():
         if (folder / FOLDER_METADATA).is_file():
             raise FileError(
-                f"target must stand apart from other releases, got {target}, which would be no part of the "
-                f"one in {folder}"
+                f"target must be outside other releases, got {target}, which is within the one in {folder}"
             )
     _checks.truth(overwrite, "overwrite")
     if source is None or is_folder(source):
@@ -50,7 +50,7 @@ def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite
     target = next(iter(targets))
     _checks.truth(overwrite, "overwrite")
     if source is not None and source.exists() and target.exists() and source.samefile(target):
-        raise FileError(f"target must be another file than the source, got {target}")
+        raise FileError(f"target must be a different file from the source, got {target}")
     if target.is_dir():
         raise FileError(f"{target} is a directory")
     for path, before in targets.items():
@@ -66,10 +66,10 @@ def publish(
     original: Any,
     entering: AbstractContextManager[None] | None = None,
 ) -> None:
-    """Write a table with its masked rows; nothing where the source is not as it was when it was read.
+    """Write a table with its masked rows; nothing if the source changed since it was read.
 
     ``targets`` are the files of the release, or its folder, with their fingerprints when the job began. They
-    take their names within ``entering``, which may refuse them still.
+    take their names within ``entering``, which may still refuse them.
     """
     if isinstance(table, FolderTable):
         ((folder, state),) = targets.items()

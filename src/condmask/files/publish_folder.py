@@ -36,27 +36,27 @@ State = tuple[Any, ...] | None  # of a target; None where it is free
 
 
 def folder_state(target: Path) -> State:
-    """What changes when somebody writes to a folder; None where there is nothing in it, or no folder."""
+    """A value that changes when somebody writes to a folder; None if it is empty or does not exist."""
     entries = _entries(target)
     return tuple((name, fingerprint(target / name)) for name in entries) if entries else None
 
 
 def writable_folder(target: Path, state: State, source: Path | None, *, overwrite: bool) -> None:
-    """Refuse a target of many files that may not be written; a source that is no file is None."""
-    must = "target must be a folder where the source " + ("has partitions" if source is None else "is one")
+    """Refuse a target folder that may not be written; a source that is not a file is None."""
+    must = "target must be a folder if the source " + ("has partitions" if source is None else "is one")
     if target in OPENED:
         raise FileError(f"{must}, got {target}: name one")
     suffix = target.suffix.lower()
     alike = source is not None and source.suffix.lower() == suffix and not is_glob(source)
     if suffix in FORMATS and not alike:
-        stay = "" if source is None else ": many files stay many, of their names and format"
-        raise ArgumentError(f"{must}, got {target}, which is called as a file{stay}")
+        stay = "" if source is None else ": files keep their names and format"
+        raise ArgumentError(f"{must}, got {target}, which has the name of a file{stay}")
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         what = "a link" if target.is_symlink() else "a file"
         raise FileError(f"{must}, got {target}, which is {what}")
     if Path.cwd().is_relative_to(target.resolve()):
         raise FileError(
-            f"target must be another folder than the one in which this runs, got {target}: name a new one"
+            f"target must not be the current folder or one above it, got {target}: name a new one"
         )
     if source is not None:
         _apart(target, source)
@@ -75,7 +75,7 @@ def publish_folder(
     original: Any,
     entering: AbstractContextManager[None] | None = None,
 ) -> None:
-    """Write a folder with the masked rows of many files; nothing where these changed since they were read."""
+    """Write a folder with the masked rows of many files; nothing if these changed since they were read."""
 
     def rewrite(folder: OutputFolder, metadata: dict[str, Any]) -> dict[str, Any]:
         table.rewrite(folder, rows, metadata)
@@ -95,7 +95,7 @@ def publish_parts(
     published: Published,
     entering: AbstractContextManager[None] | None = None,
 ) -> None:
-    """A folder of files of these names, which ``write`` puts into it, with what is published with them.
+    """Write a folder of files with these names by ``write``, together with what is published with them.
 
     ``write`` is given the folder and the metadata, and returns what else reading takes.
     """
@@ -115,7 +115,7 @@ def publish_parts(
 
 
 class OutputFolder:
-    """A folder on its way to its name.
+    """A folder that does not have its name yet.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class OutputFolder:
 
     @contextmanager
     def part(self, name: str) -> Iterator[Output]:
-        """A file that has its name, and is on the disk, when it is complete."""
+        """A file that gets its name, on the disk, when it is complete."""
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with written_part(path, self.mode) as output:
@@ -146,7 +146,7 @@ class OutputFolder:
         self.records[name] = records
 
     def finish(self) -> None:
-        """All names are on the disk, for those whom the folder that it replaces is for."""
+        """Put all names on the disk, readable by those who may read the folder it replaces."""
         for place, _, _ in os.walk(self.path):
             os.chmod(place, stat.S_IMODE(os.stat(place).st_mode) & self._of_folders)
             _synced(Path(place))
@@ -154,7 +154,7 @@ class OutputFolder:
 
 @contextmanager
 def written_part(path: Path, mode: int) -> Iterator[Output]:
-    """A file that has its name, and is on the disk, when it is complete, for those whom this mode lets."""
+    """A file that gets its name, on the disk and with this mode, when it is complete."""
     output = Output(path)
     try:
         yield output
@@ -167,7 +167,7 @@ def written_part(path: Path, mode: int) -> Iterator[Output]:
 
 @contextmanager
 def publishing_folder(target: Path, state: State) -> Iterator[OutputFolder]:
-    """A folder that takes its name when it is complete; ``state`` is the target's when the job began."""
+    """A folder that gets its name when it is complete; ``state`` is the target's when the job began."""
     target = Path(os.path.abspath(target))
     try:
         with ExitStack() as stack:
@@ -187,7 +187,7 @@ def publishing_folder(target: Path, state: State) -> Iterator[OutputFolder]:
 
 
 def _claimed(target: Path, stack: ExitStack) -> Path:
-    """A new hidden folder, locked, which is gone with the stack; what killed jobs left is removed."""
+    """A new hidden folder, locked, and removed with the stack; leftovers of killed jobs are removed."""
     with locked(target.parent):
         for left in _hidden_folders(target):
             with ExitStack() as trying:
@@ -202,7 +202,7 @@ def _claimed(target: Path, stack: ExitStack) -> Path:
 
 
 def _hidden_folders(target: Path) -> list[Path]:
-    """The hidden folders of this user's jobs for a target, on systems that tell whether these live."""
+    """The hidden folders of this user's jobs for a target, on systems that know whether these still run."""
     if not hasattr(os, "getuid"):
         return []
     name = re.compile(re.escape(hidden_name(target, "condmask-").name) + "[0-9a-f]{16}")
@@ -216,7 +216,7 @@ def _hidden_folders(target: Path) -> list[Path]:
 
 
 def _lock(folder: Path, stack: ExitStack) -> bool:
-    """Lock a folder as long as the stack lives; False where another process has."""
+    """Lock a folder until the stack closes; False if another process has it."""
     try:
         import fcntl
 
@@ -244,7 +244,7 @@ def _remove(hidden: Path, target: Path) -> None:
 
 
 def _take_name(new: Path, target: Path, hidden: Path) -> None:
-    """Give a folder the name of the target; what was there stands in the hidden folder then."""
+    """Give a folder the name of the target; what was there moves into the hidden folder."""
     if not _entries(target):
         if target.is_dir():
             target.rmdir()
@@ -281,31 +281,33 @@ def _exchanged(a: Path, b: Path) -> bool:
 
 
 def _only_a_release(folder: Path) -> None:
-    """Refuse to replace a folder that holds anything but one of our releases."""
+    """Refuse to replace a folder that contains anything but one of our releases."""
     listed = read_list(folder)
     if listed is None:
-        raise FileError(f"{folder} is no release of many files, and is not replaced: name another target")
+        raise FileError(
+            f"{folder} is not a release of several files, and is not replaced: name another target"
+        )
     known = {FOLDER_METADATA, FOLDER_NOTE, *(part["name"] for part in listed["parts"])}
     above = {parent.as_posix() for name in known for parent in Path(name).parents}
     others = [name for name in _entries(folder) if name not in known | above]
     if others:
         raise FileError(
-            f"{folder} holds what is no part of the release in it, and is not replaced: "
+            f"{folder} contains more than the release in it, and is not replaced: "
             f"{_checks.listed(others[:5])}"
         )
 
 
 def _apart(target: Path, source: Path) -> None:
-    """Refuse a target within the source, or around it; what stands beside files of a glob is no source."""
+    """Refuse a target within the source, or around it; other files beside those of a glob are allowed."""
     base, place = base_of(source).resolve(), target.resolve()
     within = base in place.parents and (not is_glob(source) or source.is_dir() or "**" in source.parts)
     if within or base == place or place in base.parents:
-        where = "stands within it" if within else "is that folder" if base == place else "holds it"
-        raise FileError(f"target must stand apart from the source, {source}, got {target}, which {where}")
+        where = "is within it" if within else "is that folder" if base == place else "contains it"
+        raise FileError(f"target must be outside the source, {source}, got {target}, which {where}")
 
 
 def _entries(folder: Path) -> list[str]:
-    """All files and folders below a folder, by their paths from there; none where there is none."""
+    """All files and folders below a folder, by relative path; none if it does not exist."""
     return sorted(
         Path(place, name).relative_to(folder).as_posix()
         for place, folders, files in os.walk(folder)
@@ -314,7 +316,7 @@ def _entries(folder: Path) -> list[str]:
 
 
 def _allowed(target: Path) -> tuple[int, int]:
-    """What the modes of a folder to be replaced leave to folders and to files."""
+    """The modes that folders and files may have, from those of the folder to be replaced."""
     of_folders = of_files = 0o7777
     if target.is_dir():
         of_folders &= stat.S_IMODE(target.stat().st_mode)

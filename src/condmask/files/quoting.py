@@ -1,4 +1,4 @@
-"""What stands around the numbers of a CSV file: quotes, and the blank that belongs to a delimiter.
+"""Characters around the numbers of a CSV file: quotes, and the blank that belongs to a delimiter.
 
 Where only some numbers have them, such as those above 999, they tell of the originals what masking hides.
 """
@@ -27,7 +27,7 @@ def outer_bounds(fields: Fields, *, blank: bool) -> tuple[np.ndarray, np.ndarray
 
 
 def _quotes_and_blanks(fields: Fields, *, blank: bool) -> tuple[np.ndarray, np.ndarray]:
-    """1 where a field stands in quotes, and where a blank is before it, which the scan left out."""
+    """1 for a field in quotes, and 1 for a blank before it, which the scan left out."""
     quotes = _before(fields, fields.starts) == QUOTE
     blanks = (_before(fields, fields.starts - quotes) == BLANK) & blank
     return quotes.astype(np.int64), blanks.astype(np.int64)

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from condmask._blocks import Workers
 from condmask._log import logger
+from condmask._optional import optional
 from condmask._scratch import joined
-from condmask.errors import ArgumentError, MissingPackageError
+from condmask.errors import ArgumentError
 from condmask.files.csv_format import CsvFormat
 from condmask.files.folder import FolderTable
 from condmask.files.formats import (
@@ -103,7 +103,7 @@ def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -
     is_text = format_of(path) not in ROOMY
     if csv is not None and not is_text:
         raise ArgumentError(f"csv must be left out for {path.name}, which is no text, got {csv!r}")
-    with _with_pyarrow(path.name):
+    with optional(path.name, "cli"):
         if not is_text:
             return _open_with_arrow(path)
         from condmask.files.csv import CsvFile
@@ -125,7 +125,7 @@ def _open_folder(path: Path, csv: CsvFormat | None, workers: Workers) -> Table:
     is_text = format_of(files.paths[0]) not in ROOMY
     if csv is not None and not is_text:
         raise ArgumentError(f"csv must be left out for {path}, which holds no text, got {csv!r}")
-    with _with_pyarrow(str(path)):
+    with optional(str(path), "cli"):
         if not is_text:
             from condmask.files.arrow_folder import ArrowFiles
 
@@ -142,15 +142,6 @@ def converted(table: Table) -> Table:
     from condmask.files.convert import Converted
 
     return Converted(table)
-
-
-@contextmanager
-def _with_pyarrow(name: str) -> Iterator[None]:
-    """Files are read by pyarrow, which is not there where nobody asked for files."""
-    try:
-        yield
-    except ImportError as error:
-        raise MissingPackageError(f"{name} needs pyarrow: pip install 'condmask[cli]'") from error
 
 
 def labels_of_column(table: Table, name: str) -> np.ndarray:

@@ -44,9 +44,11 @@ def read_bytes(path: Path, file: Any, size: int) -> bytes:
     try:
         data: bytes = file.read(size)
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise FileError(f"{path}: not readable: it is no gzip file, or a damaged one") from None
+        raise FileError(f"{path}: not readable: it is not a gzip file, or is damaged") from None
     except UnicodeDecodeError as error:
-        raise FileError(f"{path}: not readable: it holds what is no text in {error.encoding}") from None
+        raise FileError(
+            f"{path}: not readable: it contains bytes that are not text in {error.encoding}"
+        ) from None
     return data
 
 

@@ -1,4 +1,4 @@
-"""The room that masking takes on disks, known, and looked for, before anything is read.
+"""The disk space that masking takes, computed and checked before anything is read.
 
 Temporary files hold the columns to be masked (8 bytes a value), strata (4 bytes a row and column), donor
 pools (two numbers of a row, and a byte for each column and one more), and what orders records: for a
@@ -38,7 +38,7 @@ class Room(NamedTuple):
     def __str__(self) -> str:
         return (
             f"{self.rows:,} rows{' (estimated from the size)' if self.estimated else ''} take up to "
-            f"{_size(self.temporary)} of temporary files in {_temporary_folder()} and some "
+            f"{_size(self.temporary)} of temporary files in {_temporary_folder()} and about "
             f"{_size(self.release)} for the release"
         )
 
@@ -95,7 +95,7 @@ def check_room(room: Room, target: Path | None) -> None:
     if free is not None and room.temporary > free:
         raise FileError(
             f"{temporary} has no room for temporary files: masking {rows} takes up to "
-            f"{_size(room.temporary)}, and {_size(free)} are free; TMPDIR may name another place"
+            f"{_size(room.temporary)}, and {_size(free)} are free; set TMPDIR to another folder"
         )
     folder = None if target is None else temporary if target in OPENED else target.absolute().parent
     left = None if folder is None else _free(folder)
@@ -103,10 +103,10 @@ def check_room(room: Room, target: Path | None) -> None:
         return
     beside = room.temporary if _one_disk(temporary, folder) else 0
     if room.release + beside > left:
-        more = f" beside {_size(beside)} of temporary files" if beside else ""
+        more = f" besides {_size(beside)} of temporary files" if beside else ""
         elsewhere = ", and TMPDIR for temporary files" if beside else ""
         raise FileError(
-            f"{folder} has no room for the release: {rows} take some {_size(room.release)}{more}, and "
+            f"{folder} has no room for the release: {rows} take about {_size(room.release)}{more}, and "
             f"{_size(left)} are free; name a target on another disk{elsewhere}"
         )
 

@@ -1,1 +1,1 @@
-"""How far estimates may lie from their targets: variances, pseudo-values and intervals, on arrays."""
+"""Uncertainty of estimates: variances, pseudo-values and intervals, on arrays."""

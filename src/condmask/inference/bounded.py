@@ -1,7 +1,7 @@
 """Interval of a parameter between -1 and 1 from a normal estimate that may lie outside (Feldman and Cousins).
 
-Under the hypothesis r the estimate has the mean r and the standard error s(r). Of all estimates x those are
-accepted, up to the level, that r explains best compared with the r in [-1, 1] that explains them best. With
+Under the hypothesis r the estimate has the mean r and the standard error s(r). Estimates x
+are accepted, up to the level, in the order of the likelihood of r relative to the best r in [-1, 1]. With
 d = (1 - r)/s the distance to the upper bound, x is accepted up to (x - r)/s = sqrt(c) where that is within
 the bound, and else, the best being the bound itself, up to (d + c/d)/2. On the other side likewise; c is what
 gives the level. The r that accept an estimate are its interval: never empty, never a point, and of the level

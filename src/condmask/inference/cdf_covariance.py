@@ -1,4 +1,4 @@
-r"""Mean products of what T is made of at many points together, for its simultaneous distribution.
+r"""Mean products of the ingredients of T at many points, for its joint distribution.
 
 As `cdf_variance`, with matrices in place of squares: sums over the masked values of psi at x_i times psi
 at x_j, and over the originals of r at both. Records are counted in cells of sigma/32, and the points moved to
@@ -46,7 +46,7 @@ class Products(NamedTuple):
 
 
 class Records(Protocol):
-    """What products are summed over, at ascending points in whole steps."""
+    """Records over which products are summed, at ascending points in whole steps."""
 
     def psi(self, x: np.ndarray) -> Products:
         """Of psi over the masked values."""
@@ -100,7 +100,7 @@ class InCells(ABC):
 
 
 class Counted(InCells):
-    """Masked values from their counts by whole steps, and the originals that they show."""
+    """Masked values from their counts by whole steps, and the originals estimated from them."""
 
     def __init__(self, counts: ValueCounts, masking: Masking) -> None:
         super().__init__(masking)
@@ -136,7 +136,7 @@ class Counted(InCells):
 
 
 class Expected(InCells):
-    """What is to be expected of n records whose originals have a distribution function, `share`, of steps."""
+    """The expectation for n records whose originals have the distribution function `share`, by steps."""
 
     def __init__(self, share: Callable[[np.ndarray], np.ndarray], n: int, masking: Masking) -> None:
         super().__init__(masking)

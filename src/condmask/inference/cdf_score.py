@@ -8,7 +8,7 @@ from condmask.inference.theorem import AsymptoticVariance
 def test(
     t: np.ndarray, hypothesis: np.ndarray, variance: AsymptoticVariance, n: int, target: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far values of T lie from hypothetical ones, in standard errors under these, and the p-values."""
+    """Distances of T from hypothetical values, in standard errors under these, and p-values."""
     from scipy.special import ndtr  # takes .1 s to import
 
     sample = hypothesis * (1.0 - hypothesis) if target == "population" else 0.0

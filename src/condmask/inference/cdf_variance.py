@@ -1,4 +1,4 @@
-r"""Mean squares of what T is made of, from which its standard errors follow.
+r"""Mean squares of the ingredients of T, from which its standard errors follow.
 
 With psi = K((x - Z)/sigma), of which T is the mean, h = 1{X <= x}, of which it estimates the mean, and
 r = h - p psi, the variances of T are made of the means of psi and psi^2 over the masked values and of those
@@ -77,7 +77,7 @@ class Kernels(NamedTuple):
 class CdfSums:
     """The `Sums` of T at any points in steps: whole ones for T_1, any for T_b.
 
-    What was transformed last is kept, so points near those of before are looked up.
+    The last transform is kept, so points near earlier ones are looked up.
 
     Parameters
     ----------

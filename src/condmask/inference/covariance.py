@@ -1,7 +1,7 @@
 """Covariance of the original with another column: Theorem 2.5, with strata, gaps and joint masking.
 
-The covariance of pseudo-values with a column in clear is that of the original without bias, within strata,
-between them, and on any part of the records. Columns masked together keep their covariance
+The covariance of pseudo-values with an unmasked column estimates that of the original without bias: within
+strata, between them, and on any part of the records. Columns masked together keep their covariance
 (docs/theory.rst, "Covariance").
 """
 
@@ -38,7 +38,7 @@ class PairSums:
     w : ndarray of shape (n,) or RemoteColumn
         The other column; NaN where a value is missing.
     law : Law, optional
-        Of a column masked together with the first, None of a column in clear.
+        Of a column masked together with the first; None for an unmasked column.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class PairSums:
 
     @property
     def kurtoses(self) -> list[float]:
-        """The kurtosis of the originals of both columns; NaN where nothing is to be said of it."""
+        """The kurtosis of the originals of both columns; NaN where it is not known."""
         share = self.moments.size / self.n
         means = np.tensordot(share, self.moments.released, 1)
         of_first = heavy_tails.of_masked(Powers(0.0, self.pseudo.unit, means[:, 0]), self.pseudo.law)
@@ -160,7 +160,7 @@ def _both_first(one: Any, other: Any) -> Any:
 
 
 def covariance_error(pairs: PairSums, options: IntervalOptions) -> float:
-    """The standard error of the covariance with a column in clear, in safe units."""
+    """The standard error of the covariance with an unmasked column, in safe units."""
     variation, sampled = pairs.variation()
     estimate = pairs.squares[2:]
     return float(variation.interval("covariance", estimate, sampled.sampled, options).standard_error[0])

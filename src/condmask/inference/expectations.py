@@ -1,8 +1,8 @@
 r"""Means of any function of the original, from counts on a grid.
 
-The mass that T gives to the points of the grid, which may be negative, has the mean of g as its sum with g;
-that is also the mean of psi(Z) with the transform of psi that of g over p + (1-p) phi_d. Both are exact, and
-with them the mean squares of which standard errors are made (`variances.Sums`): two Fourier transforms over
+T gives each point of the grid a mass, which may be negative; the mean of g is the sum of g weighted by it.
+It is also the mean of psi(Z), where the transform of psi is that of g over p + (1-p) phi_d. Both are exact,
+and so are the mean squares behind standard errors (`variances.Sums`): two Fourier transforms over
 the range of the data and the reach of K beyond it for the mass, piece by piece, and two for each function.
 """
 
@@ -31,7 +31,7 @@ LOST = np.array([1e-6, 1e-2])
 
 
 class TooManyPointsError(ValueError):
-    """More points of the grid lie within reach of the data than a function is asked at: the argument."""
+    """More points of the grid lie within reach of the data than a function is called for: the argument."""
 
 
 def sums(counts: ValueCounts, masking: Masking, functions: Sequence[Function]) -> Sums:
@@ -83,7 +83,7 @@ def _longest(counts: ValueCounts, masking: Masking, reach: int) -> float:
 
 
 def _points(counts: ValueCounts, reach: int, longest: float) -> float:
-    """At how many points a function is asked."""
+    """The number of points for which a function is called."""
     spans = (float(part.values[-1] - part.values[0]) for part in windows(counts, reach, longest))
     return sum(span + 1.0 + 2.0 * reach for span in spans)
 

@@ -6,8 +6,8 @@ of sigma/32 or less knows it: records and functions enter by the power sums of t
 few points takes each to the other, and what a record receives is a polynomial on its cell. Under Laplace
 noise the rest falls geometrically to both sides of a record, and is summed by recursion.
 
-A function is still asked at every point, once (twice under Laplace noise), but a block at a time. Errors are
-those of rounding: ORDER powers leave (8.6 / 64)^ORDER / ORDER! = 5e-16 of a wave.
+A function is still called for every point, once (twice under Laplace noise), but a block at a time. Errors
+are those of rounding: ORDER powers leave (8.6 / 64)^ORDER / ORDER! = 5e-16 of a wave.
 """
 
 from collections.abc import Callable

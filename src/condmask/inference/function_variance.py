@@ -33,17 +33,17 @@ def means_of(
 
 
 def known(value: Any) -> Any:
-    """What `means_of` gave, refused where g grows too fast."""
+    """The result of `means_of`; an error if g grows too fast."""
     if np.isnan(value).any():
         raise ArgumentError(
-            "g must grow more slowly beyond the data: where the estimated distribution has next to no mass g "
-            "(for intervals g^2) is too large for its mean to be known; moments have methods of their own"
+            "g must grow more slowly beyond the data: it (for intervals its square) is too large where the "
+            "estimated distribution has almost no mass, so its mean is not known; use moment for powers"
         )
     return value
 
 
 def checked(g: Any, floor: float | None) -> Function:
-    """A user's function, of values of at least `floor`; what it may do at points without mass is ignored."""
+    """A user's function, for values of at least `floor`; its results at points without mass are ignored."""
     if not callable(g):
         raise ArgumentTypeError(f"g must be a function of an array of values, got {type(g).__name__}")
 
@@ -83,7 +83,7 @@ def _sums(
         at = float(part.values(np.array([step]))[0])
         raise ArgumentError(
             "g must be finite wherever the estimated distribution has mass, beyond the data too, got "
-            f"{value} at {at:g}; floor= replaces smaller values by itself"
+            f"{value} at {at:g}; floor= replaces all smaller values"
         ) from None
 
 

@@ -6,12 +6,47 @@ from typing import Any
 
 import numpy as np
 
+from condmask import _scratch
+from condmask._blocks import blocks
+from condmask.frames import RemoteColumn
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
 from condmask.inference.parts import Gathered, Rows, add, complete_rows, numbered
 from condmask.inference.pseudo_values import Part, PseudoValues
 
 Number = Callable[[np.ndarray], np.ndarray]  # of each code
+
+
+def crossed(columns: list[tuple[Any, list[Any]]]) -> tuple[Any, list[tuple[Any, ...]]]:
+    """The groups that several columns make together: those that occur, in the order of their labels.
+
+    Each column has the numbers of its labels, -1 where one is missing, and the labels.
+    """
+    (code, first), *others = columns
+    names = [(label,) for label in first]
+    for other, labels in others:
+        count = len(labels)
+        pairs = partial(_pairs, code, other, count)
+        cells, number = numbered(complete_rows(code, other), pairs, len(names) * count, code.size)
+        code = _derived(partial(_number_of_pair, number, count), code, other)
+        names = [(*names[cell // count], labels[cell % count]) for cell in cells.tolist()]
+    return code, names
+
+
+def _derived(function: Callable[..., np.ndarray], code: Any, other: Any) -> Any:
+    if isinstance(code, RemoteColumn):
+        return code.derived(function, code, other)
+    found = _scratch.empty(code.size, np.int64)
+    for start, stop in blocks(code.size):
+        found[start:stop] = function(code[start:stop], other[start:stop])
+    return found
+
+
+def _number_of_pair(number: Number, count: int, code: np.ndarray, other: np.ndarray) -> np.ndarray:
+    found = np.full(code.size, -1, dtype=np.int64)
+    present = (code >= 0) & (other >= 0)
+    found[present] = number(code[present] * np.int64(count) + other[present])
+    return found
 
 
 def group_means(

@@ -5,12 +5,13 @@ moments do. It is 3 for a normal law, 1.8 for a uniform, 6 for a Laplace law; fo
 moment it grows with the sample. Where it is above 10, and above n/300 so that a variance of n records is
 known to 6% at best, intervals of variances, covariances and slopes cover too rarely with or without masking.
 Where noise is half of the variance of the masked values, that noise,
-whose tails are light, is most of the error, and the kurtosis is hardly known: nothing is said.
+whose tails are light, is most of the error, and the kurtosis is hardly known: there is no warning.
 
-In 150 (1000) records, p = .3 to .8, noise of .7 standard deviations, it is above 10 in no file of normal or
-uniform values, in 4% (1%) of Laplace ones, in 13% (29%) of Student's t with 4 degrees of freedom and in 66
-to 71% (all) of Pareto's law of index 3. So few records seldom tell t_4 from a Laplace law: a threshold of 7
-would speak of 28% of the one and 17% of the other.
+In files of 150 (1000) records, p = .3 to .8, noise of .7 standard deviations, it is above 10 in no file of
+normal or uniform values, in 4% (1%) of Laplace ones, in 12 to 16% (26 to 32%) of Student's t with 4 degrees
+of freedom and in 67 to 83% (all) of Pareto's law of index 3 (benchmarks/heavy_tails.py). So few records
+seldom distinguish t_4 from a Laplace law: a threshold of 7 would warn of 25 to 32% of the one and 15 to 18%
+of the other.
 """
 
 from collections.abc import Iterable
@@ -74,11 +75,11 @@ class PlainTails(Gathered):
 
 
 def warn_of_heavy_tails(kurtoses: Iterable[float], n: int, quantities: str) -> None:
-    """Warn if the heaviest tails are heavy for n records; `quantities` are what the intervals are of."""
+    """Warn if the heaviest tails are heavy for n records; `quantities` names their statistics."""
     largest = max((kurtosis for kurtosis in kurtoses if not np.isnan(kurtosis)), default=0.0)
     if largest > max(HEAVY, n / ENOUGH):
         warn(
             f"heavy tails, of kurtosis {largest:.3g} in {n} records: intervals of {quantities} cover less "
-            "often than they say, as they do without masking",
+            "often than they say, as they would without masking",
             EstimateWarning,
         )

@@ -82,7 +82,7 @@ def _around(records: NoiseClass, own: Masking) -> tuple[np.ndarray, bool]:
             raise ArgumentError(
                 "the data must lie closer together for the Gini coefficient and the Lorenz curve, got values "
                 f"with gaps around which T varies over more than {MOST_POINTS // FINEST:,} times "
-                f"sigma={records.law.sigma:g}; quantile and moment serve there"
+                f"sigma={records.law.sigma:g}; use quantile or moment instead"
             )
         stretches.append(records.values(first + step * np.arange((last - first) // step + 2.0)))
     return np.concatenate(stretches), exact

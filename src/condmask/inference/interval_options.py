@@ -1,7 +1,7 @@
 """From the variance about the file to that about the population: records as a sample, in clusters or not.
 
-About the file an estimate varies by the masking alone. About the population its records vary too, by as much
-as `linear_variance` says.
+About the file an estimate varies only by the masking. About the population its records vary too;
+`linear_variance` says how much.
 """
 
 from typing import Any, NamedTuple
@@ -33,8 +33,8 @@ class IntervalOptions(NamedTuple):
 
         `file` is the variance about the file, `excess` by how much more it is about the population, which
         is estimated and may come out negative; `n` of the population's records are in the file. About the
-        file the variance comes from the masking of all n, however few records the estimate is of, and so do
-        the degrees of freedom; `degrees` are those of the excess.
+        file the variance and the degrees of freedom come from the masking of all n records, however few of
+        them the estimate uses; `degrees` are those of the excess.
         """
         variance = np.maximum(file, 0.0)
         if self.target == "population":
@@ -61,7 +61,8 @@ def interval_options(
     for name, value in (("clusters", clusters), ("population_size", population_size)):
         if target == "file" and value is not None:
             raise ArgumentError(
-                f"{name} must be left out for target='file', where the records are no sample, got {value!r}"
+                f"{name} must be left out for target='file', where the records are not a sample, got "
+                f"{value!r}"
             )
     size = np.inf if population_size is None else _checks.positive(population_size, "population_size")
     if clusters is None:

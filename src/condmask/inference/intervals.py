@@ -1,21 +1,24 @@
 """What an interval is, and how a standard error becomes one."""
 
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks
+from condmask._digits import number
 from condmask.errors import CondmaskError
 
+SHOWN = 20  # of the intervals of a table
 TARGETS = {"population": "in the population", "file": "in the original file"}
 
 
 class EstimateWarning(UserWarning):
-    """An estimate, as it is given, that tells little or lies where no original value could, and why."""
+    """An estimate that is given but says little, or lies where no original value could, and why."""
 
 
 class UndefinedError(CondmaskError, ValueError):
-    """What is asked does not exist for these records under this scheme; for others it may."""
+    """The statistic does not exist for these records under this scheme; for others it may."""
 
 
 class Interval(NamedTuple):
@@ -24,7 +27,7 @@ class Interval(NamedTuple):
     Attributes
     ----------
     low, high : float or ndarray
-        Its ends, in the shape of what was asked; infinite where the data bound nothing.
+        Its ends, in the shape of the question; infinite where the data give no bound.
     standard_error : float or ndarray
         Of the estimate, in its units.
     estimate : float or ndarray
@@ -32,10 +35,10 @@ class Interval(NamedTuple):
     confidence_level : float
         The share of such intervals that cover their target.
     target : {"population", "file"}
-        What is to be covered: the value in the population that the file is a sample of, or that in the
-        original file, where the randomness is that of the masking alone.
+        What should be covered: the value in the population that the file is a sample of, or the value in the
+        original file, where only the masking is random.
     about : str
-        The target in words; for replicates of which different things are to be said, an array of these.
+        The target in words; an array of texts if they differ between replicates.
     """
 
     low: Any
@@ -46,9 +49,33 @@ class Interval(NamedTuple):
     target: str
     about: str
 
+    def __str__(self) -> str:
+        """The estimate, its standard error and the interval in one line; of several, a table of the first."""
+        level = f"{100.0 * self.confidence_level:g}%"
+        columns = [np.ravel(part).tolist() for part in (self.estimate, *self[2:3], *self[:2])]
+        rows = [[number(value, row[1]) for value in row] for row in islice(zip(*columns, strict=True), SHOWN)]
+        if np.ndim(self.estimate) == 0:
+            ((estimate, error, low, high),) = rows
+            return f"{self.about}: {estimate}, s.e. {error}, {level} interval {low} to {high}"
+        table = [["estimate", "s.e.", f"{level} from", "to"], *rows]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        more = len(columns[0]) - len(rows)
+        return "\n".join(
+            [self.about if isinstance(self.about, str) else str(self.about[0])]
+            + ["  ".join(map(str.rjust, row, widths)) for row in table]
+            + ([f"and {more} more"] if more else [])
+        )
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{name}={value.item() if np.ndim(value) == 0 and hasattr(value, 'item') else value!r}"
+            for name, value in zip(self._fields, self, strict=True)
+        ]
+        return f"Interval({', '.join(parts)})"
+
 
 def multiplier(confidence_level: Any) -> tuple[float, float]:
-    """The level, checked, and the normal quantile by which standard errors are multiplied."""
+    """The checked level, and the normal quantile by which standard errors are multiplied."""
     from scipy.special import ndtri  # takes .1 s to import
 
     level = _checks.probability(confidence_level, "confidence_level")
@@ -56,7 +83,7 @@ def multiplier(confidence_level: Any) -> tuple[float, float]:
 
 
 def check_target(target: Any) -> str:
-    """Which of the two targets."""
+    """The target, checked."""
     return _checks.choice(target, "target", tuple(TARGETS))
 
 
@@ -83,7 +110,7 @@ def interval(
     degrees : float or ndarray
         Of freedom of Student's t; by default the interval is normal.
     logarithmic : bool
-        Symmetric in the logarithm, for a quantity that is positive. Where its estimate is not, from 0 on.
+        Symmetric in the logarithm, for a positive quantity. If its estimate is not positive, from 0 on.
     ends : (float or ndarray, float or ndarray), optional
         Of an interval that is not symmetric.
     """

@@ -1,9 +1,9 @@
 """Least squares of the original on columns that were not masked, in one orthonormal basis of their space.
 
-The columns are made orthonormal by the Cholesky factor of their products, a second time where one column is
-nearly determined by the others, since what rounding leaves grows with the square; by reflections first, part
-by part, which cost several times as much, where it is determined even more nearly. Coefficients, residuals,
-leverages and variances then follow from the basis alone, of which no more than a part is made at a time.
+The Cholesky factor of their products makes the columns orthonormal. If one column is nearly determined by the
+others this is done twice, since rounding errors grow with the square; if even more nearly, reflections come
+first, part by part, which cost several times as much. Coefficients, residuals, leverages and variances then
+follow from the basis alone, of which only one part is held at a time.
 """
 
 from collections.abc import Callable
@@ -75,7 +75,7 @@ class Basis:
         return basis
 
     def keep(self) -> None:
-        """Keep a basis of one part, that batches do not make it again and again."""
+        """Keep a basis of one part, so that batches do not recompute it."""
         if self.complete.single:
             (self._only,) = (self.rows(rows) for rows in self.complete)
 
@@ -213,7 +213,7 @@ def _substituted(upper: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 def _dependent(name: str, *, intercept: bool) -> str:
     others = "the others and the intercept" if intercept else "the others"
-    return f"W must have no column that {others} determine, got {name!r}"
+    return f"W must have no column that is determined by {others}, got {name!r}"
 
 
 def fit(space: Basis, pseudo: PseudoValues, options: IntervalOptions, *, intercept: bool) -> Interval:

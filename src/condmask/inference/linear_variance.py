@@ -1,4 +1,4 @@
-"""How sums of originals with known weights vary: exactly by the masking, and by the sampling of the records.
+"""How sums of originals with known weights vary: exactly through the masking, and through sampling.
 
 Given the file, the pseudo-values Zt_i have the means X_i, so ``sum l_i Zt_i`` has that of ``sum l_i X_i``. It
 is ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar) / f``, where lbar is the mean of l over the donor pool,

@@ -1,4 +1,4 @@
-"""Moments from one sample of masked values, how they vary, and their intervals."""
+"""Moments from one sample of masked values, their variances and their intervals."""
 
 import numpy as np
 

@@ -33,7 +33,7 @@ class Pair:
     shared_donors : bool
         Whether several records may share a donor.
     share : float
-        A masked record tells as much of a correlation with a plain column as so many unmasked ones.
+        One masked record says as much about a correlation with an unmasked column as this many unmasked ones.
     """
 
     sums: PairSums
@@ -84,7 +84,7 @@ def pair_variances(pair: Pair, weights: list[Weights]) -> np.ndarray:
 
 
 def correlation_interval(pair: Pair, options: IntervalOptions) -> Interval:
-    """The interval of the correlation: all that explain the estimate well enough, between -1 and 1."""
+    """The interval of the correlation: all values from -1 to 1 that the test does not reject."""
     value, variances, _ = pair.sums.product
     first, second = variances
     lone = [Weights(0.0, 1.0, 0.0), Weights(0.0, 0.0, 1.0)][: 1 if pair.law_of_w is None else 2]
@@ -125,9 +125,9 @@ def quadratic(squares: np.ndarray) -> np.ndarray:
 
 
 def _hidden(pair: Pair, variances: tuple[float, float], errors: np.ndarray, level: float) -> str:
-    """What to say where the noise hides whether a column varies at all, and how many records it takes.
+    """The message where the noise hides whether a column varies at all, and how many records are needed.
 
-    Nothing is known of a correlation then. `errors` are the standard errors of the variances of masked
+    Nothing is known about a correlation then. `errors` are the standard errors of the variances of masked
     columns. With a variance at the upper end of its own interval, so many records make the lower end positive
     as are needed for half the length.
     """
@@ -144,14 +144,14 @@ def _hidden(pair: Pair, variances: tuple[float, float], errors: np.ndarray, leve
     some = (
         f"it takes at least {ceil(enough):,} records" if np.isfinite(enough) else "it takes far more records"
     )
-    return f"it may be anything, since so much noise hides whether the original varies; {some}"
+    return f"it may be anything, since so much noise hides whether the original varies at all; {some}"
 
 
 def _few(pair: Pair, variances: tuple[float, float]) -> str:
-    """What to say where the records tell little, and how many would do.
+    """The message where the records say little, and how many are needed.
 
-    Where two columns do not depend on each other, n masked pairs tell as much of their correlation as
-    n (1-p)^2 Var X / Var Z unmasked ones; of columns masked together, which keep their pairs when they are
+    If two columns are independent, n masked pairs say as much about their correlation as
+    n (1-p)^2 Var X / Var Z unmasked ones; for columns masked together, which keep their pairs when they are
     swapped, as n (Var X / Var Z) (Var X' / Var Z').
     """
     share = 1.0 if pair.law_of_w is not None else pair.share
@@ -160,8 +160,8 @@ def _few(pair: Pair, variances: tuple[float, float]) -> str:
     if n * share >= ENOUGH:
         return ""
     return (
-        f"{n} masked records tell as much of it as {n * share:.2g} unmasked ones; {ceil(ENOUGH / share):,} "
-        f"would tell as much as {ENOUGH:.0f}"
+        f"{n} masked records say as much about it as {n * share:.2g} unmasked ones; {ceil(ENOUGH / share):,} "
+        f"would say as much as {ENOUGH:.0f}"
     )
 
 

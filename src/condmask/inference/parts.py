@@ -1,12 +1,12 @@
 """Columns of a file read part by part, and sums by code that parts are added to.
 
-What is summed over records is summed within parts and then part by part, so that nothing of the length of
-the file is made, and what is made stays in the cache. Columns may be memory-mapped. Where parts begin is
-fixed, so that sums are the same bits wherever the columns lie.
+Sums over records are formed within parts and then over parts, so that no temporary array has the length of
+the file, and temporaries stay in the cache. Columns may be memory-mapped. Parts begin at fixed rows, so sums
+are the same bits wherever the columns are.
 
-All that is gathered is a *fold*: a start, a step that takes a part in, and what puts two of the results
-together. In memory one step follows the other. Of columns that lie elsewhere (a Dask frame) the same steps
-are taken there, from the same start each, and the results are put together.
+Each computation is a *fold*: a start, a step that adds a part, and a function that combines two results. In
+memory one step follows another. For columns elsewhere (a Dask frame) the same steps run there, each from the
+same start, and the results are combined.
 """
 
 import operator
@@ -64,7 +64,7 @@ class Rows(NamedTuple):
 
 
 class CompleteRows:
-    """The rows that miss nothing in columns, part by part, as often as they are gone through.
+    """The rows without missing values in some columns, part by part; can be iterated repeatedly.
 
     `longest_table` is the largest number of entries by code that a step should look up in a table.
 
@@ -101,7 +101,7 @@ class CompleteRows:
             yield Rows(rows, used)
 
     def fold(self, step: Step, start: Any, combine: Combine = summed) -> Any:
-        """What is gathered from all parts in their order.
+        """The result over all parts in their order.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class CompleteRows:
 
 
 def complete_rows(*columns: Any) -> Any:
-    """The rows that miss nothing in columns, wherever these lie; None is no column."""
+    """The rows without missing values in some columns, wherever these are; None is no column."""
     given = [column for column in columns if column is not None]
     return given[0].complete(given) if isinstance(given[0], RemoteColumn) else CompleteRows(*given)
 
@@ -170,7 +170,7 @@ def add(sums: np.ndarray, code: np.ndarray, values: np.ndarray | None = None) ->
 def numbered(
     rows: CompleteRows, codes: Callable[[Rows], np.ndarray], most: int, n: int
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """The codes below `most` that occur in rows, and what gives the number of each.
+    """The codes below `most` that occur in rows, and a function that gives the number of each.
 
     They are sorted only where they are few. `n` is about the number of the records.
     """

@@ -1,4 +1,4 @@
-r"""How an estimate varies that is, linearised, the mean of a polynomial: the theorem, by moments.
+r"""The variance of an estimate whose linearisation is the mean of a polynomial: the theorem, by moments.
 
 Such an estimate is a mean of phi(Z, W), W a second column where there is one. All that the theorem asks (see
 `theorem`) are then means of products of polynomials: of phi over the released records, and over the originals

@@ -1,4 +1,4 @@
-"""T at many points together: a Gaussian process, whose covariances are known and which is simulated."""
+"""T at many points together: a Gaussian process with known covariances, which is simulated."""
 
 from collections.abc import Callable
 from math import pi, prod
@@ -72,7 +72,7 @@ def before_rounding(sample: MaskedSample, x: np.ndarray, *, rearranged: bool) ->
 
 
 def half_step(sample: MaskedSample) -> float:
-    """By how much rounding may have moved a value."""
+    """The most by which rounding may have moved a value."""
     return 0.5 * sample.law.step
 
 

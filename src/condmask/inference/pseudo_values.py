@@ -1,12 +1,12 @@
-"""Pseudo-values: for each masked value one whose mean, given the file, is the record's original.
+"""Pseudo-values: for each masked value a value whose mean, given the file, is the record's original.
 
 A swapped record's donor is any of the other records of its pool, so given the file the masked value has the
-mean ``f X_i + (1 - f) Xbar``, Xbar that of the pool, n its size and f = 1 - p - p/(n-1). Undone record by
+mean ``f X_i + (1 - f) Xbar``, Xbar that of the pool, n its size and f = 1 - p - p/(n-1). Solved record by
 record, that gives *pseudo-values* ``Zbar + (Z_i - Zbar) / f``. How a masked value varies about its mean, and
 what the donors of a permutation have in common, is known from the masked values without bias
 (docs/inference.rst, "Linear statistics").
 
-Of the file only figures by pool are kept. All that there is by record is made part by part.
+Only figures by pool are kept. Everything by record is computed part by part.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def covariance_factor(p: float, n: int) -> float:
 class Part:
     """Some records that have a value, with their pseudo-values and how these vary given the file.
 
-    All is in the units of `file`, and worked out when it is first asked for.
+    Everything is in the units of `file`, and computed on first use.
     """
 
     def __init__(self, file: "PseudoValues", rows: Rows) -> None:
@@ -142,7 +142,7 @@ def _in_part(file: "PseudoValues", step: Step, gathered: Any, rows: Rows) -> Any
 class PseudoValues:
     """The records of a file that have a value, with their pseudo-values and how these vary given the file.
 
-    All but the origin, the unit and n is worked out when it is first asked for.
+    Everything but the origin, the unit and n is computed on first use.
 
     Parameters
     ----------

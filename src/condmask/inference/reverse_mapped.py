@@ -182,8 +182,8 @@ class ReverseMapped(PseudoValues):
         """Warn where pseudo-values vary so much more than without noise that statistics are less certain."""
         if self.undone.variation > LARGE:
             warn(
-                f"undone record by record, released values vary {self.undone.variation:.2f} times as much as "
-                "without noise: statistics with other columns are less certain for it",
+                f"pseudo-values vary {self.undone.variation:.2f} times as much as without noise, which makes "
+                "statistics with other columns less certain",
                 EstimateWarning,
             )
 
@@ -312,8 +312,8 @@ def variation(law: MappingLaw, x: np.ndarray, h: np.ndarray, p: float) -> float:
 def _refusal(how: str) -> str:
     return (
         "z must have more records (in each stratum), or have been masked with a smaller sigma, for "
-        f"statistics with other columns: undone record by record, its values vary {how}, and {LARGEST:g} "
-        "times is the most"
+        f"statistics with other columns: its pseudo-values vary {how}, and at most "
+        f"{LARGEST:g} times is allowed"
     )
 
 

@@ -1,4 +1,4 @@
-"""One scheme on one file: what attackers learn under it, and what analysts lose."""
+"""One scheme for one file: what attackers learn under it, and what analysts lose."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -18,28 +18,28 @@ from condmask.planning.predicted_moments import Variances
 DECILES = np.arange(1, 10) / 10
 QUANTILES = tuple(f"quantile {q:g}" for q in DECILES)
 EFFORT = Effort(1 << 13, 2, 1, 1 << 13, 256, 0, False)  # half of these records are attacked
-ROWS = 1 << 17  # of which errors of quantiles are predicted, evenly spaced ones where there are more
+ROWS = 1 << 17  # from which errors of quantiles are predicted, evenly spaced if there are more
 FINE = 0.01  # standard deviations: a step by which moments change by less than 1e-4
 
 
 class Candidate(NamedTuple):
-    """A scheme, and what is to be expected of it.
+    """A scheme with its predicted risks and errors.
 
     Attributes
     ----------
     scheme : ConditionalMasking
     risk : ndarray of shape (distances,)
-        Of the best attacker.
+        The risk by the best attacker.
     record_risk : ndarray of shape (distances,)
-        The greatest chance of a record that the value released for it lies nearer than d to its original.
+        The greatest chance for any record that its released value lies nearer than d to its original.
     file, population : dict of str to float
         Standard errors of the estimates of "mean", "std", "quantile 0.1" ..., and with a column in clear
-        "correlation", "slope", "difference" (of the means of two groups, above its median and not), about the
-        values in the original file and in the population that it is a sample of.
+        "correlation", "slope", "difference" (between the means of the records above its median and of the
+        rest), about the values in the original file and in the population from which it is a sample.
     loss : float
-        How many times as long intervals for the population are as without masking: the mean of two averages,
-        over what concerns the column alone (mean, standard deviation, distribution function at the deciles),
-        and over what relates it to the column in clear, or to an unrelated one where none is given.
+        How many times as long intervals for the population are as without masking. It is the mean of two
+        averages: over statistics of the column alone (mean, standard deviation, distribution function at the
+        deciles), and over those relating it to the column in clear, or to an unrelated one if none is given.
     """
 
     scheme: Any
@@ -51,12 +51,13 @@ class Candidate(NamedTuple):
 
 
 class File(NamedTuple):
-    """A column as a scheme masks it, ascending: of evenly spaced records then all parts are alike.
+    """A column as a scheme masks it, ascending, so that evenly spaced records represent it.
 
     Attributes
     ----------
     values, released : ndarray of shape (n,)
-        In the units of the data; the values that reverse mapping passes on, with means at the ends.
+        Originals, and the values that reverse mapping releases, with means at the ends; in the units of the
+        data.
     pools : list of (rows, Pool)
         The donor pools.
     """
@@ -77,7 +78,7 @@ class File(NamedTuple):
 
 
 class Column(NamedTuple):
-    """What is planned for: values that are there, and those of a column in clear; also in ascending order.
+    """The data planned for: values that are present, and those of a column in clear; also in ascending order.
 
     `gate` has what is masked: the column with its gaps and codes, and its strata.
     """
@@ -90,6 +91,7 @@ class Column(NamedTuple):
     code: np.ndarray | None  # the donor pools of ascending values; None where all are one
     gate: Gate
     cache: dict[Any, Any]  # what does not depend on the scheme
+    name: str = ""  # where it is known
 
     def file(self, scheme: Any) -> File:
         """The column as the scheme masks it."""
@@ -106,7 +108,7 @@ class Column(NamedTuple):
         return File(values, released, parts)
 
     def moments(self, file: File) -> predicted_moments.Moments:
-        """Moments of the file as masked; grids too fine to leave a trace in them share those of the first."""
+        """Moments of the file as masked; grids too fine to matter share those of the first one."""
         key = 0.0 if file.law.step <= FINE * float(file.values.std()) else file.law.step
         rows = [rows for rows, _ in file.pools]
         moments: predicted_moments.Moments = self.once(
@@ -115,12 +117,12 @@ class Column(NamedTuple):
         return moments
 
     def refusal(self, scheme: Any) -> str | None:
-        """Why masking refuses the column under a scheme; None where it does not."""
+        """Why masking refuses the column under a scheme; None if it accepts."""
         refusal: str | None = self.once(scheme, lambda: self.gate.refusal(scheme))
         return refusal
 
     def pair(self) -> predicted_relations.Pair | None:
-        """What relates the column to that in clear; None where there is none."""
+        """What relates the column to the one in clear; None if there is none."""
         beside = self.beside
         if beside is None:
             return None
@@ -130,7 +132,7 @@ class Column(NamedTuple):
         return pair
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What is made at the first call."""
+        """The result of `make`, called only the first time for a key."""
         if key not in self.cache:
             self.cache[key] = make()
         return self.cache[key]
@@ -142,23 +144,24 @@ def column_of(
     other: np.ndarray | None,
     code: np.ndarray | None = None,
     gate: Gate | None = None,
+    name: str = "",
 ) -> Column:
-    """A column from values without gaps, and the donor pool of each."""
+    """A column from values without gaps, and the donor pool of each value."""
     order = np.argsort(x, kind="stable")
     beside, code = (None if each is None else each[order] for each in (other, code))
     gate = Gate(x, kind, ()) if gate is None else gate
-    return Column(x, kind, other, x[order], beside, code, gate, {})
+    return Column(x, kind, other, x[order], beside, code, gate, {}, name)
 
 
 def by_constant(file: File, d: np.ndarray) -> np.ndarray:
-    """The risk of who names the best constant of each donor pool."""
+    """The risk by guessing the best constant of each donor pool."""
     return np.asarray(
         file.shares @ np.array([baselines.by_constant(pool, d).share for _, pool in file.pools])
     )
 
 
 def evaluate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
-    """A scheme with the risks and the errors under it."""
+    """A scheme with its risks and errors."""
     file, n = column.file(scheme), column.x.size
     risks, most_exposed = [], np.zeros(d.size)
     for _, pool in file.pools:
@@ -177,8 +180,8 @@ def evaluate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
 def predicted(
     file: File, column: Column, scheme: Any
 ) -> tuple[dict[str, Variances], tuple[np.ndarray, np.ndarray]]:
-    """n times the variances of all statistics; and how much longer intervals are of what concerns the column
-    alone, T at the deciles, and of what relates it to others."""
+    """n times the variances of all statistics; and how much longer intervals are, for statistics of the
+    column alone (T at the deciles) and for those that relate it to others."""
     alone, longer = (_rearranged if scheme.reverse_mapping else _noised)(file, column, scheme)
     v, of_means = np.empty(file.values.size), []
     for rows, pool in file.pools:
@@ -207,7 +210,7 @@ def predicted(
 
 
 def _noised(file: File, column: Column, scheme: Any) -> tuple[dict[str, Variances], np.ndarray]:
-    """n times the variances of what concerns the column alone, and how much longer intervals of T are, where
+    """n times the variances of statistics of the column alone, and how much longer intervals of T are, if
     noise is added."""
     law, n, shared = file.law, file.values.size, scheme.shared_donors
     alone = predicted_moments.errors(column.moments(file), law, n, shared_donors=shared)
@@ -225,8 +228,8 @@ def _noised(file: File, column: Column, scheme: Any) -> tuple[dict[str, Variance
 
 
 def _rearranged(file: File, column: Column, scheme: Any) -> tuple[dict[str, Variances], np.ndarray]:
-    """The figures of `_noised` by reverse mapping: the column alone is exact in another order, but for means
-    at its ends."""
+    """The figures of `_noised` for reverse mapping: the column alone is exact, in another order, except for
+    means at its ends."""
     n = file.values.size
     quantiles = column.once(
         "quantiles", lambda: predicted_quantiles.unmasked(_ordered(file.values), DECILES, n)
@@ -243,7 +246,7 @@ def _rearranged(file: File, column: Column, scheme: Any) -> tuple[dict[str, Vari
 
 
 def _ordered(values: np.ndarray) -> predicted_quantiles.Ordered:
-    """Some of ascending values, for what needs no units."""
+    """Some of ascending values, where units do not matter."""
     some = values[evenly_spaced(values.size, ROWS)]
     return predicted_quantiles.Ordered(some, some)
 
@@ -254,11 +257,11 @@ def _ratios(variances: Iterable[Variances]) -> np.ndarray:
 
 
 def _loss(longer: tuple[np.ndarray, np.ndarray]) -> float:
-    """The mean over both parts of what is known of each; infinite where relations cannot be estimated."""
+    """The mean over both parts, as far as known; infinite if relations cannot be estimated."""
     parts = [part[~np.isnan(part)] for part in longer]
     return float(np.mean([part.mean() for part in parts if part.size])) if any(map(len, parts)) else np.nan
 
 
 def statistics(*, other: bool) -> Sequence[str]:
-    """The names of what is predicted."""
+    """The names of the statistics predicted."""
     return ["mean", "std", *(predicted_relations.NAMES if other else ()), *QUANTILES]

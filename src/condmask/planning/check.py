@@ -1,4 +1,4 @@
-"""Predicted errors against simulated ones, on the file that is planned for."""
+"""Predicted errors against simulated ones, on the file planned for."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask.inference.intervals import EstimateWarning
 from condmask.planning.candidates import DECILES, Column, predicted
-from condmask.planning.predicted_relations import differences
+from condmask.planning.predicted_relations import differences, split
 from condmask.strata import rows_of
 
 RECORDS = 1 << 20  # masked at a time
@@ -24,7 +24,7 @@ class Checked:
     target : {"population", "file"}
     replications : int
     predicted, simulated : dict of str to float
-        By statistic, in its units.
+        By statistic, in the units of the data.
     """
 
     scheme: Any
@@ -61,20 +61,24 @@ class Checked:
         return "\n".join([*lines, f"{self.replications} releases: ratios are known to {error:.1%}"])
 
 
-def _related(values: np.ndarray, std: Any, w: np.ndarray) -> np.ndarray:
-    """Correlation, slope and difference of halves, of each replicate, from its pseudo-values and s.d."""
+def _related(values: np.ndarray, std: Any, w: np.ndarray, at: float) -> np.ndarray:
+    """Correlation, slope and difference of halves, of each replicate, from its pseudo-values and s.d.
+
+    The halves are those of the file, below and above `at`, whatever records were drawn.
+    """
     u = w - w.mean(axis=1, keepdims=True)
     slope = np.einsum("ij,ij->i", u, values) / np.einsum("ij,ij->i", u, u)
     correlation = slope * w.std(axis=1, ddof=1) / std
-    return np.column_stack([correlation, slope, differences(values, w)])
+    return np.column_stack([correlation, slope, differences(values, w, at)])
 
 
 def _released(column: Column, scheme: Any, drawn: np.ndarray, stream: np.random.Generator) -> np.ndarray:
-    """The estimates from releases of the records drawn, a row for each release."""
+    """The estimates from releases of the records drawn, one row for each release."""
     estimate = scheme.estimate(scheme.mask_rows(column.x[drawn], stream, ()))
     parts = [estimate.mean()[:, None], estimate.std()[:, None]]
     if column.other is not None:
-        parts.append(_related(estimate.pseudo_values(), estimate.std(), column.other[drawn]))
+        w, at = column.other[drawn], split(column.other)
+        parts.append(_related(estimate.pseudo_values(), estimate.std(), w, at))
     return np.column_stack([*parts, estimate.quantile(DECILES)])
 
 
@@ -90,13 +94,13 @@ def _released_within(
     estimate = replace(scheme, strata="pools", small_strata="merge").estimate(z, strata=code)
     parts = [estimate.mean(), estimate.std()]
     if column.beside is not None:
-        w = column.beside[None, rows]
-        parts.extend(_related(estimate.pseudo_values()[None], estimate.std(), w)[0])
+        w, at = column.beside[None, rows], split(column.beside)
+        parts.extend(_related(estimate.pseudo_values()[None], estimate.std(), w, at)[0])
     return np.array([[*parts, *estimate.quantile(DECILES)]])
 
 
 def checked(column: Column, scheme: Any, replications: int, target: str, rng: Any) -> Checked:
-    """Simulate releases, of the file kept as it is or of samples from it."""
+    """Simulate releases of the fixed file, or of samples from it."""
     n, stream = column.x.size, np.random.default_rng(rng)
     rows = max(1, RECORDS // n) if column.code is None else 1
     released = _released if column.code is None else _released_within

@@ -1,4 +1,4 @@
-"""What masking would say of a column and a scheme, asked without drawing anything."""
+"""Whether masking would accept a column and a scheme, found out without drawing anything."""
 
 import warnings
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from condmask.schemes.prepare import prepare
 
 
 class Gate(NamedTuple):
-    """A column as it is given to be masked, with gaps and codes, and its strata."""
+    """A column as given for masking, with gaps and codes, and its strata."""
 
     x: np.ndarray
     kind: str
     labels: Sequence[Labels]
 
     def refusal(self, scheme: Any) -> str | None:
-        """Why the column is not masked under a scheme, in the words of masking; None where it is."""
+        """Why masking refuses the column under a scheme, in its own words; None if it accepts."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a warning is no refusal
@@ -33,6 +33,6 @@ class Gate(NamedTuple):
         return None
 
     def audit(self, scheme: Any) -> Audit:
-        """The audit of the column under a scheme, which proposes others."""
+        """The audit of the column under a scheme, with its proposals."""
         strata = [np.asarray(labels.distinct)[labels.code] for labels in self.labels]
         return audit(self.x, scheme, strata=strata if len(strata) > 1 else strata[0] if strata else None)

@@ -1,4 +1,4 @@
-"""Planning a release: the cheapest scheme under a cap on risk, or the safest under a cap on errors."""
+"""Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on errors."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ from condmask.strata import labels_of
 
 LOG = logger(__name__)
 
-CLOSE = 1.5  # times the least loss, up to which safety is looked for
+CLOSE = 1.5  # times the least loss: the most that the safest scheme may lose
 ENDS = 3  # values at either end that become their means, where the largest ones come back too often
 TRIES = 12  # schemes on which the audit is tried for one suggestion
 
@@ -37,7 +37,7 @@ def plan(
     sigma: Any = None,
     noise: Any = "normal",
     reverse_mapping: bool | None = None,
-    scale: Any = "linear",
+    scale: Any = None,
     donors: Any = "permutation",
     decimals: int | None = None,
     step: float | None = None,
@@ -47,58 +47,60 @@ def plan(
     missing_as: str = "code",
     target: str = "population",
 ) -> Plan:
-    """Which p, sigma and noise to take for a file: risk against errors, computed before anything is masked.
+    """Choose p, sigma and noise for a file: risk against errors, computed before anything is masked.
 
     Parameters
     ----------
     x : array_like or series of shape (n,)
         Original values; missing ones are left out.
     max_risk : dict of float to float, optional
-        For a distance d the share of records that the best attacker may come nearer than d (see `risk`).
+        By distance d, the largest share of records that the best attacker may guess to within d (see `risk`).
     max_record_risk : dict of float to float, optional
-        For a distance d the largest chance that any single record may have to be released with a value nearer
-        than d to its own. Few swaps and wide noise cost least for the same `max_risk`, and leave the records
-        most to chance that were not swapped: this cap says how far to go.
+        By distance d, the largest chance for any single record that its released value is nearer than d to
+        its own. For the same `max_risk`, few swaps and wide noise cost least, but leave records that were not
+        swapped most exposed to chance. This cap limits that.
     max_error : dict of str to float, optional
-        For "mean", "std", "median", "quantile 0.1" ... "quantile 0.9" and, with `other`, "correlation",
-        "slope" or "difference" the largest standard error of its estimate, in the units of the data.
+        The largest standard error, in the units of the data, of the estimate of "mean", "std", "median",
+        "quantile 0.1" ... "quantile 0.9" and, with `other`, "correlation", "slope" or "difference".
     d : float or array_like, optional
-        Distances at which risks are told; by default those of `max_risk` and `max_record_risk`. Needed where
-        both are left out.
+        Distances at which risks are computed. By default those of `max_risk` and `max_record_risk`; without
+        caps, a quarter of the standard deviation, to one digit.
     other : array_like of shape (n,), optional
         A column that is not masked, for the errors of its correlation with `x`, of the slope of `x` on it,
-        and of the difference between the means of the records above its median and of the rest.
+        and of the difference in means between the records above its median and the rest.
     p, sigma : float or sequence of float, optional
-        Tried in all combinations. By default nine of each, sigma from a tenth of the standard deviation to
-        twice that, or from .05 to 1 on the log scale.
+        Values tried in all combinations. By default nine of each, sigma from a tenth of the standard
+        deviation to twice that, or from .05 to 1 on the log scale.
     noise : str, or sequence of them
-        As of `ConditionalMasking`; sequences are tried in all combinations.
+        As for `ConditionalMasking`; sequences are tried in all combinations.
     reverse_mapping : bool, optional
-        Whether schemes are with reverse mapping; by default both kinds are tried.
-    scale : {"linear", "log"}, or both
-        Of schemes with reverse mapping.
+        Whether to try schemes with or without reverse mapping; by default both.
+    scale : {"linear", "log"}, or both, optional
+        Scale for schemes with reverse mapping. By default "linear"; for amounts, if `sigma` is left out, also
+        "log". Amounts are columns without negative values whose upper half spreads more than one and a half
+        times as far as the lower one (the 5%, 50% and 95% quantiles).
     donors, decimals, step : optional
-        Of schemes without. By default a step that suits the data.
+        For schemes without reverse mapping. By default a step that suits the data.
     strata : series, data frame or dict of columns, optional
-        Columns within whose groups donors are drawn, crossed where there are several.
+        Columns within whose groups donors are drawn; several are crossed.
     small_strata, missing, missing_as
-        As of `ConditionalMasking`; codes are no values of `other` either.
+        As for `ConditionalMasking`; codes are left out of `other`, too.
     target : {"population", "file"}
-        What errors are about, those in `max_error` and in tables: the population that the file is a sample
-        of, or the original file.
+        What errors in `max_error` and in tables refer to: the population from which the file is a sample, or
+        the original file.
 
     Returns
     -------
     Plan
         All schemes with risk and errors, the frontier, and up to three suggestions that `mask` accepts for
-        this column. No two are alike, none is beaten by another, and the safest one risks least.
+        this column. All differ, none is beaten by another, and the safest one has the least risk.
 
     Raises
     ------
     ValueError
-        If a cap cannot be met: below what a constant guess reaches, or by any scheme tried; if names or
-        distances are wrong; if no scheme can mask the data; if values look like codes of missing ones and
-        `missing` does not say.
+        If a cap is below the risk of a constant guess, or is met by no scheme tried; if names or distances
+        are wrong; if no scheme can mask the data; if values look like codes for missing ones and `missing`
+        does not say whether they are.
 
     See Also
     --------
@@ -107,11 +109,11 @@ def plan(
     Notes
     -----
     Risks are those of the best attacker of `risk`, tried on up to 8,192 records, or on 256 values released by
-    reverse mapping. Standard errors follow from the originals by the theorem of docs/inference.rst, those of
-    what concerns the column alone being 0 about the file by reverse mapping; nothing is simulated but the
-    chances of rare values. docs/choosing.rst goes from a file to a decision.
+    reverse mapping. Standard errors follow from the originals by the theorem of docs/inference.rst. With
+    reverse mapping, errors about the file are 0 for statistics of the column alone. Only the chances of rare
+    values are simulated. docs/choosing.rst goes from a file to a decision.
 
-    Cost: some .05 s a scheme for 100,000 records, and the audit of what is suggested.
+    Cost: about .05 s a scheme for 100,000 records, and the audits of the schemes suggested.
 
     Examples
     --------
@@ -125,11 +127,11 @@ def plan(
     target = _checks.choice(target, "target", ("population", "file"))
     caps = {} if max_risk is None else _caps(max_risk, "max_risk")
     of_records = {} if max_record_risk is None else _caps(max_record_risk, "max_record_risk")
-    distances = _distances(d, [*caps, *of_records])
     groups = _groups(strata)
     common: dict[str, Any] = {"strata": tuple(groups) or None, "small_strata": small_strata}
     common |= {"missing": missing, "missing_as": missing_as}
     column = _column(x, other, groups, ConditionalMasking(0.5, 1.0, **common))
+    distances = _distances(d, [*caps, *of_records], column.x)
     limits = {} if max_error is None else _limits(max_error, other=other is not None)
     schemes = search_grid.schemes(
         column, p=p, sigma=sigma, noise=noise, reverse_mapping=reverse_mapping, scale=scale, donors=donors,
@@ -151,7 +153,7 @@ def plan(
 
 
 class _Scored:
-    """Schemes by risk and loss, and which keep the caps."""
+    """Schemes by risk and loss, and which of them keep the caps."""
 
     def __init__(
         self, candidates: list[Candidate], d: np.ndarray, caps: dict[float, float],
@@ -189,19 +191,19 @@ class _Scored:
             unmet.append(f"error of {name} at most {cap:g} (the least is {least:.4g})")
         raise ArgumentError(
             "max_risk and max_record_risk and max_error must be met by one of the "
-            f"{len(self.candidates)} schemes, got none with {' and '.join(unmet)}"
+            f"{len(self.candidates)} schemes tried, got none with {' and '.join(unmet)}"
         )
 
 
 def _suggested(scored: _Scored, column: Column, d: np.ndarray) -> list[Candidate]:
     """Up to three schemes that keep the caps and that masking accepts, the cheapest first.
 
-    None is beaten by another, and none risks less than the last one, at any distance and of any record.
+    None is beaten by another, and none has less risk than the last one, at any distance or for any record.
     """
     mended: dict[Any, Candidate | None] = {}
 
     def first(order: np.ndarray, fits: Callable[[Candidate], bool]) -> Candidate | None:
-        """The first of some schemes that masking accepts, or that has a neighbour which it does."""
+        """The first of some schemes that masking accepts, or whose neighbour it accepts."""
         tried = 0
         for k in order.tolist():
             candidate = scored.candidates[k]
@@ -243,13 +245,13 @@ def _risk(candidate: Candidate) -> float:
 
 
 def _safer(one: Candidate, other: Candidate) -> bool:
-    """Whether a scheme risks less than another, and no more anywhere."""
+    """Whether a scheme has less risk than another, and nowhere more."""
     everywhere = (one.risk <= other.risk).all() and (one.record_risk <= other.record_risk).all()
     return bool(everywhere and _risk(one) < _risk(other))
 
 
 def _named(chosen: list[Candidate], scored: _Scored, plan_: Plan) -> list[Suggestion]:
-    """Suggestions, the cheapest first; one alone has the name of what is asked for."""
+    """Suggestions, the cheapest first; a single one is named after what is asked for."""
     names = {1: NAMES[:1] if scored.capped else NAMES[2:], 2: NAMES[::2], 3: NAMES}.get(len(chosen), ())
     return [
         Suggestion(name, candidate, _sentence(name, candidate, plan_, alone=len(chosen) == 1))
@@ -258,7 +260,7 @@ def _named(chosen: list[Candidate], scored: _Scored, plan_: Plan) -> list[Sugges
 
 
 def _mended(candidate: Candidate, scored: _Scored, column: Column, d: np.ndarray) -> Candidate | None:
-    """The scheme, or one beside it, under which masking accepts the data and that keeps the caps."""
+    """The scheme, or one near it, that masking accepts for the data and that keeps the caps."""
     scheme = candidate.scheme
     if column.refusal(scheme) is None:
         return candidate
@@ -271,7 +273,7 @@ def _mended(candidate: Candidate, scored: _Scored, column: Column, d: np.ndarray
 
 
 def _beside(scheme: Any, column: Column) -> Iterator[Any]:
-    """Schemes beside one that is refused: with means at the ends, or as the audit proposes."""
+    """Schemes near one that is refused: with means at the ends, or as the audit proposes."""
     if scheme.reverse_mapping:
         yield replace(scheme, aggregate_ends=ENDS)
         return
@@ -282,38 +284,42 @@ def _beside(scheme: Any, column: Column) -> Iterator[Any]:
 
 def _sentence(name: str, scheme: Candidate, plan_: Plan, *, alone: bool) -> str:
     """What a suggestion does, for a reader."""
-    risks = ", ".join(
-        f"{risk:.3f} at d = {at:g} ({risk / base:.2f} times what a constant guess reaches)"
-        for at, risk, base in zip(plan_.d, scheme.risk, plan_.constant, strict=True)
-        if base > 0.0
+    capped = plan_.caps or plan_.record_caps or plan_.limits
+    which = (
+        "the schemes that keep the caps and pass the audit" if capped else "the schemes that pass the audit"
     )
     why = {
-        "most useful": "loses least of those that keep the caps",
-        "balanced": "stands between the two others",
-        "safest": "lets an attacker come nearest to the fewest records"
+        "most useful": f"It has the shortest intervals of {which}.",
+        "balanced": "It lies between the other two.",
+        "safest": f"It has the lowest risk of {which}"
         + (
-            f" of those within {CLOSE:g} times the least loss"
+            f", with intervals at most {CLOSE:g} times as long as the shortest."
             if plan_.caps or plan_.record_caps or not plan_.limits
-            else ""
+            else "."
         ),
     }[name]
     if alone:
-        why = "loses least and is the safest of those that keep the caps and were tried on the audit"
-    return (
-        f"{why}: intervals are {scheme.loss:.2f} times as long as without masking, the best attacker reaches "
-        f"{risks}, and a single record {_listed(scheme.record_risk)}"
+        why = f"It has the shortest intervals and the lowest risk of {which}."
+    risks = ", ".join(
+        f"{risk:.1%} of the values to within d = {at:g} ({risk / base:.2f} times as many as a constant guess)"
+        for at, risk, base in zip(plan_.d, scheme.risk, plan_.constant, strict=True)
+        if base > 0.0
     )
-
-
-def _listed(values: np.ndarray) -> str:
-    return "at most " + ", ".join(f"{value:.3f}" for value in values)
+    exposed = ", ".join(
+        f"{chance:.1%} for d = {at:g}" for at, chance in zip(plan_.d, scheme.record_risk, strict=True)
+    )
+    return (
+        f"{why} Intervals are {scheme.loss:.2f} times as long as without masking. The best attacker guesses "
+        f"{risks}. For the most exposed record, the chance that its released value is within d of its own is "
+        f"{exposed}."
+    )
 
 
 # --- what is given ---
 
 
 def _groups(strata: Any) -> dict[str, Any]:
-    """The columns of strata by name; a series has its own, an array is called after the argument."""
+    """The columns of strata by name; a series has its own name, an array that of the argument."""
     if strata is None:
         return {}
     if isinstance(strata, Mapping):
@@ -324,7 +330,7 @@ def _groups(strata: Any) -> dict[str, Any]:
 
 
 def _column(x: Any, other: Any, groups: Mapping[str, Any], common: ConditionalMasking) -> Column:
-    """The column as it is given and as it is without gaps and codes, refused where codes are not declared."""
+    """The column as given and without gaps and codes; refused if codes are not declared."""
     given = frames.column(x, "x")
     n = given.array.size
     columns, kinds = {"x": given.array}, {"x": given.kind}
@@ -340,7 +346,7 @@ def _column(x: Any, other: Any, groups: Mapping[str, Any], common: ConditionalMa
     beside = values["other"][present] if other is not None else None
     code = pools.pool[present] if pools is not None and labels else None
     gate = Gate(given.array, given.kind, labels)
-    return column_of(np.ascontiguousarray(values["x"][present]), given.kind, beside, code, gate)
+    return column_of(np.ascontiguousarray(values["x"][present]), given.kind, beside, code, gate, given.name)
 
 
 def _caps(given: Any, name: str) -> dict[float, float]:
@@ -365,12 +371,10 @@ def _limits(max_error: Any, *, other: bool) -> dict[str, float]:
     return limits
 
 
-def _distances(d: Any, caps: list[float]) -> np.ndarray:
+def _distances(d: Any, caps: list[float], x: np.ndarray) -> np.ndarray:
     given = np.atleast_1d(_checks.distances(d, "d")).ravel() if d is not None else np.empty(0)
     distances = np.unique(np.concatenate((given, caps)))
-    if not distances.size:
-        raise ArgumentError("d must be given where max_risk and max_record_risk are left out, got None")
-    return distances
+    return distances if distances.size else np.array([float(f"{search_grid.spread_of(x, 'd') / 4.0:.0e}")])
 
 
 def _refuse_hopeless(caps: dict[float, float], d: np.ndarray, constant: np.ndarray) -> None:
@@ -378,6 +382,6 @@ def _refuse_hopeless(caps: dict[float, float], d: np.ndarray, constant: np.ndarr
         least = float(constant[np.flatnonzero(d == at)[0]])
         if cap < least:
             raise ArgumentError(
-                f"max_risk at d={at:g} must be at least {least:.3f}, what a constant guess reaches whatever "
-                f"is released, got {cap:g}"
+                f"max_risk at d={at:g} must be at least {least:.3f}, what a constant guess reaches without "
+                f"any release, got {cap:g}"
             )

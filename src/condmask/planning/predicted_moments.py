@@ -1,4 +1,4 @@
-r"""How far estimates of moments will lie from their targets, from the originals alone.
+r"""How far estimates of moments will lie from their targets, predicted from the originals.
 
 Linearised, the estimates of mean, standard deviation and correlation are means of a polynomial of degree two,
 so their variances follow from the moments E X^i W^j, i, j up to 4, and those of the noise
@@ -19,8 +19,8 @@ DEGREE = 4
 
 
 class Variances(NamedTuple):
-    """n times the variances of an estimate: about the original file, about the population, and of the same
-    statistic of records that are not masked."""
+    """n times the variances of an estimate, about the original file and about the population, and n times the
+    variance of the same statistic without masking."""
 
     file: float
     population: float
@@ -33,8 +33,9 @@ class Moments(NamedTuple):
     Attributes
     ----------
     means : ndarray
-        Over all of them.
+        Over all originals.
     unit : float
+        The standard deviation of x.
     pair : bool
         Whether there is a second column.
     pools, share : ndarray of shape (pools, ...) and (pools,)
@@ -49,7 +50,7 @@ class Moments(NamedTuple):
 
 
 def moments(x: np.ndarray, other: np.ndarray | None, pools: Sequence[Any] = (slice(None),)) -> Moments:
-    """From values as they are masked, in the units of the data, and the rows of each donor pool."""
+    """Moments from values as they are masked, in the units of the data, and the rows of each donor pool."""
     unit = float(x.std()) or 1.0
     a = (x - x.mean()) / unit
     powers = [np.ones(x.size), a, a * a, a * a * a, (a * a) ** 2]
@@ -71,7 +72,7 @@ def moments(x: np.ndarray, other: np.ndarray | None, pools: Sequence[Any] = (sli
 def errors(originals: Moments, law: Law, n: int, *, shared_donors: bool) -> dict[str, Variances]:
     """n times the variances of the mean, the standard deviation and, with a column in clear, the correlation.
 
-    The first two are in squared units of the data, the last is left out where there are several donor pools.
+    The first two are in squared units of the data; the last is left out if there are several donor pools.
     """
     means, p = originals.means, law.p
     variance = means[2, 0] - means[1, 0] ** 2
@@ -97,7 +98,7 @@ def errors(originals: Moments, law: Law, n: int, *, shared_donors: bool) -> dict
 
 
 def unmasked(originals: Moments) -> dict[str, float]:
-    """n times the variances of the same statistics of records that are not masked; 0 where none varies."""
+    """n times the variances of the same statistics without masking; 0 if nothing varies."""
     variances = errors(originals, Law(0.0, "normal", 0.0), 2, shared_donors=False)
     return {name: float(np.nan_to_num(variance.unmasked)) for name, variance in variances.items()}
 

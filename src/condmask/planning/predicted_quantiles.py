@@ -1,10 +1,10 @@
-r"""How far estimated quantiles will lie from their targets, from the originals alone.
+r"""How far estimated quantiles will lie from their targets, predicted from the originals.
 
-At a point x the variance of T is known given the law of the originals: with psi = K((x - Z)/sigma) and
-r = 1{X <= x} - p psi, n Var T is E psi^2 - F^2 less Var r about the file, and more by F (1 - F) about the
-population (`inference.cdf_covariance` sums both under any law). Where T is off by an error, which is nearly
-normal, the estimated quantile is that of a probability that is off by as much. So values that many records
-share, which many probabilities have for their quantile, are allowed for.
+At a point x the variance of T is known given the law of the originals. With psi = K((x - Z)/sigma) and
+r = 1{X <= x} - p psi, n Var T is E psi^2 - F^2 less Var r about the file, and larger by F (1 - F) about the
+population (`inference.cdf_covariance` sums both under any law). If T is off by an error, which is nearly
+normal, the estimated quantile is that of a probability off by as much. This allows for values that many
+records share, which are the quantiles of many probabilities.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Ordered:
         self.values, self.units, self.n = _ascending(values), _ascending(units), values.size
 
     def quantile(self, q: np.ndarray) -> np.ndarray:
-        """The least values whose distribution function reaches q."""
+        """The least values at which the distribution function is at least q."""
         place = np.ceil(q * self.n - 1e-9).astype(np.int64) - 1
         return self.values[np.clip(place, 0, self.n - 1)]
 
@@ -37,10 +37,10 @@ def errors(
     file: Ordered, pools: Sequence[tuple[float, Ordered]], law: Law, q: np.ndarray, n: int, *,
     shared_donors: bool,
 ) -> tuple[list[Variances], np.ndarray]:  # fmt: skip
-    """n times the variances of the quantiles at q, of n records distributed like these.
+    """n times the variances of the quantiles at q of n records distributed like these, and how many times as
+    large the standard error of T is there as without masking, in the population.
 
-    And how many times as large the standard error of T is there as without masking, in the population.
-    `pools` are the donor pools, with the share of the records that each has.
+    `pools` are the donor pools, each with its share of the records.
     """
     x = file.quantile(q)
     at, about = np.zeros(x.size), np.zeros(x.size)
@@ -59,13 +59,13 @@ def errors(
 
 
 def unmasked(file: Ordered, q: np.ndarray, n: int) -> np.ndarray:
-    """n times the variances of the quantiles at q of n records that are not masked."""
+    """n times the variances of the quantiles at q of n records without masking."""
     share = np.searchsorted(file.values, file.quantile(q), side="right") / file.n
     return n * _of_quantiles(file, q, np.sqrt(share * (1.0 - share) / n))
 
 
 def _of_quantiles(file: Ordered, q: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """The variances of quantiles at probabilities that are off by normal errors."""
+    """The variances of quantiles at probabilities with normal errors."""
     from scipy.special import ndtri  # takes .1 s to import
 
     nodes = ndtri((np.arange(NODES) + 0.5) / NODES)
@@ -75,7 +75,7 @@ def _of_quantiles(file: Ordered, q: np.ndarray, error: np.ndarray) -> np.ndarray
 
 
 def _ascending(values: np.ndarray) -> np.ndarray:
-    """In ascending order, as those mostly are that come here."""
+    """Values in ascending order; most already are."""
     return values if (values[1:] >= values[:-1]).all() else np.sort(values)
 
 

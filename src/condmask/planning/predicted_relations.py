@@ -48,7 +48,7 @@ class Pair(NamedTuple):
 
 def pair(x: np.ndarray, w: np.ndarray) -> Pair:
     """What relates two columns; NaN where either is constant."""
-    above = upper_half(w[None])[0]
+    above = (w > split(w)).astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         v, spread = (x - x.mean()) / x.std(), w.std()
         u = (w - w.mean()) / spread
@@ -111,15 +111,15 @@ def rearranged(x: np.ndarray, scheme: Any) -> np.ndarray:
     return np.asarray(np.interp(x, some, (second - first**2)[map_law.cell]))
 
 
-def differences(x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """By row, the mean of x where w is in its upper half, less that of the rest."""
-    above = upper_half(w)
-    high, low = (np.einsum("ij,ij->i", x, rows) / rows.sum(axis=1) for rows in (above, 1.0 - above))
+def differences(x: np.ndarray, w: np.ndarray, at: float) -> np.ndarray:
+    """By row, the mean of x where w is above a value, less that of the rest; NaN where either is empty."""
+    above = (w > at).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        high, low = (np.einsum("ij,ij->i", x, rows) / rows.sum(axis=1) for rows in (above, 1.0 - above))
     return np.asarray(high - low)
 
 
-def upper_half(w: np.ndarray) -> np.ndarray:
-    """Ones where a row of w is above its median; at the median, where nothing is above it."""
-    middle = np.median(w, axis=1, keepdims=True)
-    above = np.where((w > middle).any(axis=1, keepdims=True), w > middle, w == middle)
-    return np.asarray(above, dtype=np.float64)
+def split(w: np.ndarray) -> float:
+    """The value above which the upper half of w lies: the median, or just below it if nothing is above it."""
+    middle = float(np.median(w))
+    return middle if w.max() > middle else float(np.nextafter(middle, -np.inf))

@@ -1,4 +1,4 @@
-"""A plan: schemes with what is to be expected of each, the frontier, and what is suggested."""
+"""A plan: schemes with their predicted risks and errors, the frontier, and the suggestions."""
 
 import os
 from dataclasses import dataclass, field
@@ -26,9 +26,9 @@ class Suggestion(NamedTuple):
     ----------
     name : {"most useful", "balanced", "safest"}
     expected : Candidate
-        What is to be expected of it.
+        Its predicted risks and errors.
     why : str
-        In a sentence.
+        What speaks for it, in sentences.
     """
 
     name: str
@@ -54,32 +54,32 @@ class Suggestion(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """What can be had for a file.
+    """The schemes that could mask a file, with their risks and errors.
 
     Made by `plan`; ``print`` shows the suggestions, `to_frame` all schemes.
 
     Attributes
     ----------
     n : int
-        Records.
+        Number of records.
     d : tuple of float
         Distances, in the units of the data.
     constant : ndarray of shape (distances,)
-        The risk of who always names the best constant: less is not to be had.
+        The risk of always guessing the best constant. No scheme has less risk.
     candidates : list of Candidate
-        All schemes that were tried.
+        All schemes tried.
     on_frontier : ndarray of bool
         Which of them no other beats in both mean risk and loss.
     allowed : ndarray of bool
         Which of them keep the caps.
     suggestions : list of Suggestion
-        Up to three that masking accepts, the cheapest first; none where it refuses all that were tried on it
-        (`refusal`).
+        Up to three schemes that masking accepts, the cheapest first; none if masking refuses all that it was
+        asked about (see `refusal`).
     caps, record_caps, limits : dict
-        The largest risks by distance, of the best attacker and of a single record, and the largest errors by
-        statistic.
+        The largest risks allowed by distance, for the best attacker and for a single record, and the largest
+        errors by statistic.
     target : {"population", "file"}
-        What errors are about.
+        What errors refer to.
     """
 
     n: int
@@ -97,7 +97,7 @@ class Plan:
 
     @property
     def gaps(self) -> bool:
-        """Whether values are missing that no code stands for, which masking has to be told to leave out."""
+        """Whether values are missing without a code, which masking has to be told to leave out."""
         return bool(np.isnan(self._column.gate.x).any())
 
     @property
@@ -109,7 +109,7 @@ class Plan:
 
     @property
     def refusal(self) -> str:
-        """What speaks against the cheapest scheme that keeps the caps: why none is suggested."""
+        """Why masking refuses the cheapest scheme that keeps the caps, if none is suggested."""
         allowed = (candidate for candidate, ok in zip(self.candidates, self.allowed, strict=True) if ok)
         cheapest = min(
             allowed, key=lambda candidate: candidate.loss if np.isfinite(candidate.loss) else np.inf
@@ -118,8 +118,8 @@ class Plan:
 
     @cached_property
     def refused(self) -> np.ndarray:
-        """Which schemes masking refuses, of those on the frontier that keep the caps; others are not asked
-        about unless they were on the way to a suggestion."""
+        """Which schemes masking refuses, of those on the frontier that keep the caps. Others are checked only
+        if that was needed to find a suggestion."""
         asked = self.on_frontier & self.allowed
         return np.array(
             [
@@ -132,17 +132,18 @@ class Plan:
     def check(
         self, scheme: Any = None, *, replications: int = 400, target: str | None = None, rng: Any = None
     ) -> Checked:
-        """Compare predicted standard errors with those of simulated releases of this very file.
+        """Compare predicted standard errors with those of simulated releases of this file.
 
         Parameters
         ----------
         scheme : ConditionalMasking, optional
             By default that of `best`.
         replications : int
-            Releases. Simulated errors are known to 1 in sqrt(2 replications): 3.5% for 400.
+            Number of releases. The relative error of simulated errors is 1 / sqrt(2 replications): 3.5% for
+            400.
         target : {"population", "file"}, optional
-            "file": the file is kept as it is, so only the masking varies; "population": records are drawn
-            from it anew each time. By default that of the plan.
+            "file": the file stays fixed, so only the masking varies; "population": records are drawn from it
+            anew each time. By default that of the plan.
         rng : None, int, Generator or SeedSequence
             A whole number gives the same result again.
 
@@ -157,8 +158,8 @@ class Plan:
         return checked(self._column, chosen, whole, target, rng)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every scheme: its parameters, risks, errors, whether it is on the frontier and keeps the
-        caps, and "audit", what masking says of it, asked where both are so."""
+        """A dict for every scheme: its parameters, risks, errors, whether it is on the frontier and whether
+        it keeps the caps, and "audit": whether masking refuses it, checked if both hold."""
         rows = []
         for k, candidate in enumerate(self.candidates):
             scheme = candidate.scheme
@@ -181,7 +182,7 @@ class Plan:
         return frames.of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in terms of JSON.
+        """The plan in terms of JSON.
 
         Returns
         -------
@@ -201,42 +202,71 @@ class Plan:
             "suggestions": [suggestion.to_dict() for suggestion in self.suggestions],
         }
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Risk against loss: every scheme, the frontier and what is suggested; needs matplotlib.
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
+        """Draw risk against the length of intervals: all schemes, the frontier, the suggestions.
+
+        Needs matplotlib (``pip install condmask[plot]``).
 
         Parameters
         ----------
         path : path-like, optional
-            Where the figure is written as well.
+            Where the picture is written; it is then not shown.
+        ax : matplotlib Axes or sequence of Axes, optional
+            Where to draw, one for each distance in `d`; labels that they have are kept. None makes a figure.
 
         Returns
         -------
-        matplotlib.figure.Figure
-        """
-        from condmask.plot import risk_against_loss
+        ndarray of matplotlib Axes
+            One for each distance.
 
-        return risk_against_loss(self, path)
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed.
+
+        Notes
+        -----
+        The frontier is that of the mean risk over all distances. Schemes that masking refuses are marked
+        where this was asked: on the frontier, and on the way to a suggestion.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 1_000)
+        >>> made = cm.plan(x, max_risk={500: 0.45}, p=[0.3, 0.6], sigma=[500.0, 1000.0])
+        >>> (ax,) = made.plot()
+        >>> ax.get_yscale()
+        'log'
+        """
+        from condmask.plot.risk_and_loss import risk_against_loss
+
+        return risk_against_loss(self, self._column.name, path, ax)
 
     def __repr__(self) -> str:
         return f"Plan(n={self.n}, d={self.d}, schemes={len(self.candidates)}, allowed={self.allowed.sum()})"
 
     def __str__(self) -> str:
+        capped = self.caps or self.record_caps or self.limits
         lines = [
-            f"{len(self.candidates)} schemes for {self.n:,} records, of which {int(self.allowed.sum())} keep "
-            f"the caps",
-            "a constant guess reaches "
-            + ", ".join(f"{c:.3f} at d = {d:g}" for d, c in zip(self.d, self.constant, strict=True)),
+            f"{len(self.candidates)} schemes tried on {self.n:,} records"
+            + (f", {int(self.allowed.sum())} keep the caps" if capped else ""),
+            "a constant guess, without any release, is right for "
+            + ", ".join(
+                f"{c:.1%} of the values to within d = {d:g}"
+                for d, c in zip(self.d, self.constant, strict=True)
+            ),
         ]
         for suggestion in self.suggestions:
             errors = getattr(suggestion.expected, self.target)
             names = {
                 "mean": "mean", "std": "s.d.", "quantile 0.5": "median", "correlation": "correlation",
-                "slope": "slope", "difference": "difference of groups",
+                "slope": "slope", "difference": "difference between groups",
             }  # fmt: skip
             errors_listed = ", ".join(f"{names[name]} {errors[name]:.3g}" for name in names if name in errors)
             lines += ["", f"{suggestion.name}: {suggestion.scheme!r}"]
             lines += wrap(suggestion.why, 100, initial_indent="  ", subsequent_indent="  ")
-            lines.append(f"  standard errors: {errors_listed}")
+            lines.append(f"  standard errors: {errors_listed} (for the {self.target})")
         if not self.suggestions:
-            lines += ["", f"none is suggested: {self.refusal}"]
+            lines += ["", f"no scheme is suggested: {self.refusal}"]
         return "\n".join(lines)

@@ -1,1 +1,1 @@
-"""Recipes: every choice of a release in one TOML file, and the release that it asks for."""
+"""Recipes: every choice of a release in one TOML file, and the release made from it."""

@@ -1,4 +1,4 @@
-"""Recipes: every choice of a release in TOML, read and checked before anything else is."""
+"""Recipes: every choice of a release in TOML, read and checked before anything else."""
 
 import os
 import tomllib
@@ -22,11 +22,11 @@ TOP = (
     "keep_metadata", "csv", "report", "checks", "ledger",
 )  # fmt: skip
 CSV = tuple(field.name for field in fields(CsvFormat))
-REPORT = ("internal", "public", "within")
+REPORT = ("internal", "public", "within", "units")
 
 
 class Recipe(NamedTuple):
-    """A recipe, read: paths as they are from here, schemes by column, what reports and checks ask for.
+    """A recipe that was read: paths relative to here, schemes by column, reports and checks.
 
     Attributes
     ----------
@@ -34,18 +34,20 @@ class Recipe(NamedTuple):
     schemes : dict of str to ConditionalMasking
     omit_missing, round, accept_visible_coins : bool
     keep_metadata : list of str
-        Entries in the metadata of the source that are released as they are.
+        Entries in the metadata of the source to release unchanged.
     csv : CsvFormat or None
     internal, public : Path or None
         Reports.
     within : dict of str to list of float
-        Distances by column, where they are given.
+        Distances by column, if given.
+    units : dict of str to str
+        What columns are counted in, if given.
     checks : dict of str to dict of float to float
-        By column and distance, the greatest share of records that the best attacker may come so near.
+        By column and distance, the largest share of records that the best attacker may guess that closely.
     thorough : bool
-        Whether an attacker is trained, for the checks and the internal report.
+        Whether to train an attacker, for the checks and the internal report.
     ledger : bool or Path
-        The ledger: the user's, none, or another.
+        The user's own ledger, none, or the one in a file.
     """
 
     path: Path
@@ -60,19 +62,20 @@ class Recipe(NamedTuple):
     internal: Path | None
     public: Path | None
     within: dict[str, list[float]]
+    units: dict[str, str]
     checks: dict[str, dict[float, float]]
     thorough: bool
     ledger: bool | Path
 
 
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
-    """A recipe; refused in one sentence that names it, and the key that is wrong."""
+    """Read a recipe; an error names it, and the key that is wrong."""
     path = Path(path)
     try:
         with reading(path):
             entries = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
-        raise ArgumentError(f"{path} is no TOML: {error}") from None
+        raise ArgumentError(f"{path} is not TOML: {error}") from None
     try:
         return _recipe(path, entries)
     except (ArgumentError, ArgumentTypeError) as error:
@@ -95,7 +98,7 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
     if twice:
         raise ArgumentError(f"{' and '.join(twice)} must be different files, got {paths[twice[0]]}")
     for name in ("source", "target") if not is_folder(paths["source"]) else ():
-        format_of(paths[name])  # refuses formats that nobody knows
+        format_of(paths[name])  # refuses unknown formats
     for name in ("internal", "public"):
         if name in paths and paths[name].suffix.lower() not in (".html", ".htm"):
             raise ArgumentError(f"{name} must end in .html or .htm, got {report[name]!r}")
@@ -105,14 +108,15 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
         _names(entries, "keep_metadata"),
         CsvFormat(**csv) if csv else None,
         paths.get("internal"), paths.get("public"),
-        _distances(report.get("within", []), schemes), _caps(_table(entries, "checks"), schemes),
+        _distances(report.get("within", []), schemes), _units(_table(report, "units"), schemes),
+        _caps(_table(entries, "checks"), schemes),
         _flag(entries, "thorough"),
         _ledger(path, entries.get("ledger", True)),
     )  # fmt: skip
 
 
 def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, ConditionalMasking]:
-    """The schemes of the columns; what they share stands under scheme."""
+    """The schemes of the columns; shared parameters are under [scheme]."""
     _check_keys(shared, "scheme", PARAMETERS)
     if not columns:
         raise ArgumentError("columns must have a table for each column to mask, [columns.income], got none")
@@ -134,8 +138,8 @@ def _schemes(shared: dict[str, Any], columns: dict[str, Any]) -> dict[str, Condi
 
 
 def _in_python(options: dict[str, Any], of_column: set[str]) -> dict[str, Any]:
-    """Options where a column's step or decimals stand in place of the other, if that is shared; steps may be
-    1/3, and false says that there are no codes, or no others."""
+    """Options in which a column's step or decimals replace the other, if that is shared; steps may be 1/3,
+    and false means that there are no codes, or no others."""
     for one, other in (("step", "decimals"), ("decimals", "step")):
         if one in of_column and other not in of_column:
             options.pop(other, None)
@@ -153,12 +157,21 @@ def _in_python(options: dict[str, Any], of_column: set[str]) -> dict[str, Any]:
 
 
 def _distances(within: Any, schemes: Mapping[str, Any]) -> dict[str, list[float]]:
-    """Distances by column, which are given for all or by column."""
+    """Distances by column, given for all columns or for each."""
     if not isinstance(within, dict):
         distances = _numbers(within, "within")
         return dict.fromkeys(schemes, distances) if distances else {}
     _check_keys(within, "report.within", schemes)
     return {name: _numbers(distances, f"within of {name}") for name, distances in within.items()}
+
+
+def _units(units: dict[str, Any], schemes: Mapping[str, Any]) -> dict[str, str]:
+    """Units by column."""
+    _check_keys(units, "report.units", schemes)
+    for name, unit in units.items():
+        if not isinstance(unit, str):
+            raise ArgumentTypeError(f"units of {name} must be text, got {unit!r}")
+    return units
 
 
 def _numbers(values: Any, name: str) -> list[float]:
@@ -167,7 +180,7 @@ def _numbers(values: Any, name: str) -> list[float]:
 
 
 def _caps(checks: dict[str, Any], schemes: Mapping[str, Any]) -> dict[str, dict[float, float]]:
-    """The greatest risks by column and distance."""
+    """The largest allowed risks by column and distance."""
     _check_keys(checks, "checks", schemes)
     caps: dict[str, dict[float, float]] = {}
     for name in checks:
@@ -176,7 +189,7 @@ def _caps(checks: dict[str, Any], schemes: Mapping[str, Any]) -> dict[str, dict[
             try:
                 distance = float(key)
             except ValueError:
-                raise ArgumentError(f"checks.{name} must have distances for keys, got {key!r}") from None
+                raise ArgumentError(f"checks.{name} must have distances as keys, got {key!r}") from None
             caps[name][_checks.positive(distance, f"checks.{name}")] = _checks.probability(
                 cap, f"checks.{name}.{key}"
             )
@@ -186,7 +199,7 @@ def _caps(checks: dict[str, Any], schemes: Mapping[str, Any]) -> dict[str, dict[
 def _check_keys(
     entries: dict[str, Any], where: str, allowed: Collection[str], needed: Collection[str] = ()
 ) -> None:
-    """Refuse what is unknown, and what is left out."""
+    """Refuse unknown and missing keys."""
     for name in entries:
         if name not in allowed:
             raise ArgumentError(f"{where} may have {', '.join(allowed)}, got {name!r}")

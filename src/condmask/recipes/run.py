@@ -1,4 +1,4 @@
-"""A recipe, carried out: checked, masked, reported."""
+"""Running a recipe: check, mask, report."""
 
 import os
 from collections.abc import Callable
@@ -23,14 +23,14 @@ from condmask.strata import names_of
 
 
 class RecipeResult(NamedTuple):
-    """What became of a recipe.
+    """The result of a recipe.
 
     Attributes
     ----------
     target : Path
         The release.
     schemes : dict of str to ConditionalMasking
-        As they were published.
+        As published.
     reports : tuple of Path
         The reports that were written.
     """
@@ -49,21 +49,21 @@ def run_recipe(
     dry_run: bool = False,
     again: bool = False,
 ) -> RecipeResult:
-    """Mask a file and write its reports as a recipe says.
+    """Mask a file and write its reports, with every choice in a recipe.
 
     Parameters
     ----------
     path : path
-        A TOML file that holds every choice of a release (docs/report.rst has its keys). Paths in it start
-        from its own folder.
+        A TOML file with every choice of a release (docs/report.rst lists the keys). Paths in it are relative
+        to its own folder.
     overwrite : bool
-        Whether files that exist may be replaced.
+        Whether existing files may be replaced.
     workers : int or map-like callable
         Results do not depend on it.
     progress : callable (rows_done, rows_total), optional
         As for `mask_file`.
     dry_run : bool
-        Check everything, audit, and write nothing.
+        Check and audit everything, but write nothing.
     again : bool
         Release records that were released before, as for `mask_file`.
 
@@ -75,22 +75,22 @@ def run_recipe(
     Raises
     ------
     FileError
-        If a file cannot be read or written, or one that is to be written exists.
+        If a file cannot be read or written, or exists already.
     ValueError, TypeError
-        If the recipe has an unknown key, lacks one, or has a wrong value, which is found before any data are
-        read; if a check fails, or the data cannot be masked. Nothing is written.
+        If the recipe has an unknown key, a missing key or a wrong value, which is found before any data are
+        read; if a check fails; or if the data cannot be masked. Nothing is written.
     ReleaseError
         If the release would show which records were swapped (`audit`), or shares more than a tenth of its
         records with an earlier one. Nothing is written.
 
     See Also
     --------
-    mask_file, report : what it calls.
+    mask_file, report : called by it.
 
     Notes
     -----
-    A recipe has no key and no seed. The same recipe on the same file makes the same release again but for the
-    coins, donors and noise, which are drawn anew: publish one of them and no other.
+    A recipe has no secret key and no seed. Run again on the same file, it makes the same release, except that
+    swap status, donors and noise are drawn anew: publish only one of the two.
 
     Examples
     --------
@@ -147,21 +147,21 @@ def run_recipe(
     for public, page in reports.items():
         report(
             recipe.source, recipe.target, page, public=public, d=recipe.within or None, csv=recipe.csv,
-            overwrite=overwrite, workers=threads, thorough=recipe.thorough and not public,
+            overwrite=overwrite, workers=threads, thorough=recipe.thorough and not public, units=recipe.units,
         )  # fmt: skip
     return RecipeResult(recipe.target, release.schemes, tuple(reports.values()))
 
 
 def _check_coins(recipe: Recipe) -> None:
-    """Refuse a release where a trained attacker could tell which records were swapped."""
+    """Refuse a release in which a trained attacker could tell which records were swapped."""
     audit = audit_file(recipe.source, recipe.schemes, csv=recipe.csv, thorough=True)
     if audit.visible:
         raise ReleaseError(audit.refusal + GO_ON)
 
 
 def _check_risks(recipe: Recipe) -> None:
-    """Refuse a release whose best attacker would come near too many: who sees the masked value alone, or
-    learned from all columns where the recipe is thorough."""
+    """Refuse a release whose best attacker would guess too many values: one who sees the masked value alone,
+    or, if the recipe is thorough, one trained on all columns."""
     source, csv = recipe.source, recipe.csv
     for name, caps in recipe.checks.items():
         scheme, distances = recipe.schemes[name], list(caps)
@@ -175,6 +175,6 @@ def _check_risks(recipe: Recipe) -> None:
         for d, share in zip(distances, best, strict=True):
             if share > caps[d]:
                 raise ArgumentError(
-                    f"checks.{name} allows the best attacker to come nearer than {d:g} to {caps[d]:g} of the "
-                    f"records, got {share:.3f}; a larger sigma or another p makes that less (condmask plan)"
+                    f"checks.{name} allows the best attacker to guess {caps[d]:g} of the records to within "
+                    f"{d:g}, got {share:.3f}; a larger sigma or another p lowers this (condmask plan)"
                 )

@@ -1,4 +1,4 @@
-"""The columns of a release on disk, read part by part when they are asked for."""
+"""The columns of a release on disk, read part by part on first use."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,14 +30,14 @@ SMALL_KEPT, LARGE_KEPT = 32, 4  # columns
 class FileColumns:
     """The columns of a file, or of a folder of them.
 
-    Long ones lie in temporary files, mapped into memory; those that were read last are kept. A file that was
-    changed meanwhile is refused.
+    Long ones are in temporary files, mapped into memory; those that were read last are kept. A file that was
+    changed since is refused.
 
     Parameters
     ----------
     path : Path
     records : int
-        How many the release has.
+        The number in the release.
     """
 
     def __init__(self, path: Path, records: int) -> None:
@@ -48,7 +48,7 @@ class FileColumns:
         self._kept = BoundedCache(SMALL_KEPT if self._small else LARGE_KEPT)
 
     def numbers(self, name: str) -> np.ndarray:
-        """The column as numbers where it is numeric, float32 as such; else as objects."""
+        """The column as numbers if it is numeric, float32 as such; else as objects."""
 
         def read() -> np.ndarray:
             with self._opened([name]) as table:
@@ -58,7 +58,7 @@ class FileColumns:
         return numbers
 
     def labels(self, name: str) -> Labels:
-        """The column as labels, numbered as they come."""
+        """The column as labels, numbered in order of appearance."""
 
         def read() -> Labels:
             with self._opened([name]) as table:
@@ -68,7 +68,7 @@ class FileColumns:
         return labels
 
     def strata(self, name: str) -> Labels:
-        """The column as labels, in their order as masking numbers them; a missing one is one, too."""
+        """The column as labels, sorted as masking numbers them; a missing one is a label, too."""
         labels = self.labels(name)
         code = _scratch.empty(labels.code.size, labels.code.dtype)
         code[:] = labels.code
@@ -80,7 +80,7 @@ class FileColumns:
         codes = {other: released_codes(published.schemes[other]) for other in {name, *origin.patterns}}
         strata = names_of(scheme.strata)
         with self._opened([name, *strata, *origin.patterns]):
-            pass  # a column that is not there is refused now
+            pass  # refuse a missing column now
         if not scheme.estimators:
             scheme.estimate(None)  # refuses
         rows = 0
@@ -105,11 +105,11 @@ class FileColumns:
         return estimate, rows
 
     def _patterns(self, names: Sequence[str], codes: Mapping[str, tuple[float, ...]]) -> list[np.ndarray]:
-        """Where columns that were masked together have values."""
+        """Which records have values, for columns that were masked together."""
         return [joined(~np.isnan(part) for part, _ in self._values(name, codes)) for name in names]
 
     def _values(self, name: str, codes: Mapping[str, tuple[float, ...]]) -> Iterator[tuple[np.ndarray, str]]:
-        """A masked column and its kind, part by part, with NaN wherever it misses a value."""
+        """A masked column and its kind, part by part, with NaN for missing values."""
         if self._small:
             column = frames.column(self.numbers(name), name, least=0, finite=False)
             yield without_codes(column.array, codes[name], column.kind), column.kind
@@ -121,7 +121,7 @@ class FileColumns:
 
     @contextmanager
     def _opened(self, names: Sequence[str]) -> Iterator[Table]:
-        """The table, which has these columns and was not changed when it is left."""
+        """The table, checked to have these columns, and to be unchanged afterwards."""
         with reading(self._path):
             table = open_table(self._path)
             self._refuse_changed(table)
@@ -130,7 +130,7 @@ class FileColumns:
             self._refuse_changed(table)
 
     def _refuse_changed(self, table: Table) -> None:
-        """Refuse what is not the file, or the files, that were read first."""
+        """Refuse files other than those that were read first."""
         now = table.fingerprints()
         for path in self._before | now:
             if now.get(path) != self._before.get(path):

@@ -1,8 +1,8 @@
-"""The ledger: what was released to files, so that no record is released twice without a word.
+"""The ledger lists releases to files, so that no record is released twice unnoticed.
 
-A file of lines of JSON in the user's state folder. The first one has the ledger's key, each other one a
-release: its target, time, schemes and `sketch`, hashed under the key; or the number of one that is forgotten.
-Lines are only ever added. Who can read the file can test guesses of originals, so nobody else may.
+It is a file of lines of JSON in the user's state folder. The first line has the ledger's key. Each other line
+has a release (its target, time, schemes and `sketch`, hashed under the key) or the number of one to forget.
+Lines are only ever added. Anyone who can read the file can test guesses of originals, so only the user may.
 """
 
 import base64
@@ -29,7 +29,7 @@ LEVEL, COUNT = np.uint64(0x3F), np.uint64(0x3)  # in the last byte of a record's
 COUNT_AT, TOKEN_AT = np.uint64(6), np.uint64(8)
 NOT_ENTERED = "this release is not entered"
 
-Where = bool | str | os.PathLike[str]  # the user's ledger, none, or another
+Where = bool | str | os.PathLike[str]  # the user's own, none, or the one in a file
 
 
 class Entry(NamedTuple):
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 
     @property
     def named(self) -> str:
-        """The release by its file and time, as clocks here show it."""
+        """The release by its file and local time."""
         time = datetime.fromisoformat(self.time).astimezone()
         return f"{self.target}, released on {time:%Y-%m-%d at %H:%M}"
 
@@ -72,7 +72,7 @@ def _state_folder() -> Path:
 
 
 def ledger_of(where: Where) -> "Ledger | None":
-    """The ledger that is asked for."""
+    """The ledger that an argument names."""
     if not isinstance(where, bool | str | os.PathLike):
         raise ArgumentTypeError(f"ledger must be True, False or a path, got {_checks.shown(where)}")
     if where is False:
@@ -84,13 +84,13 @@ def ledger_of(where: Where) -> "Ledger | None":
 
 
 class Ledger:
-    """The ledger in a file, which need not be there."""
+    """The ledger in a file, which need not exist."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def content(self) -> Content | None:
-        """What the file holds; None where it is not there or empty, or cannot be read, which is a warning."""
+        """The content of the file; None if it is missing or empty, or, with a warning, unreadable."""
         content = None
         with self._reported("earlier releases are not looked up"):
             content = self._content()
@@ -98,7 +98,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[IO[bytes] | None]:
-        """The file while no other job has it; None where it cannot be written to, which is a warning."""
+        """The file, locked against other jobs; None, with a warning, if it cannot be written to."""
         with contextlib.ExitStack() as stack:
             file = None
             with self._reported(NOT_ENTERED):
@@ -106,14 +106,14 @@ class Ledger:
             yield file
 
     def add(self, file: IO[bytes], entry: Entry, content: Content | None) -> None:
-        """Enter a release into the open file, which has this content; its sketch is not keyed yet."""
+        """Add a release, whose sketch is not keyed yet, to the open file, which has this content."""
         key = os.urandom(16) if content is None else content.key
         head = [{"ledger": VERSION, "key": key.hex()}] if content is None else []
         with self._reported(NOT_ENTERED):
             _append(file, [*head, _to_json(entry._replace(sketch=keyed(entry.sketch, key)))])
 
     def forget(self, number: int) -> Entry:
-        """Leave a release out from now on."""
+        """Ignore a release from now on."""
         with self._locked() as file:
             content = self.parsed(file.read())
             entries = {} if content is None else content.entries
@@ -126,7 +126,7 @@ class Ledger:
         return entries[number]
 
     def parsed(self, text: bytes) -> Content | None:
-        """What a text holds; None where it is empty."""
+        """The content of a text; None if it is empty."""
         if not text:
             return None
         line = 1
@@ -148,9 +148,8 @@ class Ledger:
                     entries[line - 1] = _from_json(fields)
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise FileError(
-                f"{self.path} is damaged in line {line}: put a copy of it in its place, or name another "
-                "ledger with --ledger, which knows of no earlier release; --no-ledger (ledger=False) goes on "
-                "without"
+                f"{self.path} is damaged in line {line}: restore it from a copy, or name another ledger with "
+                "--ledger, which then lacks the earlier releases; --no-ledger (ledger=False) goes on without"
             ) from error
         return Content(key, entries, len(text))
 
@@ -162,7 +161,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:
-        """The file, made where it is not there."""
+        """The file, locked; made if it does not exist."""
         self.path.parent.parent.mkdir(parents=True, exist_ok=True)
         self.path.parent.mkdir(mode=0o700, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -175,7 +174,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def _reported(self, what: str) -> Iterator[None]:
-        """What the system refuses is a warning; a damaged ledger stays an error."""
+        """Turn errors of the system into warnings; a damaged ledger stays an error."""
         try:
             yield
         except FileError:
@@ -186,7 +185,7 @@ class Ledger:
 
 
 def _append(file: IO[bytes], lines: list[dict[str, Any]]) -> None:
-    """Lines at the end of the file: all of them, or none."""
+    """Append lines to the file: all of them, or none."""
     end = file.seek(0, os.SEEK_END)
     rest = memoryview("".join(json.dumps(line) + "\n" for line in lines).encode())
     try:

@@ -1,4 +1,4 @@
-"""Files in, releases out."""
+"""Masking and auditing files."""
 
 import contextlib
 import os
@@ -61,53 +61,53 @@ def mask_file(
     ledger: Where = True,
     again: bool = False,
 ) -> Release:
-    """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays as it is.
+    """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays unchanged.
 
     Parameters
     ----------
     source, target : path
-        Files whose format is told by suffix: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or
+        Files, whose suffix gives the format: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or
         one of the last three followed by .gz. From text into another format, columns become numbers if all
-        their fields are. A source that is a folder, or a glob (``"data/*.parquet"``, ``**`` for all folders
-        below), is one table of many files; the target is a folder then, with files of the same names.
+        their fields are. A source that is a folder or a glob (``"data/*.parquet"``, ``**`` for all folders
+        below) is one table of many files; the target is then a folder with files of the same names.
     schemes : dict of str to scheme
-        The scheme of each column to mask, all of one class. By `ConditionalMasking` several columns are
-        masked together, as by `mask_table`; by others each on its own.
+        The scheme of each column to mask, all of one class. `ConditionalMasking` masks several columns
+        together, as in `mask_table`; other schemes mask each on its own.
     strata : str or sequence of str, optional
-        Column within whose groups donors are drawn, or several that are crossed. The schemes may name them
-        instead. Of many files ``"__filename"`` is the name of the file, and the keys of folders that are
-        called ``key=value`` are columns, too.
+        Column within whose groups donors are drawn; several are crossed. The schemes may name them instead.
+        With many files, ``"__filename"`` is the name of the file, and the keys of folders named
+        ``key=value`` are columns, too.
     rng, nan_policy, round, workers
         As for `ConditionalMasking.mask`.
     overwrite : bool
-        Whether an existing target may be replaced; of folders none but a release, with nothing else in it.
+        Whether an existing target may be replaced; a folder only if it is a release, with nothing else in it.
     progress : callable (rows_done, rows_total), optional
-        Called as rows are read, when their number is not yet known and None, and again as they are written.
-        An object may have two methods besides: ``begin(stages, rows)`` gets the names of the stages of the
-        job ("reading", ..., "writing"), with their times compared with each other, and the number of rows
-        that is expected; ``stage(name)`` is called as each begins.
+        Called as rows are read, with None for their number, which is not yet known, and as they are written.
+        An object may also have two methods: ``begin(stages, rows)`` gets the names of the stages of the job
+        ("reading", ..., "writing") with their relative times, and the expected number of rows;
+        ``stage(name)`` is called as each begins.
     accept_visible_coins : bool
-        Release without an audit and without guard rails, whatever the release shows.
+        Release without an audit and without guard rails, even if that shows which records were swapped.
     dry_run : bool
-        Do everything but write.
+        Check and audit everything, but write nothing.
     csv : CsvFormat, optional
-        How a CSV file is written, where that cannot be told from it. The release is written the same way, and
-        is read again without it.
+        How a CSV file is written, if that is not clear from its text. The release is written the same way,
+        and is read again without it.
     keep_metadata : sequence of str
-        Entries in the metadata of a Parquet or Arrow file, or of its columns in clear, that are released as
-        they are ("geo"). Others are left out but for what reading back needs (docs/files.rst): they may tell
-        of the originals.
+        Entries in the metadata of a Parquet or Arrow file, or of its unmasked columns, to release unchanged
+        ("geo"). Others are left out, except those needed to read the file (docs/files.rst), because they may
+        reveal originals.
     ledger : bool or path
-        Where releases are entered, so that no record is released twice: the ledger of the user, none, or the
-        one in this file. With `rng`, which is for tests, there is none.
+        The list of releases, so that no record is released twice: the user's own ledger (True), none (False),
+        or the one in this file. With `rng`, which is for tests, there is none.
     again : bool
-        Release records that were released before, and say what that costs.
+        Release records that were released before, with a warning of what that reveals.
 
     Returns
     -------
     Release
-        As `read_release` reads it from the target: schemes stand in the metadata (for CSV in
-        ``target.condmask.json``), estimates are those of the target. After a dry run there are none.
+        As `read_release` reads it from the target: schemes are in the metadata (for CSV in
+        ``target.condmask.json``), and estimates are computed from the target. After a dry run there are none.
 
     Raises
     ------
@@ -121,16 +121,16 @@ def mask_file(
 
     Notes
     -----
-    Two passes, and from text into Parquet, Arrow or points for decimal commas a third, which finds the types
-    of columns; memory is flat apart from a temporary file of 8 bytes a value and masked column (schemes other
-    than `ConditionalMasking` mask a column in memory). Integers stay integers where the scheme's grid
-    has whole steps, float32 stays float32, and CSV has the scheme's decimals. Masking a file again draws a
-    new key: never publish both results.
+    The file is read in two passes. A third one finds the types of columns, from text into Parquet or Arrow,
+    or from decimal commas to points. Memory is flat, apart from a temporary file of 8 bytes per masked value
+    (schemes other than `ConditionalMasking` mask a column in memory). Integers stay integers if the scheme's
+    grid has whole steps, float32 stays float32, and CSV has the scheme's decimals. Masking a file again draws
+    a new key: never publish both results.
 
-    The audit looks at the masked columns whole and, beside them, at all others in up to 32,768 rows from all
-    over the file: stretches of 16; beyond 4 million values of the first rows of up to 64 row groups or
-    batches; of text beyond 8 MB of up to 32 longer stretches. Columns that tell firms, households and the
-    like are read whole, twice, for all rows of some of them.
+    The audit examines the masked columns whole, and all others in up to 32,768 rows from all over the file,
+    in stretches of 16. Beyond 4 million values these are the first rows of up to 64 row groups or batches; in
+    text beyond 8 MB, up to 32 longer stretches. Columns that identify firms, households and the like are read
+    whole, twice, for all rows of some of them.
     """
     audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
     job = job_of(
@@ -158,8 +158,8 @@ def mask_file(
 def _same_format(table: Table, target: Path) -> bool:
     """Whether a table keeps its format in this target; packed or not, text is text.
 
-    A stream has no suffix to say what parts its fields: one goes out as its source is, and one that came
-    in stays as it is but for a target that must have tabs.
+    A stream has no suffix that gives its delimiter: output keeps the source's, and input keeps its own,
+    unless the target must have tabs.
     """
     before, after = (format_of(path).removesuffix(PACKED) for path in (table.path, target))
     if target in OPENED:
@@ -178,18 +178,18 @@ def audit_file(
     csv: CsvFormat | None = None,
     thorough: bool = False,
 ) -> Audit:
-    """What an attacker could tell of the coins of a release of a file; see `audit`.
+    """How well an attacker could tell which records of a file were swapped; see `audit`.
 
     Parameters
     ----------
     source : path
         The original: a file, a folder or a glob.
     schemes : dict of str to ConditionalMasking
-        The scheme of each column that is to be masked; the others are left in clear.
+        The scheme of each column to mask; the others stay unmasked.
     csv : CsvFormat, optional
         As for `mask_file`.
     thorough : bool
-        Whether an attacker is trained, too, as for `audit`.
+        Whether to train an attacker as well, as for `audit`.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def audit_file(
 
 
 def _naming_files(audit: Audit, table: Table) -> Audit:
-    """An audit whose remedies say how to leave out what the names of files tell."""
+    """An audit whose remedies say how to leave out what the names of files reveal."""
     causes = []
     for cause in audit.causes:
         remedies = [cause.remedy, *without_names(table, f"{cause.text}; {cause.remedy}")]
@@ -215,7 +215,7 @@ def _naming_files(audit: Audit, table: Table) -> Audit:
 def audited_table(
     source: str | os.PathLike[str], schemes: dict[str, Any], csv: CsvFormat | None
 ) -> Iterator[tuple[Table, AuditInput]]:
-    """A file that is to be masked, and its columns as an audit looks at them."""
+    """A file to be masked, and its columns as an audit needs them."""
     check_schemes(schemes)
     groups = not_masked(next(iter(schemes.values())).strata, schemes)
     with reading(Path(source)):

@@ -1,4 +1,4 @@
-"""Several sensitive columns masked together: one coin and one donor per record.
+"""Several sensitive columns masked together: each record is swapped, with one donor, in all or in none.
 
 A swapped record carries all its values from one donor, so Cov(Z_a, Z_b) = Cov(X_a, X_b) for
 independent noise. Two separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint masking").
@@ -35,49 +35,48 @@ def mask_table(
     workers: Workers = 1,
     accept_visible_coins: bool = False,
 ) -> Release:
-    """Mask several columns of a data frame together, with one coin and one donor per record.
+    """Mask several columns of a data frame together: each record is swapped in all of them, or in none.
 
     Parameters
     ----------
     frame : data frame or dict of columns
         pandas, polars, pyarrow or another that narwhals supports.
     schemes : dict of str to scheme
-        The scheme of each column to mask, all of one class. By `ConditionalMasking` the columns are masked
-        together: schemes may differ in `sigma`, `noise` and `decimals`; `p` and `donors` must be equal. By
-        others each is masked on its own.
+        The scheme of each column to mask, all of one class. `ConditionalMasking` masks the columns together:
+        a swapped record gets all its values from one donor. Its schemes may differ in `sigma`, `noise` and
+        `decimals`; `p` and `donors` must be equal. Other schemes mask each column on its own.
     strata : str or sequence of str, optional
-        Column within whose groups donors are drawn, or several that are crossed. The schemes may name them
-        instead.
+        Column within whose groups donors are drawn; several are crossed. The schemes may name them instead.
     rng, nan_policy, round, workers
-        As for `ConditionalMasking.mask`. With "omit", records that miss different columns form
-        strata of their own, since a donor must have what the record has; each needs 10 records.
+        As for `ConditionalMasking.mask`. With "omit", records with different columns missing form strata of
+        their own, since a donor must have the values that the record has; each needs 10 records.
     accept_visible_coins : bool
-        Release without an audit and without guard rails, whatever the release shows.
+        Release without an audit and without guard rails, even if that shows which records were swapped.
 
     Returns
     -------
     Release
-        The frame with the columns replaced, the schemes, and the estimates of the originals by column; it
-        writes itself to a file. The name of its group is drawn anew each time, with `rng` too.
+        The frame with masked columns, the schemes, and by column the estimates of the original; its `write`
+        makes a file. The name of its group is drawn anew each time, also with `rng`.
 
     Raises
     ------
     ValueError
         If a column is unknown or noted as masked, `p` or `donors` differ, or a stratum is too small.
     ReleaseError
-        If the release, columns left in clear included, would show which records were swapped (`audit`).
+        If the release, with its unmasked columns, would show which records were swapped (`audit`).
 
     Notes
     -----
-    Columns released together let the analyst estimate the correlation of the originals. Price: swapped
-    records show whole original records, without saying which.
+    Columns masked together let the analyst estimate the correlation of the originals. In return, swapped
+    records show whole original records, without saying whose.
 
-    Masked twice, a column has wrong estimates. Which ones are masked is noted in the ``attrs`` of a pandas
-    frame and the schema of an Arrow table, and refused there; frames of other kinds, and pandas frames read
-    from a file, do not tell.
+    A column masked twice has wrong estimates. Masked columns are noted in the ``attrs`` of a pandas frame and
+    the schema of an Arrow table, and are refused there. Frames of other kinds, and pandas frames read from a
+    file, have no such note.
 
-    The audit looks at the masked columns whole and, beside them, at all others in up to 32,768 rows from all
-    over the frame, stretches of 16; at columns that tell firms, households and the like in all rows of some.
+    The audit examines the masked columns whole, and all others in up to 32,768 rows from all over the frame,
+    in stretches of 16. Columns that identify firms, households and the like are examined in all rows of some.
 
     Examples
     --------
@@ -92,7 +91,7 @@ def mask_table(
     """
     if isinstance(frame, Release):
         raise ArgumentTypeError(
-            "frame must hold the originals, got a Release: masked twice, estimates would be wrong"
+            "frame must contain the originals, got a Release: masking twice would make estimates wrong"
         )
     masking = common_method(schemes)
     before = frames.masked_columns(frame)

@@ -1,8 +1,8 @@
-"""How a release is made of a table: spooled, audited, masked, written, and published as a whole.
+"""How a release is made from a table: spooled, audited, masked, written, and published as a whole.
 
 Pass 1 counts the rows, checks every value and spools the columns to be masked to temporary files without a
-name, mapped into memory. Pass 2 streams the source again and puts masked values in place. Memory is flat
-apart from those files, where the scheme masks block by block.
+name, mapped into memory. Pass 2 streams the source again and puts in the masked values. Memory is flat apart
+from those files, if the scheme masks block by block.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ LOG = logger(__name__)
 
 
 class Job(NamedTuple):
-    """What is asked for, checked before anything is read."""
+    """All arguments, checked before anything is read."""
 
     schemes: dict[str, Any]
     named: dict[str, Any]  # with the strata that the call names
@@ -67,7 +67,7 @@ def job_of(
     ledger: Where,
     again: bool,
 ) -> Job:
-    """The job, or one sentence on what cannot be."""
+    """The job, or an error in one sentence."""
     masking = common_method(schemes)
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     random, threads = check_rng(rng), _checks.workers(workers)
@@ -82,7 +82,7 @@ def job_of(
 
 
 def stages_of(job: Job) -> dict[str, float]:
-    """What a job does, in its order, and how long that takes, compared with the others."""
+    """The stages of a job, in order, with their relative times."""
     scheme = next(iter(job.schemes.values()))
     orders = scheme.reverse_mapping or getattr(scheme, "donors", None) == "permutation"
     drawing = 5.0 * len(job.schemes) if scheme.reverse_mapping else 3.0 if orders else 0.1
@@ -93,9 +93,10 @@ def stages_of(job: Job) -> dict[str, float]:
 
 
 def release(job: Job, table: Table, targets: dict[Path, Any], before: Published | None) -> Published:
-    """Mask columns of a table into files that stood like this when the job began; what is published.
+    """Mask columns of a table into files; returns what is published.
 
-    ``before`` is what was published with columns that were masked earlier.
+    ``targets`` are the files as they were when the job began, ``before`` is what was published with columns
+    that were masked earlier.
     """
     if job.audited:
         named_once(table)
@@ -122,7 +123,9 @@ def release(job: Job, table: Table, targets: dict[Path, Any], before: Published 
             stage("looking up")
             records, originals = sketch_of_file(table, columns, kinds), some_values(columns, kinds, schemes)
             target = next(iter(targets))
-            entry = Registration(job.ledger, target, job.named, records, originals, again=job.again)
+            entry = Registration(
+                job.ledger, target, job.named, records, originals, again=job.again, dry_run=job.dry_run
+            )
         stage("auditing")
         beside = columns_in_clear(table.names, [*columns, *job.groups])
         clear = clear_of_table(table, beside, list(columns.values())) if job.audited and beside else None
@@ -161,7 +164,7 @@ def release(job: Job, table: Table, targets: dict[Path, Any], before: Published 
 
 @contextmanager
 def _naming_files(table: Table) -> Iterator[None]:
-    """A refusal over what the names of files tell says how to leave that out."""
+    """Let a refusal because of the names of files say how to leave these out."""
     try:
         yield
     except ReleaseError as error:

@@ -1,4 +1,4 @@
-"""What the file of a release tells: schemes, estimates, summaries."""
+"""Schemes, estimates and counts from the file of a release."""
 
 import os
 from collections.abc import Mapping
@@ -33,13 +33,13 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
     FileError
         If the file cannot be read.
     ValueError
-        If it holds no scheme.
+        If it has no scheme.
     """
     return published_with(path).schemes
 
 
 def published_with(path: str | os.PathLike[str]) -> Published:
-    """What was published with a file; refused where nothing was."""
+    """What was published with a file; refused if nothing was."""
     path = _checks.path(path, "path")
     with reading(path):
         released = published(open_table(path))
@@ -59,23 +59,23 @@ def read_release(path: str | os.PathLike[str], column: str | None = None, *, wor
     path : path
         A file or a folder that `mask_file` or `Release.write` wrote.
     column : str, optional
-        The masked column; None is all.
+        The masked column; None for all.
     workers : int or map-like callable
         Results do not depend on it.
 
     Returns
     -------
     Estimate or Release
-        The estimate, or a mapping of estimates by column, each read when it is asked for. Schemes are those
-        in the file, donor pools are told from the columns that they name, and other columns of the file are
-        known by name: ``read_release(path, "income").correlation("age")``.
+        The estimate, or a mapping of columns to estimates, each read on first use. The schemes are those in
+        the file; strata come from the columns that they name; other columns of the file can be used by name:
+        ``read_release(path, "income").correlation("age")``.
 
     Raises
     ------
     FileError
         If the file cannot be read, or is not the one that was released.
     ValueError
-        If it holds no scheme, or not of this column, or lacks a column that tells the donor pools.
+        If it has no scheme, or none for this column, or lacks a column of the strata.
     """
     release = Release(published_with(path), path=Path(path), workers=workers)
     return release if column is None else release[masked_column(release.schemes, column)]
@@ -99,14 +99,14 @@ def read_counts(
     Returns
     -------
     Counts
-        The scheme's ``estimate(counts)`` has the estimates; `read_schemes` gives the scheme.
+        The scheme's ``estimate(counts)`` gives the estimates; `read_schemes` gives the scheme.
     """
     released = published_with(path)
     name = masked_column(released.schemes, column)
     scheme, rows = released.schemes[name], 0
     if not scheme.estimators:
         raise ArgumentTypeError(
-            f"{name} must be masked by a scheme with estimates for Counts, got {scheme!r}"
+            f"{name} must be masked by a scheme that has estimates, for Counts, got {scheme!r}"
         )
     counts = Counts(scheme, origin=released.origins[name])
     names = [name] if other is None else [name, other]
@@ -121,10 +121,10 @@ def read_counts(
 
 
 def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
-    """The name of a masked column; None stands for the only one."""
+    """The name of a masked column; None means the only one."""
     masked = ", ".join(map(repr, schemes))
     if column is None and len(schemes) > 1:
-        raise ArgumentError(f"column must be one of the masked columns {masked}, got None")
+        raise ArgumentError(f"column must name one of the masked columns {masked}, got None")
     name = next(iter(schemes)) if column is None else column
     if name not in schemes:
         raise ArgumentError(f"column must be one of the masked columns {masked}, got {name!r}")

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from condmask.files.arrow import ArrowFile
     from condmask.files.csv import CsvFile
 
-REPEATED = 4  # times a dictionary's values at least, where it is cheaper to hash them than the rows
+REPEATED = 4  # rows per dictionary value from which hashing the values is cheaper
 
 Words = dict[str, np.ndarray]  # or numbers as float64, whose words are made where they are summed
-MOST = 2_048  # originals that are kept to tell what a second release costs
+MOST = 2_048  # originals that are kept to compute what a second release reveals
 
 
 class Originals(NamedTuple):
-    """What the ledger asks of columns before they are masked.
+    """What the ledger needs of columns before they are masked.
 
     Attributes
     ----------
     words : dict of str to ndarray
         Their values as words.
     common : dict of str to ndarray
-        Those words that so many have that they say nothing of a record.
+        Words so frequent that they say nothing about a record.
     some : ndarray
         Values of the first column.
     """
@@ -85,7 +85,7 @@ def sketch_of_file(table: Table, columns: Mapping[str, np.ndarray], kinds: Mappi
 
     beside = [name for name in dict.fromkeys(table.names) if name not in columns]
     n = next(iter(columns.values())).size
-    with contextlib.suppress(ValueError):  # copied as they are, whether or not they can be read
+    with contextlib.suppress(ValueError):  # columns that cannot be read are copied unchanged
         made = sketch(_joined(table_words(table, beside), masked), common)
         if made.records == n:
             return made
@@ -102,7 +102,7 @@ def _joined(clear: Iterable[tuple[int, Words]], masked: Callable[[slice], Words]
 
 
 def table_words(table: Table, names: Sequence[str]) -> Iterator[tuple[int, Words]]:
-    """Numbers of rows and the words of columns of a file; those of lists or structures are left out."""
+    """Numbers of rows, and the words of columns of a file other than lists and structures."""
     from condmask.files.csv import CsvFile  # with pyarrow, which frames do without
 
     table = getattr(table, "original", table)
@@ -164,7 +164,7 @@ def _plain_words(column: Any) -> np.ndarray | None:
     from condmask.files.arrow_types import kind_of, numbers, values_of
 
     dtype = column.type
-    if pa.types.is_integer(dtype):  # the largest too, as a file of text has them
+    if pa.types.is_integer(dtype):  # the largest too, as in a text file
         return values_of(column.cast(pa.float64(), safe=False), np.float64)
     if pa.types.is_floating(dtype) or pa.types.is_decimal(dtype):
         if pa.types.is_float16(dtype):

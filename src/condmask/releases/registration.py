@@ -1,4 +1,4 @@
-"""A release on its way into the ledger: refused where its records were released before, else entered."""
+"""A release on its way into the ledger: refused if its records were released before, else entered."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +21,14 @@ from condmask.scheme import Scheme
 LOG = logger(__name__)
 
 GO_ON = (
-    "; publish that one alone, or both with --again (again=True); condmask ledger --forget {number} takes "
-    "out a release that nobody has got"
+    "; publish that one alone, or both with --again (again=True); condmask ledger --forget {number} removes "
+    "a release that was given to nobody"
 )
+TRY_ON = "; --no-ledger (ledger=False) tries this without the ledger"
 
 
 class Repeat(NamedTuple):
-    """An earlier release, its number, and what a new one has in common with it."""
+    """An earlier release, its number, and what it has in common with a new one."""
 
     number: int
     entry: Entry
@@ -35,7 +36,7 @@ class Repeat(NamedTuple):
 
 
 class Registration:
-    """A release whose records are looked up in a ledger, and entered.
+    """Looks up the records of a release in a ledger, and enters them.
 
     Parameters
     ----------
@@ -47,9 +48,11 @@ class Registration:
     sketch : Sketch
         Its records, before they are masked.
     column : ndarray
-        Originals of the first masked column, some at least, which tell what two releases cost.
+        Originals of the first masked column, or some of them, to compute the cost of two releases.
     again : bool
         Whether records may be released again.
+    dry_run : bool
+        Whether nothing is written, so that a refusal may offer to go on without the ledger.
     """
 
     def __init__(
@@ -61,18 +64,19 @@ class Registration:
         column: np.ndarray,
         *,
         again: bool,
+        dry_run: bool = False,
     ) -> None:
         self._ledger, self._target, self._schemes = ledger, target, schemes
-        self._sketch, self._column, self._again = sketch, column, again
+        self._sketch, self._column, self._again, self._dry_run = sketch, column, again, dry_run
         self._seen: Content | None = None
 
     def look_up(self) -> None:
-        """Refuse records that were released before, or warn of what another release of them costs."""
+        """Refuse records that were released before, or warn of the cost of another release."""
         self._review(self._ledger.content())
 
     @contextlib.contextmanager
     def entering(self) -> Iterator[None]:
-        """The release takes its name within; it is refused where another job was faster, and then entered."""
+        """Enter the release once it has its name; refuse it if another job was faster."""
         with self._ledger.opened() as file:
             if file is None:
                 yield
@@ -89,7 +93,7 @@ class Registration:
             LOG.info("entered in the ledger %s", self._ledger.path)
 
     def _review(self, content: Content | None) -> None:
-        """Refuse, or warn of, releases that have come since the last look."""
+        """Refuse the release, or warn, over releases entered since the last look."""
         known = set() if self._seen is None else self._seen.entries.keys()
         self._seen = content
         if content is None:
@@ -105,18 +109,19 @@ class Registration:
         if shared:
             text = self._sentence(shared)
             if not self._again:
-                raise ReleaseError(text + GO_ON.format(number=shared[0].number))
+                how = GO_ON.format(number=shared[0].number)
+                raise ReleaseError(text + how + (TRY_ON if self._dry_run else ""))
             warn(text, ReleaseWarning)
         elif unclear:
             entry = unclear[-1].entry
             warn(
-                f"{self._target.name} has records so much alike that nobody can tell whether they are "
-                f"those of {entry.named}: never publish two releases of one file",
+                f"the records of {self._target.name} are too much alike to tell whether they are those of "
+                f"{entry.named}: never publish two releases of one file",
                 ReleaseWarning,
             )
 
     def _sentence(self, shared: list[Repeat]) -> str:
-        """What two releases, or more, have in common and tell together."""
+        """What two or more releases have in common, and what they reveal together."""
         shared.sort(key=lambda repeat: -repeat.overlap.share)
         worst, others = shared[0], len(shared) - 1
         share = f"{100 * worst.overlap.share:.0f}% of "
@@ -130,21 +135,21 @@ class Registration:
         )
 
     def _cost(self, entries: Sequence[Entry]) -> str:
-        """What an attacker finds who has all the releases."""
+        """What an attacker who has all the releases learns."""
         name, scheme = next(iter(self._schemes.items()))
         if any(self._schemes.keys().isdisjoint(entry.schemes) for entry in entries):
-            return "what one of them masks may stand in clear in the other"
+            return "a column masked in one of them may be unmasked in the other"
         laws = [law for entry in entries if (law := _law_of(entry, name)) is not None]
         if scheme.reverse_mapping or scheme.law is None or len(laws) < len(entries):
-            return "who has both sees which values stayed near, and their noise averages out"
+            return "anyone who has both sees which values stayed close, and their noise averages out"
         n = self._sketch.records
         alone, together = (
             guessed_coins(self._column, some, n) for some in ([scheme.law], [*laws, scheme.law])
         )
         return (
-            f"from their values of {name} an attacker guesses for at least {100 * together:.0f}% of the "
-            f"records whether they were swapped, from one release for {100 * alone:.0f}%, and the noise "
-            "averages out"
+            f"from the values of {name} in both, an attacker guesses the swap status of at least "
+            f"{100 * together:.0f}% of the records, from one release alone of {100 * alone:.0f}%, and the "
+            "noise averages out"
         )
 
 

@@ -7,10 +7,11 @@ from typing import Any, Protocol
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
+from condmask._optional import optional
 from condmask._randomness import group_name
 from condmask._warn import warn
 from condmask.disclosure.release_check import refuse_few
-from condmask.errors import ArgumentError, MissingPackageError
+from condmask.errors import ArgumentError
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.origin import Origin
 from condmask.files.formats import reading
@@ -33,7 +34,7 @@ class Columns(Protocol):
         """A column of numbers, in a container that `ConditionalMasking.estimate` takes."""
 
     def labels(self, name: str) -> Any:
-        """A column as labels: what its records have in common."""
+        """A column as labels of groups of records."""
 
     def estimate(self, name: str, published: Published, workers: Workers) -> tuple[Estimate, int]:
         """The estimate of a masked column, and the number of its records."""
@@ -81,20 +82,20 @@ class Release(Mapping[str, Estimate]):
     data : data frame or dict of columns, optional
         The masked table.
     path : Path, optional
-        The masked file, where there is no table.
+        The masked file, if there is no table.
     columns : Columns, optional
-        The columns of the file, where they are read otherwise than by `FileColumns`.
+        The columns of the file, unless `FileColumns` reads them.
     originals : Originals, optional
-        What the ledger asks of a table that is to be written; it does not travel to other processes.
+        What the ledger needs of a table before it is written; it is not sent to other processes.
     workers : int or map-like callable
-        For estimates, which do not depend on it.
+        For estimates; results do not depend on it.
     audited : bool
-        Whether the table was released after an audit, and not whatever it shows.
+        Whether the table was audited before it was released.
 
     Attributes
     ----------
     data : data frame, dict of columns or None
-        The table with masked columns in place of the originals; None of a file.
+        The table with masked columns in place of the originals; None for a file.
     path : Path or None
         The file that was masked or read.
     schemes : dict of str to scheme
@@ -102,8 +103,8 @@ class Release(Mapping[str, Estimate]):
     records : int
         Number of records.
     origins : dict of str to Origin
-        What else estimates need to know of each column: which ones were masked together, within which
-        patterns of missing values, and what rounding moved.
+        What else estimates need to know about each column: which ones were masked together, within which
+        patterns of missing values, and how far rounding moved values.
 
     Examples
     --------
@@ -130,7 +131,7 @@ class Release(Mapping[str, Estimate]):
         workers: Workers = 1,
         audited: bool = True,
     ) -> None:
-        self._originals = originals
+        self._originals, self._forgotten = originals, False
         self.data, self.path, self._published = data, path, published
         self.records, self.schemes, self.origins = published
         self._workers, self._audited = workers, audited
@@ -142,12 +143,12 @@ class Release(Mapping[str, Estimate]):
 
     @property
     def group(self) -> dict[str, str | None]:
-        """By column the identifier that columns masked together share."""
+        """By column, the identifier that columns masked together share."""
         return {name: origin.group for name, origin in self.origins.items()}
 
     @property
     def patterns(self) -> dict[str, tuple[str, ...]]:
-        """By column the columns within whose common pattern of missing values donors were drawn."""
+        """By column, the columns whose common pattern of missing values bounds the draw of donors."""
         return {name: origin.patterns for name, origin in self.origins.items()}
 
     def __getitem__(self, column: str) -> Estimate:
@@ -178,12 +179,12 @@ class Release(Mapping[str, Estimate]):
         ledger: Where = True,
         again: bool = False,
     ) -> None:
-        """Write the release of a table: the data, what is published with them, and the note for analysts.
+        """Write the release of a table: the data, how they were masked, and a note for analysts.
 
         Parameters
         ----------
         path : path
-            The file to write, of the format that its suffix tells, as for `mask_file`.
+            The file to write; its suffix gives the format, as for `mask_file`.
         overwrite : bool
             Whether an existing file may be replaced.
         ledger, again
@@ -196,16 +197,16 @@ class Release(Mapping[str, Estimate]):
         ReleaseError
             If it shares more than a tenth of its records with an earlier release.
         ValueError
-            If the release is that of a file, which was written when it was masked; or if `data` were changed
-            since the table was masked, or got new columns, which no audit has looked at.
+            If the release is a masked file, which is written already; or if `data` were changed since the
+            table was masked, or got new columns, which were not audited.
         ReleaseError
-            If it has fewer than 100 records, with noise on them: too few to tell what they show.
+            If it has fewer than 100 records with noise: too few to tell what they show.
 
         Notes
         -----
-        Columns may be dropped from `data`. Columns of numbers are compared whole; of text and other objects
-        16,384 rows from all over the table are, so that a change elsewhere is not noticed; nor is a change
-        that exchanges numbers elsewhere.
+        Columns may be dropped from `data`. To find changes, columns of numbers are compared whole, and text
+        and other objects in 16,384 rows from all over the table. A change of text in other rows is not
+        noticed, nor is an exchange of numbers there.
 
         Examples
         --------
@@ -223,12 +224,10 @@ class Release(Mapping[str, Estimate]):
         """
         if self.data is None:
             raise ArgumentError(
-                "write must be called on the release of a table, a masked file is written already"
+                "write must be called on the release of a table; a masked file is written already"
             )
-        try:
+        with optional("write", "cli"):
             from condmask.files.frame_table import FrameTable, MaskedRows
-        except ImportError as error:
-            raise MissingPackageError("write needs pyarrow: pip install 'condmask[cli]'") from error
         self._refuse_changed()
         if self._audited and any(scheme.law is not None for scheme in self.schemes.values()):
             refuse_few(self.records)
@@ -237,6 +236,11 @@ class Release(Mapping[str, Estimate]):
         writable(targets, None, overwrite=overwrite)
         table, rows = FrameTable(self.data), MaskedRows(self.data, self.schemes)
         book = ledger_of(ledger)
+        if book is not None and self._forgotten:
+            raise ArgumentError(
+                "ledger must be False for the release of a transformer, which keeps no original that could "
+                "be looked up (mask_table and mask_file look records up)"
+            )
         entering = None
         if book is not None and self._originals is not None:
             records = sketch_of_frame(table.batches(), table.names, self._originals)
@@ -249,10 +253,10 @@ class Release(Mapping[str, Estimate]):
         with reading(target):
             publish(table, targets, rows, self._published, {}, entering)
         if entering is not None:
-            self._originals = None  # another file of the same release is no other release
+            self._originals = None  # writing it to another file is not another release
 
     def _refuse_changed(self) -> None:
-        """Refuse data that are not those that were masked and audited."""
+        """Refuse data that were changed after they were masked and audited."""
         before = self._digests or {}
         now = frames.digests(self.data)
         lost = [name for name in self.schemes if name not in now]
@@ -265,7 +269,12 @@ class Release(Mapping[str, Estimate]):
             raise ArgumentError(f"{column!r} has no estimate: nothing was written (dry_run=True)")
         estimate, records = self._columns.estimate(column, self._published, self._workers)
         warn_of_a_part(column, self.schemes[column], records, self.records)
-        return estimate.of_release(self.origins[column], self._column)
+        return estimate.of_release(self.origins[column], self._column, column)
+
+    def _released(self, name: str) -> Any:
+        """A masked column as it was released."""
+        assert self._columns is not None
+        return self._columns.numbers(name)
 
     def _column(self, name: str, labels: bool) -> Any:
         """Another column, or the estimate of a masked one."""
@@ -275,30 +284,31 @@ class Release(Mapping[str, Estimate]):
         return self._columns.labels(name) if labels else self._columns.numbers(name)
 
 
+def forget_originals(release: Release) -> None:
+    """Let a release keep masked values alone; no ledger can look its records up any more."""
+    release._originals, release._forgotten = None, True
+
+
 def refuse_changes(lost: list[str], added: list[str], changed: list[str]) -> None:
-    """Refuse data whose columns of these names, "" for the index, are not as they were when masked."""
-    for names, what in ((lost, "lost"), (added, "got"), (changed, "changed")):
+    """Refuse data of which these columns ("" for the index) were lost, added or changed."""
+    for names, what in ((lost, "lost"), (added, "gained"), (changed, "changed")):
         if names:
             shown = _checks.listed([name or "the index" for name in names])
             raise ArgumentError(
-                f"data must be as they were masked and audited, but have {what} {shown} since: change "
-                "the original, mask it again and publish that release alone"
+                f"data must be as they were when masked and audited, but have {what} {shown} since: change "
+                "the original, mask it again, and publish only that release"
             )
 
 
 def warn_of_a_part(column: str, scheme: Any, n: int, records: int) -> None:
-    """Say so where records were selected: swapped ones show values of records that are gone."""
+    """Warn if records were selected: swapped ones have values of records that are gone."""
     if n == records:
         return
-    whole = (
-        ""
-        if scheme.strata is None
-        else f" (whole strata of {listed(scheme.strata)} are releases of their own)"
-    )
+    whole = "" if scheme.strata is None else f" (except whole strata of {listed(scheme.strata)})"
     warn(
-        f"{column} has {n} records, and the release {records}: swapped records show values from all of it, "
+        f"{column} has {n} records, and the release {records}: swapped records have values from all of it, "
         f"so estimates from a part of it are wrong{whole}. Estimate from all records; group_means, "
-        "weighted_mean and regress have means of parts, whose quantiles cannot be had",
+        "weighted_mean and regress give means of subgroups, but quantiles of subgroups are not available",
         EstimateWarning,
     )
 

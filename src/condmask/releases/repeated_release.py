@@ -1,15 +1,15 @@
-"""What several releases of the same records tell of who was swapped.
+"""What several releases of the same records reveal about which were swapped.
 
 Given a record's true value x, releases are independent: the r-th shows another record's value, of density f,
-with probability p_r, else x plus noise of density k_r. Besides, a value that one release copies is copied by
-another one as well if the record that it belongs to was swapped there too; a sum with noise is seen again by
-chance alone. With S_r and O_r, the chances that z_r is seen again as it is if it was swapped and if not, who
+with probability p_r, else x plus noise of density k_r. Also, a value that one release copies is copied by
+another one too if the record to which it belongs was swapped there; a sum with noise recurs only by chance.
+Let S_r and O_r be the chances that z_r recurs unchanged, if it was swapped and if not. Then an attacker who
 knows f, p and k finds the chance that z_R is the record's own by integrals over x:
 
     int (1 - p_R) k_R(z_R - x) O_R prod_r<R l_r(x) f(x) dx  /  int prod_r<=R l_r(x) f(x) dx,
     l_r(x) = p_r f(z_r) S_r + (1 - p_r) k_r(z_r - x) O_r.
 
-They are sums over points that lie as f and as each k_r around z_r, weighted by the density of all of these.
+They are sums over points distributed as f, and as each k_r around z_r, weighted by the density of them all.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,12 +26,12 @@ BANDWIDTH = 1.06  # of Silverman's rule, times the standard deviation n^(-1/5)
 
 
 def guessed_coins(x: np.ndarray, laws: Sequence[Law], n: int | None = None) -> float:
-    """The share of records for which an attacker rightly guesses whether the last of several releases swapped
-    them, from their values in all of them; x are the originals, or a part of n."""
+    """The share of records whose swap status in the last of several releases an attacker guesses right from
+    their values in all of them; x are the originals, or some of n."""
     present = x[~np.isnan(x)]
     n = present.size if n is None else n
     data = present[evenly_spaced(present.size, MOST)]
-    stream = np.random.default_rng(data.size)  # of a simulation, which no release depends on
+    stream = np.random.default_rng(data.size)  # for a simulation only; no release depends on it
     density = _density(data)
     swapped = [stream.random(data.size) < law.p for law in laws]
     z = [
@@ -61,7 +61,7 @@ def guessed_coins(x: np.ndarray, laws: Sequence[Law], n: int | None = None) -> f
 def _seen_again(
     data: np.ndarray, z: np.ndarray, other: Law, n: int, density: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """The chances that another release of n records shows a value as it is, if it was swapped and if not."""
+    """The chances that a value recurs in another release of n records, if it was swapped and if not."""
     distinct, counts = np.unique(data, return_counts=True)
     at = np.minimum(np.searchsorted(distinct, z), distinct.size - 1)
     alike = np.where(distinct[at] == z, counts[at] - 1, 0) / data.size
@@ -93,11 +93,11 @@ def _noise_quantiles(law: Law, q: np.ndarray) -> np.ndarray:
 
 
 def _density(x: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The density of the data, by normal kernels, between cells of which many lie where many of them are."""
+    """The density of the data by normal kernels, interpolated between cells that follow the data."""
     width = BANDWIDTH * float(np.std(x)) * x.size**-0.2 or 1.0
     ends = np.min(x) - 5.0 * width, np.max(x) + 5.0 * width
     cells = np.unique(np.concatenate([np.linspace(*ends, CELLS), np.quantile(x, np.linspace(0, 1, CELLS))]))
     u = (cells[:, None] - x) / width
     values = np.mean(np.exp(-0.5 * u * u), axis=1) / (width * np.sqrt(2.0 * np.pi))
-    least = np.min(values[values > 0.0])  # far out, where nothing but noise can come from
+    least = np.min(values[values > 0.0])  # far out, where only noise reaches
     return lambda z: np.maximum(np.interp(z, cells, values), least)

@@ -1,18 +1,18 @@
-"""A few records that stand for all, drawn by what they hold: the same ones from every file that has them.
+"""A few records that represent all, drawn by their content: the same ones from every file that has them.
 
 A record is the sum of the words of its values (`value_hash`), whatever the names and the order of columns.
-Kept are the sums that begin with so many bits 0 that at most `MOST` do (Gibbons, 2001): from two files that
-share records the same ones are kept, and so the share of common ones is known. Since columns come, go and
-change, records are summed over several sets of columns, drawn by name: all; half; an eighth; the masked ones
-singly. One set that both files have in common is enough.
+Kept are the sums that begin with so many bits 0 that at most `MOST` do (Gibbons, 2001). From two files that
+share records the same ones are kept, which gives the share of common ones. Since columns come, go and change,
+records are summed over several sets of columns, drawn by name: all; half; an eighth; each masked one alone.
+One set that both files have in common is enough.
 
-Heaped values agree by chance. Therefore only those records count that are the only ones of their kind in
-either file. If those of independent files are drawn from laws q and q', the number of kinds with one record
-in both is expected to be sum (n q)(n q')(1 - q)^(n-1) (1 - q')^(n'-1), at most 2 sqrt(F F') by the inequality
+Heaped values agree by chance. Therefore a record counts only if it is the only one of its kind in either
+file. If the records of independent files are drawn from laws q and q', the number of kinds with one record in
+both is expected to be sum (n q)(n q')(1 - q)^(n-1) (1 - q')^(n'-1), at most 2 sqrt(F F') by the inequality
 of Cauchy and Schwarz, where F = sum (n^2/2) q^2 (1 - q)^(n-2) and F' are the expected numbers of kinds with
-two. These are counted in the sketch, so what is beyond them is no chance. A number of the row, or a date,
-links records of any two files of such a kind; then the masked value is what has to agree, so a record counts
-only where one of its masked values is not shared by a twentieth of the file.
+two. These are counted in the sketch, so any excess is not chance. A row number or a date links records of any
+two files that have one; then the masked value has to agree, so a record counts only if one of its masked
+values is not shared by a twentieth of the file.
 """
 
 import hashlib
@@ -32,20 +32,20 @@ MOST = 2048  # records that are kept of a set of columns: shares of .1 are known
 SETS = 16  # by turns of about half and an eighth of the columns
 HALF, EIGHTH = 128, 32  # of 256
 SINGLE = 32  # masked columns that are a set each
-COMMON = 0.05  # a value that so many have says nothing of a record
-LOOKED_AT = 16_384  # rows that tell which values those are
+COMMON = 0.05  # a share of records from which a value says nothing about one
+LOOKED_AT = 16_384  # rows in which these values are found
 SHARED = 0.1  # records that an earlier release may have in common with a new one
-DEVIATIONS = 3.0  # of what is expected by chance
-FEWEST = 8  # kinds of records in files that are the same as wholes
+DEVIATIONS = 3.0  # above what is expected by chance
+FEWEST = 8  # kinds of records in files that are identical
 SPARE = np.uint64(8)  # bits of a hash that leave room for counts and levels in files
-ALIKE = 0.5  # of the kinds of records, from where files may be the same
+ALIKE = 0.5  # of the kinds of records, from which files may be the same
 
 
 class Sample(NamedTuple):
     """Records of one set of columns.
 
-    `tokens` are the sums that begin with `level` bits 0, `levels` how many bits 0 each of them begins with,
-    `counts` how many records have it, 3 for more. `whole` is a sum over all records.
+    `tokens` are the sums that begin with `level` bits 0, `levels` the number of bits 0 at the start of each,
+    `counts` the number of records that have it, at most 3. `whole` is a sum over all records.
     """
 
     level: int
@@ -63,7 +63,7 @@ class Sketch(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """What two files have in common: the share of the smaller one's records, whether that is too much, and
+    """What two files have in common: the share of the smaller one's records, whether that is too large, and
     whether the records are too much alike to tell."""
 
     share: float
@@ -92,7 +92,7 @@ def sets_of_columns(names: Sequence[str], masked: Sequence[str]) -> list[frozens
 def sketch(blocks: Iterable[Mapping[str, np.ndarray]], common: Mapping[str, np.ndarray]) -> Sketch:
     """The sketch of a table from the words of its columns, or their numbers as float64, block by block.
 
-    `common` are those words of each masked column that say nothing of a record.
+    `common` are those words of each masked column that say nothing about a record.
     """
     samples: _Samples | None = None
     records = 0
@@ -174,7 +174,7 @@ class _Samples:
 
 
 def overlap(new: Sketch, old: Sketch) -> Overlap:
-    """What two files have in common, by the set of columns that shows most of it."""
+    """What two files have in common, by the set of columns that shows most."""
     records = min(new.records, old.records)
     same = new.records == old.records
     share, shared, alike = 0.0, False, False
@@ -226,14 +226,14 @@ def _tells(sample: Sample, records: int) -> bool:
 
 
 def _most(drawn: float, *counts: np.ndarray) -> float:
-    """Kinds of single records in both of two files, up to which these may be others: `SHARED`, and chance."""
+    """The number of kinds of single records that two different files may share: `SHARED`, and by chance."""
     a, b = (float(np.sum(count == 2)) + 1.0 for count in counts)
     chance = 2.0 * sqrt(a * b)
     return SHARED * drawn + chance + DEVIATIONS * sqrt(chance + a + b)
 
 
 def keyed(sketch: Sketch, key: bytes) -> Sketch:
-    """The sketch with its sums hashed under a key, in an order that tells nothing of them."""
+    """The sketch with its sums hashed under a key, in an order that reveals nothing about them."""
     return sketch._replace(samples=[_keyed(sample, key) for sample in sketch.samples])
 
 

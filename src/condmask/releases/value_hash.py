@@ -1,8 +1,8 @@
-"""Values as words of 64 bits: equal values have equal words, in whatever type or format they come.
+"""Values as words of 64 bits: equal values have equal words, whatever their type or format.
 
-Numbers are hashed as float64, text as its bytes, in lower case; text that is a number as that number. The
-hash is public. It has to be uniform, which a bijection of 64 bits (Steele, Lea and Flood, 2014) and, for
-text, a sum of random words by place (Carter and Wegman, 1979) are; what is kept of it is hashed under a key.
+Numbers are hashed as float64, text as its bytes in lower case, text that is a number as that number. The hash
+is public. It has to be uniform, like a bijection of 64 bits (Steele, Lea and Flood, 2014) and, for text, a
+sum of random words by place (Carter and Wegman, 1979). Whatever is kept of it is hashed under a key.
 """
 
 import numpy as np
@@ -11,14 +11,14 @@ from condmask.files.csv_scan import Fields
 from condmask.kernels import value_words
 from condmask.kernels.value_words import ABSENT
 
-DIGITS = 7  # that float32 holds: so many of 0.1 in either precision are the same
+DIGITS = 7  # of float32: 0.1 agrees to so many in either precision
 NEAR, FAR = 1e-15, 1e15  # sizes between which float32 has digits that float64 can round to
 LOWER = np.arange(256, dtype=np.uint64)
 LOWER[65:91] += np.uint64(32)
 
 
 def mix(words: np.ndarray) -> np.ndarray:
-    """A few words mixed, for which numba need not be loaded."""
+    """A few words mixed, without loading numba."""
     return np.asarray(value_words.mix.py_func(words))
 
 
@@ -26,12 +26,12 @@ PLACES = mix(np.arange(1 << 10, dtype=np.uint64))
 
 
 def number_words(values: np.ndarray, kind: str = "float64") -> np.ndarray:
-    """The words of numbers, NaN where one is missing."""
+    """The words of numbers; missing ones are NaN."""
     return as_words(hashable(values, kind))
 
 
 def hashable(values: np.ndarray, kind: str) -> np.ndarray:
-    """Numbers as float64 that are equal where their words are to be."""
+    """Numbers as float64, equal if their words should be equal."""
     values = np.ascontiguousarray(values, dtype=np.float64)
     return _seven_digits(values) if kind == "float32" else values
 
@@ -46,7 +46,7 @@ def as_words(column: np.ndarray) -> np.ndarray:
 
 
 def _seven_digits(values: np.ndarray) -> np.ndarray:
-    """Numbers of single precision as the decimals that they stand for."""
+    """Numbers of single precision as the decimals that they represent."""
     values = values.copy()
     size = np.abs(values)
     usual = (size > NEAR) & (size < FAR)
@@ -58,7 +58,7 @@ def _seven_digits(values: np.ndarray) -> np.ndarray:
 
 
 def text_words(fields: Fields, decimal: str = ".", missing: frozenset[bytes] = frozenset()) -> np.ndarray:
-    """The words of fields of text; those that are numbers have the words of these."""
+    """The words of fields of text; numbers in text have the words of numbers."""
     import pyarrow.compute as pc
 
     from condmask.files.arrow_types import values_of

@@ -1,1 +1,1 @@
-"""What an estimate stands on: masked values as they were counted or sorted, and what is read from them."""
+"""The samples behind estimates: masked values, counted or sorted, and what is computed from them."""

@@ -1,4 +1,4 @@
-"""What stands behind an estimate of values with added noise.
+"""The sample behind an estimate from values with added noise.
 
 With Laplace noise of scale a the distribution of X is ``G = H - a^2 h'``, H that of Z and h its density; both
 are estimated by a normal kernel of bandwidth b, so G is a sum with the kernel ``Phi(v) + (a/b)^2 v phi(v)``.
@@ -19,10 +19,10 @@ from condmask.samples.ungridded import UngriddedSample
 
 
 class NoisySample(UngriddedSample):
-    """Records to which noise was added, all of them; a smoothed distribution function alone is defined."""
+    """Records to all of which noise was added; only a smoothed distribution function is defined."""
 
     def bandwidth(self, given: Any) -> float | None:
-        """A bandwidth from a number or a rule; None stands for "scott": nothing unsmoothed is estimated."""
+        """A bandwidth from a number or a rule; None means "scott", since only smoothed estimates exist."""
         return super().bandwidth("scott" if given is None else given)
 
     def engine(self, points: int, bandwidth: float | None, tol: float) -> str:

@@ -62,7 +62,7 @@ def check_bandwidth(width: float, law: Law) -> None:
 
 
 def checked_masking(law: Law, bandwidth: float | None) -> Masking:
-    """What K depends on at this bandwidth, which is refused where it is too small or large."""
+    """What K depends on at this bandwidth; an error if it is too small or large."""
     if bandwidth is not None:
         check_bandwidth(bandwidth, law)
     return masking(law, bandwidth)

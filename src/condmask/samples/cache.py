@@ -1,4 +1,4 @@
-"""What was worked out last, kept for all threads that ask."""
+"""A cache of recent results, shared by all threads."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -6,12 +6,12 @@ from typing import Any
 
 
 class BoundedCache:
-    """The last few things worked out, by what was asked.
+    """The last few results, by key.
 
     Parameters
     ----------
     most : int
-        So many are kept; what was asked longest ago goes first.
+        How many are kept; the least recently used goes first.
     """
 
     def __init__(self, most: int) -> None:
@@ -22,7 +22,7 @@ class BoundedCache:
         return BoundedCache, (self._most,)  # what was worked out does not travel
 
     def get(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What is kept by a key, or else made and kept; two threads may both make it."""
+        """The result for a key; computed if it is not there, perhaps by two threads at once."""
         with self._lock:
             if key in self._kept:
                 self._kept[key] = value = self._kept.pop(key)

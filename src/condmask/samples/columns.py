@@ -17,12 +17,12 @@ TASK = 1 << 18  # records at a time of several threads, which wait less; of one,
 def counted_parts(parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: Workers = 1) -> ValueCounts:
     """The counts of masked values that come part by part, each with its kind; missing ones are left out.
 
-    What comes next is read while others count.
+    The next part is read while others are counted.
 
     Raises
     ------
     TooManyPointsError
-        If values lie on more points than are counted in memory.
+        If values lie on more points than can be counted in memory.
     """
     threads = workers if isinstance(workers, int) else 1
     tallies: list[Tally] = []

@@ -1,4 +1,4 @@
-"""Masked values counted on their grid. What was worked out is kept for all threads that ask."""
+"""Masked values counted on their grid. Results are cached for all threads."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ SIZED = 16  # bandwidths
 
 
 class CountedSample:
-    """ValueCounts by grid point: all that a gridded sample's estimates depend on, but for covariances.
+    """ValueCounts by grid point: all that estimates on a grid depend on, except covariances.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class CountedSample:
         return grid.bounds(self._whole(masking, tol, False), self.counts, masking, self._times)
 
     def _sizes(self, masking: Masking) -> Sizes:
-        """What an engine is chosen by; known from then on, for every request asks."""
+        """The sizes that decide on an engine; cached, since every request needs them."""
         sizes: Sizes = self._sized.get(masking, lambda: choice.sizes_of(self.counts, masking))
         return sizes
 

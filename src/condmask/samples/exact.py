@@ -1,8 +1,8 @@
-"""What stands behind an estimate of a column that was released in another order.
+"""The sample behind an estimate of a column released in another order.
 
-Reverse mapping releases the values of the original, each once: T is their distribution function, and what
-concerns the column alone is read from it. As an estimate of the original file it is exact; of the population
-it is as good as data that are not masked. In formulas: donors of a permutation, p = 1.
+Reverse mapping releases the values of the original, each once: T is their distribution function, and every
+statistic of the column alone follows from it. For the original file it is exact; for the population it is as
+good as unmasked data. In formulas: donors of a permutation, p = 1.
 
 All depends on how many records have each value, so records and `Counts` give the same bits. Where
 Counts had too little memory for all values, their cells of width w stand for theirs, each by its middle: then

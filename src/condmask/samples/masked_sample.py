@@ -1,4 +1,4 @@
-"""What an Estimate asks of the masked values it stands on, records or counts."""
+"""What an Estimate needs from its masked values, records or counts."""
 
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ CROSSINGS = ("first", "rearranged")
 
 
 class MaskedSample(Protocol):
-    """What an Estimate asks of what stands behind it."""
+    """What an Estimate needs from its sample."""
 
     n: int
     law: Law
@@ -28,7 +28,7 @@ class MaskedSample(Protocol):
         """A bandwidth in the units of the data from a number or the name of a rule; None for T_1."""
 
     def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
-        """What ``method="auto"`` stands for."""
+        """The method that ``method="auto"`` chooses."""
 
     def values(
         self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False

@@ -15,9 +15,9 @@ class Records:
     Parameters
     ----------
     z : ndarray of shape (n,) or callable
-        The values, NaN where missing; or what reads them when they are first asked for.
+        The values, NaN where missing; or a function that reads them on first use.
     pool : ndarray of shape (n,), callable or None
-        The pool of each record, None where all are one; or what makes that of the values.
+        The pool of each record, None if there is one pool; or a function that computes it from the values.
     refusal : str or None
         What must be given before the pools are known.
 

@@ -1,4 +1,4 @@
-"""Masked values without a grid, sorted once. What was worked out is kept for all threads that ask."""
+"""Masked values without a grid, sorted once. Results are cached for all threads."""
 
 from functools import cached_property
 from math import inf

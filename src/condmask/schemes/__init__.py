@@ -1,1 +1,1 @@
-"""The publisher's view: schemes that mask, and what they have in common."""
+"""The publisher's view: masking schemes, and what they share."""

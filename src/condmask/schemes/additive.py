@@ -1,4 +1,4 @@
-"""Additive noise: every record keeps its value plus noise. What conditional masking is compared with."""
+"""Additive noise: every record shows its value plus noise. A method to compare conditional masking with."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -61,7 +61,7 @@ class AdditiveNoise(Scheme):
         return Law(0.0, self.noise, self.sigma)
 
     def sentence(self) -> str:
-        """How a column was masked, for those who read the release."""
+        """How a column was masked, for readers of the release."""
         return f"{self.noise} noise of standard deviation {self.sigma:g} was added to every value."
 
     def estimate(self, z: Any, *, nan_policy: str = "omit", workers: Workers = 1) -> Estimate:
@@ -77,6 +77,6 @@ class AdditiveNoise(Scheme):
         Returns
         -------
         Estimate
-            A distribution function, and quantiles, of Laplace noise alone, with a bandwidth; no density.
+            A distribution function and quantiles only for Laplace noise, with a bandwidth; no density.
         """
         return estimate_records(self, z, nan_policy=nan_policy, workers=workers)

@@ -40,50 +40,52 @@ class ConditionalMasking(Scheme):
     p : float
         Swap probability, 0 < p < 1.
     sigma : float
-        Standard deviation of the noise, in the units of the data, whatever the noise's law.
+        Standard deviation of the noise, in the units of the data, for either law of the noise.
     noise : {"normal", "laplace"}
         Law of the noise.
     donors : {"permutation", "sample"}
         "permutation": the swapped records pass their values along one random cycle. "sample": a swapped
-        record takes the value of a record drawn uniformly from the others, eq. (1), for studies: several may
-        take one value, and values that occur twice show who was swapped (docs/coins.rst). Each masked value
-        has the same law; of the original values a share `p` appears verbatim, or 1 - exp(-p).
+        record takes the value of a record drawn uniformly from the others, eq. (1). This is for studies:
+        several records may take the same value, and repeated values reveal swapped records
+        (docs/coins.rst). Each masked value has the same law under both; the share of original values that
+        appear verbatim is `p`, or 1 - exp(-p) with "sample".
     reverse_mapping : bool
-        Give the kept records their own values back, in the order of their values with noise; the swapped ones
-        are shuffled. What is released is the column in another order: no value shows which records were
-        swapped, every statistic of the column alone is exact, and every original value is printed, once
-        (docs/reverse_mapping.rst). Without `decimals` and `step`, since nothing is rounded.
+        Give the kept records their own values back, in the order of their values with noise, and shuffle the
+        values of the swapped records. The release is the column in another order: no value shows which
+        records were swapped, every statistic of the column alone is exact, and every original value appears
+        once (docs/reverse_mapping.rst). Not with `decimals` or `step`, since nothing is rounded.
     aggregate_ends : int
-        With `reverse_mapping`: the so many smallest and largest values of each donor pool, and all that equal
-        these, are released as their means, to the digits of the data. At least 2, or 0 for none.
+        With `reverse_mapping`: release this many of the smallest and of the largest values of each donor
+        pool, and all values equal to them, as their means, to the digits of the data. At least 2, or 0 for
+        none.
     decimals : int, optional
         Decimal places of the data: data and noise live on this grid. Negative numbers stand for tens,
         hundreds, ...
     step : float, optional
-        The step of the grid, where it is no power of ten: .05, 12, 1/3. Data off the grid of `decimals` or
+        The step of the grid, if it is not a power of ten: .05, 12, 1/3. Data off the grid of `decimals` or
         `step` are refused, or rounded by ``mask(..., round=True)``. By default the power of two at or below
         ``sigma / 1000``, to which the data are rounded. 0 is for research: without a grid the last digits
-        show which records were swapped.
+        reveal which records were swapped.
     scale : {"linear", "log"}
         "log", with `reverse_mapping` alone: the kept records are put in the order of X exp(Y), and `sigma` is
-        the standard deviation of the logarithm (.3: some 30%). For skewed amounts; signs, and zeros, stay.
+        the standard deviation of the logarithm (.3: some 30%). For skewed amounts; signs and zeros stay.
     range : (float, float), optional
-        Public bounds of the values, (0, 100) or (0, None) for one alone. Originals outside are refused, and
-        so is a release of which noise is expected to take a value outside (`reverse_mapping` serves there).
+        Public bounds of the values: (0, 100), or (0, None) for one bound. Originals outside are refused, and
+        so is a release if noise is expected to take a value outside (use `reverse_mapping` then).
     strata : str or sequence of str, optional
-        The column within whose groups donors are drawn; several are crossed. `mask` and, for covariances,
-        `estimate` then need the columns.
+        Donors are drawn within the groups of this column; several columns are crossed. `mask` then needs the
+        columns, and for covariances so does `estimate`.
     small_strata : {"refuse", "merge"}
-        What becomes of strata with fewer than 10 records. "merge": of the records with one pattern of missing
-        values, all of them become one stratum; if that has fewer than 10 still, the strata of the next size
-        join it. Who has the columns can tell who was pooled.
+        What to do with strata of fewer than 10 records. "merge": among the records with the same pattern of
+        missing values, all such strata become one; if it still has fewer than 10 records, the strata of the
+        next size join it. Anyone who has the columns can tell which records were pooled.
     missing : float or sequence of float, or None
-        Codes in the data that stand for missing values: -8, -999. They stay in their places, are never given
-        to another record and never estimated. One that masked values could reach is refused. Data with values
-        that look like codes, 999 far beyond all others, are refused until these are declared here, or None,
-        alone or after the codes, says that there are no others.
+        Codes in the data that stand for missing values: -8, -999. They stay in place, are never given to
+        another record and are left out of estimates. A code that masked values could reach is refused. Data
+        with values that look like codes (999, far from all others) are refused until you declare them here,
+        or say with None, alone or after the codes, that there are no others.
     missing_as : {"code", "null"}
-        "null": what has a code is released as a null, NaN or empty field instead; any code will do then.
+        "null": release a null, NaN or empty field in place of a code; then any code is allowed.
 
     Raises
     ------
@@ -102,13 +104,13 @@ class ConditionalMasking(Scheme):
 
     .. math:: Z_i = X_J \text{ with probability } p, \qquad Z_i = X_i + Y_i \text{ with probability } 1 - p.
 
-    Data and noise are rounded to the grid before, ties up, so that kept and swapped values have the same
+    Data and noise are first rounded to the grid, ties up, so that kept and swapped values have the same
     digits and bits; all estimates are exact for the data as rounded.
 
     References
     ----------
-    .. [1] D. Ghatak and B. Roy, "Conditional Masking to Numerical Data",
-           J. Stat. Theory Pract. (2019), arXiv:1807.05035.
+    .. [1] D. Ghatak and B. Roy, "Conditional Masking to Numerical Data", J. Stat. Theory Pract. (2019),
+           https://doi.org/10.1007/s42519-019-0042-y, https://arxiv.org/abs/1807.05035.
 
     Examples
     --------
@@ -205,39 +207,42 @@ class ConditionalMasking(Scheme):
             Original values: a NumPy array, a list, or a pandas, polars or pyarrow column. n >= 2.
         rng : None, int, Generator, SeedSequence, BitGenerator or Key, optional
             None (the default) takes a new key from the operating system: the only choice for a
-            release. A whole number gives the same result each time, for examples and studies; who
-            knows it can unmask the data.
+            release. A whole number gives the same result each time, for examples and studies; anyone
+            who knows it can unmask the data.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
-            The column that the scheme names in `strata`; a table or as many columns where it names several.
-            Donors come from the record's own stratum. Given if and only if the scheme names any.
+            The column that the scheme names in `strata`; a table, or a sequence of columns, if it names
+            several. Donors come from the record's own stratum. Required if the scheme names strata, else not
+            allowed.
         nan_policy : {"raise", "omit"}
-            "omit" leaves missing values missing, and out of the donor pool, as declared codes always are.
+            "omit" leaves missing values missing, and out of the donor pool, as are declared codes.
         round : bool
-            Round the data to multiples of the scheme's step before they are masked, ties up as they are
-            written (1.005 to 1.01), and say in a warning what that moves. Refused without a grid.
+            Round the data to multiples of the scheme's step before masking, ties up as they are written
+            (1.005 to 1.01); a warning says what that moves. Refused without a grid.
         rows : (int, int), optional
-            Mask only the rows start <= r < stop, exactly as they are masked in the whole column. Needs
+            Mask only the rows start <= r < stop, exactly as they would be masked in the whole column. Needs
             a whole number or a Key as `rng`.
         workers : int or map-like callable
             Threads, or a function that maps like `map`. The result does not depend on it.
         accept_visible_coins : bool
-            Release without an audit and without guard rails, whatever the release shows.
+            Release without an audit and without guard rails, even if that reveals which records were swapped
+            (the swap status, a secret coin per record).
 
         Returns
         -------
         same container as `x`
             Masked values: float64; float32 where `x` is float32, since wider values would show
-            that they were not swapped; int64 where `x` holds integers without gaps (codes that stay are
-            none) and the points of the grid are whole numbers. With `rows`, an array of stop - start values.
+            that they were not swapped; int64 where `x` holds integers without gaps (codes that stay do
+            not count as gaps) and the points of the grid are whole numbers. With `rows`, an array of stop -
+            start values.
 
         Raises
         ------
         ValueError
-            If values are missing or infinite, lie off the grid of `decimals` or `step` or too far from 0
-            for it or of the range, if a stratum is too small, noise would leave the range, or masked values
-            could be taken for a missing code.
+            If values are missing or infinite, off the grid of `decimals` or `step`, too far from 0 for it, or
+            outside the range; if a stratum is too small, noise would leave the range, or masked values could
+            be taken for a missing code.
         ReleaseError
-            If the release would show which records were swapped (`audit`); the sentence has the remedy.
+            If the release would show which records were swapped (`audit`); the message names the remedy.
         TypeError
             If the data are not numbers.
 
@@ -245,7 +250,7 @@ class ConditionalMasking(Scheme):
         -----
         ReleaseWarning
             If the release shows something else: many records unchanged, the order of the file, or hardly
-            any record swapped or kept; or if noise takes values below 0, where no original is.
+            any record swapped or kept; or if noise takes values below 0 and no original is negative.
 
         Notes
         -----
@@ -277,13 +282,14 @@ class ConditionalMasking(Scheme):
 
     @classmethod
     def agree(cls, schemes: dict[str, Self]) -> None:
-        """All share p, donors and reverse mapping, else they cannot be masked together."""
+        """Refuse schemes that do not share p, donors and reverse mapping: they cannot be masked together."""
         first = next(iter(schemes.values()))
         for name, scheme in schemes.items():
             if scheme.reverse_mapping != first.reverse_mapping:
                 raise ArgumentError(
-                    "schemes must all have reverse_mapping=True or none, since the columns of a table share "
-                    f"their coins, got {first.reverse_mapping} and for {name!r} {scheme.reverse_mapping}"
+                    "schemes must all have reverse_mapping=True or none: the columns of a table "
+                    f"share the swap status of each record, got {first.reverse_mapping} and for {name!r} "
+                    f"{scheme.reverse_mapping}"
                 )
             if scheme.p != first.p or scheme.donors != first.donors:
                 raise ArgumentError(
@@ -305,7 +311,7 @@ class ConditionalMasking(Scheme):
         pools: Pools | None,
         workers: Workers,
     ) -> Iterator[list[np.ndarray]]:
-        """The masked values of columns that share one coin and one donor, block by block, in whole steps."""
+        """The masked values of columns that share one swap status and one donor, block by block, in steps."""
         release = blocks_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
         yield from release.blocks(workers)
 
@@ -318,7 +324,7 @@ class ConditionalMasking(Scheme):
         pools: Pools | None,
         workers: Workers,
     ) -> list[np.ndarray]:
-        """The masked values of columns that share one coin and one donor, whole, in whole steps."""
+        """The masked values of columns that share one swap status and one donor, whole, in whole steps."""
         made = blocks_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
         return made.masked(workers)
 
@@ -332,7 +338,7 @@ class ConditionalMasking(Scheme):
         return law.from_units(mask_rows(law.to_units(x), law, stream, cycle=self.donors == "permutation"))
 
     def sentence(self) -> str:
-        """How a column was masked, for those who read the release."""
+        """How a column was masked, for readers of the release."""
         return description.conditional(self)
 
     def estimate(
@@ -344,20 +350,20 @@ class ConditionalMasking(Scheme):
         nan_policy: str = "omit",
         workers: Workers = 1,
     ) -> Estimate:
-        """The analyst's view: what the masked values tell about the original ones.
+        """The analyst's view: estimates about the original values from the masked ones.
 
         Parameters
         ----------
         z : array_like or series of shape (n,), array_like of shape (replicates, n), or Counts
-            Masked values. With two dimensions every result carries a leading axis of replicates.
+            Masked values. If 2-D, every result has a leading axis of replicates.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
-            The columns that the scheme names in `strata`, as for `mask`. What weighs records needs them:
-            covariances, correlations, pseudo-values, means of groups, weighted means, totals, regressions;
-            and so does `part`. Other estimates are the same without, but where donors are drawn anew their
-            standard errors are larger than they need be.
+            The columns that the scheme names in `strata`, as for `mask`. Needed for statistics that weight
+            records: covariances, correlations, pseudo-values, means of groups, weighted means, totals,
+            regressions; and for `part`. Other estimates are the same without them, but with
+            ``donors="sample"`` their standard errors are larger than necessary.
         patterns : data frame or dict of columns, optional
-            All columns that were masked together, where some of them have missing values, as NaN or null: a
-            donor has what the record has. Needed for what needs the strata; a `Release` finds both itself.
+            All columns that were masked together, if some of them have missing values (NaN or null): a donor
+            has the same gaps as the record. Needed where strata are; a `Release` finds both itself.
         nan_policy : {"raise", "omit"}
             What to do with missing values; "omit" leaves them out.
         workers : int or map-like callable

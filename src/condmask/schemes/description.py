@@ -1,4 +1,4 @@
-"""Conditional masking in words, for those who read a release."""
+"""Conditional masking in words, for readers of a release."""
 
 from dataclasses import fields
 from typing import Any
@@ -9,7 +9,7 @@ from condmask.strata import names_of
 
 
 def shown(scheme: Any) -> str:
-    """The scheme as it is made, without what is as by default."""
+    """The scheme as Python code, without defaults."""
     defaults = {field.name: field.default for field in fields(scheme)}
     if scheme.reverse_mapping or scheme.decimals is not None or scheme.step == default_step(scheme.sigma):
         del defaults["step"]
@@ -26,8 +26,8 @@ def conditional(scheme: Any) -> str:
     within = f" of the same {' and '.join(groups)}" if groups else ""
     text = (
         f"with probability {scheme.p:g} a record shows the true value of another record{within}, "
-        f"else the own value plus {scheme.noise} noise of standard deviation {scheme.sigma:g}; which "
-        "of the two is not told."
+        f"otherwise its own value plus {scheme.noise} noise of standard deviation {scheme.sigma:g}; which "
+        "of the two is not disclosed."
     )
     if scheme.decimals is not None:
         text += f" Values have {scheme.decimals} decimals." if scheme.decimals > 0 else ""
@@ -43,7 +43,7 @@ def _limits(scheme: Any) -> str:
 def rounding(mean: float, largest: float) -> str:
     """What rounding did to a column before it was masked."""
     return (
-        f" The data were rounded to that before, which moved their mean by {mean:+g} and their largest "
+        f" Before, the data were rounded to that, which moved their mean by {mean:+g} and their largest "
         f"value by {largest:+g}: estimates are those of the rounded data."
     )
 
@@ -59,5 +59,5 @@ def _reverse(scheme: Any) -> str:
         f"the values are those of the original, each once, in another order. With probability {scheme.p:g} a "
         f"record shows the value of a random record{within}; the others{within} were put in the order of "
         f"their values with {scheme.noise} noise of standard deviation {scheme.sigma:g}{unit}, and got their "
-        f"own values back in that order; which of the two is not told.{ends}{_limits(scheme)}"
+        f"own values back in that order; which of the two is not disclosed.{ends}{_limits(scheme)}"
     )

@@ -1,10 +1,10 @@
-"""Limits of a column: public bounds that no value may leave, whether an original or a released one.
+"""Limits of a column: public bounds that no original and no released value may leave.
 
-Noise knows no bounds, so the released values that it would take outside are counted before anything is drawn:
+Noise has no bounds, so the expected number of released values outside is computed before anything is drawn:
 
     (1 - p) sum over i of P(x_i + Y < low) + P(x_i + Y > high)        are expected.
 
-Reverse mapping releases values of the data, and means of them, which no bound of the data stops.
+Reverse mapping releases values of the data, and means of them, which are always within the bounds.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Multiplicative noise: every record keeps its value times a random factor. A comparator."""
+"""Multiplicative noise: every record keeps its value times a random factor. A method to compare with."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,15 +12,20 @@ from condmask.scheme import Scheme, known
 
 @dataclass(frozen=True, init=False)
 class MultiplicativeNoise(Scheme):
-    """Multiply every value by a positive random factor of mean one: Z = X E, log E normal (Kim and Winkler).
+    """Multiply every value by a positive random factor of mean one: Z = X E, log E normal [1]_.
 
-    Its values are read as they are: the mean is right, spread and tails are too wide. `ConditionalMasking`
-    with ``scale="log"`` and reverse mapping has noise in proportion, and estimators.
+    There are no estimators: the mean of the masked values is right, their spread and tails are too wide. For
+    noise in proportion with estimators use `ConditionalMasking` with ``scale="log"`` and reverse mapping.
 
     Parameters
     ----------
     sigma : float
         Standard deviation of the factor; .3 is some 30%.
+
+    References
+    ----------
+    .. [1] J. J. Kim and W. E. Winkler, "Multiplicative noise for masking continuous data", Statistical
+           Research Division report, U.S. Bureau of the Census (2003).
 
     Examples
     --------
@@ -68,7 +73,7 @@ class MultiplicativeNoise(Scheme):
         return np.reshape(risks, distances.shape) if distances.shape else np.float64(risks[0])
 
     def sentence(self) -> str:
-        """How a column was masked, for those who read the release."""
+        """How a column was masked, for readers of the release."""
         return (
             "every value was multiplied by a random factor of mean one and standard deviation "
             f"{self.sigma:g} (lognormal)."

@@ -1,8 +1,8 @@
 """The parameters of a scheme of conditional masking, each declared once.
 
-From here follow the fields of the scheme and how it shows itself, what is refused with reverse mapping, the
-keys of a recipe, the options of the command line and the rows of a report's table. Nothing heavy is imported,
-so that ``--help`` answers at once.
+Derived from them: the fields of the scheme and its repr, what is refused with reverse mapping, the keys of a
+recipe, the options of the command line and the rows of a report's table. Nothing heavy is imported, so that
+``--help`` answers at once.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from condmask.errors import ArgumentError
 
 
 class Parameter(NamedTuple):
-    """What is said of a parameter beside its type.
+    """The description of a parameter besides its type.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Parameter(NamedTuple):
     read : callable
         Takes the text of an option; bool where the option has none.
     choices : tuple of str
-        The values that it may have, where these are few.
+        The allowed values, if there are few.
     metavar : str or tuple of str, optional
         What its option calls a value, or the values that it takes.
     several : bool
@@ -35,9 +35,9 @@ class Parameter(NamedTuple):
     by_column : bool
         Whether columns that are masked together may differ in it.
     mapping : bool, optional
-        Whether it has a meaning only with reverse mapping, or only without; None where with both.
+        True if it applies only with reverse mapping, False if only without; None if with both.
     why : str
-        Why it has none.
+        Why it does not apply otherwise.
     """
 
     label: str
@@ -91,60 +91,68 @@ def in_words(limits: tuple[float | None, float | None]) -> str:
 
 NOT_ROUNDED = "released values are those of the data, and nothing is rounded"
 PARAMETERS = {
-    "p": Parameter("swap probability", "swap probability, 0 < p < 1", read=number),
+    "p": Parameter(
+        "swap probability", "swap probability: share of records that get the value of another, 0 < p < 1",
+        read=number,
+    ),
     "sigma": Parameter(
-        "s.d. of the noise", "s.d. of the noise, in units of the data", read=number, by_column=True
+        "s.d. of the noise", "standard deviation of the noise, in units of the data",
+        read=number, by_column=True,
     ),
     "noise": Parameter(
-        "law of the noise", "law of the noise (default normal)", "normal", choices=("normal", "laplace")
+        "law of the noise", "distribution of the noise (default normal)",
+        "normal", choices=("normal", "laplace"),
     ),
     "donors": Parameter(
-        "donors", "how donors are drawn (default permutation)", "permutation",
-        choices=("permutation", "sample"), mapping=False,
+        "donors",
+        "whose values swapped records get: each other's (permutation) or, for studies only, anyone's "
+        "(sample) (default permutation)",
+        "permutation", choices=("permutation", "sample"), mapping=False,
         why="the swapped records take their values from one another",
     ),
     "reverse_mapping": Parameter(
         "reverse mapping",
-        "release the values of the data themselves, in another order that does not show who was swapped",
+        "release the original values in another order, so that no value shows which records were swapped",
         False, read=bool,
     ),
     "aggregate_ends": Parameter(
         "aggregated values at either end",
-        "with --reverse-mapping: release the K smallest and largest values as their means (3 to 5)",
+        "with --reverse-mapping: replace the K smallest values by their mean, and the K largest (3 to 5)",
         0, read=whole, metavar="K", mapping=True,
     ),
     "decimals": Parameter(
-        "decimals", "decimal places of the data, where they are rounded",
+        "decimals", "decimal places of the data, if they are rounded",
         None, read=or_none(whole), metavar="N", by_column=True, mapping=False, why=NOT_ROUNDED,
     ),
     "step": Parameter(
-        "step of the grid", "step of the data's grid, where it is no power of ten (0.05, 1/3)",
+        "step of the grid", "what the data are multiples of, if that is not a power of ten (0.05, 1/3)",
         None, read=or_none(number_or_fraction), by_column=True, mapping=False, why=NOT_ROUNDED,
     ),
     "scale": Parameter(
         "scale of the noise",
-        "log only with --reverse-mapping: noise in proportion, --sigma .3 some 30% (default linear)",
+        "log: noise in proportion to the value, --sigma .3 is some 30%; only with --reverse-mapping "
+        "(default linear)",
         "linear", choices=("linear", "log"), by_column=True, mapping=True,
     ),
     "range": Parameter(
         "range of the values",
-        "public bounds (0 100), none for an open end: what would be released outside is refused",
+        "public bounds of the values (0 100; none for an open end): refuse a release beyond them",
         None, read=or_none(number), metavar=("LOW", "HIGH"), by_column=True,
     ),
     "strata": Parameter(
-        "strata", "draw donors within the groups of this column, or of several columns, crossed",
+        "strata", "swap values only within the groups of this column, or of several columns, crossed",
         None, metavar="COLUMN", several=True,
     ),
     "small_strata": Parameter(
-        "small strata", "what becomes of strata of fewer than 10 records (default refuse)", "refuse",
-        choices=("refuse", "merge"),
+        "small strata", "what to do about groups (strata) of fewer than 10 records (default refuse)",
+        "refuse", choices=("refuse", "merge"),
     ),
     "missing": Parameter(
-        "missing codes", "number that stands for a missing value (-8) and stays in its place",
+        "missing codes", "number that stands for a missing value (-8) and stays where it is",
         (), read=number, metavar="CODE", several=True,
     ),
     "missing_as": Parameter(
-        "missing codes released as", "what stands in the place of such numbers (default code)",
+        "missing codes released as", "how such numbers are released: as they are, or as null (default code)",
         "code", choices=("code", "null"),
     ),
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """Columns on their way to being masked: without codes, rounded, in donor pools, audited, with a key.
 
-A column, a table and a file walk this way once, so that the three refuse the same data, in the same words.
+A column, a table and a file take the same path, so that all refuse the same data with the same messages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ def prepare(
     to_file: bool = False,
     in_place: bool = False,
 ) -> Prepared:
-    """Columns ready to be masked, or one sentence on why they cannot be.
+    """Columns ready to be masked, or an error that says why they cannot be.
 
     Parameters
     ----------

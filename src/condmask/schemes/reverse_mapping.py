@@ -5,10 +5,11 @@ Within each donor pool, with S the swapped records and K the kept ones::
     key = x + Y   or, on the log scale,   x exp(Y)
     z[S] = shuffle(x[S]),     z[K[argsort(key[K])]] = sort(x[K])
 
-so a release is the column in another order, and that order is independent of the coins
-(docs/reverse_mapping.rst). Coins, words and noise are drawn as for every release (`draws`). The shuffle is
-the order of the words of the swapped rows. Ties of keys are broken by words of the kept rows, which stand in
-the same lane behind those of the swapped ones; the order of the rows would tell who was kept.
+so a release is the column in another order, and that order is independent of the swap status
+(docs/reverse_mapping.rst). Swap status (coins), words and noise are drawn as for every release (`draws`). The
+shuffle is the order of the words of the swapped rows. Ties of keys are broken by words of the kept rows,
+which stand in the same lane behind those of the swapped ones; the order of the rows would reveal who was
+kept.
 
 Cost: O(n), by counting sorts; O(n log n) where keys or values lie in a tiny part of their range.
 """
@@ -75,8 +76,8 @@ def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.nda
 class RearrangedBlocks(MaskedBlocks):
     """Columns masked together by reverse mapping, in their places: the originals are gone.
 
-    One coin for each record and one order of the swapped for all columns; each column is mapped back by
-    itself.
+    One swap status per record and one order of the swapped records for all columns; each column is mapped
+    back by itself.
 
     Parameters
     ----------
@@ -268,7 +269,7 @@ def _by_pool(places: np.ndarray | None, rows: np.ndarray, pool: np.ndarray | Non
 def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
     """The places of numbers from the smallest to the largest, and whether some may be equal.
 
-    The numbers become others in the same order.
+    The numbers are overwritten.
     """
     order, spare = (_scratch.empty(values.size, np.uint64) for _ in range(2))
     distinct_keys = range_partition.order_floats(values, order, spare) if values.size else 1

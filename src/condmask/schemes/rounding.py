@@ -20,7 +20,7 @@ Shifts = dict[str, tuple[float, float]]  # rounded less original: of the mean an
 
 
 def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
-    """Whether data are to be rounded; refused where there is no grid to round them to."""
+    """Whether to round the data; refused if there is no grid to round to."""
     if not _checks.truth(value, "round"):
         return False
     for scheme in schemes.values():
@@ -82,7 +82,7 @@ class Moved(NamedTuple):
         )
 
     def shift(self, name: str, step: float) -> Shifts:
-        """What is published of it, with a warning; nothing where nothing moved."""
+        """The published part, with a warning; nothing if nothing moved."""
         shift = self.total / max(self.values, 1), self.largest[1] - self.largest[0]
         if not self.values or not any(shift):
             return {}

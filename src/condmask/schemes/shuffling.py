@@ -14,8 +14,13 @@ from condmask.scheme import Scheme
 class DataShuffling(Scheme):
     """Reorder the values so that they keep their rank correlation with columns that are not masked.
 
-    Both are turned into normal scores; scores of the sensitive column are simulated given those of the
-    others, under a normal copula; the true values are then put in the order of the simulated ones.
+    All columns are turned into normal scores. Scores of the sensitive column are simulated given the others,
+    under a normal copula; the true values are then put in the order of the simulated scores [1]_.
+
+    References
+    ----------
+    .. [1] K. Muralidhar and R. Sarathy, "Data shuffling: a new masking approach for numerical data",
+           Manag. Sci. 52 (2006) 658-670, https://doi.org/10.1287/mnsc.1050.0503.
     """
 
     method: ClassVar[str] = "DataShuffling"
@@ -27,7 +32,7 @@ class DataShuffling(Scheme):
         ----------
         x : array_like or series of shape (n,)
         given : array_like of shape (n,) or (n, columns)
-            What is published unmasked beside it.
+            Columns that are published unmasked beside it.
         rng : as for `ConditionalMasking.mask`
 
         Returns
@@ -46,7 +51,7 @@ class DataShuffling(Scheme):
     ) -> np.ndarray:
         """Every row of x, masked on its own, given the same row of the others."""
         if not others:
-            raise ArgumentError("others must have the unmasked columns that DataShuffling looks at, got none")
+            raise ArgumentError("others must have the unmasked columns that DataShuffling uses, got none")
         z = np.empty_like(x)
         for row in range(len(x)):
             given = np.array([_scores(column[row]) for column in others])

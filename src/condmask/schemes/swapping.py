@@ -31,15 +31,20 @@ class DataSwapping(Scheme):
 
 @dataclass(frozen=True, init=False)
 class RankSwapping(Scheme):
-    """Exchange values between records of near rank (Moore, 1996).
+    """Exchange values between records of near rank.
 
-    From the smallest up, a record that was not yet exchanged takes a partner at random among the next
-    records in rank, within `percent` of n, that were not either.
+    From the smallest up, each record not yet exchanged gets a random partner among the next records in rank,
+    within `percent` of n, that are not yet exchanged either [1]_.
 
     Parameters
     ----------
     percent : float
         Width of the window, 0 < percent <= 100.
+
+    References
+    ----------
+    .. [1] R. A. Moore, "Controlled data-swapping techniques for masking public use microdata sets",
+           Statistical Research Division report, U.S. Bureau of the Census (1996).
     """
 
     method: ClassVar[str] = "RankSwapping"

@@ -1,15 +1,15 @@
-"""The best attacker, fitted to releases that he makes himself.
+"""The best attacker, fitted to releases that they simulate.
 
-Who knows the values of a file, and how it is masked, can mask it as often as he likes, and see which
-originals stand behind released values like the one before him. Here `RECORDS` released values are parted into
-cells of some `EACH`, those that occur often having one of their own; in each cell he names the interval of
-width 2 d that holds most originals, and he is scored on other maskings. So he needs no law of a scheme.
+Anyone who knows the values of a file, and how it is masked, can mask it again and again, and see which
+originals stand behind released values like a given one. Here `RECORDS` released values are divided into
+cells of about `EACH`; frequent values have a cell of their own. In each cell the attacker names the interval
+of width 2 d that contains most originals, and is scored on other maskings. This needs no law of a scheme.
 
-Approximation: he is never better than the best attacker. He falls short since the released values of a cell
-differ, and since so few records tell his interval: by some 1% of the risk on additive noise and on reverse
-mapping, where the best is known, and by up to 8% where an interval holds but 5% of the file. He knows the
-values of the file but not who has them, sees one released value at a time, and looks at no digits: what these
-tell is a matter of the audit.
+Approximation: never better than the best attacker. It falls short because the released values of a cell
+differ and few records determine an interval: by some 1% of the risk for additive noise and reverse mapping,
+where the best is known, and by up to 8% where an interval contains only 5% of the file. The attacker knows
+the values of the file but not who has them, sees one released value at a time, and does not use digits, which
+are left to the audit.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ class FittedAttacker:
     x : ndarray of shape (n,)
         Originals.
     others : sequence of ndarray of shape (n,)
-        Columns that are not masked, which some schemes look at.
+        Columns that are not masked, which some schemes use.
     d : float
         How near a guess must come.
     """
@@ -44,11 +44,11 @@ class FittedAttacker:
         self.originals = np.repeat(self.x[0], rows)
 
     def constant(self) -> float:
-        """The share of records that who always says the same comes nearer than d."""
+        """The share of records within d of the best constant guess."""
         return float(fullest_windows(*distinct(self.x[0]), np.array([self.width])).share[0])
 
     def risk(self, scheme: Scheme, stream: np.random.Generator) -> float:
-        """The share of records that he comes nearer than d; at least that of simple attackers."""
+        """The share of records that the attacker guesses to within d; at least that of simple attackers."""
         one, two = (scheme.mask_rows(self.x, stream, tuple(self.others)).T.ravel() for _ in range(2))
         best = 0.5 * (self._hit(one, two) + self._hit(two, one))
         near = float(np.mean(np.abs(two - self.originals) < 0.5 * self.width))

@@ -31,13 +31,13 @@ MASKINGS = 8  # that losses are the mean of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MethodComparison:
-    """Methods at one risk, and what an analyst has of each; made by `compare`.
+    """Methods at the same risk, and how well an analyst can estimate from each; made by `compare`.
 
     Attributes
     ----------
     risk, d : float
-        The share of records that the best attacker comes nearer than d, which all methods with a parameter
-        were tuned to.
+        The share of records that the best attacker guesses to within d. All methods with a parameter were
+        tuned to it.
     records, replications : int
     seed : int
     schemes : dict of str to scheme
@@ -48,6 +48,8 @@ class MethodComparison:
         by the other column) and "correlation", and "IL1s", "eigenvalues", "correlations".
     missing : dict of str to str
         Methods that could not be tuned, and why.
+    column : str
+        The name of the column, where it is known.
     """
 
     risk: float
@@ -58,6 +60,7 @@ class MethodComparison:
     schemes: dict[str, Scheme]
     rows: list[dict[str, Any]]
     missing: dict[str, str]
+    column: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """In terms of JSON."""
@@ -78,11 +81,36 @@ class MethodComparison:
             writer.writeheader()
             writer.writerows(self.rows)
 
-    def plot(self, path: Any = None) -> Any:
-        """Errors by method, relative to conditional masking; written to `path` where one is given."""
-        from condmask.plot import errors_by_method
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
+        """Draw the errors of each statistic under each method, as multiples of those under the first one.
 
-        return errors_by_method(self.rows, path)
+        Needs matplotlib (``pip install condmask[plot]``).
+
+        Parameters
+        ----------
+        path : path-like, optional
+            Where the picture is written; it is then not shown.
+        ax : sequence of matplotlib Axes, optional
+            Where to draw, one for each statistic; labels that they have are kept. None makes a figure.
+
+        Returns
+        -------
+        ndarray of matplotlib Axes
+            For the mean, s.d. and deciles, and with another column for the difference and the correlation.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed.
+
+        Notes
+        -----
+        Scales are linear from 0 to 1 and logarithmic beyond. "Not available" is written where a method has
+        no estimate of a statistic, and everywhere where it could not be tuned to the risk.
+        """
+        from condmask.plot.errors_by_method import errors_by_method
+
+        return errors_by_method(self.rows, self.missing, self.column, path, ax)
 
     def __str__(self) -> str:
         head = [name for name in self.rows[0] if name not in ("method", "estimator")]
@@ -91,8 +119,8 @@ class MethodComparison:
             table.append([row["method"], row["estimator"], *(_cell(row[name]) for name in head)])
         first, second, *widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
         lines = [
-            f"{self.records:,} records, {self.replications} maskings; the best attacker comes nearer than "
-            f"{self.d:g} to {self.risk:.3f} of them; errors of one masking of this file"
+            f"{self.records:,} records, {self.replications} maskings; the best attacker gets within "
+            f"{self.d:g} of the value of {self.risk:.3f} of them; errors of one masking of this file"
         ]
         lines += [
             "  ".join([row[0].ljust(first), row[1].ljust(second), *map(str.rjust, row[2:], widths)]).rstrip()
@@ -122,7 +150,7 @@ def compare(
         Original values; missing ones are left out.
     scheme : ConditionalMasking
         With or without `reverse_mapping`. The others are tuned to its risk. Its missing codes are left
-        out, of both columns, and asked about where values look like such.
+        out of both columns; values that look like codes must be declared.
     d : float
         A guess within d of the true value is a disclosure, in the units of the data.
     other : array_like of shape (n,), optional
@@ -130,7 +158,7 @@ def compare(
     replications : int
         Maskings of the file.
     rng : int, optional
-        The seed; drawn and reported where it is left out.
+        The seed; if left out, it is drawn and reported.
     workers, progress
         As for `simulate`.
 
@@ -139,7 +167,7 @@ def compare(
     MethodComparison
         Of conditional masking (T_1, T_b), the same with reverse mapping, additive noise (Laplace: the paper's
         estimator; normal: moments), multiplicative noise, rank swapping, data swapping and data shuffling.
-        The last two have no parameter, so they have the risk they have.
+        The last two have no parameter, so their risk cannot be tuned.
 
     Raises
     ------
@@ -150,13 +178,12 @@ def compare(
     Notes
     -----
     The risk is that of the best attacker, who knows the scheme and the values of the file but not who has
-    them. He is fitted to simulated maskings and scored on others, the same way for each method, and reaches
-    some 1% less than the best there is. Who takes the masked value for the original is shown beside him: he
-    makes schemes that move each value a little look safe, and those that move some of them far look bad.
-    What digits tell is not in it (`audit`). Risks are known to some .002.
+    them. The attacker is fitted to simulated maskings and scored on others, in the same way for each method,
+    and reaches some 1% less than the best possible. "masked value" is a naive attacker who takes the masked
+    value for the original: it makes schemes that move each value a little look safe, and those that move some
+    values far look bad. What digits reveal is not included (`audit`). Risks are known to some .002.
 
-    Errors are those of masking this file, which is kept as it is; at most 20,000 of its records, drawn
-    once, are used.
+    Errors are those of masking this fixed file; at most 20,000 of its records, drawn once, are used.
 
     Examples
     --------
@@ -182,9 +209,7 @@ def compare(
     attacker = FittedAttacker(values, beside, d)
     risk = attacker.risk(scheme, seeded_key(seed, b"risk").stream(0, 0))
     if attacker.constant() >= 1.0:
-        raise ArgumentError(
-            f"d must leave a risk below 1, got {d:g}, within which one guess is of every value"
-        )
+        raise ArgumentError(f"d must leave a risk below 1, got {d:g}: one guess is that near to every value")
     schemes, missing = _tuned(values, beside, scheme, risk, attacker, seed)
     study = simulate(
         Fixed(values, *beside), schemes, n=values.size, replications=count, quantiles=DECILES,
@@ -194,7 +219,8 @@ def compare(
     risks = {name: attacker.risk(method, scores.stream(0, 0)) for name, method in schemes.items()}
     losses_of = {name: _lost(values, beside, method, seed) for name, method in schemes.items()}
     rows_of = _rows(study.rows(), risks, losses_of, d, paired=bool(beside))
-    return MethodComparison(risk, d, values.size, count, seed, schemes, rows_of, missing)
+    column = frames.column(x, "x").name
+    return MethodComparison(risk, d, values.size, count, seed, schemes, rows_of, missing, column)
 
 
 def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -1,4 +1,4 @@
-"""Whether intervals cover: of every replicate and statistic a 1 or a 0, and the length."""
+"""Whether intervals cover: 1 or 0 for every replicate and statistic, and the length."""
 
 from typing import Any
 

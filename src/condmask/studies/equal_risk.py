@@ -1,7 +1,7 @@
-"""Methods at the disclosure risk of another: which parameter leaves the best attacker as much.
+"""Methods at the disclosure risk of another: the parameter at which the best attacker does equally well.
 
-His share of records falls as noise grows, since more noise is noise on top of less, and as ranks are swapped
-over a wider window. Every parameter is tried with the same random numbers.
+Their share of records falls as noise grows, since more noise is noise on top of less, and as ranks are
+swapped over a wider window. Every parameter is tried with the same random numbers.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ CLOSE = 0.005  # of the logarithm of a parameter
 def families(
     scheme: ConditionalMasking, x: np.ndarray
 ) -> dict[str, tuple[Callable[[float], Scheme], float, float]]:
-    """By method: the scheme for a parameter, and between which it is looked for."""
+    """By method: the scheme for a parameter, and the range to search."""
     p, noise, donors, spread = scheme.p, scheme.noise, scheme.donors, float(x.std())
     noises: dict[str, Callable[[float], Scheme]] = {
         "conditional masking": lambda size: ConditionalMasking(p, size, noise=noise, donors=donors),
@@ -41,7 +41,7 @@ def families(
 def tuned(
     make: Callable[[float], Scheme], low: float, high: float, risk: float, attacker: FittedAttacker, seed: int
 ) -> Scheme | None:
-    """The scheme of a family that leaves this risk; None where none does."""
+    """The scheme of a family with this risk; None if there is none."""
 
     def excess(logarithm: float) -> float:
         stream = seeded_key(seed, b"equal").stream(0, 0)

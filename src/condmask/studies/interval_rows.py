@@ -1,7 +1,7 @@
 """The ends of the intervals of many samples of one law, for all levels and targets at once.
 
-Conditionally masked samples and released values in another order are taken together. Other schemes, and rows
-that are spread too widely for a lattice, are estimated one by one.
+Samples under conditional masking or reverse mapping are taken together. Other schemes, and rows spread too
+widely for a lattice, are estimated one by one.
 """
 
 import warnings

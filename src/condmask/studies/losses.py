@@ -1,7 +1,7 @@
-"""The field's measures of what a masked table has lost, whatever was done to it.
+"""The usual measures of information loss of a masked table, for any method.
 
-They compare the masked values with the originals as they stand. For schemes whose analysts estimate, they are
-an upper bound of what is lost, not a prediction.
+They compare the masked values directly with the originals. For schemes with estimators they are an upper
+bound of the loss, not a prediction.
 """
 
 import numpy as np

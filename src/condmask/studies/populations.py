@@ -1,4 +1,4 @@
-"""What a study draws from: a copula with given margins, a real column resampled, or a user's function."""
+"""Populations to draw from: a copula with given margins, a real column resampled, or a user's function."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from scipy.special import ndtr
 
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.planning.predicted_relations import upper_half
+from condmask.planning.predicted_relations import split
 
 NODES = 1000  # of an axis of the double integral of a correlation
 
@@ -73,6 +73,11 @@ class NormalCopula:
         if self._correlation is None:
             self._correlation = self._integrate()
         return self._correlation
+
+    def split(self) -> float:
+        """The value above which the upper half of the other variable lies: its median."""
+        middle = float(self.margins[1].median())
+        return middle if self.margins[1].sf(middle) > 0.0 else float(np.nextafter(middle, -np.inf))
 
     def _integrate(self) -> float:
         h = 18.0 / NODES
@@ -145,12 +150,18 @@ class Resampled:
         """Mean of the records above the median of the other column, less that of the rest."""
         if self.other is None:
             raise ArgumentError("other must have been given for a difference")
-        above = upper_half(self.other[None])[0]
-        return float(self.x @ above / above.sum() - self.x @ (1.0 - above) / (1.0 - above).sum())
+        above = self.other > self.split()
+        return float(self.x[above].mean() - self.x[~above].mean())
+
+    def split(self) -> float:
+        """The value above which the upper half of the other column lies."""
+        if self.other is None:
+            raise ArgumentError("other must have been given for a split")
+        return split(self.other)
 
 
 class Fixed(Resampled):
-    """A real column as it is, in every replicate: what remains is the error of masking alone.
+    """A real column, the same in every replicate: the only error is that of masking.
 
     Parameters
     ----------

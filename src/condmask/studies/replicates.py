@@ -1,4 +1,4 @@
-"""What one block of replicates gives: a row of numbers for each, errors and risks of every scheme."""
+"""One block of replicates: for each a row of numbers, the errors and risks of every scheme."""
 
 import warnings
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from condmask.inference.moment_rows import MomentRows
 from condmask.inference.pseudo_values import covariance_factor
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
-from condmask.planning.predicted_relations import differences
+from condmask.planning.predicted_relations import differences, split
 from condmask.samples.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.scheme import Scheme
 from condmask.studies import coverage
@@ -37,6 +37,7 @@ class Design(NamedTuple):
     distances: np.ndarray
     levels: tuple[float, ...] = ()  # of confidence
     truth: np.ndarray | None = None  # of the statistics in the population, NaN where it does not know
+    split: float = np.nan  # the value of the other column above which its upper half lies
 
 
 def block_size(n: int) -> int:
@@ -48,7 +49,7 @@ def block(design: Design, seed: int, index: int) -> np.ndarray:
     key = _key(design, seed, index)
     x, others = samples(design, seed, index)
     ordered = np.sort(x, axis=1)
-    parts = [_sample_statistics(ordered, _pairs(x, others), design)]
+    parts = [_sample_statistics(ordered, _pairs(x, others, design.split), design)]
     for name, scheme in design.schemes.items():
         z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
         parts += _estimates(scheme, z, others, design)
@@ -67,7 +68,7 @@ def _coverage(
 ) -> np.ndarray:
     """Whether the intervals of each replicate cover their targets, and how long they are."""
     # the difference of halves, which stands last, has no interval
-    of_sample = _sample_statistics(np.sort(x, axis=1), _pairs(x, others)[:, :1], design)
+    of_sample = _sample_statistics(np.sort(x, axis=1), _pairs(x, others, design.split)[:, :1], design)
     truth = np.full(of_sample.shape[1], np.nan) if design.truth is None else design.truth
     other = others[0] if others else None
     return coverage.rows(scheme, z, other, of_sample, truth, design, design.levels)
@@ -95,15 +96,27 @@ def samples(design: Design, seed: int, index: int = 0) -> Samples:
     return x, tuple(others)
 
 
+def with_split(design: Design, first: Samples) -> Design:
+    """With the value that halves the other column, the same for all samples.
+
+    The population knows it; else it is that of the first samples.
+    """
+    _, others = first
+    if not others:
+        return design
+    known = getattr(design.population, "split", None)
+    return design._replace(split=split(others[0]) if known is None else known())
+
+
 def _estimates(
     scheme: Scheme, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design
 ) -> list[np.ndarray]:
-    """What every estimator of a scheme says; of the masked sample as it is where there is none."""
+    """The estimates of every estimator of a scheme; statistics of the masked sample if there is none."""
     ordered, law = np.sort(z, axis=1), scheme.law
     if not scheme.estimators:
-        return [_sample_statistics(ordered, _pairs(z, others), design)]
+        return [_sample_statistics(ordered, _pairs(z, others, design.split), design)]
     if law is None:
-        return [_sample_statistics(ordered, _pairs_of_rearranged(scheme, z, others), design)]
+        return [_sample_statistics(ordered, _pairs_of_rearranged(scheme, z, others, design.split), design)]
     mean, deviation, variance = _deviations(z)
     widths = _bandwidths(ordered, variance)
     raw: list[np.ndarray] = []
@@ -111,7 +124,7 @@ def _estimates(
         rows = MomentRows(z, law, shared_donors=scheme.shared_donors, highest=max(design.moments))
         raw = [rows.moments(order) for order in design.moments]
     moments = _moments(mean, deviation, variance, others, raw, law)
-    difference = _differences(z, others) / _kept(law, z.shape[1])
+    difference = _differences(z, others, design.split) / _kept(law, z.shape[1])
     fused, served = _fused_quantiles(ordered, widths, design.quantiles, law)
     results = []
     for bandwidth in scheme.estimators.values():
@@ -219,24 +232,26 @@ def _sample_statistics(ordered: np.ndarray, pairs: np.ndarray, design: Design) -
     return np.concatenate([*columns, pairs[:, :1], below, pairs[:, 1:]], axis=1)
 
 
-def _pairs(x: np.ndarray, others: tuple[np.ndarray, ...]) -> np.ndarray:
+def _pairs(x: np.ndarray, others: tuple[np.ndarray, ...], at: float) -> np.ndarray:
     """The correlation with the other column, and the difference of its halves; none without one."""
     if not others:
         return np.empty((len(x), 0))
     a, b = x - x.mean(axis=1)[:, None], others[0] - others[0].mean(axis=1)[:, None]
     product = np.einsum("ij,ij->i", a, b)
     size = np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b)
-    return np.column_stack([product / np.sqrt(size), _differences(x, others)])
+    return np.column_stack([product / np.sqrt(size), _differences(x, others, at)])
 
 
-def _pairs_of_rearranged(scheme: Scheme, z: np.ndarray, others: tuple[np.ndarray, ...]) -> np.ndarray:
+def _pairs_of_rearranged(
+    scheme: Scheme, z: np.ndarray, others: tuple[np.ndarray, ...], at: float
+) -> np.ndarray:
     """Sums of pairs of the original, from values in another order."""
     if not others:
         return np.empty((len(z), 0))
     values = np.array([_undone(scheme, row) for row in z])
     product = np.einsum("ij,ij->i", values, others[0] - others[0].mean(axis=1)[:, None]) / z.shape[1]
     size = z.std(axis=1) * others[0].std(axis=1)
-    return np.column_stack([product / size, _differences(values, others)])
+    return np.column_stack([product / size, _differences(values, others, at)])
 
 
 def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
@@ -249,11 +264,11 @@ def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
             return np.full(z.size, np.nan)
 
 
-def _differences(x: np.ndarray, others: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Means of the records above the median of the other column, less those of the rest."""
+def _differences(x: np.ndarray, others: tuple[np.ndarray, ...], at: float) -> np.ndarray:
+    """Means of the records where the other column is above `at`, less those of the rest."""
     if not others:
         return np.empty((len(x), 0))
-    return differences(x, others[0])[:, None]
+    return differences(x, others[0], at)[:, None]
 
 
 def _power(x: np.ndarray, order: int) -> np.ndarray:

@@ -31,7 +31,7 @@ class Column(NamedTuple):
 class StudyResult:
     """The state of a study: sums of the powers 0 to 4 of (value - center) over its replications.
 
-    Made by `simulate`. Results are equal where all but the seconds is, bit by bit.
+    Made by `simulate`. Two results are equal if everything but the seconds is, bit by bit.
     """
 
     identity: str
@@ -62,10 +62,10 @@ class StudyResult:
 
         With S replications the standard error of the bias is the s.d. of the errors over sqrt(S), that of
         the RMSE the s.d. of the squared errors over 2 RMSE sqrt(S). `defined` counts the replications in
-        which a statistic is a number: s.d. and correlation are none where a variance is estimated negative,
-        T_b where the bandwidth is below 1.5 steps of a grid. `truth_of` tells whose the truth is: the
-        population's, or the mean over the unmasked samples where the population does not know it.
-        `closed_form` is the mean of what the law of a scheme says of each sample.
+        which a statistic is a number: s.d. and correlation are undefined if a variance is estimated negative,
+        T_b if the bandwidth is below 1.5 steps of a grid. `truth_of` says where the truth comes from: the
+        population, or the mean over the unmasked samples if the population does not know it.
+        `closed_form` is the mean over samples of the risk that the law of a scheme implies.
         """
         index = {column[:3]: k for k, column in enumerate(self.columns)}
         entries = []
@@ -112,11 +112,42 @@ class StudyResult:
         """The rows as a pandas data frame."""
         return frames.of_rows(self.rows())
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Bias and RMSE by quantile, a line for every estimator; needs matplotlib."""
-        from condmask.plot import bias_and_rmse
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
+        """Draw bias and RMSE by quantile, a line for every estimator.
 
-        return bias_and_rmse(self.rows(), path)
+        Bars are two Monte Carlo standard errors to either side. Needs matplotlib
+        (``pip install condmask[plot]``).
+
+        Parameters
+        ----------
+        path : path-like, optional
+            Where the picture is written; it is then not shown.
+        ax : sequence of two matplotlib Axes, optional
+            Where to draw; labels that they have are kept. None makes a figure.
+
+        Returns
+        -------
+        ndarray of matplotlib Axes
+            For the bias and for the RMSE.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed.
+        ValueError
+            If the study has no quantiles.
+
+        Examples
+        --------
+        >>> import condmask as cm
+        >>> schemes = {"masked": cm.ConditionalMasking(0.6, 1000.0)}
+        >>> bias, rmse = cm.simulate(cm.paper_population(), schemes, n=200, replications=40, rng=1).plot()
+        >>> bias.get_legend().get_title().get_text()
+        'bars: ±2 Monte Carlo standard errors'
+        """
+        from condmask.plot.bias_and_rmse import bias_and_rmse
+
+        return bias_and_rmse(self.rows(), path, ax)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state; the file takes its name when it is whole."""

@@ -13,6 +13,7 @@ import secrets
 import sys
 import time
 import warnings
+from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -22,7 +23,8 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
-from condmask._log import logger
+from condmask._log import logger, shown
+from condmask._optional import optional
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.scheme import Scheme
 from condmask.studies import coverage, replicates
@@ -37,7 +39,7 @@ SAVE_SECONDS = 5.0
 
 
 class StudyWarning(UserWarning):
-    """A study ended early; what was done is kept."""
+    """A study ended early; the replications done so far are kept."""
 
 
 def simulate(
@@ -64,10 +66,12 @@ def simulate(
         ``population(rng, replications, n)`` gives an array of shape (replications, n), or two: the
         sensitive variable and one that is not masked. Where it has methods ``mean``, ``std``, ``moment``,
         ``quantile``, ``cdf`` and ``correlation``, these are the truth; else the truth is the mean of the
-        same statistic over the samples.
+        same statistic over the samples. The statistic "difference" is the mean where the other variable is
+        above its median less the mean of the rest. The median is the population's (``split``), the same for
+        all samples; where the population does not know it, it is that of the first samples.
     schemes : dict of str to scheme, or sequence of schemes
-        Each with its own estimators of the original (T_1 and T_b for `ConditionalMasking`); the statistics of
-        the masked sample, "masked", where it has none. Samples are rounded to the grid of the scheme.
+        Each has its own estimators of the original (T_1 and T_b for `ConditionalMasking`); a scheme without
+        any gets the statistics of the masked sample, "masked". Samples are rounded to the grid of the scheme.
     n : int
         Records of a sample.
     replications : int
@@ -76,20 +80,21 @@ def simulate(
     moments : sequence of int
         Orders of raw moments besides mean and standard deviation.
     risk_distances : array_like
-        Distances d at which the share of records is reported whose value lies within d of a guess: Z_i,
-        and the mean of Z.
+        Distances d. Reported is the share of records whose value lies within d of a guess: Z_i, and the mean
+        of Z.
     confidence_levels : array_like
-        Levels at which the intervals of every statistic are tried: the share that covers, and the mean
-        length, for the population (where it knows the truth) and for each sample as the file.
+        Levels at which the intervals of every statistic are tested: the share that covers, and the mean
+        length, for the population (if it knows the truth) and for each sample as the file.
     rng : int, optional
-        The seed. Drawn and reported in the result where it is left out: a study has no secrets.
+        The seed. If left out, it is drawn and reported in the result: a study has no secrets.
     workers : int or map-like callable
         The result does not depend on it, bit by bit.
     progress : bool
-        Rate and time left, on standard error.
+        Rate and time left, on standard error if that is a terminal, and a line if kernels must be compiled
+        first (once on a machine).
     checkpoint : path, optional
-        Where the state is kept every few seconds. A study with the same arguments goes on from there, also
-        to more replications, and gives the bits of one that was never interrupted.
+        File in which the state is saved every few seconds. A study with the same arguments continues from
+        there, also to more replications; the result is the same, bit by bit, as without interruption.
 
     Returns
     -------
@@ -98,8 +103,8 @@ def simulate(
     Warns
     -----
     StudyWarning
-        If it was interrupted; the result has the replications that were done. If the checkpoint could not
-        be written.
+        If the study was interrupted (the result has the replications done so far), or the checkpoint could
+        not be written.
 
     Examples
     --------
@@ -135,21 +140,23 @@ def simulate(
     path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
     state = None if path is None or not path.exists() else _resumed(path, design, given)
     if state is not None:
-        design = _with_truth(design, any(column.statistic == "correlation" for column in state.columns))
+        first = replicates.samples(design, state.seed)
+        design = _with_truth(replicates.with_split(design, first), bool(first[1]))
     first_blocks: list[np.ndarray] = []  # blocks
-    if state is None:
-        seed = secrets.randbits(48) if given is None else given
-        samples = replicates.samples(design, seed)
-        design = _with_truth(design, bool(samples[1]))
-        first_blocks = [replicates.block(design, seed, 0)]
-        columns = _columns(design, bool(samples[1]), first_blocks[0][0])
-        sums = np.zeros((PARTS, len(columns)))
-        state = StudyResult(_identity(design, seed, samples), seed, 0, columns, sums, 0.0)
-    if state.replications > wanted:
-        raise ArgumentError(
-            f"replications must be at least the {state.replications} in {checkpoint}, got {replications}"
-        )
-    return _run(design, state, first_blocks, wanted, threads, progress, path)
+    with shown(_say) if progress and sys.stderr.isatty() else nullcontext():
+        if state is None:
+            seed = secrets.randbits(48) if given is None else given
+            samples = replicates.samples(design, seed)
+            design = _with_truth(replicates.with_split(design, samples), bool(samples[1]))
+            first_blocks = [replicates.block(design, seed, 0)]
+            columns = _columns(design, bool(samples[1]), first_blocks[0][0])
+            sums = np.zeros((PARTS, len(columns)))
+            state = StudyResult(_identity(design, seed, samples), seed, 0, columns, sums, 0.0)
+        if state.replications > wanted:
+            raise ArgumentError(
+                f"replications must be at least the {state.replications} in {checkpoint}, got {replications}"
+            )
+        return _run(design, state, first_blocks, wanted, threads, progress, path)
 
 
 def _run(
@@ -183,6 +190,10 @@ def _run(
     if path is not None:
         _save(result, path)
     return result
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def _added(state: StudyResult, rows: np.ndarray, centers: np.ndarray) -> StudyResult:
@@ -226,9 +237,9 @@ def _named(schemes: Any) -> dict[str, Scheme]:
             raise ArgumentTypeError(f"schemes must have names of text, got {name!r}")
     coded = [scheme for scheme in named.values() if scheme.codes]
     if coded:
-        raise ArgumentError(f"schemes must have no missing codes, which samples have not, got {coded[0]!r}")
+        raise ArgumentError(f"schemes must have no missing codes, since samples have none, got {coded[0]!r}")
     if within:
-        raise ArgumentError(f"schemes must have no strata, which samples have not, got {within[0]!r}")
+        raise ArgumentError(f"schemes must have no strata, since samples have none, got {within[0]!r}")
     return named
 
 
@@ -241,7 +252,7 @@ def _statistics(design: Design, paired: bool) -> list[str]:
 
 
 def _with_truth(design: Design, paired: bool) -> Design:
-    """With the true values of what is estimated, for intervals."""
+    """The design with the true values of the statistics, for intervals."""
     truths = _truth(design, paired)
     truth = np.array([truths.get(statistic, np.nan) for statistic in _statistics(design, paired)])
     return design._replace(truth=truth)
@@ -291,7 +302,7 @@ def _truth(design: Design, paired: bool) -> dict[str, float]:
     }
     if paired:
         truth["correlation"] = population.correlation()
-        if hasattr(population, "difference"):
+        if hasattr(population, "difference") and hasattr(population, "split"):
             truth[DIFFERENCE] = population.difference()
     return truth
 
@@ -306,6 +317,7 @@ def _identity(design: Design, seed: int, samples: Samples) -> str:
         "quantiles": design.quantiles.tolist(), "moments": design.moments,
         "points": design.points.tolist(), "distances": design.distances.tolist(),
         **({"levels": design.levels} if design.levels else {}),
+        **({"split": design.split} if others else {}),
     })  # fmt: skip
 
 
@@ -315,7 +327,8 @@ def _resumed(path: Path, design: Design, seed: int | None) -> StudyResult:
     except ValueError as error:
         raise ArgumentError(f"checkpoint must be the file of a study, got {path}, which is not") from error
     seed = state.seed if seed is None else seed
-    if state.identity != _identity(design, seed, replicates.samples(design, seed)):
+    samples = replicates.samples(design, seed)
+    if state.identity != _identity(replicates.with_split(design, samples), seed, samples):
         raise ArgumentError(f"checkpoint must be of the same study and seed, got another one in {path}")
     return state
 
@@ -326,7 +339,8 @@ class _bar:  # noqa: N801 (a context manager that reads like a function)
     def __init__(self, total: int, done: int, shown: bool) -> None:
         self._bar: Any = None
         if shown and sys.stderr.isatty():
-            from tqdm import tqdm
+            with optional("progress", "cli"):
+                from tqdm import tqdm
 
             self._bar = tqdm(total=total, initial=done, unit=" replications", smoothing=0.05)
 

@@ -1,0 +1,110 @@
+"""The publisher's picture: records and their distribution before masking, as released, and as estimated."""
+
+import os
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask._blocks import evenly_spaced
+from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.missing_codes import released_codes, without_codes
+from condmask.releases.read import masked_column
+from condmask.releases.release import Release
+
+SHOWN = 1000  # records, drawn one by one
+POINTS = 1000  # at which distribution functions are drawn
+
+
+def plot_release(
+    original: Any,
+    release: Release,
+    column: str | None = None,
+    *,
+    path: str | os.PathLike[str] | None = None,
+    ax: Any = None,
+    confidence_level: float = 0.95,
+    rng: Any = None,
+) -> Any:
+    """Draw a column before masking, as it was released, and as it is estimated from the release.
+
+    For the publisher alone, who has the original: the picture shows original values, and which records kept
+    theirs. **Do not publish it.** What may be published is the picture of the estimate, `Estimate.plot_cdf`.
+    Needs matplotlib (``pip install condmask[plot]``).
+
+    Parameters
+    ----------
+    original : array_like, series, data frame or dict of columns
+        The original column, or the table that has it, with the rows of the release in their order.
+    release : Release
+        What `mask_table`, `mask_file` or `read_release` returned. It knows the scheme, the donor pools and
+        the codes of missing values, which need not be given again.
+    column : str, optional
+        The masked column; None stands for the only one.
+    path : path-like, optional
+        Where the picture is written; it is then not shown.
+    ax : sequence of two matplotlib Axes, optional
+        Where to draw; labels that they have are kept. None makes a figure.
+    confidence_level, rng
+        As for `Estimate.plot_cdf`.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes
+        The first has up to 1,000 records, evenly spaced in the file, by original and released value. Those
+        on the line were released as they were. The other has the distribution functions of the original, of
+        the released values and of the estimate, with its band for the distribution in the original file.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If matplotlib is not installed.
+    ValueError
+        If the original has another number of records than the release, or misses other values.
+
+    Notes
+    -----
+    Scales are logarithmic where the scheme has ``scale="log"`` and all values are positive. By reverse
+    mapping all three distributions are the same, but for means at their ends.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import condmask as cm
+    >>> people = pd.DataFrame({"income": np.random.default_rng(1).lognormal(7, 0.5, 5_000)})
+    >>> release = cm.mask_table(people, {"income": cm.ConditionalMasking(0.6, 500.0)})
+    >>> records, shares = cm.plot_release(people, release)
+    >>> [text.get_text() for text in shares.get_legend().get_texts()][:2]
+    ['released', 'original (confidential)']
+    """
+    from condmask.plot.distribution import original_and_release
+
+    if not isinstance(release, Release):
+        raise ArgumentTypeError(f"release must be a Release, got {type(release).__name__}")
+    name = masked_column(release.schemes, column)
+    scheme, estimate = release.schemes[name], release[name]
+    x = _present(_named(original, name), name, scheme.codes)
+    z = _present(release._released(name), name, released_codes(scheme))
+    _checks.same_length(x, "original", z.size, "the release")
+    there = ~np.isnan(x)
+    if not np.array_equal(there, ~np.isnan(z)):
+        raise ArgumentError(f"{name} must be missing in the same rows of original and release, got others")
+    x, z = x[there], z[there]
+    log = getattr(scheme, "scale", "linear") == "log" and min(x.min(), z.min()) > 0.0
+    at = (np.geomspace if log else np.linspace)(min(x.min(), z.min()), max(x.max(), z.max()), POINTS)
+    curve = estimate._curve(at, confidence_level=confidence_level, target="file", rng=rng)
+    return original_and_release(x, z, evenly_spaced(x.size, SHOWN), curve, log=log, path=path, ax=ax)
+
+
+def _named(original: Any, name: str) -> Any:
+    """The column of a table, or what is one itself."""
+    is_table = isinstance(original, dict) or hasattr(original, "columns")
+    return frames.table_column(original, name, "original") if is_table else original
+
+
+def _present(values: Any, name: str, codes: tuple[float, ...]) -> np.ndarray:
+    """A column as numbers, NaN where there is no value."""
+    if isinstance(values, frames.RemoteColumn):
+        raise ArgumentTypeError(f"{name} must be in memory or in a file for a picture, got partitions")
+    column = frames.column(values, name)
+    return without_codes(column.array, codes, column.kind)

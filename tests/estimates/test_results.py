@@ -1,0 +1,57 @@
+"""Results by name as data frames: the numbers of each interval, under the names of what was asked for."""
+
+import numpy as np
+import pytest
+
+import condmask as cm
+
+X = np.random.default_rng(1).normal(100.0, 15.0, 2_000)
+SCHEME = cm.ConditionalMasking(0.6, 10.0)
+FIGURES = ["estimate", "standard_error", "low", "high"]
+
+
+@pytest.fixture(scope="module")
+def estimate():
+    return SCHEME.estimate(SCHEME.mask(X, rng=2))
+
+
+@pytest.mark.parametrize(
+    ("ask", "column"),
+    [
+        (lambda e: e.summary([0.5]), "statistic"),
+        (lambda e: e.group_means(X > 100.0), "group"),
+        (lambda e: e.regress({"age": X}), "coefficient"),
+    ],
+)
+def test_a_row_for_every_name(ask, column, estimate):
+    found = ask(estimate)
+
+    frame = found.to_frame()
+
+    assert frame.columns.tolist() == [column, "records", *FIGURES]
+    for row in frame.itertuples():
+        interval = found[getattr(row, column)]
+        assert [getattr(row, name) for name in FIGURES] == [getattr(interval, name) for name in FIGURES]
+    assert frame["records"].tolist() == found.records.tolist()
+    assert len(frame) == len(found)
+
+
+def test_a_column_for_each_column_that_makes_groups(estimate):
+    found = estimate.group_means({"low": X > 100.0, "k": np.arange(2_000) % 3})
+
+    frame = found.to_frame()
+
+    assert frame.columns.tolist() == ["low (label)", "k", "records", *FIGURES]
+    assert list(zip(frame["low (label)"], frame["k"], strict=True)) == list(found)
+    assert frame["low"].tolist() == found.low.tolist()
+
+
+def test_of_a_batch_a_row_for_every_replicate():
+    batch = SCHEME.estimate(np.stack([SCHEME.mask(X, rng=seed) for seed in range(3)]))
+    found = batch.group_means(np.arange(2_000) % 2)
+
+    frame = found.to_frame()
+
+    assert frame["replicate"].tolist() == [0, 0, 1, 1, 2, 2]
+    assert frame["group"].tolist() == [0, 1] * 3
+    assert frame["estimate"].tolist() == found.estimate.ravel().tolist()
