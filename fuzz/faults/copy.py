@@ -44,7 +44,9 @@ class Copy:
             os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def noticed(self, tests, seconds, settings=()):
-        """The first of these tests that fails, "" if none does in so many seconds of a processor; and these."""
+        """The first of these tests that fails, if any does in so many seconds of a processor, and the seconds
+        that passed.
+        """
         roots = [self.folder / part for part in ("src", ".", "tests", "tests/fixed_keys")]
         settings = {
             "PYTHONPATH": os.pathsep.join(map(str, roots)),

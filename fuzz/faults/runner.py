@@ -29,13 +29,15 @@ def run(faults, workers, seconds, *, again, kept=KEPT):
         fault.put_into((ROOT / fault.path).read_text())
     results = {fault: _known(fault, kept) for fault in faults}
     left = [fault for fault, known in results.items() if known is None or (again and not known.by)]
-    with tempfile.TemporaryDirectory(prefix="condmask-faults-") as folder:
-        with Pool(workers, _open_copy, (folder,)) as pool:
-            for fault, result in pool.imap_unordered(partial(_tried, seconds), left):
-                _place(fault, kept).write_text(json.dumps(result._asdict()))
-                told = f"{result.seconds:6.1f} s  {fault.file}: {fault.why}: {result.by or 'SURVIVED'}"
-                print(told, flush=True)
-                results[fault] = result
+    with (
+        tempfile.TemporaryDirectory(prefix="condmask-faults-") as folder,
+        Pool(workers, _open_copy, (folder,)) as pool,
+    ):
+        for fault, result in pool.imap_unordered(partial(_tried, seconds), left):
+            _place(fault, kept).write_text(json.dumps(result._asdict()))
+            told = f"{result.seconds:6.1f} s  {fault.file}: {fault.why}: {result.by or 'SURVIVED'}"
+            print(told, flush=True)
+            results[fault] = result
     return [results[fault] for fault in faults]
 
 
