@@ -357,6 +357,7 @@ REQUESTS = {
     "smooth monotone": lambda one: one.cdf(POINTS, monotone=True, bandwidth=1.0),
     "bounds": lambda one: one.quantile_bounds([0.2, 0.7]),
     "variance": lambda one: [one.mean(), one.variance(), one.moment(4)],
+    "loose cdf by lattice": lambda one: one.cdf(POINTS, method="lattice", tol=1e-3),
     "loose pdf by lattice": lambda one: one.pdf(POINTS, bandwidth=0.7, method="lattice", tol=1e-3),
     "mean size": lambda one: one.expectation_interval(np.abs)[:4],
     "mean size from 2 on": lambda one: one.expectation_interval(np.abs, floor=2.0)[:4],
