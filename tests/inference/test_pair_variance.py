@@ -58,8 +58,9 @@ def test_without_masking_a_covariance_varies_as_products_do(pool):
     a, b = A - A.mean(), B - B.mean()
     pairs = PairMoments(1 if pool is None else 2)
     pairs.add(a, b, pool)
+    kept = np.ones(pairs.size.size)
     found = pair_variance(
-        pairs.size, pairs.released, np.ones(1), [Weights(1.0)], NONE, NONE, 0.0, shared_donors=True
+        pairs.size, pairs.released, kept, [Weights(1.0)], NONE, NONE, 0.0, shared_donors=True
     )
 
     # n/(n-1) of the variance of a product, less itself, by pool
