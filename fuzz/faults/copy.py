@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fuzz.faults.listed import ROOT
 
-NOTICED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+NOTICED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 PATIENCE = 20  # seconds on the clock for one of a processor, on a machine that has other work
 
 
