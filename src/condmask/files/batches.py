@@ -1,6 +1,7 @@
 """Writing batches of rows to a file of any format."""
 
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from condmask.errors import ArgumentError
+from condmask.files.arrow import line
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import numbers, released_columns, released_type
 from condmask.files.atomic import Output
@@ -23,6 +25,7 @@ GROUP = 1 << 20  # rows of a row group, or some more
 
 
 def write_batches(
+    source: Path,
     schema: Any,
     batches: Iterable[Any],
     target: Output,
@@ -30,7 +33,24 @@ def write_batches(
     metadata: dict[str, Any],
     keep: Collection[str] = (),
 ) -> None:
-    """Write batches of rows, some columns masked, in the format of the target's name; keep these notes."""
+    """Write batches of rows of a source, some columns masked, in the format of the target's name; keep these
+    notes."""
+    try:
+        _write(schema, batches, target, rows, metadata, keep)
+    except pa.ArrowException as error:  # a type that the target has not
+        raise ArgumentError(
+            f"{source} cannot become {target.final.name}: {line(error)}; drop or cast that column"
+        ) from error
+
+
+def _write(
+    schema: Any,
+    batches: Iterable[Any],
+    target: Output,
+    rows: Rows,
+    metadata: dict[str, Any],
+    keep: Collection[str],
+) -> None:
     columns = rows.columns
     types = {name: released_type(schema.field(name).type, *columns[name]) for name in columns}
     schema = released_schema(schema, types, metadata, nulls=rows.nulls, keep=keep)

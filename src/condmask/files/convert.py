@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from condmask.errors import ArgumentError
-from condmask.files.arrow import ArrowFile, line
+from condmask.files.arrow import ArrowFile
 from condmask.files.atomic import Fingerprint, Output
 from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile
@@ -87,12 +87,7 @@ class Converted:
                 types = [pa.float64() if name in masked else pa.string() for name in self.names]
                 schema = pa.schema(list(zip(self.names, types, strict=True)))
             batches = (_typed(batch, schema, self.original, masked) for batch in texts())
-        try:
-            write_batches(schema, batches, target, rows, metadata, keep)
-        except pa.ArrowException as error:  # a type that the target has not
-            raise ArgumentError(
-                f"{self.path} cannot become {target.final.name}: {line(error)}; drop or cast that column"
-            ) from error
+        write_batches(self.path, schema, batches, target, rows, metadata, keep)
 
 
 def typed(table: CsvFile, texts: Iterable[Any], masked: set[str], strata: Collection[str]) -> Any:

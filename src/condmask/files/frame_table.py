@@ -36,7 +36,7 @@ class FrameTable:
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Write the frame with the masked rows in their columns."""
-        write_batches(self._table.schema, self.batches(), target, rows, metadata)
+        write_batches(self.path, self._table.schema, self.batches(), target, rows, metadata)
 
     def batches(self) -> list[Any]:
         """The frame as record batches."""
