@@ -21,7 +21,7 @@ import condmask as cm
 from condmask.files import parquet_footer as footers
 from condmask.files.thrift import BINARY, I32, LIST, STRUCT
 
-Bounds = dict[str, tuple[float, float]]  # of the columns pay and age, both included
+Bounds = dict[str, tuple[float, float]]  # of values by column, both included
 
 N = 300
 SCHEMES = {
@@ -263,11 +263,9 @@ MORE = {
 
 def found_by_duckdb(path: Path, bounds: Bounds) -> int:
     with duckdb.connect() as own:
-        (low, high), (least, most) = bounds["pay"], bounds["age"]
-        found = own.sql(
-            f"select count(*) from read_parquet('{path}') where pay between {low!r} and {high!r} "
-            f"and age >= {least} and age <= {most}"
-        ).fetchall()
+        among = [f"{name} = {low!r}" if low == high else f"{name} between {low!r} and {high!r}"
+                 for name, (low, high) in bounds.items()]  # fmt: skip
+        found = own.sql(f"select count(*) from read_parquet('{path}') where {' and '.join(among)}").fetchall()
         return int(found[0][0])
 
 

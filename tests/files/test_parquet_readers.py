@@ -77,8 +77,10 @@ def test_a_reader_finds_rows_by_their_masked_values(released, masked, reader):
     pay, age = (np.array(masked[name], dtype=float) for name in SCHEMES)
     order = np.sort(pay[~np.isnan(pay)])
     all_ages, all_pay = (age.min(), age.max()), (order[0], order[-1])
+    one = {"id": (N - 2, N - 2)} if "id" in pq.read_schema(source).names else {}
     try:
         FINDERS[reader](source, {"pay": all_pay, "age": all_ages})
+        FINDERS[reader](source, one or {"age": all_ages})
     except Exception as error:
         pytest.skip(f"{reader} does not search the source: {type(error).__name__}")
 
@@ -90,6 +92,7 @@ def test_a_reader_finds_rows_by_their_masked_values(released, masked, reader):
         bounds = {"pay": (float(low), float(high)), "age": (int(least), int(most))}
         there = (pay >= low) & (pay <= high) & (age >= least) & (age <= most)
         assert FINDERS[reader](target, bounds) == np.count_nonzero(there)
+    assert not one or FINDERS[reader](target, one) == 1
 
 
 def test_statistics_are_those_of_the_values(released):
