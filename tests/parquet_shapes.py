@@ -23,6 +23,7 @@ from condmask.files.thrift import BINARY, I32, LIST, STRUCT
 
 Bounds = dict[str, tuple[float, float]]  # of values by column, both included
 
+VIEWS = int(pa.__version__.split(".")[0]) >= 21  # which Parquet has since then
 N = 300
 SCHEMES = {
     "pay": cm.ConditionalMasking(0.6, 500.0, decimals=2, missing=-9.0, missing_as="null"),
@@ -81,8 +82,8 @@ def rare() -> dict[str, Any]:
         "zone": pa.array(whole * 1_000, pa.timestamp("ns", "Europe/Paris")),
         "clock": pa.array(whole * 1_000, pa.time64("ns")),
         "span": pa.array(whole, pa.duration("us")),
-        "view": _made(lambda k: f"v{k}", pa.string_view()),
-        "bytes": _made(lambda k: b"\xff%d" % k, pa.binary_view()),
+        "view": _made(lambda k: f"v{k}", pa.string_view() if VIEWS else pa.string()),
+        "bytes": _made(lambda k: b"\xff%d" % k, pa.binary_view() if VIEWS else pa.binary()),
         "long": _made(lambda k: f"l{k}", pa.large_string()),
         "fixed": pa.array([b"abcd"] * N, pa.binary(4)),
         "nothing": pa.nulls(N),

@@ -339,6 +339,12 @@ def as_extension(column):
     return pa.ExtensionArray.from_storage(Own(), column)
 
 
+def in_views(column):
+    if int(pa.__version__.split(".")[0]) < 21:
+        pytest.skip("Arrow casts no views, and Parquet has none")
+    return column.cast(pa.string_view())
+
+
 DAY = 86_400
 ODD = {  # what an audit sees of each but the first value
     "half precision": (pa.array([0.0, 0.5, None, 0.75], pa.float16()), [0.5, np.nan, 0.75]),
@@ -383,8 +389,7 @@ def test_numbers_in_runs_are_released_as_numbers(tmp_path):
 @pytest.mark.parametrize("folder", [False, True])
 @pytest.mark.parametrize(
     ("suffix", "wrap"),
-    [("arrow", in_runs), ("arrow", lambda x: x.cast(pa.string_view())), ("arrow", as_extension),
-     ("parquet", lambda x: x.cast(pa.string_view()))],
+    [("arrow", in_runs), ("arrow", in_views), ("arrow", as_extension), ("parquet", in_views)],
 )  # fmt: skip
 def test_an_audit_looks_into_columns_that_wrap_labels(tmp_path, suffix, wrap, folder):
     """Bands of the values by name: they give the coins away, and were left out unseen."""
