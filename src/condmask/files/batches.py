@@ -18,7 +18,7 @@ from condmask.files.atomic import Output
 from condmask.files.csv_numbers import formatted
 from condmask.files.formats import ROOMY, Rows, format_of
 from condmask.files.parquet_footer import footer_bytes, read_footer, written_by
-from condmask.files.parquet_readback import as_parquet, check_written, head_of, is_compared
+from condmask.files.parquet_readback import HEAD, as_parquet, check_written, head_of, is_compared
 from condmask.files.recoding import compressed_writer
 
 GROUP = 1 << 20  # rows of a row group, or some more
@@ -73,9 +73,9 @@ def _write_parquet(schema: Any, batches: Iterator[Any], target: Output, rows: Ro
     begun, heads = rows.done, {}
     with pq.ParquetWriter(target, schema) as writer:
         for number, held in enumerate(_groups(batches)):
-            if is_compared(number):
-                heads[number] = head_of(held[0])
             table = pa.Table.from_batches(held)
+            if is_compared(number):  # the first batch may have fewer rows
+                heads[number] = head_of(*table.slice(0, HEAD).combine_chunks().to_batches())
             writer.write_table(table, row_group_size=max(1, table.num_rows))
     with target.read_back() as written:
         footer = read_footer(written, target.final)
