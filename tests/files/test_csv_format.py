@@ -180,7 +180,7 @@ HEADERS = {
     '"income","b""x",z': ["income", 'b"x', "z"],
     'income,"b\n,x",z': ["income", "b\n,x", "z"],
     'income,"b""\n,x",z': ["income", 'b"\n,x', "z"],
-    'income, "b, x", z': ["income", "b, x", "z"],
+    'income, "b\n, x", z': ["income", "b\n, x", "z"],
     '"income",b,"z"': ["income", "b", "z"],
 }
 
@@ -203,6 +203,12 @@ def test_a_quote_left_open_in_a_header_is_refused(tmp_path, names, record):
     (tmp_path / "a.csv").write_text(names + "\n" + record * 101)
     with pytest.raises(ValueError, match="every quote is closed|not a line of CSV|fields in line"):
         next(CsvFile(tmp_path / "a.csv").parts([]))
+
+
+def test_a_quote_that_nothing_closes_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text('income,"b,z\n' + "1,2,3\n" * 101)
+    with pytest.raises(ValueError, match=r"must have a header of at most 4 MB in which every quote is closed"):
+        CsvFile(tmp_path / "a.csv")
 
 
 def test_no_more_is_read_for_a_header_than_one_may_have(tmp_path, monkeypatch):
