@@ -201,13 +201,13 @@ def test_no_record_becomes_part_of_a_header(tmp_path, header, quoted):
 def test_a_quote_left_open_in_a_header_is_refused(tmp_path, names, record):
     """Its records would be copied with it, as they are."""
     (tmp_path / "a.csv").write_text(names + "\n" + record * 101)
-    with pytest.raises(ValueError, match="every quote is closed|not a line of CSV|fields in line"):
+    with pytest.raises(ValueError, match=r"every quote is closed|not a line of CSV|fields in line"):
         next(CsvFile(tmp_path / "a.csv").parts([]))
 
 
 def test_a_quote_that_nothing_closes_is_named(tmp_path):
     (tmp_path / "a.csv").write_text('income,"b,z\n' + "1,2,3\n" * 101)
-    with pytest.raises(ValueError, match=r"must have a header of at most 4 MB in which every quote is closed"):
+    with pytest.raises(ValueError, match=r"a header of at most 4 MB in which every quote is closed"):
         CsvFile(tmp_path / "a.csv")
 
 
