@@ -15,14 +15,21 @@ import pytest
 import condmask as cm
 
 duckdb = pytest.importorskip("duckdb")
-fastparquet = pytest.importorskip("fastparquet")
+pytest.importorskip("fastparquet")
 
-from parquet_shapes import FEW, FINDERS, MORE, READERS, SCHEMES, N, columns_of, nested  # noqa: E402
+from parquet_shapes import (  # noqa: E402
+    FEW,
+    FINDERS,
+    MORE,
+    READERS,
+    SCHEMES,
+    N,
+    columns_of,
+    nested,
+    of_fastparquet,
+)
 
-pytestmark = [
-    pytest.mark.usefixtures("unaudited"),
-    pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning"),  # of fastparquet
-]
+pytestmark = pytest.mark.usefixtures("unaudited")
 
 CONVERTED = ["Arrow", "a frame"]
 SHAPES = [*CONVERTED, *FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)]
@@ -120,7 +127,7 @@ def test_readers_of_metadata_find_the_scheme(released):
 
     published = dict(entries)["condmask"]
     assert set(json.loads(published)["columns"]) == set(SCHEMES)
-    assert fastparquet.ParquetFile(str(target)).key_value_metadata["condmask"] == published
+    assert of_fastparquet(target).key_value_metadata["condmask"] == published
     assert pl.read_parquet_metadata(target)["condmask"] == published
     assert set(cm.read_schemes(target)) == set(SCHEMES)
     assert set(cm.read_release(target).schemes) == set(SCHEMES)
