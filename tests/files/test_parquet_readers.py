@@ -83,12 +83,13 @@ def test_a_reader_finds_rows_by_their_masked_values(released, masked, reader):
     source, target = released
     pay, age = (np.array(masked[name], dtype=float) for name in SCHEMES)
     order = np.sort(pay[~np.isnan(pay)])
-    all_ages, all_pay = (age.min(), age.max()), (order[0], order[-1])
+    all_ages, all_pay = (int(age.min()), int(age.max())), (float(order[0]), float(order[-1]))
     one = {"id": (N - 2, N - 2)} if "id" in pq.read_schema(source).names else {}
     try:
         FINDERS[reader](source, {"pay": all_pay, "age": all_ages})
         FINDERS[reader](source, one or {"age": all_ages})
     except Exception as error:
+        assert reader in ("fastparquet", "pyarrow")  # of which the others know more
         pytest.skip(f"{reader} does not search the source: {type(error).__name__}")
 
     asked = [
