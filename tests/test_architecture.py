@@ -37,7 +37,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"donor_pools"},
     {"clear_columns", "closed_form_risk", "indicators", "strata"},
     {"correlations", "frames", "missing_codes", "plot"},
-    {"audit_input", "grids", "suspected_codes"},
+    {"arrow_memory", "audit_input", "grids", "suspected_codes"},
     {"law"},
     {"kernels"},
     {"_grid"},

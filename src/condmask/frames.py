@@ -15,6 +15,7 @@ import numpy as np
 from condmask import _checks, _scratch
 from condmask._blocks import blocks, evenly_spaced
 from condmask._optional import optional
+from condmask.arrow_memory import sound
 from condmask.errors import ArgumentError, ArgumentTypeError
 
 DIGESTED = 1 << 14  # rows of a column of text
@@ -84,6 +85,7 @@ def column(
         return Column(array, "", _kind(np.asarray(values).dtype), _as_array)
     import narwhals as nw
 
+    sound(values, name)
     if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
         return _arrow_array(values, name, least, finite)
     try:
@@ -139,6 +141,8 @@ def arrow_table(frame: Any) -> Any:
     if isinstance(frame, dict):
         return pa.table({name: np.asarray(values) for name, values in frame.items()})
     table = as_frame(frame)
+    for name in table.columns:
+        sound(table[name].to_native(), name)
     try:
         return table.to_arrow()
     except (pa.ArrowException, TypeError, ValueError):  # what Arrow says of it holds values
@@ -199,7 +203,7 @@ def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
     names = column_names(table)
     if name not in names:
         raise ArgumentError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
-    return table[name] if isinstance(frame, dict) else table[name].to_native()
+    return table[name] if isinstance(frame, dict) else sound(table[name].to_native(), name)
 
 
 def column_names(frame: Any) -> list[str]:

@@ -88,13 +88,15 @@ def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     code = values_of(column.indices.cast(pa.int64()), np.int64)
     if column.indices.null_count:
         code = np.where(null(column.indices), len(column.dictionary), code)
-    return code, [*_distinct(column.dictionary), None]
+    return code, [*_distinct(column.dictionary, name), None]
 
 
-def _distinct(labels: Any) -> list[Any]:
+def _distinct(labels: Any, name: str) -> list[Any]:
     """Labels as objects; text that is not UTF-8, which some writers allow, with its bytes escaped."""
     try:
         return list(labels.to_pylist())
+    except OverflowError:
+        raise ArgumentError(f"{name} must be of the years 1 to 9999, to be labels, got others") from None
     except UnicodeDecodeError:
         texts = labels.cast(pa.large_binary()).to_pylist()
         return [None if text is None else text.decode("utf-8", "backslashreplace") for text in texts]
