@@ -41,7 +41,7 @@ def write(path, first=0):
 
 
 def in_place(path):
-    """Write to a file what is in it, and set its time back, until the system's clock tells it from the one before."""
+    """Write to a file and set its time back, until the clock of the system has gone on."""
     content, before = path.read_bytes(), path.stat()
     while path.stat().st_ctime_ns == before.st_ctime_ns:
         with path.open("r+b") as file:

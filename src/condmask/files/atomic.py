@@ -45,8 +45,10 @@ def hidden_name(path: Path, suffix: str) -> Path:
 
 @contextmanager
 def spool(takes: str = "") -> Iterator[Callable[[], IO[bytes]]]:
-    """Temporary files without a name, which disappear with the process, however it ends; ``takes`` is what errors
-    say of the room that is needed."""
+    """Temporary files without a name, which disappear with the process, however it ends.
+
+    ``takes`` is what errors say of the room that is needed.
+    """
     with ExitStack() as opened:
 
         def create() -> IO[bytes]:
@@ -213,8 +215,10 @@ def fingerprint(path: Path) -> Fingerprint:
 
 
 def fingerprint_of(status: os.stat_result) -> tuple[int, ...]:
-    """The fingerprint of a file of this status: the time of writing can be set back, that of the last change of
-    the status cannot."""
+    """The fingerprint of a file of this status.
+
+    The time of writing can be set back, that of the last change of the status cannot.
+    """
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 

@@ -61,7 +61,7 @@ def fingerprints_of(path: Path) -> dict[Path, Fingerprint]:
 
 @contextmanager
 def unchanged(path: Path) -> Iterator[None]:
-    """Refuse what was read within if somebody wrote to the files meanwhile: it may be half old and half new."""
+    """Refuse what was read within, maybe half old and half new, if somebody wrote to the files meanwhile."""
     before = fingerprints_of(path)
     yield
     if fingerprints_of(path) != before:
