@@ -6,6 +6,7 @@ room for, where the grid of the scheme has no finer decimals; else they become f
 """
 
 import contextlib
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -95,9 +96,11 @@ def _distinct(labels: Any, name: str) -> list[Any]:
     """Labels as objects; text that is not UTF-8, which some writers allow, with its bytes escaped."""
     try:
         return list(labels.to_pylist())
-    except OverflowError:
-        raise ArgumentError(f"{name} must be of the years 1 to 9999, to be labels, got others") from None
-    except UnicodeDecodeError:
+    except (ArithmeticError, ValueError) as error:
+        if not isinstance(error, UnicodeDecodeError) or pa.types.is_temporal(labels.type):
+            raise ArgumentError(
+                f"{name} must hold times and decimals that Python has, to be labels, got others"
+            ) from None
         texts = labels.cast(pa.large_binary()).to_pylist()
         return [None if text is None else text.decode("utf-8", "backslashreplace") for text in texts]
 
@@ -220,5 +223,6 @@ def values_of(array: Any, dtype: Any) -> np.ndarray:
     dtype = np.dtype(dtype)
     if len(array) == 0:
         return np.empty((0, *dtype.shape), dtype.base)
-    memory = np.frombuffer(array.buffers()[1], dtype.base).reshape(-1, *dtype.shape)
-    return memory[array.offset : array.offset + len(array)]
+    stop = array.offset + len(array)  # behind which a buffer may have any number of bytes
+    memory = np.frombuffer(array.buffers()[1], dtype.base, stop * math.prod(dtype.shape))
+    return memory.reshape(-1, *dtype.shape)[array.offset :]

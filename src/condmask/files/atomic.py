@@ -94,7 +94,7 @@ def in_temporary_place(takes: str = "") -> Iterator[None]:
         try:
             place = f"{tempfile.gettempdir()}: {reason(error)}"
         except FileNotFoundError as nowhere:
-            place = f"{nowhere.strerror} for temporary files"
+            place = str(nowhere.strerror)
         raise FileError(f"{place}{takes}; set TMPDIR to another folder") from error
 
 

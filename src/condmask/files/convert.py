@@ -12,7 +12,7 @@ from pyarrow import csv
 
 from condmask.errors import ArgumentError
 from condmask.files.arrow import ArrowFile, line
-from condmask.files.atomic import Fingerprint, Output
+from condmask.files.atomic import FileError, Fingerprint, Output
 from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import not_encoded
@@ -89,7 +89,9 @@ class Converted:
             batches = (_typed(batch, schema, self.original, masked) for batch in texts())
         try:
             write_batches(schema, batches, target, rows, metadata, keep)
-        except pa.ArrowException as error:  # a type that the target has not
+        except (pa.ArrowException, OSError) as error:  # a type that the target has not
+            if isinstance(error, FileError) or getattr(error, "errno", None) is not None:
+                raise
             raise ArgumentError(
                 f"{self.path} cannot become {target.final.name}: {line(error)}; drop or cast that column"
             ) from error

@@ -25,6 +25,7 @@ from condmask.files.atomic import Output
 from condmask.files.formats import Rows
 from condmask.files.parquet_footer import Chunk, Footer
 from condmask.files.parquet_readback import (
+    FEWER,
     check_copied,
     check_written,
     first_rows,
@@ -75,10 +76,13 @@ class ParquetFile(ArrowFile):
     def _batches(self, names: list[str] | None, labels: Sequence[str]) -> Iterator[Any]:
         text = [name for name in labels if _is_text(self.schema.field(name).type)]  # the dictionary is enough
         with self._pages(text) as file:
+            left = file.metadata.num_rows
             for batch in file.iter_batches(batch_size=BLOCK, columns=names, use_threads=False):
-                yield checked(
-                    batch if names is None else batch.select(names)
-                )  # "a.b" is also b of the struct a
+                left -= batch.num_rows
+                wanted = batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
+                yield checked(wanted)
+            if left:
+                raise pa.ArrowInvalid(FEWER)
 
     def _sizes(self, name: str) -> np.ndarray:
         """The rows of each row group."""

@@ -23,6 +23,7 @@ COPIED = (
     "physical_type", "num_values", "compression", "encodings",
     "total_compressed_size", "total_uncompressed_size",
 )  # fmt: skip
+FEWER = "a column has fewer values than rows"
 UNREADABLE = (ValueError, LookupError, OSError, pa.ArrowException)  # no footer, or one that lacks a chunk
 
 
@@ -84,7 +85,7 @@ def first_rows(file: Any, group: int, names: list[str] | None = None, count: int
     """The first rows of a row group that has some."""
     for batch in file.iter_batches(count, row_groups=[group], columns=names, use_threads=False):
         return batch
-    raise pa.ArrowInvalid("a row group has fewer rows than it says")
+    raise pa.ArrowInvalid(FEWER)
 
 
 def _alike(found: Any, meant: Any) -> bool:
