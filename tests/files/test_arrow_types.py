@@ -333,7 +333,7 @@ def test_an_audit_looks_at_text_that_is_not_in_utf8(tmp_path, suffix):
 )
 def test_times_and_decimals_that_python_has_not_are_no_labels(values):
     with pytest.raises(
-        ValueError, match="^day must hold times and decimals that Python has, to be labels, got"
+        ValueError, match=r"^day must hold times and decimals that Python has, to be labels, got"
     ):
         labels_of(values, "day")
 

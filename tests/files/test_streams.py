@@ -44,7 +44,7 @@ def opened(data=None, scheme=None):
     """Standard input that brings these bytes, standard output, and where its scheme goes."""
 
     def fill():
-        kept = nameless()
+        kept = nameless(buffering=0)
         kept.write(data)
         return kept
 
