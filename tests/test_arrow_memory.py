@@ -60,6 +60,10 @@ def test_arrays_that_lie_are_refused(lie):
         labels([0, None, 1] * 100, pa.array(["a", "b"])),
         pa.array([b"\xff", None]).view(pa.string()),  # no UTF-8, which some writers do not mind
         labels([0], pa.array([b"\xff"]).view(pa.string())),
+        pa.array([[b"\xff"], None]).view(pa.list_(pa.string())),
+        pa.array([{"a": [b"\xff"]}]).view(pa.struct({"a": pa.list_(pa.string())})),
+        pa.array([[(b"\xff", 1)]], pa.map_(pa.binary(), pa.int8())).view(pa.map_(pa.string(), pa.int8())),
+        pa.array([b"\xff"], pa.binary_view()).view(pa.string_view()),
         pa.array([[1], None]),
         np.array([1.0, np.nan]),
     ],

@@ -15,7 +15,8 @@ def validated(column: Any) -> Any:
     Texts need not be UTF-8, which some writers do not mind.
     """
     for chunk in getattr(column, "chunks", [column]):
-        _without_letters(chunk).validate(full=True)
+        dtype = _of_bytes(chunk.type)
+        (chunk if dtype == chunk.type else chunk.view(dtype)).validate(full=True)
     return column
 
 
@@ -33,13 +34,19 @@ def sound(values: Any, name: str) -> Any:
         ) from None
 
 
-def _without_letters(column: Any) -> Any:
-    """A column with the places of its texts, but without their bytes."""
+def _of_bytes(dtype: Any) -> Any:
+    """A type with texts, also those within it, as bytes."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(column.type):
-        column.validate()  # of other lengths than it says, not even parts of it can be asked for
-        return pa.DictionaryArray.from_arrays(column.indices, _without_letters(column.dictionary), safe=False)
-    if pa.types.is_string(column.type):
-        return column.view(pa.binary())
-    return column.view(pa.large_binary()) if pa.types.is_large_string(column.type) else column
+    from condmask.arrow_nesting import fields_of, with_fields
+
+    kinds = pa.types
+    if kinds.is_dictionary(dtype):
+        return pa.dictionary(dtype.index_type, _of_bytes(dtype.value_type), dtype.ordered)
+    for is_text, plain in (
+        (kinds.is_string, pa.binary), (kinds.is_large_string, pa.large_binary),
+        (kinds.is_string_view, pa.binary_view),
+    ):  # fmt: skip
+        if is_text(dtype):
+            return plain()
+    return with_fields(dtype, [field.with_type(_of_bytes(field.type)) for field in fields_of(dtype)])

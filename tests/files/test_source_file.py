@@ -12,9 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import condmask as cm
-from condmask.files import source_file
+from condmask.files import read, source_file
 from condmask.files.atomic import fingerprint
+from condmask.files.read import open_table
 from condmask.files.source_file import SourceFile
+from condmask.releases import mask_file
 from condmask.releases.mask_file import audit_file
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -168,8 +170,6 @@ def test_a_source_that_changes_while_it_is_masked_is_named_and_nothing_is_writte
 
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_a_file_that_changes_while_a_column_is_read_is_refused(tmp_path, monkeypatch, suffix):
-    from condmask.files import read
-
     path, joined = write(tmp_path / f"a.{suffix}"), read.joined
 
     def meanwhile(parts):
@@ -180,3 +180,26 @@ def test_a_file_that_changes_while_a_column_is_read_is_refused(tmp_path, monkeyp
     monkeypatch.setattr(read, "joined", meanwhile)
     with pytest.raises(cm.FileError, match=rf"a\.{suffix} changed while it was read; read it again"):
         cm.read_column(path, "x")
+
+
+@pytest.mark.parametrize("suffix", ["arrow", "parquet"])
+def test_another_file_that_takes_the_name_is_not_read_as_the_first(tmp_path, suffix):
+    opened = open_table(write(tmp_path / f"a.{suffix}"))
+    renamed(opened.path)
+
+    with pytest.raises(cm.FileError, match=rf"a\.{suffix} changed while it was read"):
+        list(opened.parts(["x"]))
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_source_that_changes_once_its_columns_are_known_is_not_masked(tmp_path, monkeypatch, suffix):
+    source, check = write(tmp_path / f"a.{suffix}"), mask_file.columns_exist
+
+    def exchanged(table, names):
+        check(table, names)
+        renamed(source)
+
+    monkeypatch.setattr(mask_file, "columns_exist", exchanged)
+    with pytest.raises(cm.FileError, match=rf"a\.{suffix} changed while it was"):
+        cm.mask_file(source, tmp_path / f"b.{suffix}", {"x": SCHEME})
+    assert list(tmp_path.iterdir()) == [source]
