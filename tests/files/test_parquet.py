@@ -9,6 +9,7 @@ five ways of four bytes each, in files of 100,000 bytes, 5,000 x (100,000 / 2^32
 """
 
 import base64
+import contextlib
 import inspect
 import json
 import struct
@@ -293,3 +294,22 @@ def test_a_column_with_fewer_values_than_rows_is_not_taken_for_read(tmp_path):
     assert [*table.sample(["x", "y"], np.arange(3)).columns] == ["x"]
     with pytest.raises(ValueError, match=r"a\.parquet cannot be read: a column has fewer values than rows"):
         list(table.parts(["y"]))
+
+
+def test_labels_that_a_dictionary_has_not_are_refused_and_not_left_out(tmp_path):
+    source = tmp_path / "a.parquet"
+    text = pa.array(["a", "b", "c"] * 34)
+    pq.write_table(pa.table({"x": X[:102], "s": text}), source, compression="none", use_dictionary=["s"])
+    content, chunk = source.read_bytes(), pq.read_metadata(source).row_group(0).column(1)
+    end = chunk.dictionary_page_offset + chunk.total_compressed_size
+    said = []
+    for at in range(end - 30, end):  # numbers of labels, of two bits each: 3 is none
+        source.write_bytes(content[:at] + b"\xff" + content[at + 1 :])
+        for call in (lambda t: list(t.parts([], ["s"])), lambda t: t.sample(["x", "s"], np.arange(102))):
+            with contextlib.suppress(ValueError):
+                try:
+                    call(open_table(source))
+                except cm.FileError as error:
+                    said.append(str(error))
+
+    assert said.count(f"{source} cannot be read: its column 's' is damaged") == len(said) > 20

@@ -136,7 +136,18 @@ class ArrowFile:
     def _batch(self, file: Any, number: int) -> Any:
         """A record batch."""
         with self.errors():
-            return checked(file.get_batch(number))
+            batch = file.get_batch(number)
+            batch.validate()  # whether its columns have its length
+        return self._sound(batch)
+
+    def _sound(self, batch: Any) -> Any:
+        """A record batch; refused where the memory of a column is not what its type says."""
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            try:
+                validated(column)
+            except pa.ArrowException:  # which may show a value
+                raise FileError(f"{self.path} cannot be read: its column {name!r} is damaged") from None
+        return batch
 
     def _sizes(self, name: str) -> np.ndarray:
         """The rows of each record batch, for which one column has to be read."""
@@ -159,14 +170,6 @@ class ArrowFile:
                 file = pa.ipc.open_file(source, options=options)
             with file:
                 yield file
-
-
-def checked(batch: Any) -> Any:
-    """A record batch; `pyarrow.ArrowInvalid` where one of its columns is not sound."""
-    batch.validate()
-    for column in batch.columns:
-        validated(column)
-    return batch
 
 
 def _compression(batches: Sequence[Any]) -> str | None:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from condmask._blocks import BLOCK, ordered_map
 from condmask.files import parquet_footer as footers
-from condmask.files.arrow import ArrowFile, checked
+from condmask.files.arrow import ArrowFile
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_source import ArrowSource
 from condmask.files.arrow_types import released_columns, released_type
@@ -80,7 +80,7 @@ class ParquetFile(ArrowFile):
             for batch in file.iter_batches(batch_size=BLOCK, columns=names, use_threads=False):
                 left -= batch.num_rows
                 wanted = batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
-                yield checked(wanted)
+                yield self._sound(wanted)
             if left:
                 raise pa.ArrowInvalid(FEWER)
 
@@ -95,7 +95,7 @@ class ParquetFile(ArrowFile):
         with self._pages() as file:
             for number, rows in pieces:
                 batch = first_rows(file, number, [name], int(rows[-1]) + 1)
-                yield checked(batch.select([name])).column(0).take(pa.array(rows))
+                yield self._sound(batch.select([name])).column(0).take(pa.array(rows))
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns."""
@@ -189,7 +189,7 @@ class ParquetFile(ArrowFile):
             for batch in file.iter_batches(
                 batch_size=BLOCK, row_groups=[number], columns=names, use_threads=False
             ):
-                yield checked(batch.select(names))
+                yield self._sound(batch.select(names))
 
 
 class _Writer:
