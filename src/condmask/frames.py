@@ -141,8 +141,6 @@ def arrow_table(frame: Any) -> Any:
     if isinstance(frame, dict):
         return pa.table({name: np.asarray(values) for name, values in frame.items()})
     table = as_frame(frame)
-    for name in table.columns:
-        sound(table[name].to_native(), name)
     try:
         return table.to_arrow()
     except (pa.ArrowException, TypeError, ValueError):  # what Arrow says of it holds values
