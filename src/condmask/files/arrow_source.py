@@ -6,10 +6,13 @@ Arrow takes what is missing at the end of a piece for whatever is in memory ther
 import os
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from condmask import _scratch
 from condmask.files.source_file import SourceFile
+
+PIECE = 1 << 22  # bytes that are in memory before they are in a temporary file
 
 
 class ArrowSource(SourceFile):
@@ -26,4 +29,7 @@ class BatchSource(ArrowSource):
 
     def read_buffer(self, size: int) -> Any:
         """So many bytes."""
-        return pa.py_buffer(self.exactly(size, _scratch.empty))
+        pieces = (self.exactly(min(PIECE, size - done)) for done in range(0, size, PIECE))
+        content = _scratch.joined(np.frombuffer(piece, np.uint8) for piece in pieces)
+        content.flags.writeable = False
+        return pa.py_buffer(content)

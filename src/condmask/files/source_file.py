@@ -8,7 +8,7 @@ meanwhile.
 import io
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -51,11 +51,11 @@ class SourceFile(io.FileIO):
         with self._errors():
             return super().readinto(buffer) or 0
 
-    def exactly(self, size: int, create: Callable[..., np.ndarray] = np.empty) -> memoryview:
-        """So many bytes, in an array that is created for them; refused if the file ends before."""
+    def exactly(self, size: int) -> memoryview:
+        """So many bytes; refused if the file ends before."""
         if size > os.fstat(self.fileno()).st_size - self.tell():
             raise self._too_short()
-        content = memoryview(create(size, np.uint8))  # type: ignore[arg-type]
+        content = memoryview(np.empty(size, np.uint8))  # type: ignore[arg-type]
         rest = content
         while rest:
             count = self.readinto(rest)
