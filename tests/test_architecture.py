@@ -74,7 +74,6 @@ THROUGH_OTHERS = {
     "dask.narrow",
     "dask.swapped",
     "deconvolution.stencil",
-    "deconvolution.table",
     "engines.crossings",
     "engines.rearrangement",
     "estimates.base",

@@ -192,7 +192,6 @@ def test_means_of_strata_are_off_by_noise_and_by_the_donors_that_are_drawn_again
 
     drawn = {"permutation": 0.0, "sample": 1.0 - 0.6**2}[donors]
     of_means = [
-        (0.6 * scheme.law.variance + drawn * own.var()) / own.size
-        for own in (x[code == 0], x[code == 1])
+        (0.6 * scheme.law.variance + drawn * own.var()) / own.size for own in (x[code == 0], x[code == 1])
     ]
     assert found.file["difference"] == pytest.approx(np.sqrt(sum(of_means)), rel=1e-3)
