@@ -103,6 +103,7 @@ OF_MANY = {
     "citation",
     "doc_extensions",
     "docs",
+    "faults",
     "executors",
     "packaging",
     "routes",
