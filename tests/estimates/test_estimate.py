@@ -593,3 +593,13 @@ def test_a_batch_of_jointly_masked_columns_has_the_correlations_of_its_rows():
 
     batch, other = in_group(scheme.estimate(z)), in_group(scheme.estimate(w))
     assert np.array_equal(batch.correlation(other), expected)
+
+
+def test_a_transform_for_the_distribution_is_none_for_the_density():
+    def asked(one, name):
+        return getattr(one, name)(POINTS, bandwidth=0.8, method="grid")
+
+    for first, second in (("cdf", "pdf"), ("pdf", "cdf")):
+        one = SOURCES["counts"]()
+        asked(one, first)
+        assert_same_bits(asked(one, second), asked(SOURCES["counts"](), second))

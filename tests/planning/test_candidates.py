@@ -195,3 +195,14 @@ def test_means_of_strata_are_off_by_noise_and_by_the_donors_that_are_drawn_again
         (0.6 * scheme.law.variance + drawn * own.var()) / own.size for own in (x[code == 0], x[code == 1])
     ]
     assert found.file["difference"] == pytest.approx(np.sqrt(sum(of_means)), rel=1e-3)
+
+
+def test_moments_of_a_coarse_grid_are_not_those_of_a_fine_one():
+    column = column_of(X, "float64", None)
+    fine, coarse = (cm.ConditionalMasking(0.6, sigma) for sigma in (1.0, 40_000.0))
+    assert coarse.step > X.std()
+
+    evaluate(column, fine, D)
+    found = evaluate(column, coarse, D)
+
+    assert found.file == evaluate(column_of(X, "float64", None), coarse, D).file
