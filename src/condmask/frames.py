@@ -19,6 +19,7 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 
 DIGESTED = 1 << 14  # rows of a column of text
 MASKED = "condmask_masked"  # the note of masked columns
+LABELS = "a column of labels, each a number, a text or the like"
 
 
 class Column(NamedTuple):
@@ -86,15 +87,18 @@ def column(
 
     if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
         return _arrow_array(values, name, least, finite)
-    try:
-        series = nw.from_native(values, series_only=True)
-    except TypeError:
+    series = _wrapped(values, series_only=True)
+    if series is None:
         raise ArgumentTypeError(
             f"{name} must be an array or a series of numbers, got {type(values).__name__}"
-        ) from None
+        )
     dtype = series.dtype
     if not dtype.is_numeric() or isinstance(dtype, nw.Decimal):
         raise ArgumentTypeError(f"{name} must be numeric, got dtype {dtype}")
+    if isinstance(dtype, nw.Int128 | nw.UInt128):  # which NumPy does not have
+        most = _checks.LARGEST_EXACT_INTEGER
+        _checks.exact_integers(~series.is_between(-most, most).fill_null(True).to_numpy() * (most + 1), name)
+        series = series.cast(nw.Int64())
     missing = series.is_null().to_numpy()
     if dtype.is_integer():
         present_values = series.filter(~series.is_null()).to_numpy()
@@ -159,20 +163,20 @@ def _is_arrow(series: Any) -> bool:
     return True
 
 
-def labels(values: Any) -> np.ndarray:
+def labels(values: Any, name: str) -> np.ndarray:
     """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
-    return np.asarray(values)
+    return _checks.array(values, name, LABELS)
 
 
 def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
     """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
     plain = type(values).__module__.split(".")[0] in ("numpy", "builtins")
     if isinstance(values, dict) or (not plain and is_frame(values)):
-        return [labels(table_column(values, name, argument)) for name in names]
+        return [labels(table_column(values, name, argument), name) for name in names]
     if len(names) == 1:
-        return [labels(values)]
+        return [labels(values, argument)]
     if isinstance(values, (list, tuple)) and len(values) == len(names):
-        return [labels(column) for column in values]
+        return [labels(column, argument) for column in values]
     columns = ", ".join(map(repr, names))
     raise ArgumentError(
         f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays, got "
@@ -181,16 +185,28 @@ def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.n
 
 
 def _is_series(values: Any) -> bool:
-    import narwhals as nw
+    return _wrapped(values, series_only=True) is not None
 
-    return isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series)
+
+def series_name(values: Any) -> str:
+    """The name of a series; of an array, and of one whose name is no text, ""."""
+    series = _wrapped(values, series_only=True)
+    return series.name if series is not None and isinstance(series.name, str) else ""
 
 
 def is_frame(values: Any) -> bool:
     """Whether it is a data frame in memory."""
+    return _wrapped(values, eager_only=True) is not None
+
+
+def _wrapped(values: Any, **kinds: Any) -> Any:
+    """The series or frame as narwhals wraps it; None where it is no such thing, or cannot even be looked at."""
     import narwhals as nw
 
-    return isinstance(nw.from_native(values, eager_only=True, pass_through=True), nw.DataFrame)
+    try:
+        return nw.from_native(values, **kinds)
+    except Exception:  # TypeError, and whatever the values' own methods raise
+        return None
 
 
 def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
@@ -207,12 +223,12 @@ def column_names(frame: Any) -> list[str]:
     return list(frame) if isinstance(frame, dict) else list(as_frame(frame).columns)
 
 
-def check_names(names: Sequence[Any]) -> None:
+def check_names(names: Sequence[Any], argument: str = "frame") -> None:
     """Refuse columns that share a name or whose name is not text: files cannot keep them apart."""
     wrong = [name for k, name in enumerate(names) if not isinstance(name, str) or name in names[:k]]
     if wrong:
         raise ArgumentError(
-            "frame must have columns with different names that are text, got also "
+            f"{argument} must have columns with different names that are text, got also "
             f"{_checks.listed(list(dict.fromkeys(wrong)))}"
         )
 
@@ -297,7 +313,7 @@ def digests(frame: Any) -> dict[str, bytes]:
         some = some_rows(frame, [name], evenly_spaced(len(values), DIGESTED))[name]
         columns[name] = _digest(len(values), numbers, some)
     if _notes_in(frame) == "attrs":
-        index = labels(frame.index)
+        index = labels(frame.index, "index")
         columns[""] = _digest(len(index), index, index[evenly_spaced(len(index), DIGESTED)])
     return columns
 
@@ -323,12 +339,10 @@ def _notes_in(frame: Any) -> str | None:
 
 
 def as_frame(frame: Any) -> Any:
-    import narwhals as nw
-
-    try:
-        return nw.from_native(frame, eager_only=True)
-    except TypeError:
-        raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}") from None
+    table = _wrapped(frame, eager_only=True)
+    if table is None:
+        raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}")
+    return table
 
 
 def _arrow_array(values: Any, name: str, least: int, finite: bool) -> Column:
@@ -353,12 +367,11 @@ def _as_array(z: np.ndarray, nulls: np.ndarray | None = None) -> np.ndarray:
     return z
 
 
-def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
+def codes(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Any]]:
     """Stratum labels as whole numbers, in the sorted order of the labels."""
-    values = np.asarray(labels)
-    if values.dtype.kind == "O":
-        values = values.astype(str)
-    distinct, code = np.unique(values, return_inverse=True)
+    with _checks.converting(values, name, LABELS):
+        plain = values.astype(str) if values.dtype.kind == "O" else values
+        distinct, code = np.unique(plain, return_inverse=True)
     return code.astype(np.int64), distinct.tolist()
 
 
@@ -372,9 +385,9 @@ def some_rows(frame: Any, names: Sequence[str], rows: np.ndarray) -> dict[str, n
 
             by_place = getattr(values, "take", None)  # of pandas and Arrow
             some = by_place(rows) if by_place else nw.from_native(values, series_only=True)[rows].to_native()
-            columns[name] = labels(some)
+            columns[name] = labels(some, name)
         else:
-            columns[name] = labels(values)[rows]
+            columns[name] = labels(values, name)[rows]
     return {name: x for name, x in columns.items() if x.ndim == 1}
 
 
@@ -397,20 +410,22 @@ def groups(values: Any, name: str, n: int) -> tuple[Any, list[Any]]:
     if isinstance(values, Labels):
         _checks.same_length(values.code, name, n, "z")
         return ranked(values)
-    array = labels(values)
+    array = labels(values, name)
     _checks.same_length(array, name, n, "z")
     if array.dtype.kind == "O":
         numbers: dict[Any, int] = {}
-        code = np.array(
-            [
-                -1 if is_missing(label) else numbers.setdefault(label, len(numbers))
-                for label in array.tolist()
-            ],
-            dtype=np.int64,
-        )
-        return ranked(Labels(code, list(numbers)))
+        with _checks.converting(array, name, LABELS):
+            code = np.array(
+                [
+                    -1 if is_missing(label) else numbers.setdefault(label, len(numbers))
+                    for label in array.tolist()
+                ],
+                dtype=np.int64,
+            )
+            return ranked(Labels(code, list(numbers)))
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(n, dtype=bool)
-    distinct, code = np.unique(array[~missing], return_inverse=True)
+    with _checks.converting(array, name, LABELS):
+        distinct, code = np.unique(array[~missing], return_inverse=True)
     places = np.full(n, -1, dtype=np.int64)
     places[~missing] = code
     return places, distinct.tolist()
@@ -434,6 +449,8 @@ def is_missing(label: Any) -> bool:
         return label is None or bool(label != label)
     except TypeError:
         return True
+    except Exception:  # an array, or an object that compares with nothing
+        return False
 
 
 def _sortable(label: Any) -> tuple[str, Any]:
@@ -447,7 +464,7 @@ def design(values: Any, name: str, *, least: int = 2) -> dict[str, Any]:
     if isinstance(values, dict):
         columns = {str(key): column for key, column in values.items()}
     elif isinstance(values, np.ndarray | list | tuple):
-        array = np.asarray(values)
+        array = _checks.array(values, name, "columns of numbers")
         if array.ndim not in (1, 2):
             raise ArgumentError(f"{name} must have one or two dimensions, got {array.ndim}")
         # each column in one piece, before it is looked at several times
@@ -457,28 +474,45 @@ def design(values: Any, name: str, *, least: int = 2) -> dict[str, Any]:
         columns = _frame_columns(values, name)
     if not columns:
         raise ArgumentError(f"{name} must have at least one column, got none")
-    return {key: _numbers(column, key, name, least) for key, column in columns.items()}
+    found = {key: _numbers(column, key, name, least) for key, column in columns.items()}
+    same_lengths(found, name)
+    return found
+
+
+def same_lengths(columns: Any, name: str) -> None:
+    """Refuse a dict of columns whose columns have not all as many values; data frames cannot be so."""
+    if not isinstance(columns, dict) or not columns:
+        return
+    first, *others = columns
+    for key in (first, *others):
+        if not hasattr(columns[key], "__len__") or np.ndim(columns[key]) == 0:
+            raise ArgumentTypeError(f"{name} must be columns, got {type(columns[key]).__name__} for {key!r}")
+        if len(columns[key]) != len(columns[first]):
+            raise ArgumentError(
+                f"{name} must have columns of one length, got {len(columns[first])} values in {first!r} and "
+                f"{len(columns[key])} in {key!r}"
+            )
 
 
 def _frame_columns(values: Any, name: str) -> dict[str, Any]:
     import narwhals as nw
 
-    try:
-        table = nw.from_native(values, eager_only=True, allow_series=True)
-    except TypeError:
+    table = _wrapped(values, eager_only=True, allow_series=True)
+    if table is None:
         raise ArgumentTypeError(
             f"{name} must be a data frame, a dict of columns or an array, got {type(values).__name__}"
-        ) from None
+        )
     if isinstance(table, nw.Series):
         return {str(table.name or "w1"): values}
-    return {str(series.name): series.to_native() for series in table.iter_columns()}
+    check_names(table.columns, name)
+    return {name: series.to_native() for name, series in zip(table.columns, table.iter_columns(), strict=True)}
 
 
 def _numbers(values: Any, key: str, name: str, least: int) -> Any:
     """One column as numbers; yes and no are 1 and 0."""
     if isinstance(values, RemoteColumn):
         return values.in_design(key, name)
-    array = np.asarray(values)
+    array = _checks.array(values, key, "1-D")
     if array.dtype.kind == "b":
         return array.astype(np.float64)
     if array.dtype.kind == "O":

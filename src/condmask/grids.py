@@ -42,7 +42,7 @@ def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
             )
         size = default_step(sigma)
     else:
-        size = _checks.not_negative(step, "step")
+        size = step
     if 0.0 < size < SMALLEST_STEP:
         raise ArgumentError(f"step must be 0 or at least {SMALLEST_STEP:g}, got {step!r}")
     if size > 0.0 and not sigma / size <= MOST_STEPS:

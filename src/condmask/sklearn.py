@@ -229,7 +229,7 @@ def digest_of(table: Any, key: bytes) -> bytes:
     """A digest of all values of a table under a key; of numbers whatever the type that holds them."""
     digest = hashlib.blake2b(key=key, digest_size=32, person=b"condmask sklearn")
     for name in frames.column_names(table):
-        values = frames.labels(frames.table_column(table, name))
+        values = frames.labels(frames.table_column(table, name), name)
         if values.dtype.kind in "biuf":
             part = np.ascontiguousarray(values, dtype=np.float64).tobytes()
         else:

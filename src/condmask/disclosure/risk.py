@@ -180,7 +180,7 @@ def release_risk(
     """
     distances = checked_distances(d)
     if not isinstance(scheme, Scheme):
-        raise ArgumentTypeError(f"scheme must be a masking scheme, got {scheme!r}")
+        raise ArgumentTypeError(f"scheme must be a masking scheme, got {_checks.shown(scheme)}")
     present, (x, z), strata, others = both(x, z, strata, others, scheme)
     if scheme.law is None and not scheme.reverse_mapping:
         return _without_law(x, z, scheme, distances)
@@ -321,7 +321,7 @@ def both(x: Any, z: Any, strata: Any, others: Any, scheme: Any) -> tuple[np.ndar
 
 def _known(scheme: Any) -> Any:
     if not isinstance(scheme, Scheme):
-        raise ArgumentTypeError(f"scheme must be a masking scheme, got {scheme!r}")
+        raise ArgumentTypeError(f"scheme must be a masking scheme, got {_checks.shown(scheme)}")
     if scheme.law is None and not scheme.reverse_mapping:
         raise ArgumentTypeError(
             f"{scheme!r} has no closed form of its risk; mask the file and use release_risk"
@@ -330,7 +330,7 @@ def _known(scheme: Any) -> Any:
 
 
 def checked_distances(d: Any) -> np.ndarray:
-    distances = np.atleast_1d(_checks.distances(d, "d")).ravel()
+    distances = np.atleast_1d(_checks.distances(d, "d", finite=True)).ravel()
     if not distances.size:
         raise ArgumentError("d must hold at least one distance, got none")
     return distances

@@ -77,7 +77,7 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     """
     share = float(_checks.positive(fraction, "fraction"))
     if share > 1.0:
-        raise ArgumentError(f"fraction must be at most 1, got {fraction!r}")
+        raise ArgumentError(f"fraction must be at most 1, got {_checks.shown(fraction)}")
     columns = frames.design(data, "data")
     table = np.column_stack(list(columns.values()))
     table = table[~np.isnan(table).any(axis=1)]
@@ -86,7 +86,10 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     once, twice, n = int(np.sum(counts == 1)), int(np.sum(counts == 2)), len(table)
     p = getattr(scheme, "p", None)
     if p is None:
-        raise ArgumentTypeError(f"scheme must be one that swaps records, ConditionalMasking, got {scheme!r}")
+        raise ArgumentTypeError(
+            f"scheme must be one that swaps records, ConditionalMasking, got "
+            f"{_checks.shown(scheme)}"
+        )
     passed = 1.0 - (1.0 - p / (n - 1)) ** (n - 1) if scheme.shared_donors else p
     right = share * once / (share * once + 2.0 * (1.0 - share) * twice) if once else float("nan")
     return Uniques(n, once / n, passed * once / n, right)

@@ -73,7 +73,7 @@ class CsvFormat:
         if self.delimiter is not None and not _can_delimit(self.delimiter):
             raise ArgumentError(
                 "delimiter must be one character other than a letter, digit, quote or line break, got "
-                f"{self.delimiter!r}"
+                f"{_checks.shown(self.delimiter)}"
             )
         if self.decimal is not None:
             _checks.choice(self.decimal, "decimal", (".", ","))

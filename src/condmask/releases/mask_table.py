@@ -94,6 +94,7 @@ def mask_table(
             "frame must contain the originals, got a Release: masking twice would make estimates wrong"
         )
     masking = common_method(schemes)
+    frames.same_lengths(frame, "frame")
     before = frames.masked_columns(frame)
     for name in schemes:
         if name in before:
@@ -104,7 +105,9 @@ def mask_table(
     columns = {name: column_of_frame(frame, name) for name in schemes}
     within = next(iter(named.values()))
     parts = not_masked(within.strata, schemes)
-    labels = [Labels(*frames.codes(frames.labels(frames.table_column(frame, part)))) for part in parts]
+    labels = [
+        Labels(*frames.codes(frames.labels(frames.table_column(frame, part), part), part)) for part in parts
+    ]
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     to_grid, threads = asked(round, schemes), _checks.workers(workers)
     kinds = {name: column.kind for name, column in columns.items()}

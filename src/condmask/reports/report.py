@@ -222,7 +222,8 @@ def _units(units: Any) -> dict[str, str]:
         return {}
     if not isinstance(by_column, dict) or not all(isinstance(unit, str) for unit in by_column.values()):
         raise ArgumentTypeError(
-            f'units must be a dict of columns and their units, {{"income": "euros"}}, got {units!r}'
+            f'units must be a dict of columns and their units, {{"income": "euros"}}, got '
+            f"{_checks.shown(units)}"
         )
     return by_column
 

@@ -24,12 +24,16 @@ class NormalCopula:
     """
 
     def __init__(self, margins: Any, correlation: float = 0.0) -> None:
-        self.margins = tuple(margins)
+        with _checks.converting(margins, "margins", "one or two frozen SciPy distributions"):
+            self.margins = tuple(margins)
         if len(self.margins) not in (1, 2):
             raise ArgumentError(f"margins must be one or two distributions, got {len(self.margins)}")
         for margin in self.margins:
             if not hasattr(margin, "dist") or not hasattr(margin, "ppf"):
-                raise ArgumentTypeError(f"margins must be frozen SciPy distributions, got {margin!r}")
+                raise ArgumentTypeError(
+                    f"margins must be frozen SciPy distributions, got "
+                    f"{_checks.shown(margin)}"
+                )
         self.copula = _checks.correlation(correlation)
         self._correlation: float | None = None
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _state, frames
+from condmask import _checks, _state, frames
 from condmask.errors import ArgumentError
 
 PARTS = 5  # powers of the errors that are summed, from 0
@@ -106,7 +106,10 @@ class StudyResult:
         for row in self.rows():
             if (row["scheme"], row["estimator"], row["statistic"]) == (scheme, estimator, statistic):
                 return float(row[what])
-        raise ArgumentError(f"statistic must be one of the study's, got {(scheme, estimator, statistic)!r}")
+        raise ArgumentError(
+            f"statistic must be one of the study's, got "
+            f"{_checks.shown((scheme, estimator, statistic))}"
+        )
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""

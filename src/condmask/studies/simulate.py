@@ -116,7 +116,10 @@ def simulate(
     64
     """
     if not callable(population):
-        raise ArgumentTypeError(f"population must be callable as (rng, replications, n), got {population!r}")
+        raise ArgumentTypeError(
+            f"population must be callable as (rng, replications, n), got "
+            f"{_checks.shown(population)}"
+        )
     design = Design(
         population,
         _named(schemes),
@@ -223,18 +226,15 @@ def _named(schemes: Any) -> dict[str, Scheme]:
         named = dict(schemes)
     else:
         listed = list(schemes) if isinstance(schemes, (list, tuple)) else [schemes]
-        named = {repr(scheme): scheme for scheme in listed}
+        named = {_checks.shown(scheme): scheme for scheme in listed}
         if len(named) < len(listed):
-            raise ArgumentError(f"schemes must differ, or be a dict with names, got {schemes!r}")
-    try:
-        within = [scheme for scheme in named.values() if scheme.to_dict() and scheme.strata is not None]
-    except (AttributeError, TypeError):
-        named = {}
-    if not named:
-        raise ArgumentTypeError(f"schemes must be masking schemes, got {schemes!r}")
+            raise ArgumentError(f"schemes must differ, or be a dict with names, got {_checks.shown(schemes)}")
+    if not named or not all(isinstance(scheme, Scheme) for scheme in named.values()):
+        raise ArgumentTypeError(f"schemes must be masking schemes, got {_checks.shown(schemes)}")
     for name in named:
         if not (isinstance(name, str) and name):
-            raise ArgumentTypeError(f"schemes must have names of text, got {name!r}")
+            raise ArgumentTypeError(f"schemes must have names of text, got {_checks.shown(name)}")
+    within = [scheme for scheme in named.values() if scheme.strata is not None]
     coded = [scheme for scheme in named.values() if scheme.codes]
     if coded:
         raise ArgumentError(f"schemes must have no missing codes, since samples have none, got {coded[0]!r}")
