@@ -39,8 +39,8 @@ OF_AUTHORS = {
     "read", "within", "sentence",
 }  # fmt: skip
 MADE = {
-    "Audit", "Risk", "RecordRisk", "InsiderRisk", "Linkage", "Plan", "Release", "Estimate", "MethodComparison",
-    "StudyResult",
+    "Audit", "Risk", "RecordRisk", "InsiderRisk", "Linkage", "Plan", "Release", "Estimate",
+    "MethodComparison", "StudyResult",
 }  # fmt: skip
 NO_CALL = {"kernels"}
 
@@ -99,7 +99,9 @@ def write_files(folder: Path) -> None:
     frame.to_csv(folder / "source.csv", index=False)
     frame.to_parquet(folder / "source.parquet")
     for suffix in ("csv", "parquet"):
-        cm.mask_file(folder / f"source.{suffix}", folder / f"released.{suffix}", {"x": SCHEME}, ledger=False, **OPEN)
+        cm.mask_file(
+            folder / f"source.{suffix}", folder / f"released.{suffix}", {"x": SCHEME}, ledger=False, **OPEN
+        )
     (folder / "recipe.toml").write_text(
         'source = "source.csv"\ntarget = "of_recipe.csv"\nledger = false\naccept_visible_coins = true\n'
         "[columns.x]\np = 0.6\nsigma = 300.0\n"
@@ -119,7 +121,7 @@ def calls(folder: Path) -> dict[str, Call]:
     of_estimate = {
         "t": 3000.0, "q": 0.5, "value": 2500.0, "g": np.sqrt, "labels": TOWNS, "W": OTHER, "weights": np.ones(N),
         "order": 2, "other": OTHER, "rows": np.arange(N) < N // 2, "points": 9,
-        "also": ("other",),
+        "also": ("other", "points"), "draws": 20,
     }  # fmt: skip
     named: dict[str, Call] = {
         "ConditionalMasking": Call(cm.ConditionalMasking, {"p": 0.6, "sigma": 300.0}),
@@ -179,7 +181,17 @@ def calls(folder: Path) -> dict[str, Call]:
             scheme, name, OF_AUTHORS, x=GIVEN, z=_masked(SCHEME), d=100.0, given=OTHER, entries=scheme.to_dict(),
             accept_visible_coins=True, also=("accept_visible_coins",),
         )  # fmt: skip
-    named |= methods(MAPPED, "reverse-mapped", OF_AUTHORS, x=GIVEN, z=mapped, d=100.0, entries=MAPPED.to_dict(), accept_visible_coins=True, also=("accept_visible_coins",))
+    named |= methods(
+        MAPPED,
+        "reverse-mapped",
+        OF_AUTHORS,
+        x=GIVEN,
+        z=mapped,
+        d=100.0,
+        entries=MAPPED.to_dict(),
+        accept_visible_coins=True,
+        also=("accept_visible_coins",),
+    )
     named |= methods(estimate, "Estimate", {"of_release"}, **of_estimate)
     named |= methods(of_mapped, "Estimate after reverse mapping", {"of_release"}, **of_estimate)
     named |= methods(SCHEME.estimate(np.stack([z, z])), "Estimate of rows", {"of_release"}, **of_estimate)
@@ -190,14 +202,50 @@ def calls(folder: Path) -> dict[str, Call]:
     named |= methods(cm.insider_risk(GIVEN, MAPPED, d=100.0), "InsiderRisk")
     named |= methods(cm.record_linkage(GIVEN, z, others=OTHER), "Linkage")
     named |= methods(named["plan"](), "Plan", replications=2, path="a.png", also=("replications", "path"))
-    named |= methods(
-        named["compare"](), "MethodComparison", path="a.png", also=("path",)
-    )
+    named |= methods(named["compare"](), "MethodComparison", path="a.png", also=("path",))
     named["MethodComparison.write"] = Call(named["compare"]().write, {"path": "methods.csv"})
-    named |= methods(study, "StudyResult", {"load"}, path="a.png", also=("path",), scheme=repr(SCHEME), estimator="T_1", statistic="mean", what="rmse")
+    named |= methods(
+        study,
+        "StudyResult",
+        {"load"},
+        path="a.png",
+        also=("path",),
+        scheme=repr(SCHEME),
+        estimator="T_1",
+        statistic="mean",
+        what="rmse",
+    )
     named["StudyResult.save"] = Call(study.save, {"path": "saved.npz"})
-    named |= methods(release, "Release", {"data"}, path="written.csv", ledger=False, overwrite=True, also=("ledger", "overwrite"), key="x")
-    named |= methods(cm.paper_population(), "NormalCopula", {"margins"}, t=GIVEN, q=np.array([0.5]), order=2, rng=np.random.default_rng(1), replications=2, n=5)
-    named |= methods(cm.Resampled(GIVEN, OTHER), "Resampled", t=GIVEN, q=np.array([0.5]), order=2, rng=np.random.default_rng(1), replications=2, n=5)
+    named |= methods(
+        release,
+        "Release",
+        {"data"},
+        path="written.csv",
+        ledger=False,
+        overwrite=True,
+        also=("ledger", "overwrite"),
+        key="x",
+    )
+    named |= methods(
+        cm.paper_population(),
+        "NormalCopula",
+        {"margins"},
+        t=GIVEN,
+        q=np.array([0.5]),
+        order=2,
+        rng=np.random.default_rng(1),
+        replications=2,
+        n=5,
+    )
+    named |= methods(
+        cm.Resampled(GIVEN, OTHER),
+        "Resampled",
+        t=GIVEN,
+        q=np.array([0.5]),
+        order=2,
+        rng=np.random.default_rng(1),
+        replications=2,
+        n=5,
+    )
     named["Estimate.plot_cdf"] = Call(estimate.plot_cdf, {"path": "a.png"})
     return {name: call for name, call in named.items() if call.parameters}

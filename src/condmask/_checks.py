@@ -42,7 +42,7 @@ def converting(value: Any, name: str, rule: str) -> Iterator[None]:
 
 
 def probability(value: Any, name: str) -> float:
-    number = _real(value, name, "a number strictly between 0 and 1")
+    number = real(value, name, "a number strictly between 0 and 1")
     if not 0.0 < number < 1.0:
         raise ArgumentError(f"{name} must lie strictly between 0 and 1, got {shown(value)}")
     return number
@@ -56,15 +56,23 @@ def probabilities(values: Any, name: str) -> np.ndarray:
     return array
 
 
+def shares(values: Any, name: str) -> np.ndarray:
+    array = reals(values, name)
+    outside = ~((array >= 0.0) & (array <= 1.0))
+    if outside.any():
+        raise ArgumentError(f"{name} must lie between 0 and 1, got {array[outside][0]}")
+    return array
+
+
 def correlation(value: Any) -> float:
-    number = _real(value, "correlation", "a number between -1 and 1")
+    number = real(value, "correlation", "a number between -1 and 1")
     if not -1.0 < number < 1.0:
         raise ArgumentError(f"correlation must lie between -1 and 1, got {shown(value)}")
     return number
 
 
 def positive(value: Any, name: str) -> float:
-    number = _real(value, name, "a positive finite number")
+    number = real(value, name, "a positive finite number")
     if not (number > 0.0 and math.isfinite(number)):
         raise ArgumentError(f"{name} must be positive and finite, got {shown(value)}")
     return number
@@ -78,7 +86,7 @@ def deviation(value: Any) -> float:
 
 
 def not_negative(value: Any, name: str) -> float:
-    number = _real(value, name, "a finite number of at least 0")
+    number = real(value, name, "a finite number of at least 0")
     if not (number >= 0.0 and math.isfinite(number)):
         raise ArgumentError(f"{name} must be at least 0 and finite, got {shown(value)}")
     return number
@@ -170,6 +178,8 @@ def whole(value: Any, name: str, *, least: int) -> int:
     number = integer(value, name, rule)
     if number < least:
         raise ArgumentError(f"{name} must be {rule}, got {shown(value)}")
+    if number > LARGEST_EXACT_INTEGER:
+        raise ArgumentError(f"{name} must be at most 2^53, got {shown(value)}")
     return number
 
 
@@ -178,8 +188,8 @@ def integer(value: Any, name: str, rule: str) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise ArgumentTypeError(f"{name} must be {rule}, got {shown(value)}")
     with converting(value, name, rule):
-        return int(value)
-    raise AssertionError("what is converted is returned")
+        number = int(value)
+    return number
 
 
 def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
@@ -191,6 +201,20 @@ def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
             f"got {shown(value)}"
         )
     return number
+
+
+def called(value: Any, name: str) -> Any:
+    """What is called as work goes on; None where nothing is."""
+    if value is not None and not callable(value):
+        raise ArgumentTypeError(f"{name} must be None or a callable, got {shown(value)}")
+    return value
+
+
+def text(value: Any, name: str) -> str:
+    """A name of a column, or another word."""
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{name} must be a text, got {shown(value)}")
+    return value
 
 
 def truth(value: Any, name: str) -> bool:
@@ -232,7 +256,7 @@ def limits(value: Any) -> tuple[float | None, float | None] | None:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise ArgumentTypeError(f"{rule}, got {shown(value)}")
     try:
-        low, high = (None if end is None else _real(end, "range", "a number") + 0.0 for end in value)
+        low, high = (None if end is None else real(end, "range", "a number") + 0.0 for end in value)
     except ArgumentTypeError:
         raise ArgumentTypeError(f"{rule}, got {shown(value)}") from None
     low, high = None if low == -math.inf else low, None if high == math.inf else high
@@ -250,7 +274,7 @@ def codes(values: Any) -> tuple[float | None, ...] | None:
     given = list(values) if several else [values]
     complete = any(value is None for value in given)
     given = [value for value in given if value is not None]
-    numbers = [_real(value, "missing", rule) + 0.0 for value in given]
+    numbers = [real(value, "missing", rule) + 0.0 for value in given]
     for number, value in zip(numbers, given, strict=True):
         if not math.isfinite(number):
             raise ArgumentError(f"missing must be {rule}, got {shown(value)}")
@@ -393,15 +417,15 @@ def same_length(array: Any, name: str, n: int, of: str) -> None:
         raise ArgumentError(f"{name} must be as long as {of}, {n} values, got {len(array)}")
 
 
-def _real(value: Any, name: str, rule: str) -> float:
+def real(value: Any, name: str, rule: str) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise ArgumentTypeError(f"{name} must be {rule}, got {shown(value)}")
     with converting(value, name, rule):
         try:
-            return float(value)
+            number = float(value)
         except OverflowError:  # a whole number of more than 308 digits
-            return math.inf if value > 0 else -math.inf
-    raise AssertionError("what is converted is returned")
+            number = math.copysign(math.inf, 1 if value > 0 else -1)  # type: ignore[operator]
+    return number
 
 
 def shown(value: Any) -> str:

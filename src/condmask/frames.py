@@ -3,8 +3,6 @@
 Accepts arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others).
 """
 
-import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -13,12 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, _scratch
-from condmask._blocks import blocks, evenly_spaced
+from condmask._blocks import blocks
 from condmask._optional import optional
 from condmask.errors import ArgumentError, ArgumentTypeError
 
-DIGESTED = 1 << 14  # rows of a column of text
-MASKED = "condmask_masked"  # the note of masked columns
 LABELS = "a column of labels, each a number, a text or the like"
 
 
@@ -200,7 +196,7 @@ def is_frame(values: Any) -> bool:
 
 
 def _wrapped(values: Any, **kinds: Any) -> Any:
-    """The series or frame as narwhals wraps it; None where it is no such thing, or cannot even be looked at."""
+    """The series or frame as narwhals wraps it; None where it is no such thing or cannot be looked at."""
     import narwhals as nw
 
     try:
@@ -279,63 +275,6 @@ def copied(frame: Any, library: str = "", *, index: Any = None) -> Any:
     if index is not None and hasattr(copy, "index"):
         copy.index = index
     return copy
-
-
-def masked_columns(frame: Any) -> list[str]:
-    """The columns that are noted as masked; none of frames that can hold no note."""
-    if _notes_in(frame) == "attrs":
-        return list(frame.attrs.get(MASKED, []))
-    metadata = (frame.schema.metadata or {}) if _notes_in(frame) == "schema" else {}
-    released = json.loads(metadata.get(b"condmask", b"{}"))  # of a file that was read
-    return [*json.loads(metadata.get(MASKED.encode(), b"[]")), *released.get("columns", [])]
-
-
-def with_masked(frame: Any, names: list[str]) -> Any:
-    """A new frame with a note of its masked columns, in pandas' attrs or Arrow's metadata; others as is."""
-    if _notes_in(frame) == "attrs":
-        frame.attrs = {**frame.attrs, MASKED: names}
-    elif _notes_in(frame) == "schema":
-        metadata = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
-        return frame.replace_schema_metadata(metadata)
-    return frame
-
-
-def digests(frame: Any) -> dict[str, bytes]:
-    """A digest of each column of a data frame, "" for the index of pandas: equal while nothing is changed.
-
-    Text and other objects are sampled in 16,384 rows from all over the frame, numbers in all rows.
-    """
-    names, columns = column_names(frame), {}
-    for name in names:
-        values = frame[name] if isinstance(frame, dict) else as_frame(frame)[name]
-        array = isinstance(values, np.ndarray | list | tuple)
-        numbers = np.asarray(values) if array else values.to_numpy() if values.dtype.is_numeric() else None
-        some = some_rows(frame, [name], evenly_spaced(len(values), DIGESTED))[name]
-        columns[name] = _digest(len(values), numbers, some)
-    if _notes_in(frame) == "attrs":
-        index = labels(frame.index, "index")
-        columns[""] = _digest(len(index), index, index[evenly_spaced(len(index), DIGESTED)])
-    return columns
-
-
-def _digest(n: int, values: np.ndarray | None, some: np.ndarray) -> bytes:
-    """Of all numbers, which a change of one of them changes, and of some rows, which tell their order."""
-    digest = hashlib.sha256(f"{some.dtype} {n}".encode())
-    if values is not None and values.dtype.kind in "iufmM" and values.itemsize == 8:
-        digest.update(np.bitwise_xor.reduce(values.view(np.uint64), initial=0).tobytes())
-    elif values is not None and values.dtype.kind in "biufmM":
-        digest.update(np.ascontiguousarray(values).data)
-    if some.dtype.kind in "biuf":
-        digest.update(np.ascontiguousarray(some).data)
-    else:
-        digest.update(repr(some.tolist()).encode("utf-8", "surrogatepass"))
-    return digest.digest()
-
-
-def _notes_in(frame: Any) -> str | None:
-    """Where a frame has room for notes."""
-    home = type(frame).__module__.split(".")[0]
-    return {"pandas": "attrs", "pyarrow": "schema"}.get(home)
 
 
 def as_frame(frame: Any) -> Any:
@@ -483,14 +422,15 @@ def same_lengths(columns: Any, name: str) -> None:
     """Refuse a dict of columns whose columns have not all as many values; data frames cannot be so."""
     if not isinstance(columns, dict) or not columns:
         return
-    first, *others = columns
-    for key in (first, *others):
-        if not hasattr(columns[key], "__len__") or np.ndim(columns[key]) == 0:
-            raise ArgumentTypeError(f"{name} must be columns, got {type(columns[key]).__name__} for {key!r}")
-        if len(columns[key]) != len(columns[first]):
+    sizes = {}
+    for key, values in columns.items():
+        with _checks.converting(type(values).__name__, f"{name}[{key!r}]", "a column"):
+            sizes[key] = len(values)
+    (first, count), *others = sizes.items()
+    for key, size in others:
+        if size != count:
             raise ArgumentError(
-                f"{name} must have columns of one length, got {len(columns[first])} values in {first!r} and "
-                f"{len(columns[key])} in {key!r}"
+                f"{name} must have columns of one length, got {count} values in {first!r}, {size} in {key!r}"
             )
 
 
@@ -505,7 +445,7 @@ def _frame_columns(values: Any, name: str) -> dict[str, Any]:
     if isinstance(table, nw.Series):
         return {str(table.name or "w1"): values}
     check_names(table.columns, name)
-    return {name: series.to_native() for name, series in zip(table.columns, table.iter_columns(), strict=True)}
+    return {series.name: series.to_native() for series in table.iter_columns()}
 
 
 def _numbers(values: Any, key: str, name: str, least: int) -> Any:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks
 from condmask._blocks import blocks
 from condmask._grid import (
     LARGEST_UNITS,

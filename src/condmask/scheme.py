@@ -152,8 +152,7 @@ class Scheme:
         """The schemes with the strata that the call names; refused here, where there are no donor pools."""
         if strata is not None:
             raise ArgumentError(
-                f"strata must be None for {cls.method}, which has no donor pools, got "
-                f"{_checks.shown(strata)}"
+                f"strata must be None for {cls.method}, which has no donor pools, got {_checks.shown(strata)}"
             )
         return schemes
 

@@ -13,7 +13,7 @@ interval holds in all is known from the file, as it is to the attacker who alway
 `CredibleWindows` are for intervals of widths that suit cells of one size.
 """
 
-from math import ceil, floor, log2
+from math import ceil, log2
 
 import numpy as np
 

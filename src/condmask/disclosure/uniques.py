@@ -87,8 +87,7 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     p = getattr(scheme, "p", None)
     if p is None:
         raise ArgumentTypeError(
-            f"scheme must be one that swaps records, ConditionalMasking, got "
-            f"{_checks.shown(scheme)}"
+            f"scheme must be one that swaps records, ConditionalMasking, got {_checks.shown(scheme)}"
         )
     passed = 1.0 - (1.0 - p / (n - 1)) ** (n - 1) if scheme.shared_donors else p
     right = share * once / (share * once + 2.0 * (1.0 - share) * twice) if once else float("nan")

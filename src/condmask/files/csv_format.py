@@ -180,8 +180,8 @@ def _encoding_name(name: Any) -> str:
     rule = "encoding must be UTF-8, UTF-16, UTF-32 or one that has a byte for each character, got"
     try:
         codec = codecs.lookup(name).name
-    except (LookupError, TypeError):
-        raise ArgumentError(f"{rule} {name!r}") from None
+    except (LookupError, TypeError, ValueError):
+        raise ArgumentError(f"{rule} {_checks.shown(name)}") from None
     if codec.startswith(("utf-16", "utf-32")):
         return codec
     if codec in ("utf-8", "utf-8-sig", "ascii"):

@@ -361,8 +361,7 @@ def _caps(given: Any, name: str) -> dict[float, float]:
 def _limits(max_error: Any, *, other: bool) -> dict[str, float]:
     if not isinstance(max_error, Mapping) or not max_error:
         raise ArgumentTypeError(
-            f"max_error must be a dict of standard errors by statistic, got "
-            f"{_checks.shown(max_error)}"
+            f"max_error must be a dict of standard errors by statistic, got {_checks.shown(max_error)}"
         )
     limits, names = {}, statistics(other=other)
     for name, cap in max_error.items():

@@ -57,8 +57,8 @@ def _several(values: Any, name: str) -> Sequence[Any]:
     if values is None or isinstance(values, str | float | int):
         return [values]
     with _checks.converting(values, name, "one value or a sequence of several"):
-        return list(values)
-    raise AssertionError("what is converted is returned")
+        several = list(values)
+    return several
 
 
 def _sizes(column: Column, scale: str | None) -> Iterator[float]:

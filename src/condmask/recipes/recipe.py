@@ -70,7 +70,7 @@ class Recipe(NamedTuple):
 
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     """Read a recipe; an error names it, and the key that is wrong."""
-    path = Path(path)
+    path = _checks.path(path, "path")
     try:
         with reading(path):
             entries = tomllib.loads(path.read_bytes().decode("utf-8-sig"))

@@ -75,9 +75,9 @@ def ledger_of(where: Where) -> "Ledger | None":
     """The ledger that an argument names."""
     if not isinstance(where, bool | str | os.PathLike):
         raise ArgumentTypeError(f"ledger must be True, False or a path, got {_checks.shown(where)}")
-    if where is False:
+    if isinstance(where, bool) and not where:
         return None
-    path = default_path() if where is True else Path(where)
+    path = default_path() if where is True else _checks.path(where, "ledger")
     if path.is_dir():
         raise FileError(f"ledger must be a file, got the directory {path}")
     return Ledger(path)
@@ -146,7 +146,7 @@ class Ledger:
                     del entries[fields["forgotten"]]
                 else:
                     entries[line - 1] = _from_json(fields)
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
             raise FileError(
                 f"{self.path} is damaged in line {line}: restore it from a copy, or name another ledger with "
                 "--ledger, which then lacks the earlier releases; --no-ledger (ledger=False) goes on without"

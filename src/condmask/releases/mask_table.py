@@ -7,7 +7,7 @@ independent noise. Two separate releases would leave (1 - p)^2 of it (docs/theor
 from collections.abc import Sequence
 from typing import Any
 
-from condmask import _checks, frames
+from condmask import _checks, frames, masked_notes
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
 from condmask.clear_columns import clear_of_frame, columns_in_clear
@@ -95,7 +95,7 @@ def mask_table(
         )
     masking = common_method(schemes)
     frames.same_lengths(frame, "frame")
-    before = frames.masked_columns(frame)
+    before = masked_notes.masked_columns(frame)
     for name in schemes:
         if name in before:
             raise ArgumentError(f"{name} is masked already, as the frame notes: mask the original instead")
@@ -129,5 +129,5 @@ def mask_table(
         nulls = is_code(column.array, scheme.codes, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
     published = Published(masked[0].size, named, origins_of(named, made.patterns, made.shifts))
-    data = frames.with_masked(frames.with_columns(frame, released), [*before, *schemes])
+    data = masked_notes.with_masked(frames.with_columns(frame, released), [*before, *schemes])
     return Release(published, data=data, originals=originals, audited=audited)

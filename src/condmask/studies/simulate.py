@@ -117,8 +117,7 @@ def simulate(
     """
     if not callable(population):
         raise ArgumentTypeError(
-            f"population must be callable as (rng, replications, n), got "
-            f"{_checks.shown(population)}"
+            f"population must be callable as (rng, replications, n), got {_checks.shown(population)}"
         )
     design = Design(
         population,
