@@ -102,9 +102,13 @@ class StudyResult:
 
     def value(self, scheme: str, estimator: str, statistic: str, what: str) -> float:
         """One number, such as ``value("CM", "T_1", "quantile 0.1", "rmse")``."""
+        asked = {"scheme": scheme, "estimator": estimator, "statistic": statistic}
+        for name, text in asked.items():
+            _checks.text(text, name)
         for row in self.rows():
-            if (row["scheme"], row["estimator"], row["statistic"]) == (scheme, estimator, statistic):
-                return float(row[what])
+            if asked.items() <= row.items():
+                figures = [name for name in row if name not in (*asked, "truth_of")]
+                return float(row[_checks.choice(what, "what", figures)])
         raise ArgumentError(
             f"statistic must be one of the study's, got {_checks.shown((scheme, estimator, statistic))}"
         )

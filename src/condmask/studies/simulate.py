@@ -124,20 +124,18 @@ def simulate(
         _named(schemes),
         _checks.whole(n, "n", least=4),
         _checks.probabilities(quantiles, "quantiles").ravel(),
-        tuple(_checks.order(order, "moments") for order in np.atleast_1d(moments).tolist()),
-        _checks.reals(cdf_points, "cdf_points").ravel() if np.size(cdf_points) else np.empty(0),
-        _checks.distances(risk_distances, "risk_distances").ravel()
-        if np.size(risk_distances)
-        else np.empty(0),
+        tuple(_checks.order(order, "moments") for order in _several(moments, "moments").tolist()),
+        _checks.reals(_several(cdf_points, "cdf_points"), "cdf_points"),
+        _checks.distances(_several(risk_distances, "risk_distances"), "risk_distances"),
         tuple(
             dict.fromkeys(
                 _checks.probability(level, "confidence_levels")
-                for level in np.ravel(confidence_levels).tolist()
+                for level in _several(confidence_levels, "confidence_levels").tolist()
             )
         ),
     )
     wanted = _checks.whole(replications, "replications", least=2)
-    threads = _checks.workers(workers)
+    threads, progress = _checks.workers(workers), _checks.truth(progress, "progress")
     given = None if rng is None else _checks.whole(rng, "rng", least=0)
     path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
     state = None if path is None or not path.exists() else _resumed(path, design, given)
@@ -218,6 +216,12 @@ def _save(state: StudyResult, path: Path) -> None:
 
 
 # --- what the numbers are ---
+
+
+def _several(values: Any, name: str) -> Any:
+    """One number or several, in one dimension; of none an array of floats."""
+    array = _checks.array(values, name, "a number or an array of numbers").ravel()
+    return array if array.size else np.empty(0)
 
 
 def _named(schemes: Any) -> dict[str, Scheme]:
