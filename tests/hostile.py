@@ -268,3 +268,5 @@ OBJECTS = {
     "__arrow_c_stream__ raises": lambda: raising("__arrow_c_stream__", RuntimeError),
 }
 HOSTILE = {**SCALARS, **TEXTS, **SEQUENCES, **ARRAYS, **FRAMES, **OBJECTS}
+CALLABLES = {"class", "function", "two-place function"}
+COUNTS = {"2**63", "2**53 + 1", "10**400", "np.uint64"}

@@ -92,6 +92,13 @@ def _masked(scheme):
     return scheme.mask(GIVEN, rng=1, **(OPEN if scheme in (SCHEME, MAPPED) else {}))
 
 
+def fitted(
+    X, schemes, strata=None, nan_policy="raise", round=False, workers=1, accept_visible_coins=False
+):  # as scikit-learn has it, which checks when it fits
+    options = {"strata": strata, "nan_policy": nan_policy, "round": round, "workers": workers}
+    return ConditionalMasker(schemes, accept_visible_coins=accept_visible_coins, **options).fit(X)
+
+
 def write_files(folder: Path) -> None:
     """The files that calls read: a source, its release, a recipe, a study's result."""
     rng = np.random.default_rng(9)
@@ -119,10 +126,20 @@ def calls(folder: Path) -> dict[str, Call]:
     study = cm.simulate(cm.paper_population(), [SCHEME], **STUDY, quantiles=[0.25, 0.5])
     xzd = {"x": GIVEN, "z": z, "scheme": SCHEME, "d": 100.0}
     of_estimate = {
-        "t": 3000.0, "q": 0.5, "value": 2500.0, "g": np.sqrt, "labels": TOWNS, "W": OTHER, "weights": np.ones(N),
-        "order": 2, "other": OTHER, "rows": np.arange(N) < N // 2, "points": 9,
-        "also": ("other", "points"), "draws": 20,
-    }  # fmt: skip
+        "t": 3000.0,
+        "q": 0.5,
+        "value": 0.5,
+        "g": np.sqrt,
+        "labels": TOWNS,
+        "W": OTHER,
+        "weights": np.ones(N),
+        "order": 2,
+        "other": OTHER,
+        "rows": np.arange(N) < N // 2,
+        "points": 9,
+        "also": ("other", "points"),
+        "draws": 20,
+    }
     named: dict[str, Call] = {
         "ConditionalMasking": Call(cm.ConditionalMasking, {"p": 0.6, "sigma": 300.0}),
         "AdditiveNoise": Call(cm.AdditiveNoise, {"sigma": 300.0}),
@@ -134,10 +151,13 @@ def calls(folder: Path) -> dict[str, Call]:
         "record_risk": Call(cm.record_risk, xzd),
         "insider_risk": Call(cm.insider_risk, {"x": GIVEN, "scheme": MAPPED, "d": 100.0}),
         "record_linkage": Call(cm.record_linkage, {"x": GIVEN, "z": z}),
-        "uniques": Call(cm.uniques, {"data": FRAME, "scheme": {"x": SCHEME}}),
-        "plan": Call(cm.plan, {"x": GIVEN, "d": 100.0, "p": [0.5], "sigma": [300.0], "reverse_mapping": False}),
+        "uniques": Call(cm.uniques, {"data": FRAME[["x", "other"]], "scheme": SCHEME}),
+        "plan": Call(
+            cm.plan, {"x": GIVEN, "d": 100.0, "p": [0.5], "sigma": [300.0], "reverse_mapping": False}
+        ),
         "report": Call(
-            cm.report, {"source": "source.csv", "release": "released.csv", "path": "report.html", "overwrite": True}
+            cm.report,
+            {"source": "source.csv", "release": "released.csv", "path": "report.html", "overwrite": True},
         ),
         "run_recipe": Call(cm.run_recipe, {"path": "recipe.toml", "overwrite": True, "dry_run": True}),
         "mask_table": Call(cm.mask_table, {"frame": FRAME, "schemes": {"x": SCHEME}, **OPEN}),
@@ -147,13 +167,16 @@ def calls(folder: Path) -> dict[str, Call]:
         "mask_file": Call(
             cm.mask_file,
             {
-                "source": "source.csv", "target": "target.csv", "schemes": {"x": SCHEME}, "ledger": False,
-                "overwrite": True, **OPEN,
+                "source": "source.csv",
+                "target": "target.csv",
+                "schemes": {"x": SCHEME},
+                "ledger": False,
+                "overwrite": True,
+                **OPEN,
             },
         ),
         "CsvFormat": Call(cm.CsvFormat, {}),
         "read_release": Call(cm.read_release, {"path": "released.csv"}),
-        "read_release in memory": Call(lambda path, column: cm.read_release(path, column).mean(), {"path": "released.parquet", "column": "x"}),
         "read_schemes": Call(cm.read_schemes, {"path": "released.csv"}),
         "read_column": Call(cm.read_column, {"path": "released.csv", "name": "x"}),
         "read_counts": Call(cm.read_counts, {"path": "released.csv"}),
@@ -162,24 +185,25 @@ def calls(folder: Path) -> dict[str, Call]:
             cm.compare_distributions, {"a": estimate, "b": estimate, "points": 9, "draws": 20, "rng": 1}
         ),
         "simulate": Call(
-            cm.simulate, {"population": cm.paper_population(), "schemes": [SCHEME], **STUDY, "quantiles": [0.5]}
+            cm.simulate,
+            {"population": cm.paper_population(), "schemes": [SCHEME], **STUDY, "quantiles": [0.5]},
         ),
         "compare": Call(cm.compare, {"x": GIVEN, "scheme": SCHEME, "d": 100.0, "replications": 10, "rng": 1}),
         "NormalCopula": Call(cm.NormalCopula, {"margins": cm.paper_population().margins}),
         "Resampled": Call(cm.Resampled, {"x": GIVEN}),
         "Key": Call(cm.Key, {}),
-        "ConditionalMasker": Call(lambda X, schemes, strata, nan_policy, round, workers, accept_visible_coins: ConditionalMasker(schemes, strata=strata, nan_policy=nan_policy, round=round, workers=workers, accept_visible_coins=accept_visible_coins).fit(X), {"X": FRAME, "schemes": {"x": SCHEME}, "strata": None, "nan_policy": "raise", "round": False, "workers": 1, **OPEN}),
+        "ConditionalMasker": Call(fitted, {"X": FRAME, "schemes": {"x": SCHEME}, **OPEN}),
         "Counts.from_bytes": Call(cm.Counts.from_bytes, {"data": counts.to_bytes()}),
         "StudyResult.load": Call(cm.StudyResult.load, {"path": "study.npz"}),
         "ConditionalMasking.estimate within": Call(WITHIN.estimate, {"z": z, "strata": TOWNS}),
         "ConditionalMasking.mask within": Call(WITHIN.mask, {"x": GIVEN, "strata": TOWNS, **OPEN}),
         "ConditionalMasking.mask rows": Call(SCHEME.mask, {"x": GIVEN, "rng": 1, "rows": (0, 9), **OPEN}),
         "mask_table within": Call(cm.mask_table, {"frame": FRAME, "schemes": {"x": WITHIN}, **OPEN}),
-    }  # fmt: skip
+    }
     for name, scheme in SCHEMES.items():
         named |= methods(
-            scheme, name, OF_AUTHORS, x=GIVEN, z=_masked(SCHEME), d=100.0, given=OTHER, entries=scheme.to_dict(),
-            accept_visible_coins=True, also=("accept_visible_coins",),
+            scheme, name, OF_AUTHORS, x=GIVEN, z=_masked(SCHEME), d=100.0, given=OTHER,
+            entries=scheme.to_dict(), accept_visible_coins=True, also=("accept_visible_coins",),
         )  # fmt: skip
     named |= methods(
         MAPPED,

@@ -119,7 +119,7 @@ def risk(
     best attacker [0.41 0.66]
     """
     scheme, distances = _known(scheme), checked_distances(d)
-    if thorough:
+    if _checks.truth(thorough, "thorough"):
         boosting.check_available()
     present, _, pools = pools_of(x, scheme, strata, "risk")
     columns = None if others is None else _others(others, present)
@@ -127,7 +127,7 @@ def risk(
         _expected(pool, distances, None if columns is None else [column[rows] for column in columns])
         for rows, pool in pools
     ]
-    coins = _audited(x, scheme, strata) if audit and present.any() else None
+    coins = _audited(x, scheme, strata) if _checks.truth(audit, "audit") and present.any() else None
     result = _of_all("scheme", parts, distances, coins, scheme)
     return with_trained(result, column_beside(x, scheme, strata, others)) if thorough else result
 
@@ -192,7 +192,7 @@ def release_risk(
     for rows, pool in pools:
         beside = None if columns is None else [column[rows] for column in columns]
         parts.append(_in_release(pool, masked[rows], distances, beside))
-    coins = _audited(x, scheme, strata) if audit else None
+    coins = _audited(x, scheme, strata) if _checks.truth(audit, "audit") else None
     return _of_all("release", parts, distances, coins, scheme)
 
 

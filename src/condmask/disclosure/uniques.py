@@ -10,6 +10,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.scheme import Scheme
 
 
 class Uniques(NamedTuple):
@@ -84,7 +85,7 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     _checks.at_least_two(len(table), "data")
     _, counts = np.unique(table, axis=0, return_counts=True)
     once, twice, n = int(np.sum(counts == 1)), int(np.sum(counts == 2)), len(table)
-    p = getattr(scheme, "p", None)
+    p = getattr(scheme, "p", None) if isinstance(scheme, Scheme) else None
     if p is None:
         raise ArgumentTypeError(
             f"scheme must be one that swaps records, ConditionalMasking, got {_checks.shown(scheme)}"
