@@ -97,6 +97,7 @@ THROUGH_OTHERS = {
     "schemes.description",
 }
 OF_MANY = {
+    "hostile_arguments",
     "architecture",
     "benchmarks_run",
     "bounds",

@@ -574,9 +574,9 @@ def test_missing_values_and_empty_parts_are_left_out():
     assert "n=1, points=1, resolution=0.125" in repr(counts)
 
 
-def packed(counts, described=(), **arrays):
+def packed(whole, described=(), **arrays):
     """The bytes of counts of which some parts are others; their digest holds."""
-    parts, given = _state.unpack(counts.to_bytes())
+    parts, given = _state.unpack(whole.to_bytes())
     return _state.pack({**parts, **dict(described)}, **{**given, **arrays})
 
 

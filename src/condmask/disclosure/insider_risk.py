@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask import frames
+from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask._digits import line
 from condmask.disclosure import simulated_maps
