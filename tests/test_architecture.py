@@ -75,7 +75,6 @@ THROUGH_OTHERS = {
     "dask.swapped",
     "deconvolution.stencil",
     "engines.crossings",
-    "engines.rearrangement",
     "estimates.base",
     "estimates.by_name",
     "estimates.distribution",

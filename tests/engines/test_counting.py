@@ -196,11 +196,10 @@ def test_more_points_than_memory_holds_are_not_counted(monkeypatch):
     monkeypatch.setattr(counting, "MOST_POINTS", 10)
     tally = counting.Tally(grid_of(1.0))
 
-    def part(first):
-        return ValueCounts(np.arange(first, first + 3.0), np.ones(3, dtype=np.int64))
+    def add(*firsts):
+        for first in firsts:
+            tally.add_counts(ValueCounts(np.arange(first, first + 3.0), np.ones(3, dtype=np.int64)))
 
-    for _ in range(9):
-        tally.add_counts(part(0.0))  # the same points again
+    add(*[0.0] * 9)  # the same points again
     with pytest.raises(counting.TooManyPointsError):
-        for first in range(0, 60, 3):
-            tally.add_counts(part(first))
+        add(*range(0, 60, 3))
