@@ -48,6 +48,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
         "_jit",
         "_kernel_cache",
         "_log",
+        "_once",
         "_optional",
         "_randomness",
         "_scratch",
