@@ -6,8 +6,8 @@ goes on, waits for none of those that stayed behind.
 """
 
 import os
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
+from contextlib import AbstractContextManager
 from functools import cached_property
 from threading import RLock
 from typing import Any, TypeVar, overload
@@ -25,9 +25,9 @@ class _Locks:
     def forget(self) -> None:
         """Begin anew in a forked process: those who held them are not there."""
         self._guard = RLock()  # entered again where the collection of garbage interrupts
-        self._used: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
+        self._used: WeakValueDictionary[Hashable, AbstractContextManager[Any]] = WeakValueDictionary()
 
-    def of(self, owner: object, name: Hashable) -> Any:
+    def of(self, owner: object, name: Hashable) -> AbstractContextManager[Any]:
         with self._guard:
             return self._used.setdefault((id(owner), name), RLock())
 
@@ -37,11 +37,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_locks.forget)
 
 
-@contextmanager
-def alone(owner: object, name: Hashable) -> Iterator[None]:
+def alone(owner: object, name: Hashable) -> AbstractContextManager[Any]:
     """One thread at a time for this object and name; the same thread may enter again."""
-    with _locks.of(owner, name):
-        yield
+    return _locks.of(owner, name)
 
 
 class once(cached_property[T]):  # noqa: N801 - a decorator
