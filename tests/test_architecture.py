@@ -109,6 +109,7 @@ OF_MANY = {
     "silence",
     "site",
     "strata_rows",
+    "threads",
     "cli.broken_files",
     "cli.cli",
     "cli.folders",

@@ -216,7 +216,7 @@ def test_points_near_those_of_before_are_looked_up(monkeypatch):
 
     curve.at(x[20:30])
     for _ in range(3):
-        np.testing.assert_allclose(curve.at(x), expected, rtol=0.0, atol=1e-9)
+        np.testing.assert_array_equal(curve.at(x), expected)
         curve.at(x[5:7])
 
-    assert len(made) == 2
+    assert len(made) == 1
