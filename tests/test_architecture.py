@@ -106,6 +106,7 @@ OF_MANY = {
     "doc_extensions",
     "docs",
     "executors",
+    "other_systems",
     "packaging",
     "routes",
     "silence",

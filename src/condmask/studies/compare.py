@@ -76,7 +76,7 @@ class MethodComparison:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The rows as CSV."""
-        with Path(path).open("w", newline="") as file:
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(self.rows[0]))
             writer.writeheader()
             writer.writerows(self.rows)

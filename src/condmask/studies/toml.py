@@ -24,7 +24,7 @@ VARIED = ("p", "sigma")  # of which a list makes several schemes
 def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The arguments of `simulate` from a TOML file (docs/studies.rst has an example)."""
     try:
-        described = tomllib.loads(Path(path).read_text())
+        described = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ArgumentError(f"{path} is not TOML: {error}") from None
     unknown = set(described) - {*PLAIN, "population", "schemes"}
