@@ -166,6 +166,22 @@ def test_bounds_always_hold_what_the_records_say(seed, n, p, noise, most, crossi
     assert ((left <= crossings) & (crossings <= right)).all()
 
 
+def test_standard_errors_of_coarser_counts_are_nearly_those_of_the_values():
+    one, z = scheme(), gridded(RNG.normal(2.0, 3.0, 4_000))
+    few = counted(one, z, most_points=60)
+    assert few.level >= 2
+
+    def asked(estimate):
+        intervals = (
+            estimate.cdf_interval(3.0),
+            estimate.expectation_interval(np.abs),
+            estimate.mean_interval(),
+        )
+        return [each.standard_error for each in intervals]
+
+    assert asked(one.estimate(few)) == pytest.approx(asked(one.estimate(z)), rel=0.05)
+
+
 def test_bounds_are_as_narrow_as_the_cells():
     rng = np.random.default_rng(109)
     one = scheme(0.7, step=2.0**-7)
