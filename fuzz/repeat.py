@@ -1,0 +1,62 @@
+"""One input again, in a process of its own that a crash may take down; and the shortest input with the same fault."""
+
+import faulthandler
+import os
+import select
+import signal
+import time
+import traceback
+
+from fuzz.target import Watched, own_place, signature
+HANGS = 10  # seconds without an answer
+
+
+def fault_of(target, data, *, show=False):
+    """The fault of a target on an input, None if it has none; on request its traceback goes to standard error."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _run(target, data, writing, show)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as told:
+        answered, _, _ = select.select([told], [], [], HANGS)
+        if not answered:
+            os.kill(child, signal.SIGKILL)
+        fault = told.read().decode() if answered else "hang"
+    _, status = os.waitpid(child, 0)
+    if answered and os.WIFSIGNALED(status):
+        fault = signal.Signals(os.WTERMSIG(status)).name
+    return fault or None
+
+
+def _run(target, data, writing, show):
+    """Run an input, say what its fault is, and end."""
+    try:
+        if show:
+            faulthandler.enable()
+            faulthandler.dump_traceback_later(HANGS - 1)
+        with own_place():
+            Watched(target.run)(data)
+    except BaseException as error:
+        if show:
+            traceback.print_exception(error)
+        os.write(writing, signature(error).encode())
+    finally:
+        os._exit(0)
+
+
+def shortest(target, data, *, seconds=30):
+    """The input without the runs of bytes that its fault does not need; as it is if its fault does not repeat."""
+    fault, stop = fault_of(target, data), time.monotonic() + seconds
+    length = len(data) // 2 if fault else 0
+    while length >= 1:
+        at = 0
+        while at < len(data) and time.monotonic() < stop:
+            less = data[:at] + data[at + length :]
+            if fault_of(target, less) == fault:
+                data = less
+            else:
+                at += length
+        length //= 2
+    return data

@@ -1,0 +1,111 @@
+"""The parent: it starts a worker for each target, and again after a fault, and keeps the inputs of faults."""
+
+import hashlib
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+FOUND = ROOT / "build" / "fuzz"  # where inputs of faults are kept
+MOST_FAULTS = 10  # of one target, of which hard ones cannot be passed over
+KINDS = {"timeout": "hang", "oom": "growth", "crash": "crash", "slow-unit": "slow"}
+
+
+class Fault(NamedTuple):
+    """What went wrong, with the input, shortened where that keeps the fault."""
+
+    target: str
+    fault: str
+    text: str
+    input: Path
+
+    def __str__(self):
+        repeat = f"python -m fuzz {self.target} --repeat {os.path.relpath(self.input)}"
+        return f"{self.target}: {self.fault}\n{self.text.rstrip()}\nrepeat: {repeat}\n"
+
+
+class Result(NamedTuple):
+    """What a target did."""
+
+    target: str
+    inputs: int
+    faults: list[Fault]
+
+
+def fuzz(targets, *, seconds, inputs, seed, workers, found=FOUND, tell=print):
+    """The results of targets that share a time, and a number of inputs if one is given."""
+    # every worker has something to do, and every target a turn
+    jobs = list(itertools.islice(itertools.cycle(targets), max(len(targets), workers)))
+    share = seconds * min(workers, len(jobs)) / len(jobs)
+    each = -1 if inputs is None else -(-inputs // len(jobs))
+    with ThreadPoolExecutor(workers) as pool:
+        runs = [
+            pool.submit(_job, target, share, each, seed + number, Path(found), tell)
+            for number, target in enumerate(jobs)
+        ]
+        results = [run.result() for run in runs]
+    return [_together(target, results) for target in dict.fromkeys(targets)]
+
+
+def _together(target, results):
+    own = [result for result in results if result.target == target]
+    return Result(target, sum(result.inputs for result in own), [one for result in own for one in result.faults])
+
+
+def _job(target, seconds, inputs, seed, found, tell):
+    """Run workers of a target until its time is over, one after the other where faults end them."""
+    deadline, done, faults = time.monotonic() + seconds, 0, []
+    while len(faults) < MOST_FAULTS:
+        left = -1 if inputs < 0 else inputs - done
+        ran, fault = _worker(target, seed + 1_000 * len(faults), left, deadline, faults, found)
+        done += ran
+        if fault is None:
+            break
+        faults.append(fault)
+        tell(fault)
+        if time.monotonic() >= deadline or 0 <= inputs <= done:
+            break
+    return Result(target, done, faults)
+
+
+def _worker(target, seed, inputs, deadline, faults, found):
+    """The inputs of one worker, and the fault that ended it."""
+    with tempfile.TemporaryDirectory(prefix="condmask-fuzz-") as name:
+        folder = Path(name)
+        (folder / "known").write_text("\n".join(fault.fault for fault in faults))
+        (folder / "inputs").write_bytes(bytes(8))
+        words = [target, folder, seed, inputs, deadline]
+        with (folder / "log").open("wb") as log:
+            code = _python("fuzz.worker", *words, stdout=log, stderr=log).wait()
+        ran = int.from_bytes((folder / "inputs").read_bytes(), "little")
+        return ran, None if code == 0 else _fault(target, folder, code, found)
+
+
+def _fault(target, folder, code, found):
+    """The fault that ended a worker, with its input in a place to stay."""
+    log = (folder / "log").read_text(errors="replace")
+    saved = next(folder.glob("saved-*"), None)
+    if saved is None:
+        raise RuntimeError(f"the worker of {target} ended with {code}:\n{log[-5000:]}")
+    told = json.loads((folder / "fault").read_text()) if (folder / "fault").exists() else {}
+    kind = KINDS[saved.name.split("-")[1]]
+    name = hashlib.sha256(saved.read_bytes()).hexdigest()[:12]
+    place = found / target / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(saved.read_bytes())
+    _python("fuzz", target, "--shorten", place, stdout=subprocess.DEVNULL).wait()
+    return Fault(target, told.get("fault", kind), told.get("text", log[-3000:]), place)
+
+
+def _python(module, *words, **options):
+    """A Python that runs a module of this repository."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.Popen([sys.executable, "-m", module, *map(str, words)], env=environment, **options)

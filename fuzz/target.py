@@ -1,0 +1,157 @@
+"""Targets: what is done with an input, and what counts as a fault.
+
+A module of ``fuzz.targets`` is a target. Its ``one`` takes bytes, or is decorated with `arguments`, which draws
+arguments from bytes. It may raise a refusal; anything else is a fault, an assertion above all. ``seeds()``, if it is
+there, gives bytes to start from, and ``TOKENS`` words that are worth inserting.
+"""
+
+import functools
+import importlib
+import os
+import resource
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+
+from condmask.errors import CondmaskError
+
+REFUSALS = (ValueError, TypeError, CondmaskError, ImportError, MemoryError)
+CORPUS = Path(__file__).parent / "corpus"
+MOST_BYTES = 512 << 20  # that one input may need
+MOST_LEFT = 64 << 20  # that all inputs together may leave behind
+SETTLED = 2_000  # inputs until caches are full
+SETTINGS = settings(
+    max_examples=50, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+
+
+class Growth(Exception):
+    """An input that needs too much memory, or the first after which too much was left behind."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function of bytes, bytes to begin with, and words that are worth inserting."""
+
+    name: str
+    module: Any
+
+    @property
+    def takes_arguments(self) -> bool:
+        """Whether Hypothesis draws its arguments from the bytes."""
+        return hasattr(self.module.one, "hypothesis")
+
+    @property
+    def run(self) -> Callable[[bytes], None]:
+        """What a fuzzer calls: it returns where condmask did its work, or refused."""
+        if self.takes_arguments:
+            return self.module.one.hypothesis.fuzz_one_input
+        return allowing_refusals(self.module.one)
+
+    def seeds(self) -> list[bytes]:
+        """What to begin with: what the target offers, and what once failed."""
+        return [*getattr(self.module, "seeds", list)(), *self.failures().values()]
+
+    def failures(self) -> dict[str, bytes]:
+        """Inputs that were faults once, by file."""
+        return {path.name: path.read_bytes() for path in sorted((CORPUS / self.name).glob("*"))}
+
+    @property
+    def tokens(self) -> list[bytes]:
+        """Words that mean something to what reads the input."""
+        return list(getattr(self.module, "TOKENS", []))
+
+
+def names() -> list[str]:
+    """The names of all targets."""
+    return sorted(path.stem for path in (Path(__file__).parent / "targets").glob("[a-z]*.py"))
+
+
+def load(name: str) -> Target:
+    """The target of a name; one with points is a module anywhere."""
+    return Target(name, importlib.import_module(name if "." in name else f"fuzz.targets.{name}"))
+
+
+def allowing_refusals(function: Callable[..., None]) -> Callable[..., None]:
+    """The function, in which a refusal in one line is no fault."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> None:
+        try:
+            function(*args, **kwargs)
+        except REFUSALS as error:
+            refusal = str(error)
+            if isinstance(error, CondmaskError):
+                assert refusal.strip() and "\n" not in refusal, f"refused in other than one line: {refusal!r}"
+
+    return call
+
+
+def arguments(**strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Draw the arguments of a target from these strategies."""
+    return lambda function: SETTINGS(given(**strategies)(allowing_refusals(function)))
+
+
+@contextmanager
+def own_place() -> Iterator[Path]:
+    """A folder in memory, if the system has one, in which an input may write; the state folder of the user is there,
+    too. Warnings are off: a warning is no fault, and each new text of one stays in memory.
+    """
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    before = {name: os.environ.get(name) for name in ("XDG_STATE_HOME", "HOME")}
+    here = Path.cwd()
+    with tempfile.TemporaryDirectory(prefix="condmask-fuzz-", dir=memory) as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        os.environ.update(XDG_STATE_HOME=folder + "/state", HOME=folder + "/home")
+        (Path(folder) / "work").mkdir()
+        os.chdir(Path(folder) / "work")
+        try:
+            yield Path(folder) / "work"
+        finally:
+            os.chdir(here)
+            for name, value in before.items():
+                os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+
+
+class Watched:
+    """A target's function that also raises where memory grows."""
+
+    def __init__(self, run: Callable[[bytes], None]) -> None:
+        self.run, self.inputs = run, 0
+        self.before, self.settled = peak(), 0
+
+    def __call__(self, data: bytes) -> None:
+        self.inputs += 1
+        self.run(data)
+        if peak() - self.before > MOST_BYTES:
+            raise Growth(f"an input needs more than {MOST_BYTES >> 20} MB")
+        if self.inputs % SETTLED == 0:
+            now = resident()
+            self.settled = self.settled or now
+            if now - self.settled > MOST_LEFT:
+                raise Growth(f"{self.inputs:,} inputs left more than {MOST_LEFT >> 20} MB")
+
+
+def peak() -> int:
+    """The most bytes that this process ever had in memory."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def resident() -> int:
+    """The bytes that this process has in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def signature(error: BaseException) -> str:
+    """What tells a fault from others: its type, and the last line of the package or the target that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "/condmask/" in frame.filename or "/fuzz/targets/" in frame.filename]
+    last = (own or frames)[-1]
+    return f"{type(error).__name__} in {Path(last.filename).name}:{last.lineno}"

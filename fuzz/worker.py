@@ -1,0 +1,76 @@
+"""A process in which libFuzzer runs one target, until time is over or at the first new fault.
+
+The parent gives a folder: ``known`` has the faults to pass over, ``seeds`` what to begin with; ``inputs`` holds the
+number of inputs, and a fault leaves ``fault`` and, from libFuzzer, the input.
+"""
+
+import json
+import mmap
+import struct
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import atheris
+
+from fuzz.target import Watched, load, own_place, signature
+
+HANGS = 10  # seconds without an answer
+LARGEST = 1 << 16  # bytes of an input
+
+
+class Reporting(Watched):
+    """A watched function that counts where the parent sees it, and says what went wrong."""
+
+    def __init__(self, run, folder):
+        super().__init__(run)
+        self.known = {*(folder / "known").read_text().splitlines()}
+        self.folder = folder
+        with (folder / "inputs").open("r+b") as file:
+            self.counter = mmap.mmap(file.fileno(), 8)
+
+    def __call__(self, data):
+        try:
+            super().__call__(data)
+        except Exception as error:
+            if (fault := signature(error)) not in self.known:
+                described = {"fault": fault, "text": "".join(traceback.format_exception(error))}
+                (self.folder / "fault").write_text(json.dumps(described))
+                raise
+        finally:
+            struct.pack_into("<Q", self.counter, 0, self.inputs)
+
+
+def main(name, folder, seed, inputs, deadline):
+    """Run a target on so many inputs (-1: no limit), until the deadline on the clock of `time.monotonic`."""
+    folder = Path(folder).absolute()
+    with own_place(), atheris.instrument_imports(include=["condmask"], exclude=["condmask.kernels"]):
+        target = load(name)
+        (folder / "seeds").mkdir(exist_ok=True)
+        for number, data in enumerate([b"", *target.seeds()]):
+            (folder / "seeds" / f"{number}").write_bytes(data)
+        words = [b"\0\0\0\0", *target.tokens]  # libFuzzer wants one
+        (folder / "tokens").write_text("".join(f'"{escaped(word)}"\n' for word in words))
+        options = {
+            "seed": seed,
+            "runs": inputs,
+            "max_total_time": max(1, round(float(deadline) - time.monotonic())),
+            "timeout": HANGS,
+            "rss_limit_mb": 4096,
+            "max_len": LARGEST,
+            "dict": folder / "tokens",
+            "artifact_prefix": f"{folder}/saved-",
+        }
+        told = [f"-{option}={value}" for option, value in options.items()]
+        atheris.Setup([sys.argv[0], *told, str(folder / "seeds")], Reporting(target.run, folder))
+        atheris.Fuzz()
+
+
+def escaped(token):
+    """A word as a dictionary of libFuzzer has it."""
+    return "".join(f"\\x{byte:02X}" for byte in token)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
