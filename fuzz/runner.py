@@ -45,34 +45,34 @@ def fuzz(targets, *, seconds, inputs, seed, workers, found=FOUND, tell=print):
     jobs = list(itertools.islice(itertools.cycle(targets), max(len(targets), workers)))
     share = seconds * min(workers, len(jobs)) / len(jobs)
     each = -1 if inputs is None else -(-inputs // len(jobs))
+    faults = {target: [] for target in targets}
     with ThreadPoolExecutor(workers) as pool:
         runs = [
-            pool.submit(_job, target, share, each, seed + number, Path(found), tell)
+            pool.submit(_job, target, share, each, seed + number, faults[target], Path(found), tell)
             for number, target in enumerate(jobs)
         ]
-        results = [run.result() for run in runs]
-    return [_together(target, results) for target in dict.fromkeys(targets)]
+        done = [run.result() for run in runs]
+    return [
+        Result(target, sum(ran for ran, job in zip(done, jobs, strict=True) if job == target), faults[target])
+        for target in faults
+    ]
 
 
-def _together(target, results):
-    own = [result for result in results if result.target == target]
-    return Result(target, sum(result.inputs for result in own), [one for result in own for one in result.faults])
-
-
-def _job(target, seconds, inputs, seed, found, tell):
-    """Run workers of a target until its time is over, one after the other where faults end them."""
-    deadline, done, faults = time.monotonic() + seconds, 0, []
+def _job(target, seconds, inputs, seed, faults, found, tell):
+    """The inputs of a target until its time is over, of one worker after the other where faults end them."""
+    deadline, done = time.monotonic() + seconds, 0
     while len(faults) < MOST_FAULTS:
         left = -1 if inputs < 0 else inputs - done
         ran, fault = _worker(target, seed + 1_000 * len(faults), left, deadline, faults, found)
         done += ran
         if fault is None:
             break
+        if fault.fault not in [known.fault for known in faults]:
+            tell(fault)
         faults.append(fault)
-        tell(fault)
         if time.monotonic() >= deadline or 0 <= inputs <= done:
             break
-    return Result(target, done, faults)
+    return done
 
 
 def _worker(target, seed, inputs, deadline, faults, found):
@@ -101,7 +101,8 @@ def _fault(target, folder, code, found):
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(saved.read_bytes())
     _python("fuzz", target, "--shorten", place, stdout=subprocess.DEVNULL).wait()
-    return Fault(target, told.get("fault", kind), told.get("text", log[-3000:]), place)
+    _, _, last = log.partition("INITED")
+    return Fault(target, told.get("fault", kind), told.get("text", last), place)
 
 
 def _python(module, *words, **options):

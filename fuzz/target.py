@@ -20,9 +20,12 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 
+import condmask
 from condmask.errors import CondmaskError
 
 REFUSALS = (ValueError, TypeError, CondmaskError, ImportError, MemoryError)
+PACKAGE = str(Path(condmask.__file__).parent)
+OWN = (PACKAGE, str(Path(__file__).parent / "targets"))
 CORPUS = Path(__file__).parent / "corpus"
 MOST_BYTES = 512 << 20  # that one input may need
 MOST_LEFT = 64 << 20  # that all inputs together may leave behind
@@ -87,6 +90,8 @@ def allowing_refusals(function: Callable[..., None]) -> Callable[..., None]:
         try:
             function(*args, **kwargs)
         except REFUSALS as error:
+            if not last_own_frame(error).filename.startswith(PACKAGE):
+                raise AssertionError("the target itself is at fault") from error
             refusal = str(error)
             if isinstance(error, CondmaskError):
                 assert refusal.strip() and "\n" not in refusal, f"refused in other than one line: {refusal!r}"
@@ -105,19 +110,19 @@ def own_place() -> Iterator[Path]:
     too. Warnings are off: a warning is no fault, and each new text of one stays in memory.
     """
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    before = {name: os.environ.get(name) for name in ("XDG_STATE_HOME", "HOME")}
+    before = os.environ.get("XDG_STATE_HOME")
     here = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="condmask-fuzz-", dir=memory) as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        os.environ.update(XDG_STATE_HOME=folder + "/state", HOME=folder + "/home")
+        os.environ["XDG_STATE_HOME"] = folder + "/state"
         (Path(folder) / "work").mkdir()
         os.chdir(Path(folder) / "work")
         try:
             yield Path(folder) / "work"
         finally:
             os.chdir(here)
-            for name, value in before.items():
-                os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+            os.environ.pop("XDG_STATE_HOME")
+            os.environ.update({} if before is None else {"XDG_STATE_HOME": before})
 
 
 class Watched:
@@ -149,9 +154,15 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
+def last_own_frame(error: BaseException) -> traceback.FrameSummary:
+    """The last place in the package or in a target that an error came through."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    own = [one for one in frames if any(part in one[0].f_code.co_filename for part in OWN)]
+    frame, line = (own or frames)[-1]
+    return traceback.FrameSummary(frame.f_code.co_filename, line, frame.f_code.co_name, lookup_line=False)
+
+
 def signature(error: BaseException) -> str:
     """What tells a fault from others: its type, and the last line of the package or the target that raised it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "/condmask/" in frame.filename or "/fuzz/targets/" in frame.filename]
-    last = (own or frames)[-1]
-    return f"{type(error).__name__} in {Path(last.filename).name}:{last.lineno}"
+    frame = last_own_frame(error)
+    return f"{type(error).__name__} in {Path(frame.filename).name}:{frame.lineno}"

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import atheris
 
+import condmask
+
 from fuzz.target import Watched, load, own_place, signature
 
 HANGS = 10  # seconds without an answer
@@ -45,7 +47,7 @@ class Reporting(Watched):
 def main(name, folder, seed, inputs, deadline):
     """Run a target on so many inputs (-1: no limit), until the deadline on the clock of `time.monotonic`."""
     folder = Path(folder).absolute()
-    with own_place(), atheris.instrument_imports(include=["condmask"], exclude=["condmask.kernels"]):
+    with own_place(), atheris.instrument_imports(include=["condmask"], exclude=compiled()):
         target = load(name)
         (folder / "seeds").mkdir(exist_ok=True)
         for number, data in enumerate([b"", *target.seeds()]):
@@ -65,6 +67,12 @@ def main(name, folder, seed, inputs, deadline):
         told = [f"-{option}={value}" for option, value in options.items()]
         atheris.Setup([sys.argv[0], *told, str(folder / "seeds")], Reporting(target.run, folder))
         atheris.Fuzz()
+
+
+def compiled():
+    """Modules that Numba compiles, which cannot tell what lines it runs."""
+    kernels = Path(condmask.__file__).parent / "kernels"
+    return [f"condmask.kernels.{path.stem}" for path in kernels.glob("*.py")]
 
 
 def escaped(token):

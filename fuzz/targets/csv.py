@@ -16,11 +16,15 @@ TOKENS = [
 NUMBERS = "x"
 
 
-def one(data, name="a.csv"):
-    path = fresh(name, data)
+def one(data):
+    check(fresh("a.csv", data), data)
+
+
+def check(path, text):
+    """What a file that holds this text must fulfil."""
     table = open_table(path)
     if table.dialect.encoding == "utf-8":
-        compare(table, data)
+        compare(table, text)
     if NUMBERS in table.names:
         before = cm.read_column(path, NUMBERS)
         target = released(path, NUMBERS)
@@ -31,11 +35,11 @@ def one(data, name="a.csv"):
         assert np.array_equal(np.isnan(after), np.isnan(before)), "values appear or vanish"
 
 
-def compare(table, data):
+def compare(table, content):
     """Records are those that Python's module reads."""
     columns = [name for name in table.names if table.names.count(name) == 1][:3]
     ours = {name: labels_of_column(table, name).tolist() for name in columns}
-    text = data[data.index(table.dialect.header) + len(table.dialect.header) :].decode()
+    text = content[content.index(table.dialect.header) + len(table.dialect.header) :].decode()
     rows = csv.reader(
         io.StringIO(text, newline=""), delimiter=table.dialect.delimiter, skipinitialspace=table.dialect.blank
     )
