@@ -11,7 +11,9 @@ from fuzz.target import load, names
 
 def main():
     """Run what the command line asks for; the exit code is 1 if there was a fault."""
-    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Run targets; without any, all of them.")
+    parser = argparse.ArgumentParser(
+        prog="python -m fuzz", description="Run targets; without any, all of them."
+    )
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(names()))
     parser.add_argument("--seconds", type=float, default=60.0, help="in all (default: 60)")
     parser.add_argument("--inputs", type=int, help="in all; the time ends it, too")
@@ -28,17 +30,25 @@ def main():
             parser.error("--repeat and --shorten need one target")
         target = load(args.targets[0])
         if args.shorten:
-            args.shorten.write_bytes(shortest(target, args.shorten.read_bytes()))
-            return 0
+            less = shortest(target, args.shorten.read_bytes())
+            if less is not None:
+                args.shorten.write_bytes(less)
+            return int(less is None)
         fault = fault_of(target, args.repeat.read_bytes(), show=True)
         print(fault or "no fault")
         return int(fault is not None)
     results = fuzz(
-        args.targets or names(), seconds=args.seconds, inputs=args.inputs, seed=args.seed, workers=args.workers
+        args.targets or names(),
+        seconds=args.seconds,
+        inputs=args.inputs,
+        seed=args.seed,
+        workers=args.workers,
     )
     for result in results:
         print(f"{result.target:20}{result.inputs:>12,} inputs{len(result.faults):>4} faults")
-    print(f"{'all':20}{sum(r.inputs for r in results):>12,} inputs{sum(len(r.faults) for r in results):>4} faults")
+    print(
+        f"{'all':20}{sum(r.inputs for r in results):>12,} inputs{sum(len(r.faults) for r in results):>4} faults"
+    )
     return int(any(result.faults for result in results))
 
 

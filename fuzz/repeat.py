@@ -8,6 +8,7 @@ import time
 import traceback
 
 from fuzz.target import Watched, own_place, signature
+
 HANGS = 10  # seconds without an answer
 
 
@@ -37,7 +38,7 @@ def _run(target, data, writing, show):
             faulthandler.enable()
             faulthandler.dump_traceback_later(HANGS - 1)
         with own_place():
-            Watched(target.run)(data)
+            Watched(target)(data)
     except BaseException as error:
         if show:
             traceback.print_exception(error)
@@ -47,9 +48,11 @@ def _run(target, data, writing, show):
 
 
 def shortest(target, data, *, seconds=30):
-    """The input without the runs of bytes that its fault does not need; as it is if its fault does not repeat."""
+    """The input without the runs of bytes that its fault does not need; None if its fault does not repeat."""
     fault, stop = fault_of(target, data), time.monotonic() + seconds
-    length = len(data) // 2 if fault else 0
+    if fault is None:
+        return None
+    length = len(data) // 2
     while length >= 1:
         at = 0
         while at < len(data) and time.monotonic() < stop:

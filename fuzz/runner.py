@@ -60,23 +60,20 @@ def fuzz(targets, *, seconds, inputs, seed, workers, found=FOUND, tell=print):
 
 def _job(target, seconds, inputs, seed, faults, found, tell):
     """The inputs of a target until its time is over, of one worker after the other where faults end them."""
-    deadline, done = time.monotonic() + seconds, 0
-    while len(faults) < MOST_FAULTS:
+    deadline, done, ended = time.monotonic() + seconds, 0, False
+    while not ended and len(faults) < MOST_FAULTS:
         left = -1 if inputs < 0 else inputs - done
-        ran, fault = _worker(target, seed + 1_000 * len(faults), left, deadline, faults, found)
+        ended, ran, fault = _worker(target, seed + done, left, deadline, faults, found)
         done += ran
-        if fault is None:
-            break
-        if fault.fault not in [known.fault for known in faults]:
+        ended = ended or time.monotonic() >= deadline or 0 <= inputs <= done
+        if fault is not None and fault.fault not in [known.fault for known in faults]:
             tell(fault)
-        faults.append(fault)
-        if time.monotonic() >= deadline or 0 <= inputs <= done:
-            break
+        faults += [] if fault is None else [fault]
     return done
 
 
 def _worker(target, seed, inputs, deadline, faults, found):
-    """The inputs of one worker, and the fault that ended it."""
+    """Whether a worker came to its end, its inputs, and the fault that ended it before."""
     with tempfile.TemporaryDirectory(prefix="condmask-fuzz-") as name:
         folder = Path(name)
         (folder / "known").write_text("\n".join(fault.fault for fault in faults))
@@ -85,11 +82,11 @@ def _worker(target, seed, inputs, deadline, faults, found):
         with (folder / "log").open("wb") as log:
             code = _python("fuzz.worker", *words, stdout=log, stderr=log).wait()
         ran = int.from_bytes((folder / "inputs").read_bytes(), "little")
-        return ran, None if code == 0 else _fault(target, folder, code, found)
+        return code == 0, ran, None if code == 0 else _fault(target, folder, code, found)
 
 
 def _fault(target, folder, code, found):
-    """The fault that ended a worker, with its input in a place to stay."""
+    """The fault that ended a worker, with its input in a place to stay; None where it does not hang again."""
     log = (folder / "log").read_text(errors="replace")
     saved = next(folder.glob("saved-*"), None)
     if saved is None:
@@ -100,7 +97,10 @@ def _fault(target, folder, code, found):
     place = found / target / name
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(saved.read_bytes())
-    _python("fuzz", target, "--shorten", place, stdout=subprocess.DEVNULL).wait()
+    repeats = _python("fuzz", target, "--shorten", place, stdout=subprocess.DEVNULL).wait() == 0
+    if kind == "hang" and not repeats:  # other processes held it up
+        place.unlink()
+        return None
     _, _, last = log.partition("INITED")
     return Fault(target, told.get("fault", kind), told.get("text", last), place)
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from hypothesis import HealthCheck, given, settings
 
 import condmask
@@ -51,16 +52,18 @@ class Target:
         """Whether Hypothesis draws its arguments from the bytes."""
         return hasattr(self.module.one, "hypothesis")
 
-    @property
-    def run(self) -> Callable[[bytes], None]:
-        """What a fuzzer calls: it returns where condmask did its work, or refused."""
+    def run(self, data: bytes) -> bool:
+        """Run an input; False where its bytes are too few for arguments, and nothing ran."""
         if self.takes_arguments:
-            return self.module.one.hypothesis.fuzz_one_input
-        return allowing_refusals(self.module.one)
+            return self.module.one.hypothesis.fuzz_one_input(data) is not None
+        allowing_refusals(self.module.one)(data)
+        return True
 
     def seeds(self) -> list[bytes]:
-        """What to begin with: what the target offers, and what once failed."""
-        return [*getattr(self.module, "seeds", list)(), *self.failures().values()]
+        """What to begin with: what the target offers, or bytes for many arguments, and what once failed."""
+        random = np.random.default_rng(1)
+        drawn = [random.bytes(size) for size in (64, 256, 1024, 4096) * 4] if self.takes_arguments else []
+        return [*drawn, *getattr(self.module, "seeds", list)(), *self.failures().values()]
 
     def failures(self) -> dict[str, bytes]:
         """Inputs that were faults once, by file."""
@@ -101,7 +104,19 @@ def allowing_refusals(function: Callable[..., None]) -> Callable[..., None]:
 
 def arguments(**strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Draw the arguments of a target from these strategies."""
-    return lambda function: SETTINGS(given(**strategies)(allowing_refusals(function)))
+
+    def target(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def call(**drawn: Any) -> None:
+            try:
+                allowing_refusals(function)(**drawn)
+            except Exception as error:
+                error.add_note(f"arguments: {drawn!r}"[:5000])
+                raise
+
+        return SETTINGS(given(**strategies)(call))
+
+    return target
 
 
 @contextmanager
@@ -112,7 +127,10 @@ def own_place() -> Iterator[Path]:
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     before = os.environ.get("XDG_STATE_HOME")
     here = Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="condmask-fuzz-", dir=memory) as folder, warnings.catch_warnings():
+    with (
+        tempfile.TemporaryDirectory(prefix="condmask-fuzz-", dir=memory) as folder,
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")
         os.environ["XDG_STATE_HOME"] = folder + "/state"
         (Path(folder) / "work").mkdir()
@@ -126,15 +144,14 @@ def own_place() -> Iterator[Path]:
 
 
 class Watched:
-    """A target's function that also raises where memory grows."""
+    """A target that also raises where memory grows, and counts its inputs."""
 
-    def __init__(self, run: Callable[[bytes], None]) -> None:
-        self.run, self.inputs = run, 0
+    def __init__(self, target: Target) -> None:
+        self.target, self.inputs = target, 0
         self.before, self.settled = peak(), 0
 
     def __call__(self, data: bytes) -> None:
-        self.inputs += 1
-        self.run(data)
+        self.inputs += self.target.run(data)
         if peak() - self.before > MOST_BYTES:
             raise Growth(f"an input needs more than {MOST_BYTES >> 20} MB")
         if self.inputs % SETTLED == 0:

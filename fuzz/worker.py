@@ -15,7 +15,6 @@ from pathlib import Path
 import atheris
 
 import condmask
-
 from fuzz.target import Watched, load, own_place, signature
 
 HANGS = 10  # seconds without an answer
@@ -25,8 +24,8 @@ LARGEST = 1 << 16  # bytes of an input
 class Reporting(Watched):
     """A watched function that counts where the parent sees it, and says what went wrong."""
 
-    def __init__(self, run, folder):
-        super().__init__(run)
+    def __init__(self, target, folder):
+        super().__init__(target)
         self.known = {*(folder / "known").read_text().splitlines()}
         self.folder = folder
         with (folder / "inputs").open("r+b") as file:
@@ -61,11 +60,12 @@ def main(name, folder, seed, inputs, deadline):
             "timeout": HANGS,
             "rss_limit_mb": 4096,
             "max_len": LARGEST,
+            "len_control": 0 if target.takes_arguments else 100,  # few bytes draw no arguments
             "dict": folder / "tokens",
             "artifact_prefix": f"{folder}/saved-",
         }
         told = [f"-{option}={value}" for option, value in options.items()]
-        atheris.Setup([sys.argv[0], *told, str(folder / "seeds")], Reporting(target.run, folder))
+        atheris.Setup([sys.argv[0], *told, str(folder / "seeds")], Reporting(target, folder))
         atheris.Fuzz()
 
 

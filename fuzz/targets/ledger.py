@@ -11,7 +11,17 @@ ENTRY = {
     "records": 120, "samples": [{"level": 2, "whole": 7, "records": "AQIDBAUGBwgBAgMEBQYHCA=="}],
 }  # fmt: skip
 TOKENS = [f'"{word}"'.encode() for word in (*ENTRY, *ENTRY["samples"][0], "ledger", "key", "forgotten")]
-TOKENS += [b"null", b"1e400", b"-1", b"[]", b"{}", b"\n", b"9" * 30, b"2026-01-02", b"0001-01-01T00:00:00+23:59"]
+TOKENS += [
+    b"null",
+    b"1e400",
+    b"-1",
+    b"[]",
+    b"{}",
+    b"\n",
+    b"9" * 30,
+    b"2026-01-02",
+    b"0001-01-01T00:00:00+23:59",
+]
 
 
 def one(data):

@@ -22,6 +22,8 @@ def seeds():
     small = TABLE.slice(0, 6)
     yield as_parquet(small.select(["x", "t"]))
     yield as_parquet(small.select(["x", "d"]), compression="zstd", row_group_size=3)
-    yield as_parquet(small.select(["k", "x"]), compression="none", use_dictionary=False, data_page_version="2.0")
+    yield as_parquet(
+        small.select(["k", "x"]), compression="none", use_dictionary=False, data_page_version="2.0"
+    )
     yield as_parquet(small.slice(0, 0))
     yield as_parquet(pa.table({"x": [1.5, 2.5], "l": [[1], []], "s": [{"a": 1}, None]}), compression="none")

@@ -7,7 +7,9 @@ from condmask.files import parquet_footer as footers
 from fuzz.material import as_parquet, fresh
 from fuzz.targets import parquet
 
-CONTENT = as_parquet(pa.table({"x": [1.5, 2.5, None], "t": ["a", "b", "a"]}), compression="none", row_group_size=2)
+CONTENT = as_parquet(
+    pa.table({"x": [1.5, 2.5, None], "t": ["a", "b", "a"]}), compression="none", row_group_size=2
+)
 LENGTH = int.from_bytes(CONTENT[-8:-4], "little")
 BEFORE = CONTENT[: -8 - LENGTH]
 

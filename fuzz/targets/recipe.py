@@ -5,7 +5,16 @@ from condmask.schemes.parameters import PARAMETERS
 from fuzz.material import fresh
 
 TOKENS = [word.encode() for word in (*TOP, *PARAMETERS, *REPORT, *CSV)]
-TOKENS += [b"[columns.x]\n", b"[scheme]\n", b"[checks.x]\n", b"[report.within]\n", b" = ", b'"1/0"', b"nan", b"inf"]
+TOKENS += [
+    b"[columns.x]\n",
+    b"[scheme]\n",
+    b"[checks.x]\n",
+    b"[report.within]\n",
+    b" = ",
+    b'"1/0"',
+    b"nan",
+    b"inf",
+]
 TOKENS += [b"1e400", b"[]", b"{}", b"1979-05-27", b"true", b"false", b"[[", b'"\\u0000"', b"0x_", b"9" * 400]
 
 

@@ -3,9 +3,30 @@
 from condmask.studies.toml import PLAIN, read_study
 from fuzz.material import fresh
 
-TOKENS = [word.encode() for word in (*PLAIN, "population", "schemes", "kind", "margins", "correlation", "column")]
-TOKENS += [b"[[schemes]]\n", b"[population]\n", b"[[population.margins]]\n", b" = ", b"nan", b"inf", b"[]", b"{}"]
-TOKENS += [b'"copula"', b'"file"', b'"paper"', b'"norm"', b'"gamma"', b'"levy_stable"', b'"1/0"', b"1e400", b"true"]
+TOKENS = [
+    word.encode() for word in (*PLAIN, "population", "schemes", "kind", "margins", "correlation", "column")
+]
+TOKENS += [
+    b"[[schemes]]\n",
+    b"[population]\n",
+    b"[[population.margins]]\n",
+    b" = ",
+    b"nan",
+    b"inf",
+    b"[]",
+    b"{}",
+]
+TOKENS += [
+    b'"copula"',
+    b'"file"',
+    b'"paper"',
+    b'"norm"',
+    b'"gamma"',
+    b'"levy_stable"',
+    b'"1/0"',
+    b"1e400",
+    b"true",
+]
 
 
 def one(data):

@@ -16,7 +16,10 @@ def one(data):
 
 
 def seeds():
-    for table in (pa.table({"x": [1.5, None], "t": ["a", "b"]}), pa.table({"l": [[1], []], "m": [{"a": 1}, None]})):
+    for table in (
+        pa.table({"x": [1.5, None], "t": ["a", "b"]}),
+        pa.table({"l": [[1], []], "m": [{"a": 1}, None]}),
+    ):
         file = io.BytesIO()
         pq.write_table(table, file)
         content = file.getvalue()

@@ -69,7 +69,7 @@ class Parser(argparse.ArgumentParser):
         found, rest = super().parse_known_args(*args, **options)
         if rest:
             known = [option for action in self._actions for option in action.option_strings]
-            near = difflib.get_close_matches(next((text for text in rest if text[0] == "-"), ""), known, 1)
+            near = difflib.get_close_matches(next((text for text in rest if text[:1] == "-"), ""), known, 1)
             self.error(f"unknown: {' '.join(rest)}" + (f"; did you mean {near[0]}?" if near else ""))
         return found, rest
 
