@@ -82,6 +82,13 @@ def lowest(session):
 
 
 @nox.session
+def fuzz(session):
+    """Targets of ``fuzz/`` for a minute; ``nox -s fuzz -- --seconds 3600`` for an hour, or ``-- csv`` for one."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "fuzz", *session.posargs, env=SETTINGS | {"PYTHONPATH": ""})
+
+
+@nox.session
 def bench(session):
     """The answers of the comparisons with others; ``nox -s bench -- --benchmark-enable`` times them."""
     session.install("-e", ".[test,peers]")

@@ -46,9 +46,8 @@ def main():
     )
     for result in results:
         print(f"{result.target:20}{result.inputs:>12,} inputs{len(result.faults):>4} faults")
-    print(
-        f"{'all':20}{sum(r.inputs for r in results):>12,} inputs{sum(len(r.faults) for r in results):>4} faults"
-    )
+    inputs, faults = sum(result.inputs for result in results), sum(len(result.faults) for result in results)
+    print(f"{'all':20}{inputs:>12,} inputs{faults:>4} faults")
     return int(any(result.faults for result in results))
 
 

@@ -61,7 +61,7 @@ def nothing_left() -> Iterator[None]:
 
 def released(source: Path, column: str, **options: Any) -> Path:
     """What becomes of a file in which a column is masked; a refusal leaves nothing."""
-    target = source.with_name("released" + "".join(source.suffixes))
+    target = Path("released" + "".join(source.suffixes))
     with nothing_left():
         cm.mask_file(
             source, target, {column: SCHEME}, rng=1, nan_policy="omit", accept_visible_coins=True,

@@ -1,4 +1,4 @@
-"""One input again, in a process of its own that a crash may take down; and the shortest input with the same fault."""
+"""One input again, in a process that it may take down; and the shortest input with the same fault."""
 
 import faulthandler
 import os
@@ -13,7 +13,7 @@ HANGS = 10  # seconds without an answer
 
 
 def fault_of(target, data, *, show=False):
-    """The fault of a target on an input, None if it has none; on request its traceback goes to standard error."""
+    """The fault of a target on an input, or None; if asked for, its traceback goes to standard error."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

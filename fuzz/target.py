@@ -1,8 +1,8 @@
 """Targets: what is done with an input, and what counts as a fault.
 
-A module of ``fuzz.targets`` is a target. Its ``one`` takes bytes, or is decorated with `arguments`, which draws
-arguments from bytes. It may raise a refusal; anything else is a fault, an assertion above all. ``seeds()``, if it is
-there, gives bytes to start from, and ``TOKENS`` words that are worth inserting.
+A module of ``fuzz.targets`` is a target. Its ``one`` takes bytes, or is decorated with `arguments`, which
+draws arguments from bytes. It may raise a refusal; anything else is a fault, an assertion above all.
+``seeds()``, if it is there, gives bytes to start from, and ``TOKENS`` words that are worth inserting.
 """
 
 import functools
@@ -36,7 +36,7 @@ SETTINGS = settings(
 )
 
 
-class Growth(Exception):
+class GrowthError(Exception):
     """An input that needs too much memory, or the first after which too much was left behind."""
 
 
@@ -97,7 +97,7 @@ def allowing_refusals(function: Callable[..., None]) -> Callable[..., None]:
                 raise AssertionError("the target itself is at fault") from error
             refusal = str(error)
             if isinstance(error, CondmaskError):
-                assert refusal.strip() and "\n" not in refusal, f"refused in other than one line: {refusal!r}"
+                assert len(refusal.splitlines()) == 1, f"refused in other than one line: {refusal!r}"
 
     return call
 
@@ -121,8 +121,9 @@ def arguments(**strategies: Any) -> Callable[[Callable[..., None]], Callable[...
 
 @contextmanager
 def own_place() -> Iterator[Path]:
-    """A folder in memory, if the system has one, in which an input may write; the state folder of the user is there,
-    too. Warnings are off: a warning is no fault, and each new text of one stays in memory.
+    """A folder in memory, if the system has one, in which inputs may write, the user's ledger among it.
+
+    Warnings are off: a warning is no fault, and each new text of one would stay in memory.
     """
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     before = os.environ.get("XDG_STATE_HOME")
@@ -153,12 +154,12 @@ class Watched:
     def __call__(self, data: bytes) -> None:
         self.inputs += self.target.run(data)
         if peak() - self.before > MOST_BYTES:
-            raise Growth(f"an input needs more than {MOST_BYTES >> 20} MB")
+            raise GrowthError(f"an input needs more than {MOST_BYTES >> 20} MB")
         if self.inputs % SETTLED == 0:
             now = resident()
             self.settled = self.settled or now
             if now - self.settled > MOST_LEFT:
-                raise Growth(f"{self.inputs:,} inputs left more than {MOST_LEFT >> 20} MB")
+                raise GrowthError(f"{self.inputs:,} inputs left more than {MOST_LEFT >> 20} MB")
 
 
 def peak() -> int:
@@ -180,6 +181,6 @@ def last_own_frame(error: BaseException) -> traceback.FrameSummary:
 
 
 def signature(error: BaseException) -> str:
-    """What tells a fault from others: its type, and the last line of the package or the target that raised it."""
+    """What tells a fault from others: its type, and the last line of the package or the target."""
     frame = last_own_frame(error)
     return f"{type(error).__name__} in {Path(frame.filename).name}:{frame.lineno}"

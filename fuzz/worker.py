@@ -1,7 +1,7 @@
 """A process in which libFuzzer runs one target, until time is over or at the first new fault.
 
-The parent gives a folder: ``known`` has the faults to pass over, ``seeds`` what to begin with; ``inputs`` holds the
-number of inputs, and a fault leaves ``fault`` and, from libFuzzer, the input.
+The parent gives a folder, in which ``known`` has the faults to pass over; ``inputs`` gets the number of
+inputs, and a fault leaves ``fault`` and, from libFuzzer, the input.
 """
 
 import json

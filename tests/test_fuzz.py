@@ -13,8 +13,8 @@ from fuzz.target import CORPUS, load, names, own_place
 PLANTED = {  # what a target does with an input that has an "a" in it, and what the runner calls it
     "crash": ("os.abort()", "crash"),
     "hang": ("time.sleep(1000)", "hang"),
-    "growth": ("np.ones(80 << 20)", "Growth in target.py"),
-    "leak": ("KEPT.append(np.ones(1 << 14))", "Growth in target.py"),
+    "growth": ("np.ones(80 << 20)", "GrowthError in target.py"),
+    "leak": ("KEPT.append(np.ones(1 << 17))", "GrowthError in target.py"),
     "wrong_error": ("{}['a']", "KeyError in wrong_error.py"),
     "wrong_answer": ("assert data != data", "AssertionError in wrong_answer.py"),
 }

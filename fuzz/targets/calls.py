@@ -19,13 +19,16 @@ FUNCTIONS = {
         "AdditiveNoise", "ConditionalMasking", "Counts", "CsvFormat", "DataShuffling", "DataSwapping",
         "MultiplicativeNoise", "NormalCopula", "RankSwapping", "Resampled", "audit", "compare_distributions",
         "insider_risk", "mask_file", "mask_table", "plan", "read_column", "read_counts", "read_release",
-        "read_schemes", "record_linkage", "record_risk", "release_risk", "report", "risk", "run_recipe", "uniques",
+        "read_schemes", "record_linkage", "record_risk", "release_risk", "report", "risk", "run_recipe",
+        "uniques",
     )
 }  # fmt: skip
 METHODS = sorted(name for name in dir(cm.Estimate) if not name.startswith("_") and name != "plot_cdf")
 KEYWORDS = (
-    "p", "sigma", "d", "decimals", "step", "level", "target", "order", "strata", "rng", "workers", "n", "noise", "range",
-    "missing", "overwrite", "column", "other", "labels", "weights", "q", "x", "method", "bandwidth", "nan_policy",
+    "p", "sigma", "d", "decimals", "step", "level", "target", "order", "strata", "rng", "workers", "n",
+    "noise", "range",
+    "missing", "overwrite", "column", "other", "labels", "weights", "q", "x", "method", "bandwidth",
+    "nan_policy",
 )  # fmt: skip
 
 
@@ -52,10 +55,7 @@ VALUES = st.one_of(anything(), columns(45), st.just(X), st.just("a.csv"), number
 )  # fmt: skip
 def one(of, function, method, given, named):
     fresh("a.csv", b"x,t\n1.5,a\n2.5,b\n")
-    if of < 0:
-        called = FUNCTIONS[function]
-    else:
-        called = getattr(estimates()[of], method, None)
+    called = FUNCTIONS[function] if of < 0 else getattr(estimates()[of], method, None)
     if not callable(called):
         return
     call(called, given, named)

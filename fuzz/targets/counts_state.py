@@ -1,4 +1,4 @@
-"""Counts whose description was changed: refused, or sound (``counts`` changes the bytes, which a sum protects)."""
+"""Counts of which what the bytes say was changed, and not the bytes: refused, or sound."""
 
 import json
 
@@ -27,7 +27,7 @@ TOKENS += [
 
 
 def one(data):
-    """The description is text up to a null byte; numbers after it stand for the values, their counts, the pairs."""
+    """The description is text up to a null byte; numbers after it are the pairs, values and counts."""
     text, _, rest = data.partition(b"\0")
     try:
         described = json.loads(text)

@@ -1,4 +1,4 @@
-"""A CSV file: texts are those of Python's module, numbers those of ``float``; only the masked column changes."""
+"""A CSV file: its texts are those that Python's module reads, and only the masked column changes."""
 
 import csv
 import io
@@ -10,7 +10,8 @@ from condmask.files.read import labels_of_column, open_table, read_labels
 from fuzz.material import fresh, released, same
 
 TOKENS = [
-    b"\r\n", b'"', b'""', b",", b";", b"\t", b"|", b"x", b"NA", b"NaN", b"sep=;\n", b"\xef\xbb\xbf", b"\xff\xfe",
+    b"\r\n", b'"', b'""', b",", b";", b"\t", b"|", b"x", b"NA", b"NaN", b"sep=;\n", b"\xef\xbb\xbf",
+    b"\xff\xfe",
     b"1e308", b"-0", b"0x1", b"inf", b"1_000", b"1,5", b"9007199254740993", b" ", b"\0",
 ]  # fmt: skip
 NUMBERS = "x"

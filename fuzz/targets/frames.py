@@ -15,17 +15,22 @@ from fuzz.target import arguments
 from fuzz.values import arrays
 
 PANDAS = (
-    "float64", "float32", "int64", "int8", "uint64", "Int64", "Float32", "boolean", "category", "string", "object",
+    "float64", "float32", "int64", "int8", "uint64", "Int64", "Float32", "boolean", "category", "string",
+    "object",
     "datetime64[ns]", "timedelta64[s]", "complex128", "float64[pyarrow]", "int16[pyarrow]", "Sparse[float64]",
 )  # fmt: skip
 POLARS = (
-    pl.Float64, pl.Float32, pl.Int8, pl.Int64, pl.UInt64, pl.Int128, pl.Boolean, pl.String, pl.Categorical, pl.Date,
+    pl.Float64, pl.Float32, pl.Int8, pl.Int64, pl.UInt64, pl.Int128, pl.Boolean, pl.String, pl.Categorical,
+    pl.Date,
     pl.Duration("us"), pl.Decimal(20, 2), pl.Null, pl.List(pl.Float64), pl.Object, pl.Binary,
 )  # fmt: skip
 ARROW = (
-    pa.float64(), pa.float16(), pa.float32(), pa.int8(), pa.uint64(), pa.bool_(), pa.string(), pa.large_string(),
-    pa.string_view(), pa.decimal128(20, 2), pa.decimal256(50, 3), pa.date32(), pa.timestamp("ns", "UTC"), pa.null(),
-    pa.duration("s"), pa.dictionary(pa.int8(), pa.float64()), pa.list_(pa.float64()), pa.binary(), pa.time64("us"),
+    pa.float64(), pa.float16(), pa.float32(), pa.int8(), pa.uint64(), pa.bool_(), pa.string(),
+    pa.large_string(),
+    pa.string_view(), pa.decimal128(20, 2), pa.decimal256(50, 3), pa.date32(), pa.timestamp("ns", "UTC"),
+    pa.null(),
+    pa.duration("s"), pa.dictionary(pa.int8(), pa.float64()), pa.list_(pa.float64()), pa.binary(),
+    pa.time64("us"),
     pa.run_end_encoded(pa.int32(), pa.float64()),
 )  # fmt: skip
 NAMES = ("x", "y", "", "x y", "\ud800", "é", "__filename", "condmask", "a\0b", "<b>")

@@ -28,13 +28,15 @@ def seeds():
     yield (
         b'source = "a.parquet"\ntarget = "b.parquet"\nround = true\nomit_missing = true\nledger = "l.jsonl"\n'
         b'keep_metadata = ["geo"]\nthorough = false\naccept_visible_coins = false\n'
-        b'[scheme]\np = 0.5\nnoise = "laplace"\nstrata = ["a", "b"]\nsmall_strata = "merge"\nmissing = [-8, false]\n'
+        b'[scheme]\np = 0.5\nnoise = "laplace"\nstrata = ["a", "b"]\n'
+        b'small_strata = "merge"\nmissing = [-8, false]\n'
         b'missing_as = "null"\n[columns.x]\nsigma = 3\nstep = "1/3"\nrange = [0, 100]\n'
         b'[columns.y]\nsigma = 2\ndecimals = 1\n[report]\ninternal = "i.html"\npublic = "p.html"\n'
         b'[report.within]\nx = [1, 2.5]\n[report.units]\nx = "euros"\n[checks.x]\n"1" = 0.5\n'
     )
     yield (
-        b'source = "a.csv"\ntarget = "b.csv"\n[csv]\ndelimiter = ";"\ndecimal = ","\nencoding = "cp1252"\nna = ["."]\n'
+        b'source = "a.csv"\ntarget = "b.csv"\n'
+        b'[csv]\ndelimiter = ";"\ndecimal = ","\nencoding = "cp1252"\nna = ["."]\n'
         b'[columns.x]\np = 0.5\nsigma = 0.3\nscale = "log"\nreverse_mapping = true\naggregate_ends = 3\n'
         b"[report]\nwithin = 5\n"
     )

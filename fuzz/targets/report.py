@@ -12,8 +12,10 @@ from condmask.reports import html
 from fuzz.target import arguments
 
 HOSTILE = (
-    "<script>alert(1)</script>", "</title><b>", "&lt;b&gt;", '" onload="x', "' x='", "<!--", "]]>", "`", "``` \n# a", "\\",
-    "\u202eevil", "\x00", "\ud800", "\x7f", "a\nb", "%s {x} {0}", "$\\frac{1}{2}$", "$$", "</code></bdi>", "&", "<", "_^{",
+    "<script>alert(1)</script>", "</title><b>", "&lt;b&gt;", '" onload="x', "' x='", "<!--", "]]>", "`",
+    "``` \n# a", "\\",
+    "\u202eevil", "\x00", "\ud800", "\x7f", "a\nb", "%s {x} {0}", "$\\frac{1}{2}$", "$$", "</code></bdi>",
+    "&", "<", "_^{",
     "\\text{", "é" * 50, " ", "=1+1", "\t", "\r",
 )  # fmt: skip
 NAMES = st.one_of(
@@ -22,7 +24,8 @@ NAMES = st.one_of(
     st.lists(st.sampled_from(HOSTILE)).map("".join),
 )
 ALLOWED = {
-    "html", "head", "meta", "title", "style", "body", "main", "h1", "section", "h2", "p", "code", "bdi", "ul", "li", "dl",
+    "html", "head", "meta", "title", "style", "body", "main", "h1", "section", "h2", "p", "code", "bdi",
+    "ul", "li", "dl",
     "dt", "dd", "table", "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "pre", "b",
 }  # fmt: skip
 

@@ -200,7 +200,7 @@ def test_a_forgotten_release_is_not_looked_up(source):
         Ledger(default_path()).forget(1)
 
 
-@pytest.mark.parametrize("damage", ["cut", "text", "head", "base64"])
+@pytest.mark.parametrize("damage", ["cut", "text", "head", "base64", "key", "time", "schemes"])
 def test_a_damaged_ledger_is_one_sentence_and_is_kept(source, damage):
     mask(source)
     path = default_path()
@@ -210,9 +210,12 @@ def test_a_damaged_ledger_is_one_sentence_and_is_kept(source, damage):
         "text": f"{head}\n{entry}\nwhat is this\n",
         "head": f"{{}}\n{entry}\n",
         "base64": f"{head}\n{entry.replace('==', '=!').replace('A', '*')}\n",
+        "key": f"{head[:-4]}{head[-2:]}\n{entry}\n",
+        "time": f"{head}\n{json.dumps({**json.loads(entry), 'time': 'noon'})}\n",
+        "schemes": f"{head}\n{json.dumps({**json.loads(entry), 'schemes': 7})}\n",
     }[damage]
     path.write_text(text)
-    line = {"cut": 2, "text": 3, "head": 1, "base64": 2}[damage]
+    line = {"text": 3, "head": 1, "key": 1}.get(damage, 2)
 
     with pytest.raises(
         cm.FileError, match=f"ledger.jsonl is damaged in line {line}: restore it .*--no-ledger"

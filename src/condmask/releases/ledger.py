@@ -24,7 +24,7 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.atomic import FileError
 from condmask.releases.sketch import Sample, Sketch, keyed
 
-VERSION = 1
+VERSION, KEY = 1, 16  # bytes
 LEVEL, COUNT = np.uint64(0x3F), np.uint64(0x3)  # in the last byte of a record's word
 COUNT_AT, TOKEN_AT = np.uint64(6), np.uint64(8)
 NOT_ENTERED = "this release is not entered"
@@ -107,7 +107,7 @@ class Ledger:
 
     def add(self, file: IO[bytes], entry: Entry, content: Content | None) -> None:
         """Add a release, whose sketch is not keyed yet, to the open file, which has this content."""
-        key = os.urandom(16) if content is None else content.key
+        key = os.urandom(KEY) if content is None else content.key
         head = [{"ledger": VERSION, "key": key.hex()}] if content is None else []
         with self._reported(NOT_ENTERED):
             _append(file, [*head, _to_json(entry._replace(sketch=keyed(entry.sketch, key)))])
@@ -137,6 +137,8 @@ class Ledger:
             if first["ledger"] != VERSION:
                 raise FileError(f"{self.path} was written by a newer condmask; --ledger names another ledger")
             key = bytes.fromhex(first["key"])
+            if len(key) != KEY:
+                raise ArgumentError(f"a key of {len(key)} bytes")
             if lines.pop():
                 line = len(lines) + 2
                 raise ArgumentError("no end of line")
@@ -146,7 +148,7 @@ class Ledger:
                     del entries[fields["forgotten"]]
                 else:
                     entries[line - 1] = _from_json(fields)
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
             raise FileError(
                 f"{self.path} is damaged in line {line}: restore it from a copy, or name another ledger with "
                 "--ledger, which then lacks the earlier releases; --no-ledger (ledger=False) goes on without"
@@ -225,4 +227,7 @@ def _from_json(fields: dict[str, Any]) -> Entry:
                 levels.astype(np.int64), counts.astype(np.int64),
             )
         )  # fmt: skip
-    return Entry(fields["target"], fields["time"], fields["schemes"], Sketch(int(fields["records"]), samples))
+    entry = Entry(fields["target"], fields["time"], fields["schemes"], Sketch(int(fields["records"]), samples))
+    if not (isinstance(entry.target, str) and isinstance(entry.schemes, dict) and entry.named):
+        raise ArgumentError("no release")
+    return entry
