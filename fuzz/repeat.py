@@ -15,6 +15,12 @@ HANGS = 10  # seconds without an answer
 def fault_of(target, data, *, show=False):
     """The fault of a target on an input, or None; if asked for, its traceback goes to standard error."""
     reading, writing = os.pipe()
+    with own_place():  # which the parent clears away, whatever becomes of the child
+        return _forked(target, data, reading, writing, show)
+
+
+def _forked(target, data, reading, writing, show):
+    """The fault of a child that runs the input."""
     child = os.fork()
     if child == 0:
         os.close(reading)
@@ -37,8 +43,7 @@ def _run(target, data, writing, show):
         if show:
             faulthandler.enable()
             faulthandler.dump_traceback_later(HANGS - 1)
-        with own_place():
-            Watched(target)(data)
+        Watched(target)(data)
     except BaseException as error:
         if show:
             traceback.print_exception(error)

@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 FOUND = ROOT / "build" / "fuzz"  # where inputs of faults are kept
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # files of inputs need no disk
 MOST_FAULTS = 10  # of one target, of which hard ones cannot be passed over
 KINDS = {"timeout": "hang", "oom": "growth", "crash": "crash", "slow-unit": "slow"}
 
@@ -74,15 +76,16 @@ def _job(target, seconds, inputs, seed, faults, found, tell):
 
 def _worker(target, seed, inputs, deadline, faults, found):
     """Whether a worker came to its end, its inputs, and the fault that ended it before."""
-    with tempfile.TemporaryDirectory(prefix="condmask-fuzz-") as name:
+    with tempfile.TemporaryDirectory(prefix="condmask-fuzz-", dir=MEMORY) as name:
         folder = Path(name)
         (folder / "known").write_text("\n".join(fault.fault for fault in faults))
         (folder / "inputs").write_bytes(bytes(8))
         words = [target, folder, seed, inputs, deadline]
         with (folder / "log").open("wb") as log:
-            code = _python("fuzz.worker", *words, stdout=log, stderr=log).wait()
+            code = _python("fuzz.worker", *words, temporary=folder, stdout=log, stderr=log).wait()
         ran = int.from_bytes((folder / "inputs").read_bytes(), "little")
-        return code == 0, ran, None if code == 0 else _fault(target, folder, code, found)
+        ended = code in (0, -signal.SIGALRM)  # libFuzzer's clock may ring once more when all is over
+        return ended, ran, None if ended else _fault(target, folder, code, found)
 
 
 def _fault(target, folder, code, found):
@@ -105,8 +108,9 @@ def _fault(target, folder, code, found):
     return Fault(target, told.get("fault", kind), told.get("text", last), place)
 
 
-def _python(module, *words, **options):
+def _python(module, *words, temporary=None, **options):
     """A Python that runs a module of this repository."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"}
+    environment |= {} if temporary is None else {"TMPDIR": str(temporary)}
     return subprocess.Popen([sys.executable, "-m", module, *map(str, words)], env=environment, **options)

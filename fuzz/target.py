@@ -29,8 +29,8 @@ PACKAGE = str(Path(condmask.__file__).parent)
 OWN = (PACKAGE, str(Path(__file__).parent / "targets"))
 CORPUS = Path(__file__).parent / "corpus"
 MOST_BYTES = 512 << 20  # that one input may need
-MOST_LEFT = 64 << 20  # that all inputs together may leave behind
-SETTLED = 2_000  # inputs until caches are full
+MOST_LEFT = 128 << 20  # that all inputs together may leave behind
+SETTLED = 5_000  # inputs until caches are full
 SETTINGS = settings(
     max_examples=50, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
@@ -121,17 +121,13 @@ def arguments(**strategies: Any) -> Callable[[Callable[..., None]], Callable[...
 
 @contextmanager
 def own_place() -> Iterator[Path]:
-    """A folder in memory, if the system has one, in which inputs may write, the user's ledger among it.
+    """A folder in which inputs may write, the user's ledger among it.
 
     Warnings are off: a warning is no fault, and each new text of one would stay in memory.
     """
-    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     before = os.environ.get("XDG_STATE_HOME")
     here = Path.cwd()
-    with (
-        tempfile.TemporaryDirectory(prefix="condmask-fuzz-", dir=memory) as folder,
-        warnings.catch_warnings(),
-    ):
+    with tempfile.TemporaryDirectory(prefix="condmask-fuzz-") as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         os.environ["XDG_STATE_HOME"] = folder + "/state"
         (Path(folder) / "work").mkdir()
@@ -148,18 +144,19 @@ class Watched:
     """A target that also raises where memory grows, and counts its inputs."""
 
     def __init__(self, target: Target) -> None:
-        self.target, self.inputs = target, 0
+        self.target, self.inputs, self.calls = target, 0, 0
         self.before, self.settled = peak(), 0
 
     def __call__(self, data: bytes) -> None:
+        self.calls += 1
         self.inputs += self.target.run(data)
         if peak() - self.before > MOST_BYTES:
             raise GrowthError(f"an input needs more than {MOST_BYTES >> 20} MB")
-        if self.inputs % SETTLED == 0:
+        if self.calls % SETTLED == 0:
             now = resident()
             self.settled = self.settled or now
             if now - self.settled > MOST_LEFT:
-                raise GrowthError(f"{self.inputs:,} inputs left more than {MOST_LEFT >> 20} MB")
+                raise GrowthError(f"{self.calls:,} inputs left more than {MOST_LEFT >> 20} MB")
 
 
 def peak() -> int:

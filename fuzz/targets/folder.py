@@ -17,7 +17,23 @@ FOLDERS = (
     "", "k=1/", "k=2.5/", "k=a/", "k=/", "k=__HIVE_DEFAULT_PARTITION__/", "k=1/m=%2F/", "k=é/", "k=1/k=2/", "x=1/",
     "sub/", "_temporary/", ".hidden/", "=/", "k==/", "k=%ZZ/", "k=%00/", "t=1/", "__filename=1/", " /",
 )  # fmt: skip
-FILES = ("a", "b", "_a", ".a", "a b", "é", "a*", "[a]", "a\nb", "\udcff", "a.csv", "README", "%2F", "-", "<b>")
+FILES = (
+    "a",
+    "b",
+    "_a",
+    ".a",
+    "a b",
+    "é",
+    "a*",
+    "[a]",
+    "a\nb",
+    "\udcff",
+    "a.csv",
+    "README",
+    "%2F",
+    "-",
+    "<b>",
+)
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".arrow", ".txt", ".md", "", ".CSV", ".condmask.json")
 
 
