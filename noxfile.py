@@ -73,6 +73,14 @@ def nojit(session):
 
 
 @nox.session
+def bounds(session):
+    """Kernels never reach outside their arrays: arguments go to pytest in place of the kernels' tests."""
+    session.install("-e", ".[test]")
+    chosen = session.posargs or ["tests/kernels"]
+    session.run("python", "-m", "pytest", "-n", "auto", *chosen, env=SETTINGS | {"NUMBA_BOUNDSCHECK": "1"})
+
+
+@nox.session
 def lowest(session):
     """The lowest versions of the dependencies, on what does not count over many releases."""
     tools = ["hypothesis", "mpmath", "pytest", "pytest-benchmark", "pytest-xdist"]

@@ -262,3 +262,14 @@ def test_rows_are_masked_by_eq_1(donors):
     if donors == "permutation":
         for a, b, chosen in zip(z, x, swapped, strict=True):
             assert np.array_equal(np.sort(a[chosen]), np.sort(b[chosen]))
+
+
+@pytest.mark.parametrize("options", [{}, {"donors": "permutation"}, {"reverse_mapping": True}])
+def test_rows_are_masked_alike_in_any_order_of_memory(options):
+    scheme = cm.ConditionalMasking(0.6, 1.0, **options)
+    x = np.random.default_rng(3).normal(size=(3, 200))
+    columns_first = np.asfortranarray(x)
+
+    found = [scheme.mask_rows(each, np.random.default_rng(4), ()) for each in (x, columns_first)]
+
+    assert_same_bits(*found)

@@ -113,7 +113,9 @@ def rst(where, columns, lines):
 
 
 def shown(value):
-    """Two digits, and every digit of a larger whole part."""
+    """Two digits, two decimals about 1, and every digit of a larger whole part."""
+    if 0.5 < abs(value) < 2.0:
+        return f"{value:.2f}"
     return f"{value:.2g}" if abs(value) < 10 else f"{value:,.0f}"
 
 

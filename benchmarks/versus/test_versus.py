@@ -56,6 +56,14 @@ def test_start_up():
     assert all(np.isfinite(line.value) for line in lines)
 
 
+def test_the_commit_before_has_the_same_answers():
+    here = Namespace(rounds=1, before=str(Path(cm.__file__).parents[1]), long=False)
+    lines = importlib.import_module("before").measure(here, 2_000)
+
+    assert len(lines) == 10
+    assert all(np.isfinite(line.value) for line in lines)
+
+
 def test_table():
     fast, slow = (tables.Line("this, relative to that", value, most=1.0) for value in (0.123, 12.3))
     rows = tables.rst("here", ("one", "other"), [[fast], [slow]]).splitlines()

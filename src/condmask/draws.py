@@ -189,6 +189,6 @@ def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bo
             if last - first > 1:
                 order = first + np.argsort(drawn[first:last], kind="stable")
                 donors[order] = swapped[np.roll(order, -1)]
-    z = np.empty_like(x)
+    z = np.empty(x.shape, dtype=x.dtype)  # in rows, whatever the order of x
     masking.place(x.ravel(), swapped, donors, kept, law.draw(stream, k), 0, z.ravel())
     return z
