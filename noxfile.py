@@ -91,9 +91,9 @@ def lowest(session):
 
 @nox.session
 def fuzz(session):
-    """Targets of ``fuzz/`` for a minute; ``nox -s fuzz -- --seconds 3600`` for an hour, or ``-- csv`` for one."""
+    """Targets of ``fuzz/`` for a minute; for one of them an hour: ``nox -s fuzz -- csv --seconds 3600``."""
     session.install("-e", ".[test]")
-    session.run("python", "-m", "fuzz", *session.posargs, env=SETTINGS | {"PYTHONPATH": ""})
+    session.run("python", "-m", "fuzz", *session.posargs, env=SETTINGS)
 
 
 @nox.session

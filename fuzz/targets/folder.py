@@ -15,7 +15,8 @@ from fuzz.target import arguments
 
 FOLDERS = (
     "", "k=1/", "k=2.5/", "k=a/", "k=/", "k=__HIVE_DEFAULT_PARTITION__/", "k=1/m=%2F/", "k=é/", "k=1/k=2/",
-    "x=1/", "sub/", "_temporary/", ".hidden/", "=/", "k==/", "k=%ZZ/", "k=%00/", "t=1/", "__filename=1/", " /",
+    "x=1/", "sub/", "_temporary/", ".hidden/", "=/", "k==/", "k=%ZZ/", "k=%00/", "t=1/",
+    "__filename=1/", " /",
 )  # fmt: skip
 FILES = (
     "a",

@@ -227,7 +227,8 @@ def _from_json(fields: dict[str, Any]) -> Entry:
                 levels.astype(np.int64), counts.astype(np.int64),
             )
         )  # fmt: skip
-    entry = Entry(fields["target"], fields["time"], fields["schemes"], Sketch(int(fields["records"]), samples))
+    sketch = Sketch(int(fields["records"]), samples)
+    entry = Entry(fields["target"], fields["time"], fields["schemes"], sketch)
     if not (isinstance(entry.target, str) and isinstance(entry.schemes, dict) and entry.named):
         raise ArgumentError("no release")
     return entry
