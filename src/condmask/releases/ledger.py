@@ -223,7 +223,7 @@ def _from_json(fields: dict[str, Any]) -> Entry:
         counts, levels = (words >> COUNT_AT) & COUNT, words & LEVEL
         samples.append(
             Sample(
-                int(sample["level"]), int(sample["whole"]), words >> TOKEN_AT,
+                int(np.uint8(sample["level"])), int(np.uint64(sample["whole"])), words >> TOKEN_AT,
                 levels.astype(np.int64), counts.astype(np.int64),
             )
         )  # fmt: skip
