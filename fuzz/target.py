@@ -179,5 +179,5 @@ def last_own_frame(error: BaseException) -> traceback.FrameSummary:
 
 def signature(error: BaseException) -> str:
     """What tells a fault from others: its type, and the last line of the package or the target."""
-    frame = last_own_frame(error)
+    frame = last_own_frame(error.__cause__ or error)
     return f"{type(error).__name__} in {Path(frame.filename).name}:{frame.lineno}"
