@@ -268,3 +268,21 @@ def test_pandas_is_not_imported(tmp_path, suffix):
     )
 
     assert subprocess.run([sys.executable, "-c", code, source, tmp_path / f"b{suffix}"]).returncode == 0
+
+
+@pytest.mark.parametrize("sizes", [(0, 400, 600), (400, 0, 0, 600), (400, 600, 0), (0, 0, 1, 999, 0)])
+@pytest.mark.parametrize("suffix", ["arrow", "parquet"])
+def test_batches_without_rows_may_stand_anywhere(tmp_path, sizes, suffix):
+    table, start = rich().select(["struct", "income", "large", "nothing"]), 0
+    nothing = pa.RecordBatch.from_pylist([], schema=table.schema)
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        for size in sizes:
+            writer.write_batch(table.slice(start, size).combine_chunks().to_batches()[0] if size else nothing)
+            start += size
+
+    cm.mask_file(tmp_path / "a.arrow", tmp_path / f"b.{suffix}", {"income": SCHEME}, rng=1)
+
+    after = read(tmp_path / f"b.{suffix}")
+    together = cm.mask_table(table.select(["income"]), {"income": SCHEME}, rng=1).data
+    assert np.array_equal(after["income"], together["income"])
+    assert after.drop(["income"]).equals(table.drop(["income"]))

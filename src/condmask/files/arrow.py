@@ -11,7 +11,7 @@ import pyarrow as pa
 from condmask._blocks import BLOCK
 from condmask.errors import ArgumentError
 from condmask.files.arrow_schema import released_schema
-from condmask.files.arrow_types import parts_of, plain, released_columns, released_type
+from condmask.files.arrow_types import parts_of, plain, released_columns, released_type, taken
 from condmask.files.atomic import Fingerprint, Output, fingerprint
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.metadata import from_json
@@ -135,7 +135,7 @@ class ArrowFile:
         """A column in some rows of some record batches."""
         with self._open([name]) as file:
             for number, rows in pieces:
-                yield self._batch(file, number).column(0).take(pa.array(rows))
+                yield taken(self._batch(file, number).column(0), rows)
 
     @contextmanager
     def _open(self, names: list[str] | None) -> Iterator[Any]:

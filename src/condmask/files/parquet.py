@@ -19,7 +19,7 @@ from condmask._blocks import BLOCK, ordered_map
 from condmask.files import parquet_footer as footers
 from condmask.files.arrow import ArrowFile
 from condmask.files.arrow_schema import released_schema
-from condmask.files.arrow_types import released_columns, released_type
+from condmask.files.arrow_types import released_columns, released_type, taken
 from condmask.files.atomic import Output
 from condmask.files.formats import Rows
 from condmask.files.parquet_footer import Chunk, Footer
@@ -79,7 +79,7 @@ class ParquetFile(ArrowFile):
         with pq.ParquetFile(self.path, pre_buffer=False) as file:
             for number, rows in pieces:
                 batches = file.iter_batches(int(rows[-1]) + 1, [number], [name], use_threads=False)
-                yield next(batches).select([name]).column(0).take(pa.array(rows))
+                yield taken(next(batches).select([name]).column(0), rows)
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns."""

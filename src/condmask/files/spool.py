@@ -57,7 +57,7 @@ class ReleasedRows:
         """The next rows of every column."""
         self.done += count
         held = [self._rest] if self._rest else []
-        while sum(part[0].size for part in held) < count:
+        while not held or sum(part[0].size for part in held) < count:
             part = next(self._parts, None)
             if part is None:
                 raise FileError("the source grew while it was masked; nothing was published")
