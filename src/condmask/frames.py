@@ -16,6 +16,7 @@ import numpy as np
 from condmask import _checks, _scratch
 from condmask._blocks import blocks
 from condmask._optional import optional
+from condmask.arrow_memory import sound
 from condmask.errors import ArgumentError, ArgumentTypeError
 
 MASKED = "condmask_masked"  # the note of masked columns
@@ -84,6 +85,7 @@ def column(
         return Column(array, "", _kind(np.asarray(values).dtype), _as_array)
     import narwhals as nw
 
+    sound(values, name)
     if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
         return _arrow_array(values, name, least, finite)
     try:
@@ -228,7 +230,7 @@ def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
     names = column_names(table)
     if name not in names:
         raise ArgumentError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
-    return table[name] if isinstance(frame, dict) else table[name].to_native()
+    return table[name] if isinstance(frame, dict) else sound(table[name].to_native(), name)
 
 
 def column_names(frame: Any) -> list[str]:

@@ -171,6 +171,15 @@ def test_text_has_no_lists(tmp_path):
     assert list(tmp_path.iterdir()) == [source]
 
 
+def test_a_type_that_parquet_has_not_is_said_of_the_column(tmp_path):
+    hundreds = pa.Array.from_buffers(pa.decimal128(10, -2), N, [None, pa.py_buffer(bytes(16 * N))])
+    source = write(pa.table({"income": rich()["income"], "hundreds": hundreds}), tmp_path / "a.arrow")
+
+    with pytest.raises(ValueError, match=r"a\.arrow cannot become b\.parquet: .*; drop or cast that column$"):
+        cm.mask_file(source, tmp_path / "b.parquet", {"income": SCHEME})
+    assert list(tmp_path.iterdir()) == [source]
+
+
 @pytest.mark.parametrize(
     ("values", "scheme", "message"),
     [
@@ -235,7 +244,7 @@ def test_texts_that_lie_elsewhere_are_refused(tmp_path):
     source.write_bytes(content.replace(places, wrong.tobytes()))
 
     for strata in (None, "town"):
-        with pytest.raises(cm.CondmaskError, match=r"a\.arrow cannot be read: "):
+        with pytest.raises(cm.FileError, match=r"a\.arrow cannot be read: its column 'town' is damaged$"):
             cm.mask_file(
                 source, tmp_path / "b.arrow", {"income": cm.ConditionalMasking(0.6, 50.0, strata=strata)}
             )

@@ -404,3 +404,25 @@ def test_an_audit_looks_into_columns_that_wrap_labels(tmp_path, suffix, wrap, fo
     )
 
     assert any("band" in str(cause) for cause in audit.causes)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([0, 2**50], pa.timestamp("ms", "UTC")),
+        pa.array([2**30], pa.date32()),
+        pa.Array.from_buffers(pa.decimal128(10, -2000), 1, [None, pa.py_buffer(bytes([1] * 16))]),
+    ],
+)
+def test_times_and_decimals_that_python_has_not_are_no_labels(values):
+    with pytest.raises(
+        ValueError, match=r"^day must hold times and decimals that Python has, to be labels, got"
+    ):
+        labels_of(values, "day")
+
+
+def test_memory_behind_the_last_value_is_not_looked_at():
+    memory = pa.py_buffer(np.arange(5.0).tobytes() + b"abc")
+    values = pa.Array.from_buffers(pa.float64(), 4, [None, memory], offset=1)
+
+    assert numbers(values, "x", 0)[0].tolist() == [1.0, 2.0, 3.0, 4.0]

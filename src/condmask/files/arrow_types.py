@@ -6,6 +6,7 @@ room for, where the grid of the scheme has no finer decimals; else they become f
 """
 
 import contextlib
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -120,14 +121,18 @@ def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     code = values_of(column.indices.cast(pa.int64()), np.int64)
     if column.indices.null_count:
         code = np.where(null(column.indices), len(column.dictionary), code)
-    return code, [*_distinct(column.dictionary), None]
+    return code, [*_distinct(column.dictionary, name), None]
 
 
-def _distinct(labels: Any) -> list[Any]:
+def _distinct(labels: Any, name: str) -> list[Any]:
     """Labels as objects; text that is not UTF-8, which some writers allow, with its bytes escaped."""
     try:
         return list(labels.to_pylist())
-    except UnicodeDecodeError:
+    except (ArithmeticError, ValueError) as error:
+        if not isinstance(error, UnicodeDecodeError) or pa.types.is_temporal(labels.type):
+            raise ArgumentError(
+                f"{name} must hold times and decimals that Python has, to be labels, got others"
+            ) from None
         texts = labels.cast(pa.large_binary()).to_pylist()
         return [None if text is None else text.decode("utf-8", "backslashreplace") for text in texts]
 
@@ -255,5 +260,6 @@ def values_of(array: Any, dtype: Any) -> np.ndarray:
     dtype = np.dtype(dtype)
     if len(array) == 0:
         return np.empty((0, *dtype.shape), dtype.base)
-    memory = np.frombuffer(array.buffers()[1], dtype.base).reshape(-1, *dtype.shape)
-    return memory[array.offset : array.offset + len(array)]
+    stop = array.offset + len(array)  # behind which a buffer may have any number of bytes
+    memory = np.frombuffer(array.buffers()[1], dtype.base, stop * math.prod(dtype.shape))
+    return memory.reshape(-1, *dtype.shape)[array.offset :]

@@ -14,7 +14,7 @@ from condmask.errors import ArgumentError
 from condmask.files.arrow import line
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import numbers, released_columns, released_type
-from condmask.files.atomic import Output
+from condmask.files.atomic import FileError, Output
 from condmask.files.csv_numbers import formatted
 from condmask.files.formats import ROOMY, Rows, format_of
 from condmask.files.parquet_footer import footer_bytes, read_footer, written_by
@@ -37,7 +37,9 @@ def write_batches(
     notes."""
     try:
         _write(schema, batches, target, rows, metadata, keep)
-    except pa.ArrowException as error:  # a type that the target has not
+    except (pa.ArrowException, OSError) as error:  # a type that the target has not
+        if isinstance(error, FileError) or getattr(error, "errno", None) is not None:
+            raise
         raise ArgumentError(
             f"{source} cannot become {target.final.name}: {line(error)}; drop or cast that column"
         ) from error
