@@ -80,7 +80,7 @@ def _worker(target, seed, inputs, deadline, faults, found):
         folder = Path(name)
         (folder / "known").write_text("\n".join(fault.fault for fault in faults))
         (folder / "inputs").write_bytes(bytes(8))
-        words = [target, folder, seed, inputs, deadline]
+        words = [target, folder, seed, inputs, deadline - time.monotonic()]
         with (folder / "log").open("wb") as log:
             code = _python("fuzz.worker", *words, temporary=folder, stdout=log, stderr=log).wait()
         ran = int.from_bytes((folder / "inputs").read_bytes(), "little")
