@@ -40,7 +40,8 @@ def compare(table, content):
     """Records are those that Python's module reads."""
     columns = [name for name in table.names if table.names.count(name) == 1][:3]
     ours = {name: labels_of_column(table, name).tolist() for name in columns}
-    text = content[content.index(table.dialect.header) + len(table.dialect.header) :].decode(errors="surrogateescape")
+    begin = content.index(table.dialect.header) + len(table.dialect.header)
+    text = content[begin:].decode(errors="surrogateescape")
     rows = csv.reader(
         io.StringIO(text, newline=""), delimiter=table.dialect.delimiter, skipinitialspace=table.dialect.blank
     )

@@ -4,10 +4,10 @@ Oracles: the file's bytes, modes and lines, and other processes.
 """
 
 import json
-import re
 import multiprocessing
 import os
 import pickle
+import re
 import stat
 from pathlib import Path
 
