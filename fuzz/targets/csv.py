@@ -50,7 +50,10 @@ def compare(table, content):
         at = table.names.index(name)
         # two quotes are one, for us also in a field without quotes around it
         expected = [row[at].replace('""', '"') for row in theirs]
-        assert [text.replace('""', '"') for text in ours[name]] == expected, f"column {at} is another for csv"
+        read = [text.replace('""', '"') for text in ours[name]]
+        if table.dialect.blank:  # which csv takes from the first field of a line, too
+            expected, read = ([text.lstrip(" ") for text in texts] for texts in (expected, read))
+        assert read == expected, f"column {at} is another for csv"
 
 
 def seeds():

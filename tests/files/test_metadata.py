@@ -103,7 +103,7 @@ SOUND = {
     "version": 1,
     "records": 300,
     "columns": {"x": {}},
-    "origins": {"x": {"group": None, "patterns": ["y"], "shift": [1, 0.5]}},
+    "origins": {"x": {"group": None, "patterns": ["x"], "shift": [1, 0.5]}},
 }
 
 
@@ -124,7 +124,17 @@ def test_what_is_published_is_damaged_where_a_field_is_of_another_type(field, va
 
 
 @pytest.mark.parametrize(
-    "origin", [{"group": 1}, {"patterns": "y"}, {"patterns": [1]}, {"shift": 1}, {"shift": ["1"]}]
+    "origin",
+    [
+        {"group": 1},
+        {"patterns": "y"},
+        {"patterns": [1]},
+        {"patterns": ["y"]},
+        {"shift": [1]},
+        {"shift": [1, 1e999]},
+        {"shift": 1},
+        {"shift": ["1"]},
+    ],
 )
 def test_an_origin_is_damaged_where_a_field_is_of_another_type(origin):
     assert not is_sound(SOUND | {"origins": {"x": SOUND["origins"]["x"] | origin}})
