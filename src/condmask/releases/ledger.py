@@ -237,8 +237,8 @@ def _from_json(fields: dict[str, Any]) -> Entry:
         samples.append(
             Sample(
                 _checks.whole(sample["level"], "level", least=0),
-                int(np.uint64(_checks.whole(sample["whole"], "whole", least=0))), words >> TOKEN_AT,
-                levels.astype(np.int64), counts.astype(np.int64),
+                int(np.uint64(_checks.integer(sample["whole"], "whole", "a whole number"))),
+                words >> TOKEN_AT, levels.astype(np.int64), counts.astype(np.int64),
             )
         )  # fmt: skip
     records = _checks.whole(fields["records"], "records", least=0)
