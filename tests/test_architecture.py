@@ -101,6 +101,7 @@ OF_MANY = {
     "hostile_arguments",
     "architecture",
     "benchmarks_run",
+    "fuzz",
     "bounds",
     "citation",
     "doc_extensions",
