@@ -29,6 +29,8 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             arrays = dict(state)
         text, digest = (bytes(arrays.pop(name)) for name in ("described", "digest"))
         described = json.loads(text)
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise ArgumentError("a member that is no array")
     except Exception as error:  # damage raises whatever zipfile, zlib, tokenize and struct do
         raise ArgumentError("not a packed state") from error
     if not isinstance(described, dict) or digest != _digest(text, arrays):

@@ -5,7 +5,6 @@ covariances in fractions.
 """
 
 import math
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -16,7 +15,6 @@ import strategies
 from columns import GENERIC, ZOO
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from marks import rest_slow
 from releases import in_group
 
 import condmask as cm
@@ -389,27 +387,6 @@ def test_what_was_asked_before_leaves_no_trace(source):
         one = SOURCES[source]()
         for name in names * 2:
             assert_same_bits(REQUESTS[name](one), fresh[name])
-
-
-@pytest.mark.parametrize("source", rest_slow(SOURCES))
-def test_sixteen_threads_get_the_bits_of_one_from_one_estimate(source):
-    alone, one = SOURCES[source](), SOURCES[source]()
-    expected = {name: ask(alone) for name, ask in REQUESTS.items()}
-    orders = [np.random.default_rng(seed).permutation(list(REQUESTS)) for seed in range(16)]
-
-    def hammer(names):
-        return [(name, REQUESTS[name](one)) for name in names]
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)  # so that threads meet within a line
-    try:
-        with ThreadPoolExecutor(16) as pool:
-            found = [answer for answers in pool.map(hammer, orders) for answer in answers]
-    finally:
-        sys.setswitchinterval(before)
-
-    for name, answer in found:
-        assert_same_bits(answer, expected[name])
 
 
 # --- the zoo --------------------------------------------------------------------------------------

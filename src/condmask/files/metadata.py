@@ -81,7 +81,7 @@ def read_beside(path: Path) -> dict[str, Any] | None:
     if beside is None or not (os.path.exists(beside) or path in SCHEMES):  # a name may be too long for one
         return _listed_above(path)
     try:
-        metadata: dict[str, Any] = json.loads(beside.read_text())
+        metadata: dict[str, Any] = json.loads(beside.read_text(encoding="utf-8"))
         digest = metadata["sha256"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FileError(f"{beside} is not what condmask published with a text file") from None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.csv_format import CsvFormat
-from condmask.files.formats import format_of
+from condmask.files.formats import format_of, reading
 from condmask.files.part_files import is_folder
 from condmask.files.toml import read_toml
 from condmask.scheme import common_method
@@ -93,7 +93,9 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
     twice = [name for name, file in paths.items() if [*paths.values()].count(file) > 1]
     if twice:
         raise ArgumentError(f"{' and '.join(twice)} must be different files, got {paths[twice[0]]}")
-    for name in ("source", "target") if not is_folder(paths["source"]) else ():
+    with reading(paths["source"]):
+        in_folder = is_folder(paths["source"])
+    for name in () if in_folder else ("source", "target"):
         format_of(paths[name])  # refuses unknown formats
     for name in ("internal", "public"):
         if name in paths and paths[name].suffix.lower() not in (".html", ".htm"):

@@ -226,7 +226,7 @@ def _packed(sample: Sample) -> bytes:
 
 
 def _from_json(fields: dict[str, Any]) -> Entry:
-    datetime.fromisoformat(fields["time"])
+    datetime.fromisoformat(fields["time"]).astimezone()
     schemes, target = fields["schemes"], fields["target"]
     if not (isinstance(target, str) and all(isinstance(scheme, dict) for scheme in schemes.values())):
         raise ArgumentError("no release")
@@ -237,8 +237,8 @@ def _from_json(fields: dict[str, Any]) -> Entry:
         samples.append(
             Sample(
                 _checks.whole(sample["level"], "level", least=0),
-                _checks.integer(sample["whole"], "whole", "a whole number"), words >> TOKEN_AT,
-                levels.astype(np.int64), counts.astype(np.int64),
+                int(np.uint64(_checks.integer(sample["whole"], "whole", "a whole number"))),
+                words >> TOKEN_AT, levels.astype(np.int64), counts.astype(np.int64),
             )
         )  # fmt: skip
     records = _checks.whole(fields["records"], "records", least=0)

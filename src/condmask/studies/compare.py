@@ -75,7 +75,7 @@ class MethodComparison:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The rows as CSV."""
-        with _checks.path(path, "path").open("w", newline="") as file:
+        with _checks.path(path, "path").open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(self.rows[0]))
             writer.writeheader()
             writer.writerows(self.rows)
