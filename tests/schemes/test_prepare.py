@@ -117,7 +117,7 @@ def test_a_code_within_reach_of_masked_values_is_refused():
     scheme = cm.ConditionalMasking(0.6, 2_000.0, step=10, missing=-10)
 
     with pytest.raises(ValueError, match="out of reach of masked values, got -10"):
-        scheme.mask(TENS, rng=1)
+        scheme.mask(TENS, rng=1, accept_visible_coins=True)
 
 
 def test_other_strata_have_another_noise():
