@@ -76,7 +76,6 @@ THROUGH_OTHERS = {
     "dask.swapped",
     "deconvolution.stencil",
     "engines.crossings",
-    "engines.rearrangement",
     "estimates.base",
     "estimates.by_name",
     "estimates.distribution",
