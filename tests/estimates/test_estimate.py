@@ -355,6 +355,12 @@ REQUESTS = {
     "smooth monotone": lambda one: one.cdf(POINTS, monotone=True, bandwidth=1.0),
     "bounds": lambda one: one.quantile_bounds([0.2, 0.7]),
     "variance": lambda one: [one.mean(), one.variance(), one.moment(4)],
+    "loose cdf by lattice": lambda one: one.cdf(POINTS, method="lattice", tol=1e-3),
+    "loose pdf by lattice": lambda one: one.pdf(POINTS, bandwidth=0.7, method="lattice", tol=1e-3),
+    "mean size": lambda one: one.expectation_interval(np.abs)[:4],
+    "mean size from 2 on": lambda one: one.expectation_interval(np.abs, floor=2.0)[:4],
+    "Lorenz": lambda one: one.lorenz_interval(0.3)[:4],
+    "Lorenz elsewhere": lambda one: one.lorenz_interval(0.8)[:4],
 }
 SOURCES = {
     "records": lambda: estimate(Z60, 0.3),
@@ -564,3 +570,13 @@ def test_a_batch_of_jointly_masked_columns_has_the_correlations_of_its_rows():
 
     batch, other = in_group(scheme.estimate(z)), in_group(scheme.estimate(w))
     assert np.array_equal(batch.correlation(other), expected)
+
+
+def test_a_transform_for_the_distribution_is_none_for_the_density():
+    def asked(one, name):
+        return getattr(one, name)(POINTS, bandwidth=0.8, method="grid")
+
+    for first, second in (("cdf", "pdf"), ("pdf", "cdf")):
+        one = SOURCES["counts"]()
+        asked(one, first)
+        assert_same_bits(asked(one, second), asked(SOURCES["counts"](), second))

@@ -131,7 +131,11 @@ class Parts:
     def fold(self, step: Step, start: Any, combine: Combine = summed) -> Any:
         """What is gathered from all parts, as `CompleteRows` does; a step takes a `Part` in."""
         if self._rows.single:
-            (part,) = self
+            part = next(iter(self), None)
+            if part is None:
+                raise UndefinedError(
+                    "z must have records in which the other columns have values, too, got none"
+                )
             return step(start, part)
         return self._rows.fold(partial(_in_part, self._file, step), start, combine)
 
