@@ -129,12 +129,15 @@ def utf8(path: Path) -> None:
         raise ArgumentError(f"{str(path)!r} must be named in UTF-8: rename it") from None
 
 
-def whole(value: Any, name: str, *, least: int) -> int:
+def whole(value: Any, name: str, *, least: int, most: int | None = None) -> int:
+    """A whole number; at most so large where time or memory grow with it."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise ArgumentTypeError(f"{name} must be a whole number of at least {least}, got {shown(value)}")
     number = int(value)
     if number < least:
         raise ArgumentError(f"{name} must be a whole number of at least {least}, got {shown(value)}")
+    if most is not None and number > most:
+        raise ArgumentError(f"{name} must be at most {most:,}, got {shown(value)}")
     return number
 
 
