@@ -7,6 +7,7 @@ columns, which may be originals, messages name positions and no values, since me
 import math
 import numbers
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -210,11 +211,11 @@ def codes(values: Any) -> tuple[float | None, ...] | None:
     complete = any(value is None for value in given)
     given = [value for value in given if value is not None]
     numbers = [_real(value, "missing", rule) + 0.0 for value in given]
+    counts = Counter(numbers)
     for number, value in zip(numbers, given, strict=True):
         if not math.isfinite(number):
             raise ArgumentError(f"missing must be {rule}, got {shown(value)}")
-        if numbers.count(number) > 1:
-            times = numbers.count(number)
+        if (times := counts[number]) > 1:
             raise ArgumentError(f"missing must name each code once, got {shown(value)} {times} times")
     if not complete:
         return tuple(numbers)

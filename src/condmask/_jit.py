@@ -3,7 +3,7 @@
 import functools
 import types
 
-from condmask._interrupts import answering, is_long
+from condmask._interrupts import answering
 from condmask._kernel_cache import KernelCache
 from condmask.errors import MissingPackageError
 
@@ -36,7 +36,7 @@ class Kernel:
         return made
 
     def __call__(self, *args):
-        return answering(self._dispatcher, *args) if is_long(args) else self._dispatcher(*args)
+        return answering(self._dispatcher, *args)
 
     def __get__(self, instance, owner=None):
         """Bind the kernel as functions are bound; what documents functions looks for it."""

@@ -94,7 +94,9 @@ def test_what_he_makes_of_each_released_value_is_bayes_rule(name, p, noise, sigm
     held = np.array([np.mean(x == value) for value in z])
     attack = attack_on(file, folded_rows(file.n, file.n), FULL._replace(rows=file.n))
 
-    seen = record_posteriors(file, attack, z.astype(float), np.arange(z.size), D, baselines.by_constant(file, D))
+    seen = record_posteriors(
+        file, attack, z.astype(float), np.arange(z.size), D, baselines.by_constant(file, D)
+    )
 
     released = weights.sum(axis=0)[column]
     likely = released > 3e-3

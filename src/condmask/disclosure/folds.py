@@ -17,8 +17,8 @@ GOLDEN = 0.6180339887498949  # whose multiples are spread evenly modulo 1
 
 
 def kronecker(rows: int | np.ndarray) -> np.ndarray:
-    """Kronecker's sequence, in some rows or the first n: numbers between 0 and 1, spread evenly over all rows,
-    and over those of any period."""
+    """Kronecker's sequence, in some rows or the first n: numbers between 0 and 1, spread evenly over all
+    rows, and over those of any period."""
     turns = (np.arange(rows) if isinstance(rows, int) else rows) * GOLDEN
     return np.asarray(turns - np.floor(turns))
 

@@ -99,10 +99,10 @@ class Bands(Shared):
         rng : None, int, Generator or SeedSequence
             A whole number gives the same band again.
         points : int
-            The number of points at which the process is simulated, at most 2,000. With fewer than 250 the band is too
-            narrow below p = 1/2, where T goes up and down between them.
+            The number of points at which the process is simulated, at most 2,000. With fewer than 250 the
+            band is too narrow below p = 1/2, where T goes up and down between them.
         draws : int
-            Simulations, at least 100.
+            Simulations, 100 to 1,000,000.
 
         Returns
         -------
@@ -239,7 +239,7 @@ def compare_distributions(
     points : int
         The number of points at which the functions are compared, at most 2,000.
     draws : int
-        The number of simulations of the largest difference, at least 100: p-values are multiples of about
+        The number of simulations of the largest difference, 100 to 1,000,000: p-values are multiples of about
         one over this number.
 
     Returns
