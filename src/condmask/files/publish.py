@@ -1,11 +1,10 @@
 """Publishing a release: the data, how they were masked, and the note for analysts."""
 
-from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
 from condmask import _checks
-from condmask.files.atomic import FileError, Fingerprint, fingerprint, publishing
+from condmask.files.atomic import Entering, FileError, Fingerprint, fingerprint, publishing
 from condmask.files.folder import FolderTable
 from condmask.files.formats import Rows, Writable
 from condmask.files.metadata import (
@@ -64,7 +63,7 @@ def publish(
     rows: Rows,
     published: Published,
     original: Any,
-    entering: AbstractContextManager[None] | None = None,
+    entering: Entering | None = None,
 ) -> None:
     """Write a table with its masked rows; nothing if the source changed since it was read.
 
@@ -77,7 +76,7 @@ def publish(
         return
     metadata = published.to_dict()
     beside = sidecar(next(iter(targets)))
-    with ExitStack() as entered, publishing(targets, hashed=beside is not None) as outputs:
+    with publishing(targets, hashed=beside is not None, entering=entering) as outputs:
         target, *others = outputs
         table.rewrite(target, rows, metadata)
         if rows.done != published.records or table.fingerprints() != original:
@@ -87,5 +86,3 @@ def publish(
                 output.write(beside_data(metadata | table.description, target.sha256))
             else:
                 output.write(written_note(target.final.name, published).encode())
-        if entering is not None:
-            entered.enter_context(entering)
