@@ -249,12 +249,20 @@ def publishing(
                     stack.enter_context(entering(next(filter(None, (one.hidden for one in outputs)))))
                 for output in reversed(outputs):
                     output.publish()
+                    if fingerprints[output.final] is None:
+                        stack.callback(_take_back, output.final, outputs[0])
             synced(last.parent)
         except OSError as error:
             if isinstance(error, FileError):
                 raise
             named = last if first in OPENED else first
             raise FileError(f"cannot write {named}: {reason(error)}") from error
+
+
+def _take_back(path: Path, first: Output) -> None:
+    """Remove what is published with data that did not get their name."""
+    if first.hidden is not None and first.hidden.exists():
+        path.unlink(missing_ok=True)
 
 
 def leftovers(target: Path) -> list[os.DirEntry[str]]:
