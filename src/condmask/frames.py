@@ -3,21 +3,22 @@
 Accepts arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others).
 """
 
-import hashlib
+import contextlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks, _scratch
-from condmask._blocks import blocks, evenly_spaced
+from condmask._blocks import blocks
 from condmask._optional import optional
+from condmask.arrow_memory import sound
 from condmask.errors import ArgumentError, ArgumentTypeError
 
-DIGESTED = 1 << 14  # rows of a column of text
 MASKED = "condmask_masked"  # the note of masked columns
 
 
@@ -84,6 +85,7 @@ def column(
         return Column(array, "", _kind(np.asarray(values).dtype), _as_array)
     import narwhals as nw
 
+    sound(values, name)
     if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
         return _arrow_array(values, name, least, finite)
     try:
@@ -161,7 +163,35 @@ def _is_arrow(series: Any) -> bool:
 
 def labels(values: Any) -> np.ndarray:
     """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
-    return np.asarray(values)
+    if _is_plain(values):
+        with contextlib.suppress(NotImplementedError):  # a union of Arrow
+            return np.asarray(values)
+    return objects(values.to_list() if hasattr(values, "to_list") else values.to_pylist())
+
+
+def _is_plain(values: Any) -> bool:
+    """Whether NumPy may have a type for a column: not for whole numbers of 128 bits, nor for values that
+    contain others, which it takes for further dimensions."""
+    if type(values).__module__.split(".")[0] in ("numpy", "builtins") or not is_series(values):
+        return True
+    import narwhals as nw
+
+    dtype = dtype_of(values)
+    return not dtype.is_nested() and dtype not in (nw.Int128(), nw.UInt128())
+
+
+def dtype_of(series: Any) -> Any:
+    """The type of a series as narwhals has it."""
+    import narwhals as nw
+
+    return nw.from_native(series, series_only=True).dtype
+
+
+def objects(values: Sequence[Any]) -> np.ndarray:
+    """A column of objects, whatever these contain."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
@@ -180,7 +210,8 @@ def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.n
     )
 
 
-def _is_series(values: Any) -> bool:
+def is_series(values: Any) -> bool:
+    """Whether it is a series that narwhals knows, in memory."""
     import narwhals as nw
 
     return isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series)
@@ -190,7 +221,7 @@ def is_frame(values: Any) -> bool:
     """Whether it is a data frame in memory."""
     import narwhals as nw
 
-    return isinstance(nw.from_native(values, eager_only=True, pass_through=True), nw.DataFrame)
+    return isinstance(_of_narwhals(values, eager_only=True, pass_through=True), nw.DataFrame)
 
 
 def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
@@ -199,21 +230,23 @@ def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
     names = column_names(table)
     if name not in names:
         raise ArgumentError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
-    return table[name] if isinstance(frame, dict) else table[name].to_native()
+    return table[name] if isinstance(frame, dict) else sound(table[name].to_native(), name)
 
 
 def column_names(frame: Any) -> list[str]:
-    """The names of the columns of a data frame or of a dict of columns."""
-    return list(frame) if isinstance(frame, dict) else list(as_frame(frame).columns)
+    """The names of the columns of a data frame or of a dict of columns, each another text."""
+    if not isinstance(frame, dict):
+        return list(as_frame(frame).columns)
+    check_names(list(frame))
+    return list(frame)
 
 
 def check_names(names: Sequence[Any]) -> None:
     """Refuse columns that share a name or whose name is not text: files cannot keep them apart."""
-    wrong = [name for k, name in enumerate(names) if not isinstance(name, str) or name in names[:k]]
+    wrong = [name for name, times in Counter(names).items() if times > 1 or not isinstance(name, str)]
     if wrong:
         raise ArgumentError(
-            "frame must have columns with different names that are text, got also "
-            f"{_checks.listed(list(dict.fromkeys(wrong)))}"
+            f"frame must have columns with different names that are text, got also {_checks.listed(wrong)}"
         )
 
 
@@ -267,68 +300,52 @@ def copied(frame: Any, library: str = "", *, index: Any = None) -> Any:
 
 def masked_columns(frame: Any) -> list[str]:
     """The columns that are noted as masked; none of frames that can hold no note."""
-    if _notes_in(frame) == "attrs":
+    if notes_in(frame) == "attrs":
         return list(frame.attrs.get(MASKED, []))
-    metadata = (frame.schema.metadata or {}) if _notes_in(frame) == "schema" else {}
+    metadata = (frame.schema.metadata or {}) if notes_in(frame) == "schema" else {}
     released = json.loads(metadata.get(b"condmask", b"{}"))  # of a file that was read
     return [*json.loads(metadata.get(MASKED.encode(), b"[]")), *released.get("columns", [])]
 
 
 def with_masked(frame: Any, names: list[str]) -> Any:
     """A new frame with a note of its masked columns, in pandas' attrs or Arrow's metadata; others as is."""
-    if _notes_in(frame) == "attrs":
+    if notes_in(frame) == "attrs":
         frame.attrs = {**frame.attrs, MASKED: names}
-    elif _notes_in(frame) == "schema":
+    elif notes_in(frame) == "schema":
         metadata = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
         return frame.replace_schema_metadata(metadata)
     return frame
 
 
-def digests(frame: Any) -> dict[str, bytes]:
-    """A digest of each column of a data frame, "" for the index of pandas: equal while nothing is changed.
-
-    Text and other objects are sampled in 16,384 rows from all over the frame, numbers in all rows.
-    """
-    names, columns = column_names(frame), {}
-    for name in names:
-        values = frame[name] if isinstance(frame, dict) else as_frame(frame)[name]
-        array = isinstance(values, np.ndarray | list | tuple)
-        numbers = np.asarray(values) if array else values.to_numpy() if values.dtype.is_numeric() else None
-        some = some_rows(frame, [name], evenly_spaced(len(values), DIGESTED))[name]
-        columns[name] = _digest(len(values), numbers, some)
-    if _notes_in(frame) == "attrs":
-        index = labels(frame.index)
-        columns[""] = _digest(len(index), index, index[evenly_spaced(len(index), DIGESTED)])
-    return columns
-
-
-def _digest(n: int, values: np.ndarray | None, some: np.ndarray) -> bytes:
-    """Of all numbers, which a change of one of them changes, and of some rows, which tell their order."""
-    digest = hashlib.sha256(f"{some.dtype} {n}".encode())
-    if values is not None and values.dtype.kind in "iufmM" and values.itemsize == 8:
-        digest.update(np.bitwise_xor.reduce(values.view(np.uint64), initial=0).tobytes())
-    elif values is not None and values.dtype.kind in "biufmM":
-        digest.update(np.ascontiguousarray(values).data)
-    if some.dtype.kind in "biuf":
-        digest.update(np.ascontiguousarray(some).data)
-    else:
-        digest.update(repr(some.tolist()).encode("utf-8", "surrogatepass"))
-    return digest.digest()
-
-
-def _notes_in(frame: Any) -> str | None:
+def notes_in(frame: Any) -> str | None:
     """Where a frame has room for notes."""
     home = type(frame).__module__.split(".")[0]
     return {"pandas": "attrs", "pyarrow": "schema"}.get(home)
 
 
 def as_frame(frame: Any) -> Any:
+    check_names(_native_names(frame))
+    try:
+        return _of_narwhals(frame, eager_only=True)
+    except TypeError:
+        raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}") from None
+
+
+def _of_narwhals(values: Any, **options: Any) -> Any:
+    """A container as narwhals has it; refused are tables two of whose columns share a name."""
     import narwhals as nw
 
     try:
-        return nw.from_native(frame, eager_only=True)
-    except TypeError:
-        raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}") from None
+        return nw.from_native(values, **options)
+    except nw.exceptions.DuplicateError:
+        check_names(_native_names(values))
+        raise
+
+
+def _native_names(frame: Any) -> list[Any]:
+    """The names of the columns of a container, if it has any; what Arrow calls columns is none."""
+    names = getattr(frame, "column_names", getattr(frame, "columns", ()))
+    return list(names) if isinstance(names, Iterable) else []
 
 
 def _arrow_array(values: Any, name: str, least: int, finite: bool) -> Column:
@@ -357,30 +374,18 @@ def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
     """Stratum labels as whole numbers, in the sorted order of the labels."""
     values = np.asarray(labels)
     if values.dtype.kind == "O":
-        values = values.astype(str)
+        values = np.array([_as_text(value) for value in values.tolist()], dtype=str)
     distinct, code = np.unique(values, return_inverse=True)
     return code.astype(np.int64), distinct.tolist()
 
 
-def some_rows(frame: Any, names: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Columns of a data frame or a dict in some rows; what is missing there becomes NaN, NaT or None."""
-    columns = {}
-    for name in names:
-        values = table_column(frame, name)
-        if not isinstance(values, np.ndarray | list | tuple) and _is_series(values):
-            import narwhals as nw
-
-            by_place = getattr(values, "take", None)  # of pandas and Arrow
-            some = by_place(rows) if by_place else nw.from_native(values, series_only=True)[rows].to_native()
-            columns[name] = labels(some)
-        else:
-            columns[name] = labels(values)[rows]
-    return {name: x for name, x in columns.items() if x.ndim == 1}
+def _as_text(label: Any) -> str:
+    return label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else str(label)
 
 
 def is_decimal(values: Any) -> bool:
     """Whether a series holds decimals, of a type of that name or as Python's objects."""
-    if isinstance(values, np.ndarray | list) or not _is_series(values):
+    if isinstance(values, np.ndarray | list) or not is_series(values):
         return False
     import narwhals as nw
 
@@ -464,7 +469,7 @@ def _frame_columns(values: Any, name: str) -> dict[str, Any]:
     import narwhals as nw
 
     try:
-        table = nw.from_native(values, eager_only=True, allow_series=True)
+        table = _of_narwhals(values, eager_only=True, allow_series=True)
     except TypeError:
         raise ArgumentTypeError(
             f"{name} must be a data frame, a dict of columns or an array, got {type(values).__name__}"

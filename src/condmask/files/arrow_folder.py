@@ -12,7 +12,7 @@ import pyarrow as pa
 from condmask._blocks import BLOCK
 from condmask.errors import ArgumentError
 from condmask.files.arrow import ArrowFile
-from condmask.files.arrow_types import parts_of, plain
+from condmask.files.arrow_types import parts_of, plain, taken
 from condmask.files.formats import Part, Sample
 from condmask.files.part_files import PartFiles
 from condmask.files.sampling import by_piece, cheap_rows
@@ -114,10 +114,10 @@ class ArrowFiles:
         file, sizes = self.files[k], self._sizes[k]
         if sizes.sum() <= BLOCK:
             starts = np.cumsum(sizes) - sizes
-            rows = pa.array(np.concatenate([starts[piece] + some for piece, some in pieces]))
+            rows = np.concatenate([starts[piece] + some for piece, some in pieces])
             with suppress(TypeError, ValueError):  # lists, or not decoded: one column by one, then
                 table = pa.Table.from_batches(file.batches(list(names)))
-                return {name: plain(table.column(name).combine_chunks().take(rows), name) for name in names}
+                return {name: plain(taken(table.column(name).combine_chunks(), rows), name) for name in names}
         return file.columns_in(names, pieces)
 
 

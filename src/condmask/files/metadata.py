@@ -19,6 +19,7 @@ from condmask.files.atomic import FileError, Fingerprint, fingerprint
 from condmask.files.formats import ROOMY, Table, format_of
 from condmask.files.part_files import NOTE, SIDECAR, is_folder, part_files
 from condmask.files.recoding import is_packed, open_bytes, read_bytes
+from condmask.files.source_file import SourceFile
 from condmask.files.streams import OPENED, SCHEMES
 from condmask.scheme import Scheme
 
@@ -228,7 +229,7 @@ def digest_of(path: Path) -> str:
 
 @lru_cache(maxsize=1 << 14)  # many files may be one release
 def _digest(path: Path, _: tuple[int, ...] | None) -> str:
-    with OPENED[path].open() if path in OPENED else path.open("rb") as file:
+    with OPENED[path].open() if path in OPENED else SourceFile(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from condmask import _checks
 from condmask.files.atomic import Entering, FileError, Fingerprint, fingerprint, publishing
 from condmask.files.folder import FolderTable
-from condmask.files.formats import Rows, Writable
+from condmask.files.formats import Rows, Writable, reading
 from condmask.files.metadata import (
     FOLDER_METADATA,
     Published,
@@ -79,7 +79,9 @@ def publish(
     with publishing(targets, hashed=beside is not None, entering=entering) as outputs:
         target, *others = outputs
         table.rewrite(target, rows, metadata)
-        if rows.done != published.records or table.fingerprints() != original:
+        with reading(table.path):
+            unchanged = rows.done == published.records and table.fingerprints() == original
+        if not unchanged:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
         for output in others:
             if output.final == beside:

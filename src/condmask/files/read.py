@@ -24,7 +24,8 @@ from condmask.files.formats import (
     suffix_of,
 )
 from condmask.files.metadata import read_list
-from condmask.files.part_files import is_folder, part_files
+from condmask.files.part_files import is_folder, part_files, unchanged
+from condmask.files.source_file import SourceFile
 from condmask.files.spool import CODE, coded
 from condmask.files.streams import OPENED
 from condmask.frames import Labels
@@ -50,7 +51,7 @@ def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
     -------
     ndarray of shape (n,)
     """
-    with reading(Path(path)):
+    with reading(Path(path)), unchanged(Path(path)):
         table = open_table(Path(path), csv)
         columns_exist(table, [name])
         return column_of(table, name)
@@ -58,7 +59,7 @@ def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
 
 def read_numbers(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
     """One column of a file, as `read_column` has it, that must be numeric; the line says where it is not."""
-    with reading(Path(path)):
+    with reading(Path(path)), unchanged(Path(path)):
         table = open_table(Path(path), csv)
         columns_exist(table, [name])
         LOG.info("reading a column of %s", table.path)
@@ -88,7 +89,7 @@ def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
     -------
     ndarray of shape (n,), of objects
     """
-    with reading(Path(path)):
+    with reading(Path(path)), unchanged(Path(path)):
         table = open_table(Path(path), csv)
         columns_exist(table, [name])
         return labels_of_column(table, name)
@@ -115,8 +116,9 @@ def _open_with_arrow(path: Path) -> "ArrowFile":
     from condmask.files.arrow import ArrowFile
     from condmask.files.parquet import ParquetFile
 
-    if path.stat().st_size == 0:
-        raise ArgumentError(f"{path} is empty")
+    with SourceFile(path) as file:
+        if file.seek(0, os.SEEK_END) == 0:
+            raise ArgumentError(f"{path} is empty")
     return ParquetFile(path) if format_of(path) == "Parquet" else ArrowFile(path)
 
 

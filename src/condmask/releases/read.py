@@ -11,6 +11,7 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.counts import Counts
 from condmask.files.formats import columns_exist, reading
 from condmask.files.metadata import Published, place_of_metadata, published
+from condmask.files.part_files import unchanged
 from condmask.files.read import numbers_of, open_table
 from condmask.releases.release import Release, warn_of_a_part
 from condmask.scheme import Scheme
@@ -110,7 +111,7 @@ def read_counts(
         )
     counts = Counts(scheme, origin=released.origins[name])
     names = [name] if other is None else [name, other]
-    with reading(Path(path)):
+    with reading(Path(path)), unchanged(Path(path)):
         table = open_table(Path(path))
         columns_exist(table, names)
         for part in numbers_of(table, names):

@@ -25,6 +25,7 @@ from condmask.disclosure.uniques import Uniques, uniques
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, reading
+from condmask.files.part_files import unchanged
 from condmask.files.read import column_of, open_table
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import without_codes
@@ -106,7 +107,7 @@ class Original:
         self, path: Path, view: ReleaseView, csv: CsvFormat | None = None, *, thorough: bool = False
     ) -> None:
         self.path, self._view, self._thorough = path, view, thorough
-        with reading(path):
+        with reading(path), unchanged(path):
             table = open_table(path, csv)
             columns_exist(table, list(view.schemes))
             self._raw = {name: column_of(table, name) for name in view.schemes}
