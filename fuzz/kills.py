@@ -1,12 +1,14 @@
 """Jobs killed at random moments: ``python -m fuzz.kills --kills 500 --seed 1``.
 
 A job is timed once; then signals fall on it at moments spread over that time, a third of them at one of its
-operations on files, which come in a row when files get their names. After each kill, `jobs.faults_of` looks at
-every file, and the same job is done again. Most jobs run in forks of this process, which has the package
+operations on files, which come in a row when files get their names. After each kill, `jobs.faults_of` looks
+at every file, and the same job is done again. Most jobs run in forks of this process, which has the package
 loaded; a tenth start Python anew. Prints a table by signal, job and phase; ends with 1 if anything was wrong.
 """
 
 import argparse
+import contextlib
+import io
 import logging
 import mmap
 import os
@@ -96,7 +98,8 @@ class Watch:
 def learned(job: Job, sources: Path, home: Path) -> tuple[float, int, Path]:
     """The seconds and operations of a job, and the folder that it writes."""
     case = Case(job, sources, home / "first", None)
-    case.done(case.words(), "errors")  # kernels are compiled, modules loaded
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        case.run(case.words())  # here, so that kernels are compiled and modules loaded in every fork
     shutil.rmtree(home / "first")
     case, watch = Case(job, sources, home / "first", None), Watch()
     begun = time.perf_counter()

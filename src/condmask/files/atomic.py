@@ -295,6 +295,24 @@ def publishing(
             raise FileError(f"cannot write {named}: {reason(error)}") from error
 
 
+def replaceable(path: Path, before: Fingerprint, *, overwrite: bool) -> None:
+    """Refuse a target that is no file, or that is there and may not be replaced."""
+    if path.is_dir():
+        raise FileError(f"{path} is a directory")
+    if path not in OPENED and path.is_symlink():
+        raise FileError(f"{path} is a link, which is not replaced: name the file that it leads to")
+    if before is not None and path not in OPENED and not path.is_file():
+        raise FileError(f"{path} is no ordinary file, and is not replaced: name another one")
+    if before is not None and not overwrite:
+        raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that appears whole or not at all, in place of one that is there."""
+    with publishing({path: fingerprint(path)}) as (output,):
+        output.write(data)
+
+
 def _take_back(path: Path, first: Output) -> None:
     """Remove what is published with data that did not get their name."""
     if first.hidden is not None and first.hidden.exists():
