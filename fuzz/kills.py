@@ -20,8 +20,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+from condmask.files import atomic
 from fuzz.jobs import (
     JOBS,
     STUDY,
@@ -61,15 +64,24 @@ class Watch:
     def __init__(self) -> None:
         self.shared = mmap.mmap(-1, 64)
 
-    def begin(self, at: int, number: int) -> None:
-        """In the child: send itself a signal at one of its operations; 0 is none."""
-        self.passed, self.at, self.number = 0, at, number
+    def begin(self, at: int = 0, act: Callable[[], None] = lambda: None) -> None:
+        """In the child: do something at one of its operations; 0 is none."""
+        self.passed, self.at, self.act = 0, at, act
         package = logging.getLogger("condmask")
         package.setLevel(logging.INFO)
         handler = logging.Handler()
         handler.emit = lambda record: self.phase(record.getMessage())  # type: ignore[method-assign]
         package.addHandler(handler)
         sys.addaudithook(self.operation)
+        os.fsync = self.noted(os.fsync)
+        atomic.Output.write = self.noted(atomic.Output.write)  # type: ignore[method-assign]
+
+    def noted(self, function: Any) -> Any:
+        def call(*arguments: Any) -> Any:
+            self.count()
+            return function(*arguments)
+
+        return call
 
     def phase(self, text: str) -> None:
         for k, name in enumerate(PHASES):
@@ -85,10 +97,13 @@ class Watch:
             self.shared[0] = PHASES.index("writing")
         if event in ("os.link", "os.rename"):
             self.shared[0] = PHASES.index("naming")
+        self.count()
+
+    def count(self) -> None:
         self.passed += 1
         self.shared[8:16] = self.passed.to_bytes(8, "little")
         if self.passed == self.at:
-            os.kill(os.getpid(), self.number)
+            self.act()
 
     @property
     def seen(self) -> tuple[str, int]:
@@ -103,7 +118,7 @@ def learned(job: Job, sources: Path, home: Path) -> tuple[float, int, Path]:
     shutil.rmtree(home / "first")
     case, watch = Case(job, sources, home / "first", None), Watch()
     begun = time.perf_counter()
-    child = case.forked(case.words(), "errors", lambda: watch.begin(0, 0))
+    child = case.forked(case.words(), "errors", watch.begin)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code != 0:
         raise SystemExit(f"{job.name} fails undisturbed: {(case.home / 'errors').read_text()}")
@@ -125,7 +140,7 @@ def killed(
         job.send_signal(number)
         return "anew", job.wait()
     at = chance.randint(1, operations) if chance.randrange(3) == 0 else 0
-    child = case.forked(case.words(), "errors", lambda: watch.begin(at, number))
+    child = case.forked(case.words(), "errors", lambda: watch.begin(at, lambda: os.kill(os.getpid(), number)))
     if not at:
         time.sleep(chance.uniform(0, 1.1 * seconds))
         os.kill(child, number)  # not yet waited for: there is such a process
@@ -166,6 +181,26 @@ def kill(
     return phase, found
 
 
+@contextlib.contextmanager
+def prepared(
+    seed: int, names: list[str] | None
+) -> Iterator[tuple[Path, Path, Originals, dict[str, tuple[float, int, Path]]]]:
+    """A folder to work in, sources, their originals, and what is `learned` of each job."""
+    with tempfile.TemporaryDirectory(prefix="kills-") as place:
+        home, raw = Path(place), originals(seed)
+        sources = home / "sources"
+        sources.mkdir()
+        write_sources(sources, raw.values)
+        (sources / "study.toml").write_text(STUDY)
+        chosen = [job for job in JOBS if not names or job.name in names]
+        yield (
+            home,
+            sources,
+            raw,
+            {job.name: learned(job, sources, home / "learned" / job.name) for job in chosen},
+        )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=500)
@@ -174,15 +209,8 @@ def main() -> int:
     options = parser.parse_args()
     wrong = 0
     by_signal, by_job, by_phase = Counter[str](), Counter[str](), Counter[str]()
-    with tempfile.TemporaryDirectory(prefix="kills-") as place:
-        home = Path(place)
-        sources = home / "sources"
-        sources.mkdir()
-        raw = originals(options.seed)
-        write_sources(sources, raw.values)
-        (sources / "study.toml").write_text(STUDY)
-        jobs = [job for job in JOBS if not options.jobs or job.name in options.jobs]
-        known = {job.name: learned(job, sources, home / "learned" / job.name) for job in jobs}
+    with prepared(options.seed, options.jobs) as (home, sources, raw, known):
+        jobs = [job for job in JOBS if job.name in known]
         for k in range(options.kills):
             chance = random.Random(f"{options.seed} {k}")
             job, number = jobs[k % len(jobs)], chance.choice(SIGNALS)

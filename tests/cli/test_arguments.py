@@ -204,7 +204,7 @@ def test_help_says_the_exit_codes(run):
         "129",
         "130",
         "143",
-    ]  # which test_cli, test_bugs and test_signals see
+    ]  # see test_bugs and test_signals
 
 
 HOME = Path(__file__).parents[2]

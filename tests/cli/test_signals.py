@@ -27,13 +27,17 @@ class Killed:
 def test_a_signal_ends_the_command_wherever_it_comes(name, collected):
     number, expected = getattr(signal, name), KeyboardInterrupt if name == "SIGINT" else Ended
     before, hook = signal.getsignal(number), sys.unraisablehook
-    with pytest.raises(expected) as caught, ended_by_signals():
-        if collected:
-            Killed(number)
-        else:
-            os.kill(os.getpid(), number)
-        time.sleep(60)  # which the signal ends
 
+    def command():
+        with ended_by_signals():
+            if collected:
+                Killed(number)
+            else:
+                os.kill(os.getpid(), number)
+            time.sleep(60)  # which the signal ends
+
+    with pytest.raises(expected) as caught:
+        command()
     assert expected is KeyboardInterrupt or caught.value.signal == number
     assert (signal.getsignal(number), sys.unraisablehook) == (before, hook)
 

@@ -100,7 +100,7 @@ def test_a_result_that_cannot_be_saved_leaves_the_one_before(tmp_path, monkeypat
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(cm.FileError, match="study.npz: no space left on the device"):
+    with pytest.raises(cm.FileError, match=r"study.npz: no space left on the device"):
         simulated(replications=6).save(file)
     assert [path.name for path in tmp_path.iterdir()] == ["study.npz"]
     assert file.read_bytes() == before
