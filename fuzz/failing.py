@@ -1,8 +1,8 @@
 """Every operation on files fails once: ``python -m fuzz.failing --seed 1``.
 
-Each job of `jobs` is done once for each of its operations (files made, written, put on the disk, locked, named,
-removed), which then fails with an error of the system or ends the process there. `jobs.faults_of` looks at
-every file, and the same job is done again. Errors go round; ``--all`` tries each at each operation. Prints a
+Each job of `jobs` is done once for each of its operations (files made, written, put on the disk, locked,
+named, removed), which then fails with an error of the system or ends the process there. `jobs.faults_of` looks
+at every file, and the same job is done again. Errors go round; ``--all`` tries each at each operation. Prints a
 table by error and job; ends with 1 if anything was wrong.
 """
 
@@ -17,7 +17,8 @@ from fuzz.jobs import DONE, JOBS, REFUSED, Case, faults_of, faults_of_the_next
 from fuzz.kills import Watch, prepared
 
 ERRORS = (
-    "EIO", "ENOSPC", "EDQUOT", "EROFS", "EACCES", "EXDEV", "EMLINK", "EPERM", "EOPNOTSUPP", "ENOSYS", "ESTALE",
+    "EIO", "ENOSPC", "EDQUOT", "EROFS", "EACCES", "EXDEV", "EMLINK", "EPERM", "EOPNOTSUPP", "ENOSYS",
+    "ESTALE",
 )  # fmt: skip
 END = "the end"
 
