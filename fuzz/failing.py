@@ -1,9 +1,9 @@
 """Every operation on files fails once: ``python -m fuzz.failing --seed 1``.
 
 Each job of `jobs` is done once for each of its operations (files made, written, put on the disk, locked,
-named, removed), which then fails with an error of the system or ends the process there. `jobs.faults_of` looks
-at every file, and the same job is done again. Errors go round; ``--all`` tries each at each operation. Prints a
-table by error and job; ends with 1 if anything was wrong.
+named, removed), which then fails with an error of the system or ends the process there. `jobs.faults_of`
+looks at every file, and the same job is done again. Errors go round; ``--all`` tries each at each operation.
+Prints a table by error and job; ends with 1 if anything was wrong.
 """
 
 import argparse

@@ -89,6 +89,23 @@ def test_a_target_is_no_more_readable_than_the_umask_allows(tmp_path, monkeypatc
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_a_file_system_without_links_gets_a_copy(tmp_path, monkeypatch):
+    def without(*_, **__):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", without)
+    before = os.umask(0o022)
+    try:
+        with atomic.publishing({tmp_path / "a": None}) as [output]:
+            output.write(b"whole")
+    finally:
+        os.umask(before)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"whole"
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o644
+
+
 def test_a_target_is_no_more_readable_than_what_it_replaces(tmp_path):
     target = tmp_path / "a"
     target.write_text("private")
