@@ -53,7 +53,9 @@ RNG = np.random.default_rng(11)
 X, Y = RNG.normal(50.0, 10.0, (2, N)).round()
 X[40:] += 100.0  # the blocks differ
 X[1::4], Y[::3] = np.nan, np.nan
-LABELS = [frames.Labels(*frames.codes(column)) for column in (np.arange(N) % 7 // 2, np.arange(N) // 120)]
+LABELS = [
+    frames.Labels(*frames.codes(column, "strata")) for column in (np.arange(N) % 7 // 2, np.arange(N) // 120)
+]
 
 
 def of_columns():

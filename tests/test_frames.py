@@ -119,7 +119,7 @@ def test_a_column_may_be_named_by_an_empty_text():
 
 
 def test_labels_in_bytes_need_not_be_text():
-    assert frames.codes(np.array([b"\xff", "\xe9", None, [1]], dtype=object))[1] == [
+    assert frames.codes(np.array([b"\xff", "\xe9", None, [1]], dtype=object), "x")[1] == [
         "None",
         "[1]",
         "\\xff",

@@ -3,8 +3,6 @@
 Accepts arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others).
 """
 
-import contextlib
-import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +17,7 @@ from condmask._optional import optional
 from condmask.arrow_memory import sound
 from condmask.errors import ArgumentError, ArgumentTypeError
 
-MASKED = "condmask_masked"  # the note of masked columns
+LABELS = "a column of labels, each a number, a text or the like"
 
 
 class Column(NamedTuple):
@@ -88,15 +86,18 @@ def column(
     sound(values, name)
     if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
         return _arrow_array(values, name, least, finite)
-    try:
-        series = nw.from_native(values, series_only=True)
-    except TypeError:
+    series = _wrapped(values, series_only=True)
+    if series is None:
         raise ArgumentTypeError(
             f"{name} must be an array or a series of numbers, got {type(values).__name__}"
-        ) from None
+        )
     dtype = series.dtype
     if not dtype.is_numeric() or isinstance(dtype, nw.Decimal):
         raise ArgumentTypeError(f"{name} must be numeric, got dtype {dtype}")
+    if isinstance(dtype, nw.Int128 | nw.UInt128):  # which NumPy does not have
+        most = _checks.LARGEST_EXACT_INTEGER
+        _checks.exact_integers(~series.is_between(-most, most).fill_null(True).to_numpy() * (most + 1), name)
+        series = series.cast(nw.Int64())
     missing = series.is_null().to_numpy()
     if dtype.is_integer():
         present_values = series.filter(~series.is_null()).to_numpy()
@@ -161,23 +162,22 @@ def _is_arrow(series: Any) -> bool:
     return True
 
 
-def labels(values: Any) -> np.ndarray:
+def labels(values: Any, name: str) -> np.ndarray:
     """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
     if _is_plain(values):
-        with contextlib.suppress(NotImplementedError):  # a union of Arrow
-            return np.asarray(values)
+        return _checks.array(values, name, LABELS)
     return objects(values.to_list() if hasattr(values, "to_list") else values.to_pylist())
 
 
 def _is_plain(values: Any) -> bool:
-    """Whether NumPy may have a type for a column: not for whole numbers of 128 bits, nor for values that
-    contain others, which it takes for further dimensions."""
+    """Whether NumPy may have a type for a column: not for whole numbers of 128 bits, for unions, nor for
+    values that contain others, which it takes for further dimensions."""
     if type(values).__module__.split(".")[0] in ("numpy", "builtins") or not is_series(values):
         return True
     import narwhals as nw
 
     dtype = dtype_of(values)
-    return not dtype.is_nested() and dtype not in (nw.Int128(), nw.UInt128())
+    return not dtype.is_nested() and dtype not in (nw.Int128(), nw.UInt128(), nw.Unknown())
 
 
 def dtype_of(series: Any) -> Any:
@@ -198,11 +198,11 @@ def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.n
     """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
     plain = type(values).__module__.split(".")[0] in ("numpy", "builtins")
     if isinstance(values, dict) or (not plain and is_frame(values)):
-        return [labels(table_column(values, name, argument)) for name in names]
+        return [labels(table_column(values, name, argument), name) for name in names]
     if len(names) == 1:
-        return [labels(values)]
+        return [labels(values, argument)]
     if isinstance(values, (list, tuple)) and len(values) == len(names):
-        return [labels(column) for column in values]
+        return [labels(column, argument) for column in values]
     columns = ", ".join(map(repr, names))
     raise ArgumentError(
         f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays, got "
@@ -212,16 +212,37 @@ def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.n
 
 def is_series(values: Any) -> bool:
     """Whether it is a series that narwhals knows, in memory."""
-    import narwhals as nw
+    return _wrapped(values, series_only=True) is not None
 
-    return isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series)
+
+def series_name(values: Any) -> str:
+    """The name of a series; of an array, and of one whose name is no text, ""."""
+    series = _wrapped(values, series_only=True)
+    return series.name if series is not None and isinstance(series.name, str) else ""
 
 
 def is_frame(values: Any) -> bool:
     """Whether it is a data frame in memory."""
+    return _wrapped(values, eager_only=True) is not None
+
+
+def _wrapped(values: Any, **kinds: Any) -> Any:
+    """The series or frame as narwhals wraps it; None where it is no such thing or cannot be looked at."""
     import narwhals as nw
 
-    return isinstance(_of_narwhals(values, eager_only=True, pass_through=True), nw.DataFrame)
+    try:
+        return nw.from_native(values, **kinds)
+    except nw.exceptions.DuplicateError:
+        check_names(_native_names(values))
+        return None
+    except Exception:  # TypeError, and whatever the values' own methods raise
+        return None
+
+
+def _native_names(frame: Any) -> list[Any]:
+    """The names of the columns of a container, if it has any; what Arrow calls columns is none."""
+    names = getattr(frame, "column_names", getattr(frame, "columns", ()))
+    return list(names) if isinstance(names, Iterable) else []
 
 
 def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
@@ -241,12 +262,13 @@ def column_names(frame: Any) -> list[str]:
     return list(frame)
 
 
-def check_names(names: Sequence[Any]) -> None:
+def check_names(names: Sequence[Any], argument: str = "frame") -> None:
     """Refuse columns that share a name or whose name is not text: files cannot keep them apart."""
     wrong = [name for name, times in Counter(names).items() if times > 1 or not isinstance(name, str)]
     if wrong:
         raise ArgumentError(
-            f"frame must have columns with different names that are text, got also {_checks.listed(wrong)}"
+            f"{argument} must have columns with different names that are text, got also "
+            f"{_checks.listed(wrong)}"
         )
 
 
@@ -298,54 +320,12 @@ def copied(frame: Any, library: str = "", *, index: Any = None) -> Any:
     return copy
 
 
-def masked_columns(frame: Any) -> list[str]:
-    """The columns that are noted as masked; none of frames that can hold no note."""
-    if notes_in(frame) == "attrs":
-        return list(frame.attrs.get(MASKED, []))
-    metadata = (frame.schema.metadata or {}) if notes_in(frame) == "schema" else {}
-    released = json.loads(metadata.get(b"condmask", b"{}"))  # of a file that was read
-    return [*json.loads(metadata.get(MASKED.encode(), b"[]")), *released.get("columns", [])]
-
-
-def with_masked(frame: Any, names: list[str]) -> Any:
-    """A new frame with a note of its masked columns, in pandas' attrs or Arrow's metadata; others as is."""
-    if notes_in(frame) == "attrs":
-        frame.attrs = {**frame.attrs, MASKED: names}
-    elif notes_in(frame) == "schema":
-        metadata = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
-        return frame.replace_schema_metadata(metadata)
-    return frame
-
-
-def notes_in(frame: Any) -> str | None:
-    """Where a frame has room for notes."""
-    home = type(frame).__module__.split(".")[0]
-    return {"pandas": "attrs", "pyarrow": "schema"}.get(home)
-
-
 def as_frame(frame: Any) -> Any:
+    table = _wrapped(frame, eager_only=True)
+    if table is None:
+        raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}")
     check_names(_native_names(frame))
-    try:
-        return _of_narwhals(frame, eager_only=True)
-    except TypeError:
-        raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}") from None
-
-
-def _of_narwhals(values: Any, **options: Any) -> Any:
-    """A container as narwhals has it; refused are tables two of whose columns share a name."""
-    import narwhals as nw
-
-    try:
-        return nw.from_native(values, **options)
-    except nw.exceptions.DuplicateError:
-        check_names(_native_names(values))
-        raise
-
-
-def _native_names(frame: Any) -> list[Any]:
-    """The names of the columns of a container, if it has any; what Arrow calls columns is none."""
-    names = getattr(frame, "column_names", getattr(frame, "columns", ()))
-    return list(names) if isinstance(names, Iterable) else []
+    return table
 
 
 def _arrow_array(values: Any, name: str, least: int, finite: bool) -> Column:
@@ -361,21 +341,20 @@ def _arrow_array(values: Any, name: str, least: int, finite: bool) -> Column:
 
 
 def _kind(dtype: np.dtype) -> str:
-    if dtype.kind in "iu":
-        return "int"
-    return "float32" if dtype.itemsize == 4 else "float64"
+    return "int" if dtype.kind in "iu" else "float32" if dtype.itemsize == 4 else "float64"
 
 
 def _as_array(z: np.ndarray, nulls: np.ndarray | None = None) -> np.ndarray:
     return z
 
 
-def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
+def codes(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Any]]:
     """Stratum labels as whole numbers, in the sorted order of the labels."""
-    values = np.asarray(labels)
-    if values.dtype.kind == "O":
-        values = np.array([_as_text(value) for value in values.tolist()], dtype=str)
-    distinct, code = np.unique(values, return_inverse=True)
+    with _checks.converting(values, name, LABELS):
+        plain = values
+        if values.dtype.kind == "O":
+            plain = np.array([_as_text(value) for value in values.tolist()], dtype=str)
+        distinct, code = np.unique(plain, return_inverse=True)
     return code.astype(np.int64), distinct.tolist()
 
 
@@ -402,20 +381,22 @@ def groups(values: Any, name: str, n: int) -> tuple[Any, list[Any]]:
     if isinstance(values, Labels):
         _checks.same_length(values.code, name, n, "z")
         return ranked(values)
-    array = labels(values)
+    array = labels(values, name)
     _checks.same_length(array, name, n, "z")
     if array.dtype.kind == "O":
         numbers: dict[Any, int] = {}
-        code = np.array(
-            [
-                -1 if is_missing(label) else numbers.setdefault(label, len(numbers))
-                for label in array.tolist()
-            ],
-            dtype=np.int64,
-        )
-        return ranked(Labels(code, list(numbers)))
+        with _checks.converting(array, name, LABELS):
+            code = np.array(
+                [
+                    -1 if is_missing(label) else numbers.setdefault(label, len(numbers))
+                    for label in array.tolist()
+                ],
+                dtype=np.int64,
+            )
+            return ranked(Labels(code, list(numbers)))
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(n, dtype=bool)
-    distinct, code = np.unique(array[~missing], return_inverse=True)
+    with _checks.converting(array, name, LABELS):
+        distinct, code = np.unique(array[~missing], return_inverse=True)
     places = np.full(n, -1, dtype=np.int64)
     places[~missing] = code
     return places, distinct.tolist()
@@ -439,6 +420,8 @@ def is_missing(label: Any) -> bool:
         return label is None or bool(label != label)
     except TypeError:
         return True
+    except Exception:  # an array, or an object that compares with nothing
+        return False
 
 
 def _sortable(label: Any) -> tuple[str, Any]:
@@ -452,7 +435,7 @@ def design(values: Any, name: str, *, least: int = 2) -> dict[str, Any]:
     if isinstance(values, dict):
         columns = {str(key): column for key, column in values.items()}
     elif isinstance(values, np.ndarray | list | tuple):
-        array = np.asarray(values)
+        array = _checks.array(values, name, "columns of numbers")
         if array.ndim not in (1, 2):
             raise ArgumentError(f"{name} must have one or two dimensions, got {array.ndim}")
         # each column in one piece, before it is looked at several times
@@ -462,28 +445,46 @@ def design(values: Any, name: str, *, least: int = 2) -> dict[str, Any]:
         columns = _frame_columns(values, name)
     if not columns:
         raise ArgumentError(f"{name} must have at least one column, got none")
-    return {key: _numbers(column, key, name, least) for key, column in columns.items()}
+    found = {key: _numbers(column, key, name, least) for key, column in columns.items()}
+    same_lengths(found, name)
+    return found
+
+
+def same_lengths(columns: Any, name: str) -> None:
+    """Refuse a dict of columns whose columns have not all as many values; data frames cannot be so."""
+    if not isinstance(columns, dict) or not columns:
+        return
+    sizes = {}
+    for key, values in columns.items():
+        with _checks.converting(type(values).__name__, f"{name}[{key!r}]", "a column"):
+            sizes[key] = len(values)
+    (first, count), *others = sizes.items()
+    for key, size in others:
+        if size != count:
+            raise ArgumentError(
+                f"{name} must have columns of one length, got {count} values in {first!r}, {size} in {key!r}"
+            )
 
 
 def _frame_columns(values: Any, name: str) -> dict[str, Any]:
     import narwhals as nw
 
-    try:
-        table = _of_narwhals(values, eager_only=True, allow_series=True)
-    except TypeError:
+    table = _wrapped(values, eager_only=True, allow_series=True)
+    if table is None:
         raise ArgumentTypeError(
             f"{name} must be a data frame, a dict of columns or an array, got {type(values).__name__}"
-        ) from None
+        )
     if isinstance(table, nw.Series):
         return {str(table.name or "w1"): values}
-    return {str(series.name): series.to_native() for series in table.iter_columns()}
+    check_names(table.columns, name)
+    return {series.name: series.to_native() for series in table.iter_columns()}
 
 
 def _numbers(values: Any, key: str, name: str, least: int) -> Any:
     """One column as numbers; yes and no are 1 and 0."""
     if isinstance(values, RemoteColumn):
         return values.in_design(key, name)
-    array = np.asarray(values)
+    array = _checks.array(values, key, "1-D")
     if array.dtype.kind == "b":
         return array.astype(np.float64)
     if array.dtype.kind == "O":

@@ -10,6 +10,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.scheme import Scheme
 
 
 class Uniques(NamedTuple):
@@ -77,16 +78,18 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     """
     share = float(_checks.positive(fraction, "fraction"))
     if share > 1.0:
-        raise ArgumentError(f"fraction must be at most 1, got {fraction!r}")
+        raise ArgumentError(f"fraction must be at most 1, got {_checks.shown(fraction)}")
     columns = frames.design(data, "data")
     table = np.column_stack(list(columns.values()))
     table = table[~np.isnan(table).any(axis=1)]
     _checks.at_least_two(len(table), "data")
     _, counts = np.unique(table, axis=0, return_counts=True)
     once, twice, n = int(np.sum(counts == 1)), int(np.sum(counts == 2)), len(table)
-    p = getattr(scheme, "p", None)
+    p = getattr(scheme, "p", None) if isinstance(scheme, Scheme) else None
     if p is None:
-        raise ArgumentTypeError(f"scheme must be one that swaps records, ConditionalMasking, got {scheme!r}")
+        raise ArgumentTypeError(
+            f"scheme must be one that swaps records, ConditionalMasking, got {_checks.shown(scheme)}"
+        )
     passed = 1.0 - (1.0 - p / (n - 1)) ** (n - 1) if scheme.shared_donors else p
     right = share * once / (share * once + 2.0 * (1.0 - share) * twice) if once else float("nan")
     return Uniques(n, once / n, passed * once / n, right)

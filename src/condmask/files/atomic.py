@@ -356,17 +356,31 @@ def alone(descriptor: int) -> bool | None:
     return True
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Let one job at a time give names in a folder; the lock ends with the process and leaves nothing."""
-    with ExitStack() as stack:
-        with contextlib.suppress(ImportError, OSError):  # systems and file systems without locks
-            import fcntl
+class locked:  # noqa: N801
+    """Let one job at a time give names in a folder; the lock ends with the process and leaves nothing.
 
-            descriptor = os.open(folder, os.O_RDONLY)
-            stack.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+    No generator: Ctrl-C just after one has begun leaves it, and its lock, to the collector, and the next job
+    of this process would wait for itself.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> None:
+        try:
+            with contextlib.suppress(ImportError, OSError):  # systems and file systems without locks
+                import fcntl
+
+                self._descriptor = os.open(self._folder, os.O_RDONLY)
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
 
 
 def synced(folder: Path) -> None:

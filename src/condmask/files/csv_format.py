@@ -74,7 +74,7 @@ class CsvFormat:
         if self.delimiter is not None and not _can_delimit(self.delimiter):
             raise ArgumentError(
                 "delimiter must be one character other than a letter, digit, quote or line break, got "
-                f"{self.delimiter!r}"
+                f"{_checks.shown(self.delimiter)}"
             )
         if self.decimal is not None:
             _checks.choice(self.decimal, "decimal", (".", ","))
@@ -186,8 +186,8 @@ def _encoding_name(name: Any) -> str:
     rule = "encoding must be UTF-8, UTF-16, UTF-32 or one that has a byte for each character, got"
     try:
         codec = codecs.lookup(name).name
-    except (LookupError, TypeError):
-        raise ArgumentError(f"{rule} {name!r}") from None
+    except (LookupError, TypeError, ValueError):
+        raise ArgumentError(f"{rule} {_checks.shown(name)}") from None
     if codec.startswith(("utf-16", "utf-32")):
         return codec
     if codec in ("utf-8", "utf-8-sig", "ascii"):

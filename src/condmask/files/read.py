@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condmask import _checks
 from condmask._blocks import Workers
 from condmask._log import logger
 from condmask._optional import optional
 from condmask._scratch import joined
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.csv_format import CsvFormat
 from condmask.files.folder import FolderTable
 from condmask.files.formats import (
@@ -51,8 +52,9 @@ def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
     -------
     ndarray of shape (n,)
     """
-    with reading(Path(path)), unchanged(Path(path)):
-        table = open_table(Path(path), csv)
+    place, name = _checks.path(path, "path"), _checks.text(name, "name")
+    with reading(place), unchanged(place):
+        table = open_table(place, csv)
         columns_exist(table, [name])
         return column_of(table, name)
 
@@ -97,6 +99,8 @@ def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
 
 def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -> Table:
     """The reader of a file, by its suffix, or of all files in a folder or of a glob."""
+    if csv is not None and not isinstance(csv, CsvFormat):
+        raise ArgumentTypeError(f"csv must be None or a CsvFormat, got {_checks.shown(csv)}")
     if is_folder(path):
         return _open_folder(path, csv, workers)
     if suffix_of(path) not in FORMATS and path not in OPENED:

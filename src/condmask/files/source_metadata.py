@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from condmask import _checks
 from condmask.arrow_nesting import fields_of, with_fields
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentError
 
 METADATA, ARROW_SCHEMA = b"condmask", b"ARROW:schema"  # written anew
 FIELD_ID = b"PARQUET:field_id"
@@ -80,8 +80,6 @@ def released_field(field: Any, keep: Collection[str] = ()) -> Any:
 
 def check_kept(there: list[str], keep: Collection[str], path: Any) -> tuple[str, ...]:
     """The names of notes to keep; refused where a file has none of that name."""
-    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
-        raise ArgumentTypeError(f"keep_metadata must be a list of names, got {keep!r}")
     for name in keep:
         if name not in there:
             has = f"it has {_checks.listed(there)}" if there else "it has none"

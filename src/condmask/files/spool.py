@@ -135,7 +135,7 @@ def _mapped(output: IO[bytes], dtype: type) -> np.ndarray:
 
 def in_order(code: np.ndarray, labels: Sequence[Any]) -> Labels:
     """Codes in the order of their labels, changed in place."""
-    rank, distinct = codes(labels)
+    rank, distinct = codes(np.asarray(labels), "labels")
     rank = rank.astype(CODE)
     for start, stop in blocks(code.size):
         code[start:stop] = rank[code[start:stop]]

@@ -145,7 +145,7 @@ def mask_file(
         table = open_table(origin, csv, job.workers)
         columns_exist(table, [*schemes, *job.groups])
         in_the_files(table, schemes)
-        table.keep(keep_metadata)
+        table.keep(_checks.names(keep_metadata, "keep_metadata"))
         before = published(table)
         for name in schemes:
             if before is not None and name in before.schemes:

@@ -76,7 +76,8 @@ def job_of(
     to_grid = asked(round, schemes)
     book = ledger_of(ledger)
     return Job(
-        schemes, named, groups, random, policy, to_grid, threads, progress, audited, dry_run,
+        schemes, named, groups, random, policy, to_grid, threads,
+        _checks.called(progress, "progress"), audited, _checks.truth(dry_run, "dry_run"),
         book if random is None else None, _checks.truth(again, "again"),
     )  # fmt: skip
 

@@ -152,7 +152,7 @@ class Release(Mapping[str, Estimate]):
         return {name: origin.patterns for name, origin in self.origins.items()}
 
     def __getitem__(self, column: str) -> Estimate:
-        if column not in self.schemes:
+        if not isinstance(column, str) or column not in self.schemes:
             raise KeyError(column)
         if column not in self._estimates:
             self._estimates[column] = self._estimate(column)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from condmask import frames
 from condmask._blocks import evenly_spaced
+from condmask._once import once
 from condmask.audit_input import AuditInput
 from condmask.correlations import pearson
 from condmask.disclosure.all_columns import by_all_columns, swap_evidence
@@ -126,7 +126,7 @@ class Original:
         """How well an attacker could tell which records were swapped."""
         return audit_table(self._table, self._view.schemes, thorough=self._thorough)
 
-    @cached_property
+    @once
     def _table(self) -> AuditInput:
         """The original as an audit looks at it."""
         view = self._view
@@ -185,7 +185,7 @@ class Original:
         together = [np.zeros(self._view.rows), *(self._evidence[other] for other in others)]
         return np.asarray(np.sum(together, axis=0))
 
-    @cached_property
+    @once
     def _evidence(self) -> dict[str, np.ndarray]:
         """What each column tells of who was swapped, its originals being known; 0 where one is missing."""
         evidence = {}

@@ -5,7 +5,6 @@ import io
 import os
 import secrets
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,7 +81,7 @@ class MethodComparison:
         writer = csv.DictWriter(text, list(self.rows[0]))
         writer.writeheader()
         writer.writerows(self.rows)
-        write_whole(Path(path), text.getvalue().encode())
+        write_whole(_checks.path(path, "path"), text.getvalue().encode())
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw the errors of each statistic under each method, as multiples of those under the first one.
