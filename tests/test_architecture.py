@@ -46,6 +46,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
         "_blocks",
         "_checks",
         "_digits",
+        "_interrupts",
         "_jit",
         "_kernel_cache",
         "_log",

@@ -3,8 +3,10 @@
 import io
 import warnings
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import permutations
+from threading import Barrier
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 import condmask as cm
 from condmask import _state
 from condmask.estimates.origin import Origin
+from fuzz import threads
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -39,6 +42,26 @@ def counted(one, *parts, **options):
 
 def gridded(values, step=0.125):
     return np.rint(np.asarray(values, dtype=float) / step) * step
+
+
+def test_sixteen_threads_add_to_the_same_counts():
+    one, together = scheme(), Barrier(16)
+    parts = [[gridded(RNG.normal(0.0, 3.0, 20)) for _ in range(30)] for _ in range(16)]
+    shared, values = cm.Counts(one), np.concatenate([part for own in parts for part in own])
+
+    def add(own):
+        together.wait(60)
+        for part in own:
+            shared.update(part, part)
+
+    with threads.switching(), ThreadPoolExecutor(16) as pool:
+        list(pool.map(add, parts))
+
+    expected = counted(one, values)
+    assert shared.n == values.size
+    assert all(map(np.array_equal, shared.value_counts, expected.value_counts))
+    covariance = one.estimate(values).covariance(values)
+    assert one.estimate(shared).covariance() == pytest.approx(covariance, rel=1e-12)
 
 
 def answers(one):

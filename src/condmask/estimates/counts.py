@@ -7,6 +7,7 @@ import numpy as np
 
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
+from condmask._once import alone
 from condmask.engines.counting import EMPTY, ValueCounts, by_value, coarser, in_cells, merged
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.origin import NOWHERE, Origin
@@ -133,12 +134,13 @@ class Counts:
             counts = by_value(np.sort(values[~np.isnan(values)]))
         else:
             counts = counted_column(values, self.law.grid, column.kind)
+        pairs = np.zeros(6)
         if other is not None:
             w = frames.column(other, "other", least=0).array
             _checks.same_length(w, "other", values.size, "z")
             both = ~(np.isnan(values) | np.isnan(w))
-            self.pairs = _combined(self.pairs, _products(values[both], w[both]))
-        self._add(counts, self._finest)
+            pairs = _products(values[both], w[both])
+        self._add(counts, self._finest, pairs)
 
     def merge(self, other: "Counts") -> None:
         """Add other counts of the same scheme."""
@@ -146,8 +148,9 @@ class Counts:
             raise ArgumentTypeError(f"other must be Counts, got {type(other).__name__}")
         if other._identity() != self._identity():
             raise ArgumentError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
-        self.pairs = _combined(self.pairs, other.pairs)
-        self._add(other.value_counts, other.level)
+        with alone(other, "counts"):
+            theirs = other.value_counts, other.level, other.pairs
+        self._add(*theirs)
 
     def __add__(self, other: "Counts") -> "Counts":
         """Both together, as new counts."""
@@ -162,13 +165,14 @@ class Counts:
 
     def to_bytes(self) -> bytes:
         """The whole state; `from_bytes` gives it back bit by bit."""
-        p, noise, sigma, grid = self.law
-        described = {
-            "p": p, "noise": noise, "sigma": sigma, "grid": grid, "mapped": self.mapped,
-            "shared_donors": self.shared_donors, "strata": self.strata, "origin": self.origin,
-            "codes": self.codes, "most": self.most_points, "level": self.level,
-        }  # fmt: skip
-        return _state.pack(described, **self.value_counts._asdict(), pairs=self.pairs)
+        with alone(self, "counts"):
+            p, noise, sigma, grid = self.law
+            described = {
+                "p": p, "noise": noise, "sigma": sigma, "grid": grid, "mapped": self.mapped,
+                "shared_donors": self.shared_donors, "strata": self.strata, "origin": self.origin,
+                "codes": self.codes, "most": self.most_points, "level": self.level,
+            }  # fmt: skip
+            return _state.pack(described, **self.value_counts._asdict(), pairs=self.pairs)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -237,7 +241,13 @@ class Counts:
     def _identity(self) -> tuple[Any, ...]:
         return self.law, self.mapped, self.shared_donors, self.strata, self.origin, self.codes
 
-    def _add(self, counts: ValueCounts, level: int) -> None:
+    def _add(self, counts: ValueCounts, level: int, pairs: np.ndarray) -> None:
+        with alone(self, "counts"):  # threads may add to the same counts
+            if pairs[0] > 0.0:
+                self.pairs = _combined(self.pairs, pairs)
+            self._add_values(counts, level)
+
+    def _add_values(self, counts: ValueCounts, level: int) -> None:
         from_, self.level = self.level, max(self.level, level)
         counted = merged([self._coarser(self.value_counts, from_), self._coarser(counts, level)])
         if counted.values.size > self.most_points and self.mapped is not None:
