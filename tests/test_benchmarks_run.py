@@ -27,7 +27,7 @@ def found():
         for name, thing in vars(module).items():
             if name.startswith(PREFIXES):
                 cases.append((f"{path.stem}.{name}", thing, (), None))
-            elif inspect.isclass(thing) and thing.__module__ == module.__name__:
+            elif hasattr(thing, "params") and thing.__module__ == module.__name__:
                 suite = thing()
                 first = tuple(values[0] for values in suite.params)
                 cases += [
@@ -56,6 +56,44 @@ def test_all_are_found():
         "startup": 4,
         "study": 2,
     }
+
+
+def test_limits_are_measured_of_every_call_that_takes_records():
+    from benchmarks import limits
+
+    kinds = (type, type(cm))  # results, errors and modules
+    calls = {name.partition(",")[0] for name in limits.CALLS}
+    public = {name for name in cm.__all__ if not isinstance(getattr(cm, name), kinds)}
+    methods = {f"Estimate.{name}" for name, method in vars_of(cm.Estimate)}
+    small = {"paper_population", "read_schemes", "run_recipe"}  # no records, or the calls of others
+    alike = {"mean", "std", "variance", "covariance", "correlation", "expectation", "gini", "lorenz"}
+    alike |= {"median", "median_interval", "mean_interval", "std_interval", "interquartile_range"}
+    alike |= {"quantile_bounds", "test_cdf", "bandwidth", "engine", "of_release"}
+
+    assert public - small <= calls
+    assert methods - {f"Estimate.{name}" for name in alike} <= calls
+
+
+def vars_of(cls):
+    return [
+        (name, method)
+        for name, method in inspect.getmembers(cls, inspect.isfunction)
+        if not name.startswith("_")
+    ]
+
+
+def test_the_table_of_limits_marks_what_is_beyond_them():
+    from benchmarks import limits
+
+    def cell(name, memory, answer):
+        return {"name": name, "memory": memory, "seconds": [1.0, 2.0], "answer": answer}
+
+    fine = 255.0 + 64.0 * limits.SIZES[1] / 2.0**20
+    text = limits.table([cell("risk", [9.0, fine], [0.9, 5.0]), cell("audit", [9.0, fine + 2.0], [1.5, 1.4])])
+
+    risk, audit = text.split("   * - ")[2:]
+    assert risk.endswith("0.9\n     -\n")
+    assert audit.rstrip().endswith("1.4\n     - memory, Ctrl-C")
 
 
 @pytest.mark.parametrize(("run", "parameters", "setup"), [pytest.param(*c[1:], id=c[0]) for c in found()])

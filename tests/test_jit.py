@@ -162,7 +162,7 @@ def warm(tmp_path_factory, server):
         path = world.package / "condmask" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    for name in ("_jit.py", "_kernel_cache.py", "_log.py", "errors.py"):
+    for name in ("_jit.py", "_interrupts.py", "_kernel_cache.py", "_log.py", "errors.py"):
         shutil.copy(SOURCE / name, world.package / "condmask" / name)
     assert world.run() == [30, 0]
     return world

@@ -1,4 +1,4 @@
-"""Fixed blocks of rows, and the only place where threads start.
+"""Fixed blocks of rows, and the place where threads that share work start.
 
 The rows of a file are cut into blocks of 65,536, counted from row 0. A block is the unit of
 randomness (a stream per block), of threading and of summation: sums are formed within a block and

@@ -8,6 +8,7 @@ import math
 import numbers
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -173,13 +174,15 @@ def utf8(path: Path) -> None:
         raise ArgumentError(f"{str(path)!r} must be named in UTF-8: rename it") from None
 
 
-def whole(value: Any, name: str, *, least: int) -> int:
+def whole(value: Any, name: str, *, least: int, most: int = LARGEST_EXACT_INTEGER) -> int:
+    """A whole number; at most so large where time or memory grow with it."""
     rule = f"a whole number of at least {least}"
     number = integer(value, name, rule)
     if number < least:
         raise ArgumentError(f"{name} must be {rule}, got {shown(value)}")
-    if number > LARGEST_EXACT_INTEGER:
-        raise ArgumentError(f"{name} must be at most 2^53, got {shown(value)}")
+    if number > most:
+        most_shown = "2^53" if most == LARGEST_EXACT_INTEGER else f"{most:,}"
+        raise ArgumentError(f"{name} must be at most {most_shown}, got {shown(value)}")
     return number
 
 
@@ -275,11 +278,11 @@ def codes(values: Any) -> tuple[float | None, ...] | None:
     complete = any(value is None for value in given)
     given = [value for value in given if value is not None]
     numbers = [real(value, "missing", rule) + 0.0 for value in given]
+    counts = Counter(numbers)
     for number, value in zip(numbers, given, strict=True):
         if not math.isfinite(number):
             raise ArgumentError(f"missing must be {rule}, got {shown(value)}")
-        if numbers.count(number) > 1:
-            times = numbers.count(number)
+        if (times := counts[number]) > 1:
             raise ArgumentError(f"missing must name each code once, got {shown(value)} {times} times")
     if not complete:
         return tuple(numbers)

@@ -3,6 +3,7 @@
 import functools
 import types
 
+from condmask._interrupts import answering
 from condmask._kernel_cache import KernelCache
 from condmask.errors import MissingPackageError
 
@@ -35,7 +36,7 @@ class Kernel:
         return made
 
     def __call__(self, *args):
-        return self._dispatcher(*args)
+        return answering(self._dispatcher, *args)
 
     def __get__(self, instance, owner=None):
         """Bind the kernel as functions are bound; what documents functions looks for it."""

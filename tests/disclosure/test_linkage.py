@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
+from condmask.disclosure import linkage
 
 
 def test_linkage_against_counting_by_hand():
@@ -46,7 +47,8 @@ def brute(x, z, k):
 
 @pytest.mark.parametrize("step", [0, 10, 500])
 @pytest.mark.parametrize("columns", [1, 2])
-def test_links_are_those_of_all_distances(step, columns):
+def test_links_are_those_of_all_distances(step, columns, monkeypatch):
+    monkeypatch.setattr(linkage, "TOGETHER", 1_000)  # some of the 300 records at a time
     rng = np.random.default_rng(3)
     x = X[:300] if columns == 1 else np.column_stack([X[:300], rng.normal(size=300)])
     z = x + rng.normal(size=x.shape) * ([300.0] if columns == 1 else [300.0, 0.1])

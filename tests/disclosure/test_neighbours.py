@@ -131,6 +131,24 @@ def test_neighbours_are_other_records_and_the_nearest_of_them():
     assert neighbours.standardised([table])[:, 0] == pytest.approx((table - table.mean()) / table.std())
 
 
+def test_of_very_many_records_neighbours_are_sought_among_some(monkeypatch):
+    known = []
+
+    def seen(file, z, rows, among, *others):
+        known.append(among)
+        return ways(file, z, rows, among, *others)
+
+    ways = neighbours._ways
+    monkeypatch.setattr(neighbours, "_ways", seen)
+    monkeypatch.setattr(neighbours, "KNOWN", 500)
+    monkeypatch.setattr(neighbours, "TOGETHER", 300)
+    found = cm.risk(X, cm.ConditionalMasking(0.6, SIGMA, step=1), d=D, others=GROUP, audit=False)
+
+    (among,) = known
+    assert 4_096 < among.size <= 4_096 + 500 < X.size
+    assert (found.attackers["best with other columns"] > found.attackers["best attacker"]).any()
+
+
 def test_a_gap_is_at_the_mean_and_a_column_of_its_own():
     column, constant = np.array([1.0, np.nan, 3.0, 8.0]), np.full(4, 5.0)
     found = neighbours.standardised([column, constant])

@@ -5,8 +5,7 @@ import pytest
 
 import condmask as cm
 from condmask.disclosure import baselines
-from condmask.disclosure.original import Original
-from condmask.disclosure.record_posteriors import record_posteriors
+from condmask.disclosure.noise_masked import NoiseMasked
 
 N = 4_000
 
@@ -15,9 +14,9 @@ N = 4_000
 def test_densities_sum_to_1(sigma):
     x = np.rint(np.random.default_rng(2).normal(0.0, 100.0, N))
     scheme = cm.ConditionalMasking(0.6, sigma, step=1)
-    file = Original(scheme.canonical(x, "x", "float64"), "float64", scheme.law)
+    file = NoiseMasked(scheme.canonical(x, "x", "float64"), "float64", scheme.law, shared_donors=False)
     z, d = np.arange(-450.0, 451.0), np.array([2.0, 100.0])
 
-    seen = record_posteriors(file, z, np.arange(z.size), d, baselines.by_constant(file, d))
+    seen = file.posteriors(z, np.arange(z.size), d, baselines.by_constant(file, d))
 
     assert seen.density.sum() == pytest.approx(1.0, rel=0.01)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
+from condmask.disclosure import record_risk
 
 X = np.random.default_rng(0).laplace(10, 1000, 4_000)
 SCHEME = cm.ConditionalMasking(0.6, 1000.0)
@@ -28,6 +29,16 @@ def test_who_is_sure_is_right_as_often_as_he_says(found):
 def test_hits_are_guesses_near_the_original(found):
     assert np.array_equal(found.hit, np.abs(found.guess - SCHEME.law.grid.units(X) * SCHEME.step) < 500)
     assert found.swap_posterior.mean() == pytest.approx(0.6, abs=0.02)
+
+
+def test_many_records_are_guessed_some_at_a_time(found, monkeypatch):
+    monkeypatch.setattr(record_risk, "TOGETHER", 700)
+    again = cm.record_risk(X, Z, SCHEME, d=500)
+
+    np.testing.assert_array_equal(again.rows, found.rows)
+    np.testing.assert_array_equal(again.hit, found.hit)
+    for name in ("guess", "posterior", "swap_posterior"):  # sums over others are rounded differently
+        np.testing.assert_allclose(getattr(again, name), getattr(found, name), rtol=1e-12, err_msg=name)
 
 
 def test_the_most_exposed_are_hits_and_the_surest_of_them(found):

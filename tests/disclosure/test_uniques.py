@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
+from condmask._blocks import BLOCK
 
 
 def passed_on(n, p, donors):
@@ -48,6 +49,18 @@ def test_records_are_unique_where_no_other_is_equal_in_all_columns():
 
     assert found.n == len(there) == 8
     assert found.unique == len(once) / len(there) == 3 / 8
+
+
+def test_unique_records_are_counted_across_blocks():
+    """The last one of a block equals the first of the next, but for the sign of zero."""
+    value = np.arange(3 * BLOCK)
+    value[[BLOCK, 2 * BLOCK]] -= 1
+    zero = np.where(value % 2 == 0, 0.0, -0.0)
+    zero[BLOCK] *= -1.0
+
+    found = cm.uniques({"a": value, "b": zero}, cm.ConditionalMasking(0.6, 5.0))
+
+    assert found.unique == (value.size - 4) / value.size
 
 
 @pytest.mark.parametrize("fraction", [0.2, 0.4])

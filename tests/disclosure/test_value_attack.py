@@ -9,9 +9,11 @@ from scipy.stats import laplace, norm
 
 import condmask as cm
 from condmask.disclosure import baselines, value_attack
+from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.original import Original
 from condmask.disclosure.record_posteriors import record_posteriors
-from condmask.disclosure.value_attack import by_posterior
+from condmask.disclosure.swap_attack import FULL
+from condmask.disclosure.value_attack import attack_on, by_posterior
 
 D = np.array([0.0, 0.5, 1.0, 2.5, 6.0])
 LEAST, MOST = -40, 80  # beyond all that is released
@@ -90,8 +92,11 @@ def test_what_he_makes_of_each_released_value_is_bayes_rule(name, p, noise, sigm
     z = np.arange(-6, 50)
     column = z - LEAST
     held = np.array([np.mean(x == value) for value in z])
+    attack = attack_on(file, folded_rows(file.n, file.n), FULL._replace(rows=file.n))
 
-    seen = record_posteriors(file, z.astype(float), np.arange(z.size), D, baselines.by_constant(file, D))
+    seen = record_posteriors(
+        file, attack, z.astype(float), np.arange(z.size), D, baselines.by_constant(file, D)
+    )
 
     released = weights.sum(axis=0)[column]
     likely = released > 3e-3

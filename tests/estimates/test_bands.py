@@ -315,6 +315,16 @@ def test_bands_and_tests_of_data_without_a_grid():
             "draws must be a whole number of at least 100, got 99",
         ),
         (
+            lambda: release().cdf_band(points=10**12),
+            ValueError,
+            "points must be at most 2,000, got 1000000000000",
+        ),
+        (
+            lambda: cm.compare_distributions(release(), release(), draws=10**12),
+            ValueError,
+            "draws must be at most 1,000,000, got 1000000000000",
+        ),
+        (
             lambda: release().cdf_band(rng="x"),
             TypeError,
             "rng must be None, a whole number, a Generator or a Key, got str",

@@ -426,3 +426,18 @@ def test_memory_behind_the_last_value_is_not_looked_at():
     values = pa.Array.from_buffers(pa.float64(), 4, [None, memory], offset=1)
 
     assert numbers(values, "x", 0)[0].tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.skipif(int(pa.__version__.split(".")[0]) < 21, reason="Arrow casts no views")
+def test_views_of_nulls_may_point_anywhere():
+    long = "a text that does not stand in its view"
+    views = pa.array([long, "b", None, long, None, "c"]).cast(pa.string_view())
+    present, memory, *texts = views.buffers()
+    places = np.frombuffer(memory, np.int64).copy()
+    places[[4, 8]] = -117_440_512  # the lengths of both nulls
+    buffers = [present, pa.py_buffer(places), *texts]
+    damaged = pa.Array.from_buffers(pa.string_view(), 6, buffers).slice(1)
+
+    code, distinct = labels_of(damaged, "x")
+
+    assert [distinct[k] for k in code] == ["b", None, long, None, "c"]

@@ -7,19 +7,20 @@ its operations on files.
 import errno
 import os
 import random
-import re
 import signal
 import stat
 import sys
 import tempfile
+import warnings
 
 import numpy as np
 import pytest
 from csv_files import LINES, UNITS, mask_lines
 
 import condmask as cm
-from condmask import cli
+from condmask.cli.signals import ended_by_signals
 from condmask.files import atomic
+from condmask.releases.ledger import Ledger
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -86,6 +87,23 @@ def test_a_target_is_no_more_readable_than_the_umask_allows(tmp_path, monkeypatc
     assert target.read_bytes() == b"half whole"
     assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~umask
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_file_system_without_links_gets_a_copy(tmp_path, monkeypatch):
+    def without(*_, **__):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", without)
+    before = os.umask(0o022)
+    try:
+        with atomic.publishing({tmp_path / "a": None}) as [output]:
+            output.write(b"whole")
+    finally:
+        os.umask(before)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"whole"
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o644
 
 
 def test_a_target_is_no_more_readable_than_what_it_replaces(tmp_path):
@@ -170,25 +188,118 @@ def test_bytes_are_on_the_disk_before_their_names_and_these_before_the_end(tmp_p
     assert done == [3, 5, "name", "name", "folder"]
 
 
-@pytest.mark.parametrize("operation", ["write", "fsync", "link", "replace"])
-def test_a_disk_that_is_full_at_any_operation_is_said_and_nothing_is_left(
-    source, tmp_path, monkeypatch, operation
+FAULTS = [
+    getattr(errno, name)
+    for name in (
+        "ENOSPC",
+        "EIO",
+        "EDQUOT",
+        "EROFS",
+        "EACCES",
+        "EXDEV",
+        "EPERM",
+        "EOPNOTSUPP",
+        "ENOSYS",
+        "ESTALE",
+    )
+    if hasattr(errno, name)
+]
+
+
+def not_for_links(monkeypatch):
+    """A system that cannot give a file without a name one."""
+    is_folder = os.path.isdir
+    monkeypatch.setattr(os.path, "isdir", lambda path: path != "/proc/self/fd" and is_folder(path))
+
+
+class Faults:
+    """Operations on files, of which the one with the number `failing` fails with an error."""
+
+    def __init__(self, monkeypatch, folder):
+        self.folder, self.failing, self.passed, self.error = str(folder), 0, 0, 0
+        monkeypatch.setattr(os, "fsync", self.noted(os.fsync))
+        monkeypatch.setattr(atomic.Output, "write", self.noted(atomic.Output.write))
+        sys.addaudithook(self._operation)
+
+    def noted(self, function):
+        def call(*arguments):
+            self.point()
+            return function(*arguments)
+
+        return call
+
+    def _operation(self, event, arguments):
+        written = event in ("os.link", "os.rename", "os.remove", "os.mkdir", "os.chmod", "fcntl.flock")
+        if written or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR)):
+            self.point()
+
+    def point(self):
+        if self.failing is not None:
+            self.passed += 1
+            if self.passed == self.failing:
+                raise OSError(self.error, os.strerror(self.error))
+
+    def during(self, failing, error, job):
+        """The result of a job, or what it raised, with one operation that fails."""
+        self.failing, self.error, self.passed = failing, error, 0
+        try:
+            return job()
+        except cm.CondmaskError as refused:
+            return refused
+        finally:
+            self.failing = None
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+@pytest.mark.filterwarnings("ignore:the ledger:condmask.ReleaseWarning")
+def test_whatever_operation_fails_a_release_is_whole_and_entered_or_not_there(
+    tmp_path, monkeypatch, nameless
 ):
-    target, where = release_of(source, tmp_path / "out"), atomic.Output if operation == "write" else os
-    done, real = [], getattr(where, operation)
+    if not nameless:
+        not_for_links(monkeypatch)
+    source = tmp_path / "people.csv"
+    source.write_text("id,income\n" + "".join(f"{i},{v!r}\n" for i, v in enumerate(ORIGINAL.tolist())))
+    faults = Faults(monkeypatch, tmp_path)
 
-    def full(*arguments, **options):
-        done.append(operation)
-        if len(done) > 1 or operation == "replace":  # of two files the first is complete, but has no name
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return real(*arguments, **options)
+    def masked(k, failing=0, error=0):
+        out = tmp_path / f"out{k}"
+        out.mkdir(exist_ok=True)
+        ledger, target = tmp_path / f"ledger{k}.jsonl", out / "masked.csv"
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            made = faults.during(
+                failing, error, lambda: cm.mask_file(source, target, {"income": SCHEME}, ledger=ledger)
+            )
+        content = Ledger(ledger).content()
+        return (
+            made,
+            target,
+            [] if content is None else list(content.entries),
+            [str(one.message) for one in said],
+        )
 
-    monkeypatch.setattr(where, operation, full)
-    word = f"cannot write {target}: no space left on the device; nothing was published"
-    with pytest.raises(cm.FileError, match=f"^{re.escape(word)}$"):
-        cm.mask_file(source, target, {"income": SCHEME}, ledger=False, rng=1)
+    def whole(made, target):
+        assert cm.read_release(target, "income").n == ROWS
+        return sorted(path.name for path in target.parent.iterdir() if path != target)
 
-    assert list(target.parent.iterdir()) == []
+    masked("warm")
+    masked(0)
+    number, refused = faults.passed, 0
+    assert number > 20
+    for k in range(1, number + 1):
+        error = FAULTS[k % len(FAULTS)]
+        made, target, entries, said = masked(k, k, error)
+        if isinstance(made, Exception):
+            assert isinstance(made, cm.FileError)
+            assert len(str(made).splitlines()) == 1
+            assert str(target.parent) in str(made) or tempfile.gettempdir() in str(made)
+            assert not target.exists()
+            assert entries == []
+            refused += 1
+            made, target, entries, said = masked(k)
+        assert entries == [1] or any("this release is not entered" in one for one in said)
+        assert whole(made, target) == ["masked.csv.README.md", "masked.csv.condmask.json"]
+    assert refused > 10
 
 
 @pytest.mark.parametrize("jobs", [2, 7])
@@ -275,24 +386,29 @@ def temporary(tmp_path, monkeypatch):
 
 
 def mask_until(source, target, begin):
-    """The release, with SIGTERM dealt with as the command does; `begin` is told when it begins."""
+    """The release, with signals dealt with as the command does; `begin` is told when it begins."""
     os.umask(0o022)
-    with cli.without_core_dumps():
+    with ended_by_signals():
         begin()
-        cm.mask_file(source, target, {"income": SCHEME}, ledger=False, rng=1)
+        cm.mask_file(source, target, {"income": SCHEME}, ledger=target.parent / "ledger")
 
 
-def assert_nothing_raw(target, temporary, sent):
-    """Whether the release is there; if so it is whole."""
+def assert_nothing_raw(source, target, temporary, sent, *, again=True):
+    """Whether the release is there, whole and entered in the ledger; if not, `again` makes it now."""
     assert list(temporary.iterdir()) == []
     for path in target.parent.iterdir():
         assert not shown(path.read_bytes())
         if path.name.startswith("."):  # what has to have a name stays behind where nobody can clean up
             assert sent == signal.SIGKILL
             assert stat.S_IMODE(path.stat().st_mode) in (0o600, 0o644)  # while it grows, and when it is whole
-    if target.exists():
+    published, content = target.exists(), Ledger(target.parent / "ledger").content()
+    assert (content is not None and len(content.entries) == 1) == published
+    if not published and again:
+        cm.mask_file(source, target, {"income": SCHEME}, ledger=target.parent / "ledger", overwrite=True)
+        assert not any(path.name.startswith(".") for path in target.parent.iterdir())
+    if published or again:
         assert cm.read_release(target, "income").n == ROWS
-    return target.exists()
+    return published
 
 
 @pytest.mark.parametrize(
@@ -305,9 +421,8 @@ def assert_nothing_raw(target, temporary, sent):
     ],
 )
 def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary, monkeypatch, sent, nameless):
-    is_folder = os.path.isdir
     if not nameless:
-        monkeypatch.setattr(os.path, "isdir", lambda path: path != "/proc/self/fd" and is_folder(path))
+        not_for_links(monkeypatch)
     # kernels are compiled
     cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME}, ledger=False)
     (tmp_path / "points").touch()
@@ -326,9 +441,12 @@ def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary,
         code = exit_code(in_child(lambda target=target, last=last: job(target, last)))
 
         assert code == (-signal.SIGKILL if sent == signal.SIGKILL else 1)
-        published.append(assert_nothing_raw(target, temporary, sent))
-    # the file of the data takes its name last, and nothing comes after
-    assert published == [False] * (number - 1) + [True]
+        # until there are names, nothing hinders
+        again = last > number - 12
+        published.append(assert_nothing_raw(source, target, temporary, sent, again=again))
+    # the file of the data takes its name last; then the names are put on the disk
+    assert published[-4:] == [False, False, True, True]
+    assert not any(published[:-4])
     assert number > 10
 
 
@@ -362,9 +480,8 @@ def test_a_kill_at_any_line_leaves_nothing_raw(source, tmp_path, temporary, sent
     for last in sorted(random.Random(7).sample(range(1, number), 40)):
         target = release_of(source, tmp_path / f"out{last}")
         exit_code(in_child(lambda target=target, last=last: job(target, last)))
-        published.append(assert_nothing_raw(target, temporary, sent))
-    # Python loses what is raised while a generator is closed; then the release goes on, and is whole
-    assert sent == signal.SIGTERM or published == sorted(published)
+        published.append(assert_nothing_raw(source, target, temporary, sent))
+    assert published == sorted(published)
 
 
 @pytest.mark.parametrize("window", range(3))

@@ -3,6 +3,9 @@
 Oracle: the folder afterwards.
 """
 
+import os
+import tempfile
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -10,8 +13,9 @@ import pytest
 import condmask as cm
 from condmask.estimates.origin import NOWHERE
 from condmask.files.atomic import FileError, fingerprint
+from condmask.files.formats import reading
 from condmask.files.metadata import Published, target_fingerprints
-from condmask.files.publish import publish, writable
+from condmask.files.publish import publish, targets_of, writable
 
 PUBLISHED = Published(3, {"x": cm.ConditionalMasking(0.6, 1.0)}, {"x": NOWHERE})
 
@@ -72,3 +76,42 @@ def test_targets_that_may_not_be_written_are_refused(tmp_path):
     with pytest.raises(FileError, match="exists"):
         writable(targets, None, overwrite=False)
     writable(targets, None, overwrite=True)
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "directory"])
+def test_a_target_that_is_no_file_is_never_replaced(tmp_path, kind):
+    target = tmp_path / "b.csv"
+    for name in ("a.csv", "source.csv"):
+        (tmp_path / name).write_text("x\n1\n2\n")
+    if kind == "link":
+        target.symlink_to(tmp_path / "a.csv")
+    elif kind == "dangling link":
+        target.symlink_to("nowhere")
+    elif kind == "pipe":
+        os.mkfifo(target)
+    else:
+        target.mkdir()
+    word = {"pipe": "is no ordinary file", "directory": "is a directory"}.get(kind, "is a link, which is not")
+    for overwrite in (False, True):
+        with pytest.raises(FileError, match=f"b.csv {word}"):
+            targets_of(tmp_path / "source.csv", target, overwrite=overwrite)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root becomes another user")
+def test_a_folder_that_is_closed_to_the_user_is_named():
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o755)
+        closed = Path(place, "closed")
+        closed.mkdir(mode=0o700)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                os.seteuid(65534)
+                with reading(Path("a.csv")):
+                    targets_of(Path("a.csv"), closed / "b.csv", overwrite=False)
+            except FileError as error:
+                code = 0 if "a.csv" in str(error) or f"{closed}/b.csv" in str(error) else 2
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

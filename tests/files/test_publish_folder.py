@@ -260,9 +260,9 @@ def test_what_others_call_as_a_hidden_folder_stays(source, tmp_path, monkeypatch
 def test_names_are_on_the_disk_before_the_folder_has_its_own(source, tmp_path, monkeypatch):
     (source / "sub").mkdir()
     (source / "part-00001.csv").rename(source / "sub/part.csv")
-    synced, synced_of = [], publish_folder._synced
+    synced, synced_of = [], publish_folder.synced
     take_name = publish_folder._take_name
-    monkeypatch.setattr(publish_folder, "_synced", lambda path: (synced.append(path), synced_of(path)))
+    monkeypatch.setattr(publish_folder, "synced", lambda path: (synced.append(path), synced_of(path)))
 
     def take(new, target, hidden):
         assert synced == [new, new / "sub"]

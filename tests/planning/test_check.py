@@ -5,6 +5,8 @@ import pytest
 from scipy.stats import laplace
 
 import condmask as cm
+from condmask.planning.candidates import column_of
+from condmask.planning.check import checked
 
 N = 2_000
 X = np.random.default_rng(0).permutation(laplace.ppf((np.arange(N) + 0.5) / N, 10, 1000))
@@ -37,3 +39,17 @@ def test_what_is_exact_about_the_file_is_predicted_and_found_without_error():
         assert (predicted > 0.0, checked.simulated[name] > 0.0) == (name in related, name in related)
         assert name in related or checked.ratio[name] == 1.0
     assert "mean                                         0           0   1.000" in str(checked)
+
+
+def test_records_are_drawn_anew_where_errors_are_about_the_population():
+    """Nearly without noise a permutation leaves the mean of the file as it is."""
+    x = np.random.default_rng(2).normal(0.0, 100.0, 200)
+    column, scheme = column_of(x, "float64", None), cm.ConditionalMasking(0.5, 0.5)
+
+    file, population = (
+        checked(column, scheme, 200, target, 1).simulated for target in ("file", "population")
+    )
+
+    assert file["mean"] < 0.1
+    # 200 replicates know it to 5%
+    assert population["mean"] == pytest.approx(x.std() / np.sqrt(200), rel=0.25)

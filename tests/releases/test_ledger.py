@@ -298,3 +298,65 @@ def test_a_release_that_came_meanwhile_is_noticed(source, monkeypatch):
         mask(source, "slower.parquet")
     assert not source.with_name("slower.parquet").exists()
     assert numbers() == [1]
+
+
+def killed(job):
+    """Do a job in a process of its own, which ends itself."""
+    child = os.fork()
+    if child == 0:
+        try:
+            job()
+        finally:
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+def torn(file, content, lines):
+    """What a kill leaves of an entry of many pages."""
+    text = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    file.write(text[: len(text) - 40])
+    os._exit(9)
+
+
+@pytest.mark.parametrize("before", [0, 1])
+@pytest.mark.parametrize("moment", ["entry", "name"])
+def test_an_entry_whose_job_was_killed_before_it_published_is_forgotten(source, monkeypatch, moment, before):
+    if before:
+        people(2).to_parquet(source.with_name("other.parquet"))
+        mask(source.with_name("other.parquet"), "before.parquet")
+    with monkeypatch.context() as patch:
+        if moment == "entry":
+            patch.setattr(module, "_append", torn)
+        else:
+            patch.setattr(os, "replace", lambda *_: os._exit(9))
+        killed(lambda: mask(source))
+    (left,) = source.parent.glob(".a.parquet.condmask-*")
+    assert stat.S_IMODE(left.stat().st_mode) & 0o077 <= 0o044
+    assert numbers() == [1][:before]
+    mask(source, "dry.parquet", dry_run=True)
+    mask(source)
+
+    assert not left.exists()
+    assert len(numbers()) == before + 1
+    with pytest.raises(cm.ReleaseError, match=TWICE):
+        mask(source, "b.parquet")
+
+
+def test_a_release_whose_job_was_killed_after_it_got_its_name_stays_entered(source):
+    replace = os.replace
+
+    def and_die(*names):
+        replace(*names)
+        if str(names[1]).endswith("a.parquet"):
+            os._exit(9)
+
+    def job():
+        os.replace = and_die
+        mask(source)
+
+    killed(job)
+
+    assert source.with_name("a.parquet").exists()
+    with pytest.raises(cm.ReleaseError, match=TWICE):
+        mask(source, "b.parquet")
+    assert numbers() == [1]

@@ -100,3 +100,34 @@ def test_an_audit_pools_small_strata_as_masking_does():
     found = cm.risk(x, scheme, d=500, strata=region)
     assert np.isfinite(found.attackers["best attacker"]).all()
     assert found.to_dict() == cm.risk(x, scheme, d=500, strata=pooled).to_dict()
+
+
+TENS = 10.0 * np.rint(np.random.default_rng(8).lognormal(7.0, 0.4, 600) / 10.0)
+
+
+def test_what_would_show_its_coins_is_refused_unless_that_is_accepted():
+    scheme = cm.ConditionalMasking(0.6, 300.0, decimals=0)
+
+    with pytest.raises(ValueError, match="which records were swapped"):
+        scheme.mask(TENS, rng=1)
+    assert scheme.mask(TENS, rng=1, accept_visible_coins=True).size == TENS.size
+
+
+def test_a_code_within_reach_of_masked_values_is_refused():
+    scheme = cm.ConditionalMasking(0.6, 2_000.0, step=10, missing=-10)
+
+    with pytest.raises(ValueError, match="out of reach of masked values, got -10"):
+        scheme.mask(TENS, rng=1, accept_visible_coins=True)
+
+
+def test_other_strata_have_another_noise():
+    """Two releases of one file by one seed: a record that has one noise in both is a kept one."""
+    x = 10_000.0 * np.arange(600.0)
+    scheme = cm.ConditionalMasking(0.5, 300.0, step=1, strata="s")
+    first, second = (
+        scheme.mask(x, strata=np.arange(600) // size % 2, rng=5, accept_visible_coins=True) for size in (1, 7)
+    )
+
+    kept = (np.abs(first - x) < 3_000.0) & (np.abs(second - x) < 3_000.0)
+    assert kept.sum() > 50
+    assert np.mean(first[kept] == second[kept]) < 0.1

@@ -1,6 +1,8 @@
 """What the result of a study says: against sums written out."""
 
 import dataclasses
+import errno
+import os
 
 import numpy as np
 import pytest
@@ -87,3 +89,18 @@ def test_a_damaged_checkpoint_gets_one_sentence(tmp_path):
 def simulated(population=POPULATION, schemes=None, **options):
     given = {"n": 100, "replications": 10, "rng": 1, **options}
     return cm.simulate(population, SCHEMES["CM"] if schemes is None else schemes, **given)
+
+
+def test_a_result_that_cannot_be_saved_leaves_the_one_before(tmp_path, monkeypatch):
+    file = tmp_path / "study.npz"
+    simulated(replications=4).save(file)
+    before = file.read_bytes()
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(cm.FileError, match=r"study.npz: no space left on the device"):
+        simulated(replications=6).save(file)
+    assert [path.name for path in tmp_path.iterdir()] == ["study.npz"]
+    assert file.read_bytes() == before

@@ -227,6 +227,11 @@ def simulated(population=POPULATION, schemes=None, **options):
             "schemes must have no strata, .*strata='region'.*",
         ),
         (lambda: simulated(n=3), "n must be a whole number of at least 4, got 3"),
+        (lambda: simulated(n=10**30), "n must be at most 10,000,000, got 1000000000000000000000000000000"),
+        (
+            lambda: simulated(quantiles=[0.5] * 5_000, cdf_points=[0.0] * 5_001),
+            "quantiles, moments, cdf_points and risk_distances must be at most 10,000 together, got 10,0.1",
+        ),
         (lambda: simulated(replications=1), "replications must be a whole number of at least 2, got 1"),
         (lambda: simulated(moments=0), "moments must be a whole number of at least 1, got 0"),
         (lambda: simulated(risk_distances=[1.0, -2.0]), r"risk_distances must not be negative, got -2\.0"),

@@ -9,7 +9,6 @@ imports whatever is heavy, so that ``--help`` answers at once.
 
 import argparse
 import contextlib
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -33,6 +32,7 @@ from condmask.cli import run as run_recipe
 from condmask.cli.arguments import Parser, UsageError, Version
 from condmask.cli.messages import messages
 from condmask.cli.output import one_line_warnings
+from condmask.cli.signals import Ended, ended_by_signals
 from condmask.cli.streams import give_up_output, print_text, standard_streams
 from condmask.errors import CondmaskError
 
@@ -57,6 +57,7 @@ Results go to standard output, everything else to standard error. The exit code 
   1    refused, or failed; one line says why
   2    wrong usage; one line says what is wrong
   70   a bug in condmask; the traceback says where
+  129  the terminal was closed
   130  interrupted from the keyboard
   143  terminated"""
 
@@ -86,6 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with (
             one_line_warnings(args.to_cli_terms),
             without_core_dumps(),
+            ended_by_signals(),
             messages(args),
             standard_streams(args),
         ):
@@ -96,6 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(args.to_cli_terms(str(error)), 1)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
+    except Ended as end:
+        return _fail(end.reason, 128 + end.signal)
     except BrokenPipeError:
         give_up_output()  # the reader left; so do we
         return 1
@@ -126,7 +130,7 @@ def parser() -> argparse.ArgumentParser:
 
 @contextlib.contextmanager
 def without_core_dumps() -> Iterator[None]:
-    """Write no core dumps, which would hold what is in memory, and clean up when terminated."""
+    """Write no core dumps, which would hold what is in memory."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
             import resource
@@ -134,9 +138,6 @@ def without_core_dumps() -> Iterator[None]:
             soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
             resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
             stack.callback(resource.setrlimit, resource.RLIMIT_CORE, (soft, hard))
-        with contextlib.suppress(ValueError):  # not the main thread
-            previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-            stack.callback(signal.signal, signal.SIGTERM, signal.SIG_DFL if previous is None else previous)
         yield
 
 

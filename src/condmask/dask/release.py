@@ -134,7 +134,7 @@ class DaskRelease(Release):
                 looked = sketch_of_partitions(original, self.schemes, self._starts)
                 entry = Registration(book, target, self.schemes, *looked, again=again)
                 entry.look_up()
-                entering = entry.entering()
+                entering = entry.entering
             publish_frame(self.data, folder, state, self._starts, self._published, entering)
         if entering is not None:
             self._original = None  # writing it to another folder is not another release

@@ -7,7 +7,6 @@ file is complete.
 
 import socket
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from dask.delayed import delayed
 from distributed import KilledWorker
 
 from condmask.dask.schema import arrow_part, schema_of
-from condmask.files.atomic import FileError
+from condmask.files.atomic import Entering, FileError
 from condmask.files.frame_table import FrameTable, MaskedRows
 from condmask.files.metadata import Published, part_entry
 from condmask.files.publish_folder import OutputFolder, publish_parts, written_part
@@ -41,7 +40,7 @@ def publish_frame(
     state: Any,
     starts: np.ndarray,
     published: Published,
-    entering: AbstractContextManager[None] | None = None,
+    entering: Entering | None = None,
 ) -> None:
     """Write a Dask frame with its masked columns; nothing if a part cannot be written.
 
@@ -54,7 +53,7 @@ def publish_frame(
     starts : ndarray of shape (partitions + 1,)
         The first row of each partition when it was masked, and the number of rows.
     published : Published
-    entering : context manager, optional
+    entering : Entering, optional
         Within which the folder takes its name, and which may refuse it still.
     """
     schema, parts = schema_of(data), data.to_delayed()

@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask._blocks import evenly_spaced
+from condmask._blocks import blocks, evenly_spaced
 from condmask.law import Law
 
 MOST_FOLDS, RECORDS_FOR_TWO = 10, 20_000
 GOLDEN = 0.6180339887498949  # whose multiples are spread evenly modulo 1
 
 
-def kronecker(n: int) -> np.ndarray:
-    """Kronecker's sequence: n numbers between 0 and 1, spread evenly over all rows, and over those of any
-    period."""
-    turns = np.arange(n) * GOLDEN
+def kronecker(rows: int | np.ndarray) -> np.ndarray:
+    """Kronecker's sequence, in some rows or the first n: numbers between 0 and 1, spread evenly over all
+    rows, and over those of any period."""
+    turns = (np.arange(rows) if isinstance(rows, int) else rows) * GOLDEN
     return np.asarray(turns - np.floor(turns))
 
 
@@ -52,9 +52,10 @@ def folded_rows(n: int, most: int, folds: int = 0) -> FoldedRows:
     return FoldedRows(rows, fold_of(rows.size, folds), folds)
 
 
-def fold_of(n: int, folds: int) -> np.ndarray:
-    """The fold of each row, such that folds are alike even if rows are ordered by their values."""
-    return np.asarray((kronecker(n) * folds).astype(np.int64))
+def fold_of(rows: int | np.ndarray, folds: int) -> np.ndarray:
+    """The fold of each row, or of so many, such that folds are alike even if rows are ordered by their
+    values."""
+    return np.asarray((kronecker(rows) * folds).astype(np.int64))
 
 
 def folds_for(n: int) -> int:
@@ -94,7 +95,9 @@ def count_by_fold(units: np.ndarray, fold: np.ndarray, folds: int, law: Law) -> 
     low, high = int(units.min()), int(units.max())
     if high - low <= 4 * units.size + (1 << 16):
         size = high - low + 1
-        table = np.bincount(fold * size + (units - low), minlength=folds * size).reshape(folds, size)
+        table = np.zeros((folds, size), dtype=np.int64)
+        for start, stop in blocks(units.size):
+            np.add.at(table, (fold[start:stop], units[start:stop] - low), 1)
         occupied = np.flatnonzero(table.any(axis=0))
         return FoldCounts(occupied + low, table[:, occupied], law)
     values, place = np.unique(units, return_inverse=True)

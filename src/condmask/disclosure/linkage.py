@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import evenly_spaced
+from condmask._blocks import blocks, evenly_spaced
+from condmask._interrupts import answering
 from condmask.disclosure.risk_result import wilson
 from condmask.errors import ArgumentError
 
 TRIED = 1 << 13  # masked records that are linked
+MOST_NEAR, TOGETHER = 10_000, 1 << 20  # originals near a masked record, and near several at a time
 SLACK = 1e-9  # of a distance, within which two are the same
 
 
@@ -133,12 +135,15 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
     n = len(original)
     rows = evenly_spaced(n, TRIED)
     most = min(max(numbers), n)
-    tree = cKDTree(original)
-    near = tree.query(released[rows], k=most)[0].reshape(rows.size, most)
+    tree = answering(cKDTree, original)
     distance = np.sqrt(np.sum((released[rows] - original[rows]) ** 2, axis=1))
     slack = SLACK * (distance + 1.0)
-    nearer = np.sum(near < (distance - slack)[:, None], axis=1)
-    equal = np.sum(np.abs(near - distance[:, None]) <= slack[:, None], axis=1)
+    nearer, equal = np.empty((2, rows.size), dtype=np.int64)
+    for start, stop in blocks(rows.size, max(1, TOGETHER // most)):
+        near = tree.query(released[rows[start:stop]], k=most)[0].reshape(stop - start, most)
+        own, reach = distance[start:stop, None], slack[start:stop, None]
+        nearer[start:stop] = np.sum(near < own - reach, axis=1)
+        equal[start:stop] = np.sum(np.abs(near - own) <= reach, axis=1)
     full = equal + nearer == most  # there may be more as near as the last ones
     unsure = np.flatnonzero(full & (equal > 0))
     if unsure.size:
@@ -161,7 +166,7 @@ def _numbers(k: Any) -> list[int]:
         numbers = [k] if isinstance(k, int | np.integer) else list(k)
     if not numbers:
         raise ArgumentError("k must hold at least one number, got none")
-    return [_checks.whole(number, "k", least=1) for number in numbers]
+    return [_checks.whole(number, "k", least=1, most=MOST_NEAR) for number in numbers]
 
 
 def _table(columns: list[np.ndarray], names: tuple[str, ...]) -> np.ndarray:

@@ -15,6 +15,7 @@ counted, not computed.
 
 import numpy as np
 
+from condmask._blocks import blocks, evenly_spaced
 from condmask.disclosure.original import Original
 from condmask.disclosure.record_posteriors import RecordPosteriors
 from condmask.kernels.windows import best_of_points
@@ -22,7 +23,8 @@ from condmask.kernels.windows import best_of_points
 NUMBERS = (8, 16, 64, 256)  # of neighbours that are tried
 MOST_COLUMNS = 16  # that are tried one by one
 NODES, WEIGHTS = np.array([-1.7320508, 0.0, 1.7320508]), np.array([1.0, 4.0, 1.0]) / 6.0  # of a normal law
-CHUNK = 1 << 20  # points at a time
+KNOWN = 1 << 19  # records, among which neighbours are sought
+CHUNK, TOGETHER = 1 << 20, 1 << 10  # points, and records whose neighbours are sought, at a time
 # Equal records, those of one label say, would share a leaf of the tree and be searched one by one: 10 s for
 # two labels in a million records. So they are kept apart, by far less than unequal values are.
 TIES, GOLDEN = 1e-6, 0.6180339887498949
@@ -52,11 +54,13 @@ def by_neighbours(
     `swapped` is the chance of each that it was swapped, where more than p is known of it.
     """
     half = np.arange(rows.size) % 2 == 0
+    known = np.union1d(rows, evenly_spaced(file.n, KNOWN))
+    others = [column[known] for column in others]
     chance = np.full(rows.size, file.law.p) if swapped is None else swapped
 
     def ways(columns: list[np.ndarray]) -> np.ndarray:
         """Hits by each number of neighbours in some columns."""
-        return _ways(file, z, rows, standardised(columns), posteriors, d, chance)
+        return _ways(file, z, rows, known, standardised(columns), posteriors, d, chance)
 
     hits = [ways(others)]
     if len(others) > 1:
@@ -84,15 +88,17 @@ def _chosen(hits: np.ndarray, half: np.ndarray) -> float:
 
 
 def _ways(
-    file: Original, z: np.ndarray, rows: np.ndarray, table: np.ndarray, posteriors: RecordPosteriors,
-    d: np.ndarray, swapped: np.ndarray,
+    file: Original, z: np.ndarray, rows: np.ndarray, known: np.ndarray, table: np.ndarray,
+    posteriors: RecordPosteriors, d: np.ndarray, swapped: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
+    """The hits by each number of neighbours of `rows` among the known records, of which the table is."""
     from scipy.spatial import cKDTree  # takes .1 s to import
 
-    most = min(NUMBERS[-1], file.n - 1)
-    apart = np.column_stack((table, TIES * (np.arange(file.n) * GOLDEN % 1.0)))
-    tree = cKDTree(apart, balanced_tree=False)
-    near = _others(tree.query(apart[rows], k=most + 1)[1], rows, most)
+    most = min(NUMBERS[-1], known.size - 1)
+    apart = np.column_stack((table, TIES * (np.arange(known.size) * GOLDEN % 1.0)))
+    tree, at = cKDTree(apart, balanced_tree=False), np.searchsorted(known, rows)
+    nearest = [tree.query(apart[at[start:stop]], k=most + 1)[1] for start, stop in blocks(at.size, TOGETHER)]
+    near = known[_others(np.concatenate(nearest), at, most)]
     numbers = sorted({min(k, most) for k in NUMBERS})
     return np.array([_hits(file, z, rows, near[:, :k], posteriors, d, swapped) for k in numbers])
 

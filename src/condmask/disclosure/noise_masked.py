@@ -5,12 +5,14 @@ The methods have the same names as those of `reverse_mapped.ReverseMapped`, and 
 
 import numpy as np
 
+from condmask._once import once
 from condmask.disclosure import baselines, record_posteriors, value_attack, verbatim
 from condmask.disclosure.baselines import FullestWindows
+from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.original import Original
 from condmask.disclosure.record_posteriors import RecordPosteriors
 from condmask.disclosure.risk_result import BEST, MEAN, RELEASED
-from condmask.disclosure.swap_attack import Effort
+from condmask.disclosure.swap_attack import FULL, Effort, StrataAttack
 from condmask.disclosure.verbatim import Verbatim
 from condmask.draws import mask_rows
 from condmask.law import Law
@@ -30,6 +32,11 @@ class NoiseMasked(Original):
     def __init__(self, units: np.ndarray, kind: str, law: Law, shared_donors: bool) -> None:
         super().__init__(units, kind, law)
         self.shared_donors = shared_donors
+
+    @once
+    def attack(self) -> StrataAttack | None:
+        """The attack on all records."""
+        return value_attack.attack_on(self, folded_rows(self.n, self.n), FULL._replace(rows=self.n))
 
     def expected(self, d: np.ndarray, constant: FullestWindows) -> tuple[dict[str, np.ndarray], None]:
         """The risk by attackers who need no other columns; which record is most exposed is not looked at."""
@@ -56,7 +63,7 @@ class NoiseMasked(Original):
         self, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: FullestWindows
     ) -> RecordPosteriors:
         """What the best attacker makes of the records at `rows`, for which z is released."""
-        return record_posteriors.record_posteriors(self, z, rows, d, constant)
+        return record_posteriors.record_posteriors(self, self.attack, z, rows, d, constant)
 
     def drawn(self, rows: np.ndarray, stream: np.random.Generator) -> np.ndarray:
         """Released values of some records, as they are drawn for trials."""

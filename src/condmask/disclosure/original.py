@@ -60,6 +60,12 @@ class Original:
         records = below[np.searchsorted(places, last)] - below[np.searchsorted(places, first)]
         return np.asarray(records / self.n)
 
+    def occurring(self, values: np.ndarray) -> float:
+        """The share of records whose value is one of these distinct ascending ones."""
+        places, below = self.counted
+        at = np.minimum(np.searchsorted(values, places), values.size - 1)
+        return float(np.diff(below)[values[at] == places].sum() / self.n)
+
     # the line on which noise is added: whole steps, where nothing else is said
 
     @property

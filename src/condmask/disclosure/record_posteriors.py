@@ -4,14 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from condmask._blocks import blocks
 from condmask.disclosure.baselines import FullestWindows
 from condmask.disclosure.coin_classes import chances as chances_of
 from condmask.disclosure.convolution import pieces_around
 from condmask.disclosure.credible_window import MOST_CELLS, bits_for
-from condmask.disclosure.folds import FoldCounts, folded_rows
+from condmask.disclosure.folds import FoldCounts, fold_of
 from condmask.disclosure.original import Original
-from condmask.disclosure.swap_attack import FULL, StrataAttack
-from condmask.disclosure.value_attack import attack_on, windows_by_cells
+from condmask.disclosure.swap_attack import StrataAttack
+from condmask.disclosure.value_attack import windows_by_cells
 
 
 class RecordPosteriors(NamedTuple):
@@ -39,20 +40,23 @@ class RecordPosteriors(NamedTuple):
 
 
 def record_posteriors(
-    file: Original, z: np.ndarray, rows: np.ndarray, d: np.ndarray, constant: FullestWindows
-) -> RecordPosteriors:
-    """What the best attacker makes of the records at `rows`, which show z in units of the law."""
+    file: Original, attack: StrataAttack | None, z: np.ndarray, rows: np.ndarray, d: np.ndarray,
+    constant: FullestWindows,
+) -> RecordPosteriors:  # fmt: skip
+    """What the best attacker makes of the records at `rows`, which show z in units of the law.
+
+    `attack` is that on all records of the file.
+    """
     wide, p, m = file.wide(d), file.law.p, rows.size
     posteriors = RecordPosteriors(
         np.tile(constant.first, (m, 1)), np.tile(p * constant.share, (m, 1)),
         np.zeros((m, d.size), dtype=bool), np.full(m, p), np.zeros(m),
     )  # fmt: skip
-    everyone, points = folded_rows(file.n, file.n), z.astype(np.int64)
-    attack = attack_on(file, everyone, FULL._replace(rows=file.n))
     if attack is not None:
+        points, fold = z.astype(np.int64), fold_of(rows, len(attack.folded.table))
         order = np.argsort(points, kind="stable")
         for lot in _lots(attack.folded, points[order], wide):
-            _fill(posteriors, attack, file, order[lot], points, everyone.fold[rows], wide, constant)
+            _fill(posteriors, attack, file, order[lot], points, fold, wide, constant)
     original = file.units[rows]
     for k, width in enumerate(wide):
         first = posteriors.first[:, k]
@@ -81,14 +85,16 @@ def _fill(
     for which, windows in windows_by_cells(attack, file, wide, constant, points[members]):
         for k in np.unique(fold[members]).tolist():
             attacker = windows.attacker(k)
-            rows = members[fold[members] == k]
-            if attacker is None or not rows.size:
+            of_fold = members[fold[members] == k]
+            if attacker is None:
                 continue
-            law, noised = attacker.densities(points[rows])
-            swapped = chances_of(p, np.log(law) - np.log(noised)) if p else np.zeros(law.size)
-            cells = windows.at(points[rows])
-            choice, mass = windows.best(attacker, cells, swapped)
-            to = np.ix_(rows, which)
-            posteriors.first[to], posteriors.chance[to] = windows.first(choice), mass
-            posteriors.swapped[rows] = swapped
-            posteriors.density[rows] = law / windows.cells.width
+            for start, stop in blocks(of_fold.size):
+                rows = of_fold[start:stop]
+                law, noised = attacker.densities(points[rows])
+                swapped = chances_of(p, np.log(law) - np.log(noised)) if p else np.zeros(law.size)
+                cells = windows.at(points[rows])
+                choice, mass = windows.best(attacker, cells, swapped)
+                to = np.ix_(rows, which)
+                posteriors.first[to], posteriors.chance[to] = windows.first(choice), mass
+                posteriors.swapped[rows] = swapped
+                posteriors.density[rows] = law / windows.cells.width

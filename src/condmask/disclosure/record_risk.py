@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._blocks import blocks
 from condmask.disclosure import baselines
 from condmask.disclosure.pools import pools_of
 from condmask.disclosure.risk import both
 from condmask.errors import ArgumentTypeError
 from condmask.grids import check_released
 from condmask.scheme import Scheme
+
+TOGETHER = 1 << 20  # records
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,12 +140,16 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
     z_units = law.to_units(masked)
     check_released(z_units, law, "z", rows)
     width = np.array([distance])
-    guess, chance, hit, swapped = (np.empty(rows.size) for _ in range(4))
+    guess, chance, swapped = (np.empty(rows.size) for _ in range(3))
+    hit = np.empty(rows.size, dtype=bool)
     for rows_of_pool, file in pools:
         constant = baselines.by_constant(file, width)
-        posteriors = file.posteriors(z_units[rows_of_pool], np.arange(file.n), width, constant)
         inside = 0.5 * (float(file.wide(width)[0]) - (law.grid is not None))  # whole steps of a grid
-        guess[rows_of_pool] = (posteriors.first[:, 0] + inside) * file.grid.step
-        chance[rows_of_pool], hit[rows_of_pool] = posteriors.chance[:, 0], posteriors.hit[:, 0]
-        swapped[rows_of_pool] = posteriors.swapped
-    return RecordRisk(distance, rows, guess, chance, hit.astype(bool), swapped)
+        for start, stop in blocks(file.n, TOGETHER):
+            numbers = np.arange(start, stop)
+            some = numbers if isinstance(rows_of_pool, slice) else rows_of_pool[start:stop]
+            posteriors = file.posteriors(z_units[some], numbers, width, constant)
+            guess[some] = (posteriors.first[:, 0] + inside) * file.grid.step
+            chance[some], hit[some] = posteriors.chance[:, 0], posteriors.hit[:, 0]
+            swapped[some] = posteriors.swapped
+    return RecordRisk(distance, rows, guess, chance, hit, swapped)

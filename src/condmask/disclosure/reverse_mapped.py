@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import evenly_spaced
+from condmask._blocks import blocks, evenly_spaced
 from condmask._once import once
 from condmask.disclosure import baselines, simulated_maps
 from condmask.disclosure.baselines import FullestWindows
@@ -78,8 +78,8 @@ class ReverseMapped(Original):
     @once
     def released_for(self) -> np.ndarray:
         """What is released of each distinct original: itself, or a mean at the ends."""
-        ordered = np.sort(self.released)
-        return np.asarray(ordered[self.counted[1][:-1]])
+        values, ranks = self.shown
+        return values[np.searchsorted(ranks, self.counted[1][:-1], side="right") - 1]
 
     @once
     def keys(self) -> Keys:
@@ -107,7 +107,7 @@ class ReverseMapped(Original):
 
     def _less(self, d: np.ndarray) -> np.ndarray:
         """Differences of values are rounded, and so nearer than d is nearer by more than that."""
-        slack = ROUNDED * float(np.abs(self.units).max())
+        slack = ROUNDED * max(-float(self.units.min()), float(self.units.max()))
         return np.where(d > 2.0 * slack, d - slack, d)
 
     def some(self, rows: np.ndarray) -> "ReverseMapped":
@@ -185,13 +185,17 @@ class ReverseMapped(Original):
         p, n = self.law.p, self.n
         back = -np.expm1(n * np.log1p(-p)) / n  # swapped, and gets its own value
         chances = np.empty((places.size, d.size))
-        for k, near in enumerate(self.near(d)):
-            first = np.searchsorted(values, places - near, side="right")
-            last = np.maximum(np.searchsorted(values, places + near), first)
-            kept = (1.0 - p) * self.keys.chances(self.keys.at, self.cuts[first], self.cuts[last])
-            kept[rare.at] = rare.rows[:, k]
-            same = np.abs(self.released_for - places) < near
-            chances[:, k] = kept + (p - back) * (ranks[last] - ranks[first] - same) / (n - 1) + back * same
+        for start, stop in blocks(places.size):
+            some, inside = places[start:stop], (rare.at >= start) & (rare.at < stop)
+            for k, near in enumerate(self.near(d)):
+                first = np.searchsorted(values, some - near, side="right")
+                last = np.maximum(np.searchsorted(values, some + near), first)
+                keys = self.keys.at[start:stop]
+                kept = (1.0 - p) * self.keys.chances(keys, self.cuts[first], self.cuts[last])
+                kept[rare.at[inside] - start] = rare.rows[inside, k]
+                same = np.abs(self.released_for[start:stop] - some) < near
+                others = (ranks[last] - ranks[first] - same) / (n - 1)
+                chances[start:stop, k] = kept + (p - back) * others + back * same
         return chances
 
     def by_posterior(
@@ -220,7 +224,7 @@ class ReverseMapped(Original):
         values, ranks = self.shown
         counts = np.diff(ranks)
         recurring = float(counts[counts > 1].sum() / self.n)
-        return Verbatim(float(np.isin(self.units, values).mean()), recurring, self.law.p, self.law.p)
+        return Verbatim(self.occurring(values), recurring, self.law.p, self.law.p)
 
     def drawn(self, rows: np.ndarray, stream: np.random.Generator) -> np.ndarray:
         """Released values of some records, as they are drawn for trials."""

@@ -115,10 +115,14 @@ def prepare(
         values, fold = values[present], fold[present]
         strata = None if strata is None else strata[present]
     units = law.to_units(values).astype(np.int64)
-    codes, number = np.unique(_codes(strata, units.size), return_inverse=True)
+    if strata is None:  # of one pool no numbers are needed
+        codes, number = np.zeros(min(1, units.size), dtype=np.int64), np.empty(0, dtype=np.int64)
+        every_size = np.array([units.size])
+    else:
+        codes, number, every_size = np.unique(strata, return_inverse=True, return_counts=True)
 
     def attack(members: np.ndarray, compared: bool) -> tuple[StrataAttack | None, float]:
-        sizes = np.bincount(number, minlength=codes.size)[members]
+        sizes = every_size[members]
         some = np.flatnonzero(np.isin(number, members)) if members.size < codes.size else slice(None)
         folded = count_by_fold(units[some], fold[some], rows.folds, law)
         return _attack(folded, units[some], values[some], kind, effort, compared, sizes)

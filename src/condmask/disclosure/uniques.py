@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._blocks import blocks
+from condmask._interrupts import answering
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.scheme import Scheme
 
@@ -80,11 +82,11 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     if share > 1.0:
         raise ArgumentError(f"fraction must be at most 1, got {_checks.shown(fraction)}")
     columns = frames.design(data, "data")
-    table = np.column_stack(list(columns.values()))
-    table = table[~np.isnan(table).any(axis=1)]
-    _checks.at_least_two(len(table), "data")
-    _, counts = np.unique(table, axis=0, return_counts=True)
-    once, twice, n = int(np.sum(counts == 1)), int(np.sum(counts == 2)), len(table)
+    table = _complete(list(columns.values()))
+    n = table[0].size
+    _checks.at_least_two(n, "data")
+    times = np.bincount(_times(table), minlength=3)
+    once, twice = int(times[1]), int(times[2])
     p = getattr(scheme, "p", None) if isinstance(scheme, Scheme) else None
     if p is None:
         raise ArgumentTypeError(
@@ -93,3 +95,21 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     passed = 1.0 - (1.0 - p / (n - 1)) ** (n - 1) if scheme.shared_donors else p
     right = share * once / (share * once + 2.0 * (1.0 - share) * twice) if once else float("nan")
     return Uniques(n, once / n, passed * once / n, right)
+
+
+def _complete(columns: list[np.ndarray]) -> list[np.ndarray]:
+    """The records that have all values."""
+    present = np.ones(columns[0].size, dtype=bool)
+    for column in columns:
+        present &= ~np.isnan(column)
+    return columns if present.all() else [column[present] for column in columns]
+
+
+def _times(columns: list[np.ndarray]) -> np.ndarray:
+    """How many records have each combination of values; more than two count as three."""
+    order, n = answering(np.lexsort, columns), columns[0].size
+    new = np.ones(n + 1, dtype=bool)  # that the records in order begin; the last one is beyond them
+    for start, stop in blocks(n - 1):
+        some = order[start : stop + 1]
+        new[start + 1 : stop + 1] = np.any([np.diff(column[some]) != 0.0 for column in columns], axis=0)
+    return np.minimum(np.diff(np.flatnonzero(new)), 3)

@@ -14,7 +14,8 @@ import numpy as np
 from condmask.disclosure.convolution import pieces_around
 from condmask.disclosure.credible_window import MOST_CELLS
 from condmask.disclosure.folds import FoldCounts
-from condmask.disclosure.original import Original
+from condmask.disclosure.original import ONES, Original
+from condmask.engines.counting import count
 
 
 class Verbatim(NamedTuple):
@@ -62,9 +63,9 @@ def expected(file: Original, *, shared_donors: bool) -> Verbatim:
 
 def in_release(file: Original, z: np.ndarray, *, shared_donors: bool) -> Verbatim:
     """The shares in a release, z in units of the law; which of its records were swapped is as expected."""
-    _, place, counts = np.unique(z, return_inverse=True, return_counts=True)
-    share, tied = float(np.isin(file.units, z).mean()), float((counts[place] > 1).mean())
-    return expected(file, shared_donors=shared_donors)._replace(share=share, tied=tied)
+    shown = count(z, ONES)[0]
+    tied = float(shown.counts[shown.counts > 1].sum() / z.size)
+    return expected(file, shared_donors=shared_donors)._replace(share=file.occurring(shown.values), tied=tied)
 
 
 def _shares(verbatim: float, tied: float, swapped_tied: float, p: float) -> Verbatim:

@@ -17,6 +17,7 @@ from condmask.inference.variance_curve import finest_tol
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a picture
+MOST_POINTS, MOST_DRAWS = 2_000, 1_000_000  # of the process that is simulated
 WHOSE = {"population": "population", "file": "original file"}  # what a band in a picture is for
 
 
@@ -98,10 +99,10 @@ class Bands(Shared):
         rng : None, int, Generator or SeedSequence
             A whole number gives the same band again.
         points : int
-            The number of points at which the process is simulated. With fewer than 250 the band is too
-            narrow below p = 1/2, where T goes up and down between them.
+            The number of points at which the process is simulated, at most 2,000. With fewer than 250 the
+            band is too narrow below p = 1/2, where T goes up and down between them.
         draws : int
-            Simulations, at least 100.
+            Simulations, 100 to 1,000,000.
 
         Returns
         -------
@@ -129,7 +130,7 @@ class Bands(Shared):
         self._refuse_additive()
         level, _ = multiplier(confidence_level)
         target, random = check_target(target), _generator(rng)
-        points, draws = _checks.whole(points, "points", least=2), _checks.whole(draws, "draws", least=100)
+        points, draws = _simulated(points, draws)
         return self._band(level, target, random, points, draws, distinct=not self._replicates)
 
     def plot_cdf(
@@ -236,9 +237,9 @@ def compare_distributions(
     rng : None, int, Generator or SeedSequence
         A whole number gives the same result again.
     points : int
-        The number of points at which the functions are compared.
+        The number of points at which the functions are compared, at most 2,000.
     draws : int
-        The number of simulations of the largest difference, at least 100: p-values are multiples of about
+        The number of simulations of the largest difference, 100 to 1,000,000: p-values are multiples of about
         one over this number.
 
     Returns
@@ -265,7 +266,7 @@ def compare_distributions(
     True
     """
     estimates = [_single(a, "a")] if callable(b) else [_single(a, "a"), _single(b, "b")]
-    points, draws = _checks.whole(points, "points", least=2), _checks.whole(draws, "draws", least=100)
+    points, draws = _simulated(points, draws)
     random, samples = _generator(rng), [estimate._sample for estimate in estimates]
     x = np.unique(np.concatenate([equal_steps(sample, points // len(samples)) for sample in samples]))
     if len(samples) == 1:
@@ -293,6 +294,14 @@ def compare_distributions(
     statistic = float(np.abs(difference[worst]))
     pvalue = float((1 + np.count_nonzero(sizes >= statistic)) / (draws + 1))
     return DistributionComparison(statistic, pvalue, float(x[worst]), float(difference[worst]), about)
+
+
+def _simulated(points: Any, draws: Any) -> tuple[int, int]:
+    """How often a process is simulated, and where: covariances of all pairs of points must fit in memory."""
+    return (
+        _checks.whole(points, "points", least=2, most=MOST_POINTS),
+        _checks.whole(draws, "draws", least=100, most=MOST_DRAWS),
+    )
 
 
 def _generator(rng: Any) -> np.random.Generator:

@@ -41,12 +41,22 @@ def _stored(column: Any) -> Any:
     if isinstance(column, pa.ExtensionArray):
         return _stored(column.storage)
     if pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
-        return column.cast(pa.large_string() if pa.types.is_string_view(column.type) else pa.large_binary())
+        whole = pa.large_string() if pa.types.is_string_view(column.type) else pa.large_binary()
+        return (_without_views_of_nulls(column) if column.null_count else column).cast(whole)
     if not pa.types.is_run_end_encoded(column.type):
         return column
     ends = values_of(column.run_ends, np.dtype(str(column.run_ends.type)))
     runs = np.searchsorted(ends, column.offset + np.arange(len(column)), side="right")
     return _stored(column.values).take(pa.array(runs))
+
+
+def _without_views_of_nulls(column: Any) -> Any:
+    """An Arrow array of views; those of nulls may point anywhere, which neither a check nor a cast minds."""
+    _, memory, *texts = column.buffers()
+    present = ~null(column)
+    views = np.frombuffer(memory, dtype=np.int64)[2 * column.offset :][: 2 * len(column)].reshape(-1, 2)
+    buffers = [pa.array(present).buffers()[1], pa.py_buffer(views * present[:, None]), *texts]
+    return pa.Array.from_buffers(column.type, len(column), buffers)
 
 
 def unwrapped_type(dtype: Any) -> Any:

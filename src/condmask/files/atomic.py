@@ -2,19 +2,22 @@
 
 A release may be several files (a CSV file, what is published with it, the note for analysts). They are
 written under temporary names and get their own names together, under a lock on their folder, so that of two
-jobs with one target one is refused. Temporary files of originals have no name at all: they disappear with the
-job, whatever ends it.
+jobs with one target one is refused. Each is locked while its job lives: a file under a temporary name that is
+not locked is what a killed job left, and is removed by the next job for that target. Temporary files of
+originals have no name at all: they disappear with the job, whatever ends it.
 """
 
 import contextlib
 import errno
 import hashlib
 import os
+import re
 import secrets
+import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -23,6 +26,8 @@ from condmask.errors import CondmaskError
 from condmask.files.streams import OPENED
 
 Fingerprint = tuple[int, ...] | None  # of a file; None where there is none
+# within which a release takes its name, given the one it has meanwhile
+Entering = Callable[[Path], AbstractContextManager[None]]
 
 
 class FileError(CondmaskError, OSError):
@@ -123,7 +128,7 @@ class Output:
         return os.open(self._hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
     def _free(self) -> Path:
-        return hidden_name(self.final, secrets.token_hex(8))
+        return hidden_name(self.final, f"condmask-{secrets.token_hex(8)}")
 
     def write(self, data: Any) -> int:
         if self._digest is not None:
@@ -159,16 +164,38 @@ class Output:
         mode = self._mode
         with contextlib.suppress(FileNotFoundError):
             mode &= stat.S_IMODE(self.final.stat().st_mode)
-        descriptor = self._file.fileno()
-        _permit(descriptor, mode)
         if self._hidden is None:
-            self._hidden = self._free()  # before there is one: a signal may come between
+            self._name()
+        _permit(self._file.fileno(), mode)
+
+    def _name(self) -> None:
+        """Give a file without a name a temporary one; where the file system has no links, its copy."""
+        descriptor = self._file.fileno()
+        self._hidden = self._free()  # before there is one: a signal may come between
+        try:
             # given a descriptor, which an absolute path has no need of, Python follows the link in /proc
             os.link(f"/proc/self/fd/{descriptor}", self._hidden, src_dir_fd=descriptor, follow_symlinks=True)
-        self._file.close()
+        except OSError:
+            with open(f"/proc/self/fd/{descriptor}", "rb") as whole, self._file:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                self._file = os.fdopen(os.open(self._hidden, flags, 0o600), "wb")
+                self.lock()
+                shutil.copyfileobj(whole, self._file)
+                self._file.flush()
+                os.fsync(self._file.fileno())
+
+    def lock(self) -> None:
+        """Show others that this job lives, for as long as the file is open."""
+        alone(self._file.fileno())
+
+    @property
+    def hidden(self) -> Path | None:
+        """The name that a complete file has before it gets its own."""
+        return None if self._hidden is None else self._hidden.absolute()
 
     def publish(self) -> None:
         assert self._hidden is not None
+        self._file.close()
         os.replace(self._hidden, self.final)
         self._hidden = None
 
@@ -190,6 +217,9 @@ class StreamOutput(Output):
 
     def finish(self) -> None:
         """Everything is in the file."""
+
+    def lock(self) -> None:
+        """Nothing: nobody else sees the file."""
 
     def publish(self) -> None:
         OPENED[self.final].kept = self._file
@@ -223,19 +253,25 @@ def fingerprint_of(status: os.stat_result) -> tuple[int, ...]:
 
 
 @contextmanager
-def publishing(fingerprints: dict[Path, Fingerprint], *, hashed: bool = False) -> Iterator[list[Output]]:
+def publishing(
+    fingerprints: dict[Path, Fingerprint], *, hashed: bool = False, entering: Entering | None = None
+) -> Iterator[list[Output]]:
     """Files that take their names only when all are complete, the first one last and, if asked for, hashed.
 
-    ``fingerprints`` are those of the targets when the job began: another job may write meanwhile.
+    ``fingerprints`` are those of the targets when the job began: another job may write meanwhile. They take
+    their names within ``entering``, which may still refuse them.
     """
     first, *_, last = [*fingerprints, *fingerprints]  # all in one folder, but for a stream
     with ExitStack() as stack:
         outputs = []
-        for path in fingerprints:
-            kind = StreamOutput if path in OPENED else Output
-            outputs.append(kind(path, hashed=hashed and path == first))
-            stack.callback(outputs[-1].discard)
         try:
+            with locked(last.parent):  # a job is not taken for dead between making a file and locking it
+                for path in fingerprints:
+                    _clear(path)
+                    kind = StreamOutput if path in OPENED else Output
+                    outputs.append(kind(path, hashed=hashed and path == first))
+                    stack.callback(outputs[-1].discard)
+                    outputs[-1].lock()
             yield outputs
             for output in outputs:
                 output.finish()
@@ -244,8 +280,14 @@ def publishing(fingerprints: dict[Path, Fingerprint], *, hashed: bool = False) -
                     if fingerprint(path) != before:
                         was = "has appeared" if before is None else "was changed"
                         raise FileError(f"{path} {was} meanwhile, by another job; nothing was published")
+                if entering is not None:
+                    # of a stream, the name of what is published with it
+                    stack.enter_context(entering(next(filter(None, (one.hidden for one in outputs)))))
                 for output in reversed(outputs):
                     output.publish()
+                    if fingerprints[output.final] is None:
+                        stack.callback(_take_back, output.final, outputs[0])
+            synced(last.parent)
         except OSError as error:
             if isinstance(error, FileError):
                 raise
@@ -253,17 +295,97 @@ def publishing(fingerprints: dict[Path, Fingerprint], *, hashed: bool = False) -
             raise FileError(f"cannot write {named}: {reason(error)}") from error
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Let one job at a time give names in a folder; the lock ends with the process and leaves nothing."""
-    with ExitStack() as stack:
-        descriptor = None
-        with contextlib.suppress(ImportError, OSError):  # systems and file systems without locks
-            import fcntl
+def replaceable(path: Path, before: Fingerprint, *, overwrite: bool) -> None:
+    """Refuse a target that is no file, or that is there and may not be replaced."""
+    if path.is_dir():
+        raise FileError(f"{path} is a directory")
+    if path not in OPENED and path.is_symlink():
+        raise FileError(f"{path} is a link, which is not replaced: name the file that it leads to")
+    if before is not None and path not in OPENED and not path.is_file():
+        raise FileError(f"{path} is no ordinary file, and is not replaced: name another one")
+    if before is not None and not overwrite:
+        raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
 
-            descriptor = os.open(folder, os.O_RDONLY)
-            stack.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-        if descriptor is not None:
-            os.fsync(descriptor)  # the names too are on the disk
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that appears whole or not at all, in place of one that is there."""
+    with publishing({path: fingerprint(path)}) as (output,):
+        output.write(data)
+
+
+def _take_back(path: Path, first: Output) -> None:
+    """Remove what is published with data that did not get their name."""
+    if first.hidden is not None and first.hidden.exists():
+        path.unlink(missing_ok=True)
+
+
+def leftovers(target: Path) -> list[os.DirEntry[str]]:
+    """What this user's jobs for a target call by a hidden name, on systems that know whether these still
+    run."""
+    if not hasattr(os, "getuid"):
+        return []
+    name = re.compile(re.escape(hidden_name(target, "condmask-").name) + "[0-9a-f]{16}")
+    return [
+        entry
+        for entry in os.scandir(target.parent)
+        if name.fullmatch(entry.name) and entry.stat(follow_symlinks=False).st_uid == os.getuid()
+    ]
+
+
+def _clear(target: Path) -> None:
+    """Remove what killed jobs for this target left, whose files nobody has locked."""
+    with contextlib.suppress(OSError):  # it stays
+        for entry in leftovers(target):
+            if entry.is_file(follow_symlinks=False):
+                with open(entry.path, "ab") as file:
+                    if alone(file.fileno()):
+                        os.unlink(entry.path)
+
+
+def alone(descriptor: int) -> bool | None:
+    """Lock an open file or folder until it is closed; False if another process has it, None on systems and
+    file systems without locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True
+
+
+class locked:  # noqa: N801
+    """Let one job at a time give names in a folder; the lock ends with the process and leaves nothing.
+
+    No generator: Ctrl-C just after one has begun leaves it, and its lock, to the collector, and the next job
+    of this process would wait for itself.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> None:
+        try:
+            with contextlib.suppress(ImportError, OSError):  # systems and file systems without locks
+                import fcntl
+
+                self._descriptor = os.open(self._folder, os.O_RDONLY)
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+
+def synced(folder: Path) -> None:
+    """Put the names in a folder on the disk, on systems that can."""
+    with contextlib.suppress(OSError), ExitStack() as stack:
+        descriptor = os.open(folder, os.O_RDONLY)
+        stack.callback(os.close, descriptor)
+        os.fsync(descriptor)

@@ -1,11 +1,11 @@
 """Publishing a release: the data, how they were masked, and the note for analysts."""
 
-from contextlib import AbstractContextManager, ExitStack
+import os
 from pathlib import Path
 from typing import Any
 
 from condmask import _checks
-from condmask.files.atomic import FileError, Fingerprint, fingerprint, publishing
+from condmask.files.atomic import Entering, FileError, Fingerprint, fingerprint, publishing, replaceable
 from condmask.files.folder import FolderTable
 from condmask.files.formats import Rows, Writable, reading
 from condmask.files.metadata import (
@@ -29,7 +29,7 @@ def targets_of(source: Path | None, target: Path, *, overwrite: bool) -> dict[Pa
     if target not in OPENED and not target.absolute().parent.is_dir():
         raise FileError(f"cannot write to {target.parent}: no such file or directory")
     for folder in target.absolute().parents if target not in OPENED else ():
-        if (folder / FOLDER_METADATA).is_file():
+        if os.path.isfile(folder / FOLDER_METADATA):  # false where nobody may look
             raise FileError(
                 f"target must be outside other releases, got {target}, which is within the one in {folder}"
             )
@@ -51,11 +51,8 @@ def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite
     _checks.truth(overwrite, "overwrite")
     if source is not None and source.exists() and target.exists() and source.samefile(target):
         raise FileError(f"target must be a different file from the source, got {target}")
-    if target.is_dir():
-        raise FileError(f"{target} is a directory")
     for path, before in targets.items():
-        if before is not None and not overwrite:
-            raise FileError(f"{path} exists; it is replaced only with --force (overwrite=True)")
+        replaceable(path, before, overwrite=overwrite)
 
 
 def publish(
@@ -64,7 +61,7 @@ def publish(
     rows: Rows,
     published: Published,
     original: Any,
-    entering: AbstractContextManager[None] | None = None,
+    entering: Entering | None = None,
 ) -> None:
     """Write a table with its masked rows; nothing if the source changed since it was read.
 
@@ -77,7 +74,7 @@ def publish(
         return
     metadata = published.to_dict()
     beside = sidecar(next(iter(targets)))
-    with ExitStack() as entered, publishing(targets, hashed=beside is not None) as outputs:
+    with publishing(targets, hashed=beside is not None, entering=entering) as outputs:
         target, *others = outputs
         table.rewrite(target, rows, metadata)
         with reading(table.path):
@@ -89,5 +86,3 @@ def publish(
                 output.write(beside_data(metadata | table.description, target.sha256))
             else:
                 output.write(written_note(target.final.name, published).encode())
-        if entering is not None:
-            entered.enter_context(entering)

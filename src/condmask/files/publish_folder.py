@@ -9,20 +9,30 @@ import contextlib
 import ctypes
 import json
 import os
-import re
 import secrets
 import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from condmask import _checks
 from condmask._randomness import group_name
 from condmask.errors import ArgumentError
-from condmask.files.atomic import FileError, Output, fingerprint, hidden_name, locked, reason
+from condmask.files.atomic import (
+    Entering,
+    FileError,
+    Output,
+    alone,
+    fingerprint,
+    hidden_name,
+    leftovers,
+    locked,
+    reason,
+    synced,
+)
 from condmask.files.folder import FolderTable
 from condmask.files.formats import FORMATS, Rows, reading
 from condmask.files.metadata import FOLDER_METADATA, FOLDER_NOTE, Published, read_list
@@ -73,7 +83,7 @@ def publish_folder(
     rows: Rows,
     published: Published,
     original: Any,
-    entering: AbstractContextManager[None] | None = None,
+    entering: Entering | None = None,
 ) -> None:
     """Write a folder with the masked rows of many files; nothing if these changed since they were read."""
 
@@ -94,7 +104,7 @@ def publish_parts(
     state: State,
     write: Callable[["OutputFolder", dict[str, Any]], dict[str, Any]],
     published: Published,
-    entering: AbstractContextManager[None] | None = None,
+    entering: Entering | None = None,
 ) -> None:
     """Write a folder of files with these names by ``write``, together with what is published with them.
 
@@ -102,7 +112,7 @@ def publish_parts(
     """
     files: list[dict[str, Any]] = [{"name": name} for name in names]
     metadata = {**published.to_dict(), "release": group_name(), "parts": files}
-    with ExitStack() as entered, publishing_folder(target, state) as folder:
+    with publishing_folder(target, state, entering) as folder:
         description = write(folder, metadata)
         for file in files:
             name = file["name"]
@@ -111,8 +121,6 @@ def publish_parts(
             output.write(json.dumps({**metadata, **description}, indent=1).encode())
         with folder.part(FOLDER_NOTE) as output:
             output.write(written_note(target.name, published, len(files)).encode())
-        if entering is not None:
-            entered.enter_context(entering)
 
 
 class OutputFolder:
@@ -150,7 +158,7 @@ class OutputFolder:
         """Put all names on the disk, readable by those who may read the folder it replaces."""
         for place, _, _ in os.walk(self.path):
             os.chmod(place, stat.S_IMODE(os.stat(place).st_mode) & self._of_folders)
-            _synced(Path(place))
+            synced(Path(place))
 
 
 @contextmanager
@@ -167,8 +175,9 @@ def written_part(path: Path, mode: int) -> Iterator[Output]:
 
 
 @contextmanager
-def publishing_folder(target: Path, state: State) -> Iterator[OutputFolder]:
-    """A folder that gets its name when it is complete; ``state`` is the target's when the job began."""
+def publishing_folder(target: Path, state: State, entering: Entering | None = None) -> Iterator[OutputFolder]:
+    """A folder that gets its name when it is complete, within ``entering``; ``state`` is the target's when
+    the job began."""
     target = Path(os.path.abspath(target))
     try:
         with ExitStack() as stack:
@@ -180,7 +189,10 @@ def publishing_folder(target: Path, state: State) -> Iterator[OutputFolder]:
                 if folder_state(target) != state:
                     was = "has appeared" if state is None else "was changed"
                     raise FileError(f"{target} {was} meanwhile, by another job; nothing was published")
+                if entering is not None:
+                    stack.enter_context(entering(folder.path))
                 _take_name(folder.path, target, hidden)
+            synced(target.parent)
     except OSError as error:
         if isinstance(error, FileError):
             raise
@@ -190,11 +202,12 @@ def publishing_folder(target: Path, state: State) -> Iterator[OutputFolder]:
 def _claimed(target: Path, stack: ExitStack) -> Path:
     """A new hidden folder, locked, and removed with the stack; leftovers of killed jobs are removed."""
     with locked(target.parent):
-        for left in _hidden_folders(target):
-            with ExitStack() as trying:
-                if not _lock(left, trying):
-                    raise FileError(f"{target} is being written by another job; nothing was published")
-                _remove(left, target)
+        for left in leftovers(target):
+            if left.is_dir(follow_symlinks=False):
+                with ExitStack() as trying:
+                    if not _lock(Path(left.path), trying):
+                        raise FileError(f"{target} is being written by another job; nothing was published")
+                    _remove(Path(left.path), target)
         hidden = hidden_name(target, f"condmask-{secrets.token_hex(8)}")
         hidden.mkdir(0o700)
         _lock(hidden, stack)
@@ -202,36 +215,14 @@ def _claimed(target: Path, stack: ExitStack) -> Path:
     return hidden
 
 
-def _hidden_folders(target: Path) -> list[Path]:
-    """The hidden folders of this user's jobs for a target, on systems that know whether these still run."""
-    if not hasattr(os, "getuid"):
-        return []
-    name = re.compile(re.escape(hidden_name(target, "condmask-").name) + "[0-9a-f]{16}")
-    return [
-        Path(entry.path)
-        for entry in os.scandir(target.parent)
-        if name.fullmatch(entry.name)
-        and entry.is_dir(follow_symlinks=False)
-        and entry.stat(follow_symlinks=False).st_uid == os.getuid()
-    ]
-
-
 def _lock(folder: Path, stack: ExitStack) -> bool:
     """Lock a folder until the stack closes; False if another process has it."""
     try:
-        import fcntl
-
         descriptor = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):  # systems without locks
+    except OSError:  # systems that open no folder
         return True
     stack.callback(os.close, descriptor)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # file systems without locks
-        return True
-    return True
+    return alone(descriptor) is not False
 
 
 def _remove(hidden: Path, target: Path) -> None:
@@ -328,10 +319,3 @@ def _allowed(target: Path) -> tuple[int, int]:
         else:
             of_files &= mode
     return of_folders, of_files
-
-
-def _synced(folder: Path) -> None:
-    with contextlib.suppress(OSError), ExitStack() as stack:  # not on every system
-        descriptor = os.open(folder, os.O_RDONLY)
-        stack.callback(os.close, descriptor)
-        os.fsync(descriptor)

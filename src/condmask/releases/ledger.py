@@ -2,13 +2,18 @@
 
 It is a file of lines of JSON in the user's state folder. The first line has the ledger's key. Each other line
 has a release (its target, time, schemes and `sketch`, hashed under the key) or the number of one to forget.
-Lines are only ever added. Anyone who can read the file can test guesses of originals, so only the user may.
+Anyone who can read the file can test guesses of originals, so only the user may.
+
+A release is entered before it has its name, together with the hidden file or folder that will get this name.
+While that one exists, there is no release. So a job that is killed at any moment leaves either a release and
+its entry, or neither: the next job forgets the entry, or cuts it off if it is half written.
 """
 
 import base64
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from datetime import datetime
@@ -21,7 +26,7 @@ from condmask import _checks
 from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseWarning
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.files.atomic import FileError
+from condmask.files.atomic import FileError, alone, synced
 from condmask.releases.sketch import Sample, Sketch, keyed
 
 VERSION = 1
@@ -29,17 +34,36 @@ LEVEL, COUNT = np.uint64(0x3F), np.uint64(0x3)  # in the last byte of a record's
 COUNT_AT, TOKEN_AT = np.uint64(6), np.uint64(8)
 KEY = 16  # bytes
 NOT_ENTERED = "this release is not entered"
+# an entry from its beginning, without its end
+TORN = re.compile(rb'\{"hidden": \[("[^"]*"), ([0-9]+)\][^\n]*\Z')
 
 Where = bool | str | os.PathLike[str]  # the user's own, none, or the one in a file
 
 
+class Hidden(NamedTuple):
+    """What will get the name of a release, once that is entered."""
+
+    path: str
+    number: int  # in its file system
+
+    @property
+    def exists(self) -> bool:
+        """Whether the release has yet to get its name; what cannot be looked up has it."""
+        try:
+            return os.lstat(self.path).st_ino == self.number
+        except OSError:
+            return False
+
+
 class Entry(NamedTuple):
-    """A release: where it went, when, how its columns were masked, and its records."""
+    """A release: where it went, when, how its columns were masked, its records, and what it was before it had
+    its name, which early ledgers lack."""
 
     target: str
     time: str
     schemes: dict[str, dict[str, Any]]
     sketch: Sketch
+    hidden: Hidden | None = None
 
     @property
     def named(self) -> str:
@@ -49,11 +73,26 @@ class Entry(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a ledger holds: its key, releases by number, and its size in bytes."""
+    """What a ledger holds.
+
+    Attributes
+    ----------
+    key : bytes
+    entries : dict of int to Entry
+        Releases by number.
+    size : int
+        The bytes up to the last whole line.
+    pending : tuple of int
+        The numbers of entries that have no release yet, or never will have.
+    torn : bool
+        Whether half a line follows, an entry that has no release.
+    """
 
     key: bytes
     entries: dict[int, Entry]
     size: int
+    pending: tuple[int, ...]
+    torn: bool
 
 
 def default_path() -> Path:
@@ -111,7 +150,22 @@ class Ledger:
         key = os.urandom(KEY) if content is None else content.key
         head = [{"ledger": VERSION, "key": key.hex()}] if content is None else []
         with self._reported(NOT_ENTERED):
-            _append(file, [*head, _to_json(entry._replace(sketch=keyed(entry.sketch, key)))])
+            _append(file, content, [*head, _to_json(entry._replace(sketch=keyed(entry.sketch, key)))])
+            synced(self.path.parent)
+
+    def take_back(self, file: IO[bytes], content: Content | None) -> None:
+        """Remove what was added to the open file since it had this content."""
+        with self._reported("it has an entry without a release, which condmask ledger --forget removes"):
+            file.truncate(0 if content is None else content.size)
+
+    def settled(self) -> Content | None:
+        """The content, after entries of jobs that were killed before they published are forgotten for good:
+        from now on, their hidden files may be removed."""
+        with self._locked() as file:
+            content = self.parsed(file.read())
+            if content is not None and alone(file.fileno()):  # else their jobs may live
+                _append(file, content, [{"forgotten": number} for number in content.pending])
+        return self.content()
 
     def forget(self, number: int) -> Entry:
         """Ignore a release from now on."""
@@ -123,7 +177,7 @@ class Ledger:
                 raise ArgumentError(
                     f"forget must be the number of a release in {self.path} ({known}), got {number}"
                 )
-            _append(file, [{"forgotten": number}])
+            _append(file, content, [{"forgotten": number}])
         return entries[number]
 
     def parsed(self, text: bytes) -> Content | None:
@@ -132,8 +186,9 @@ class Ledger:
             return None
         line = 1
         entries: dict[int, Entry] = {}
+        whole = _without_torn_line(text)
         try:
-            head, *lines = text.decode().split("\n")
+            head, *lines = whole.decode().split("\n")
             first = json.loads(head)
             if first["ledger"] != VERSION:
                 raise FileError(f"{self.path} was written by a newer condmask; --ledger names another ledger")
@@ -162,7 +217,11 @@ class Ledger:
                 f"{self.path} is damaged in line {line}: restore it from a copy, or name another ledger with "
                 "--ledger, which then lacks the earlier releases; --no-ledger (ledger=False) goes on without"
             ) from error
-        return Content(key, entries, len(text))
+        pending = tuple(
+            number for number, entry in entries.items() if entry.hidden is not None and entry.hidden.exists
+        )
+        published = {number: entry for number, entry in entries.items() if number not in pending}
+        return Content(key, published, len(whole), pending, len(whole) < len(text))
 
     def _content(self) -> Content | None:
         try:
@@ -195,9 +254,19 @@ class Ledger:
             warn(f"the ledger {self.path} cannot be used ({why}): {what}", ReleaseWarning)
 
 
-def _append(file: IO[bytes], lines: list[dict[str, Any]]) -> None:
-    """Append lines to the file: all of them, or none."""
-    end = file.seek(0, os.SEEK_END)
+def _without_torn_line(text: bytes) -> bytes:
+    """A text without its last line, if that is the beginning of an entry that has no release."""
+    whole = text[: text.rfind(b"\n") + 1]
+    begun = TORN.match(text, len(whole))
+    if begun is None or not Hidden(json.loads(begun[1]), int(begun[2])).exists:
+        return text
+    return whole
+
+
+def _append(file: IO[bytes], content: Content | None, lines: list[dict[str, Any]]) -> None:
+    """Append lines to the file, which has this content: all of them, or none."""
+    end = file.seek(0 if content is None else content.size)
+    file.truncate()
     rest = memoryview("".join(json.dumps(line) + "\n" for line in lines).encode())
     try:
         while rest:
@@ -214,6 +283,7 @@ def _to_json(entry: Entry) -> dict[str, Any]:
         for sample in entry.sketch.samples
     ]
     return {
+        **({} if entry.hidden is None else {"hidden": list(entry.hidden)}),  # first: TORN looks for it
         "target": entry.target, "time": entry.time, "schemes": entry.schemes,
         "records": entry.sketch.records, "samples": samples,
     }  # fmt: skip
@@ -241,5 +311,6 @@ def _from_json(fields: dict[str, Any]) -> Entry:
                 words >> TOKEN_AT, levels.astype(np.int64), counts.astype(np.int64),
             )
         )  # fmt: skip
+    hidden = Hidden(*fields["hidden"]) if "hidden" in fields else None
     records = _checks.whole(fields["records"], "records", least=0)
-    return Entry(target, fields["time"], schemes, Sketch(records, samples))
+    return Entry(target, fields["time"], schemes, Sketch(records, samples), hidden)

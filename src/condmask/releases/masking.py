@@ -162,7 +162,7 @@ def release(
             parts = masking.masked_blocks(schemes, made.units, made.key, made.pools, job.workers)
             rows = ReleasedRows(parts, schemes, kinds, n, job.progress, places)
             rows.workers = job.workers if isinstance(job.workers, int) else 1
-            publish(table, targets, rows, published, original, None if entry is None else entry.entering())
+            publish(table, targets, rows, published, original, None if entry is None else entry.entering)
             target = next(iter(targets))
             size = f", {target.stat().st_size} bytes" if target.is_file() else ""
             LOG.info("published %s: %d records%s", target, n, size)

@@ -1,6 +1,7 @@
 """A release on its way into the ledger: refused if its records were released before, else entered."""
 
 import contextlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseError, ReleaseWarning
 from condmask.files.streams import OPENED
 from condmask.law import Law
-from condmask.releases.ledger import Content, Entry, Ledger
+from condmask.releases.ledger import Content, Entry, Hidden, Ledger
 from condmask.releases.repeated_release import guessed_coins
 from condmask.releases.sketch import Overlap, Sketch, keyed, overlap
 from condmask.scheme import Scheme
@@ -72,25 +73,35 @@ class Registration:
 
     def look_up(self) -> None:
         """Refuse records that were released before, or warn of the cost of another release."""
-        self._review(self._ledger.content())
+        content = self._ledger.content()
+        if content is not None and (content.pending or content.torn) and not self._dry_run:
+            with contextlib.suppress(OSError):  # of which `entering` warns
+                content = self._ledger.settled()
+        self._review(content)
 
     @contextlib.contextmanager
-    def entering(self) -> Iterator[None]:
-        """Enter the release once it has its name; refuse it if another job was faster."""
+    def entering(self, hidden: Path) -> Iterator[None]:
+        """Enter the release, complete under a hidden name, before it gets its own; take the entry back if it
+        gets none. Refuse it if another job was faster."""
         with self._ledger.opened() as file:
             if file is None:
                 yield
                 return
             text = file.read()
-            if self._seen is None or self._seen.size != len(text):
+            if self._seen is None or self._seen.pending or self._seen.size != len(text):
                 self._review(self._ledger.parsed(text))
-            yield
             now = datetime.now(UTC).isoformat(timespec="seconds")
             schemes = {name: scheme.to_dict() for name, scheme in self._schemes.items()}
             target = self._target if self._target in OPENED else self._target.absolute()
-            entry = Entry(str(target), now, schemes, self._sketch)
-            self._ledger.add(file, entry, self._seen)
-            LOG.info("entered in the ledger %s", self._ledger.path)
+            place = Hidden(str(hidden), os.lstat(hidden).st_ino)
+            try:
+                self._ledger.add(file, Entry(str(target), now, schemes, self._sketch, place), self._seen)
+                LOG.info("entered in the ledger %s", self._ledger.path)
+                yield
+            except BaseException:
+                if place.exists:
+                    self._ledger.take_back(file, self._seen)
+                raise
 
     def _review(self, content: Content | None) -> None:
         """Refuse the release, or warn, over releases entered since the last look."""

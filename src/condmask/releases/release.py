@@ -249,7 +249,7 @@ class Release(Mapping[str, Estimate]):
                 book, target, self.schemes, records, some, again=_checks.truth(again, "again")
             )
             entry.look_up()
-            entering = entry.entering()
+            entering = entry.entering
         with reading(target):
             publish(table, targets, rows, self._published, {}, entering)
         if entering is not None:

@@ -10,7 +10,7 @@ from condmask._blocks import Workers
 from condmask._log import logger
 from condmask.disclosure.boosting import check_available
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.files.atomic import FileError, fingerprint, publishing
+from condmask.files.atomic import FileError, fingerprint, publishing, replaceable
 from condmask.files.csv_format import CsvFormat
 from condmask.reports import charts, disclaimers, html, internal_sections, public_sections
 from condmask.reports.html import section
@@ -208,13 +208,10 @@ def to_write(path: Any, others: list[Any], overwrite: bool) -> tuple[int, ...] |
             raise FileError(f"path must be another file than those it reports on, got {out}")
         if other.resolve() in out.resolve().parents:
             raise FileError(f"path must stand outside of the folders it reports on, got {out}")
-    if out.is_dir():
-        raise FileError(f"{out} is a directory")
     if not out.parent.is_dir():
         raise FileError(f"{out.parent}: no such directory")
     previous = fingerprint(out)
-    if previous is not None and not overwrite:
-        raise FileError(f"{out} exists; it is replaced only with --force (overwrite=True)")
+    replaceable(out, previous, overwrite=overwrite)
     return previous
 
 

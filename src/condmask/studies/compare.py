@@ -1,6 +1,7 @@
 """Masking methods on one file at equal disclosure risk: what does each cost an analyst?"""
 
 import csv
+import io
 import os
 import secrets
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from condmask._blocks import Workers
 from condmask._digits import number
 from condmask._randomness import seeded_key
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.files.atomic import write_whole
 from condmask.missing_codes import drop_codes
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
@@ -75,10 +77,11 @@ class MethodComparison:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The rows as CSV."""
-        with _checks.path(path, "path").open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(self.rows[0]))
-            writer.writeheader()
-            writer.writerows(self.rows)
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(self.rows[0]))
+        writer.writeheader()
+        writer.writerows(self.rows)
+        write_whole(_checks.path(path, "path"), text.getvalue().encode())
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw the errors of each statistic under each method, as multiples of those under the first one.

@@ -6,6 +6,7 @@ remark has the arithmetic that shows it. Every cell of ours goes to the CSV file
 """
 
 import csv
+import io
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from condmask._blocks import Workers
 from condmask._optional import optional
+from condmask.files.atomic import write_whole
 from condmask.schemes.additive import AdditiveNoise
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies.populations import paper_population
@@ -238,16 +240,18 @@ def write(result: PaperResult, folder: Path) -> list[Path]:
     for n, study in result.studies.items():
         path = folder / f"study-n{n}.csv"
         rows = study.rows()
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
-            writer.writeheader()
-            writer.writerows(rows)
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)))
+        writer.writeheader()
+        writer.writerows(rows)
+        write_whole(path, text.getvalue().encode())
         written.append(path)
     path = folder / "published.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow([*Cell._fields, "ours", "se", "z"])
-        table.writerows([*line.cell, line.ours, line.se, line.z] for line in result.lines)
+    text = io.StringIO()
+    table = csv.writer(text)
+    table.writerow([*Cell._fields, "ours", "se", "z"])
+    table.writerows([*line.cell, line.ours, line.se, line.z] for line in result.lines)
+    write_whole(path, text.getvalue().encode())
     figure = folder / "figure-1.png"
     next(iter(result.studies.values())).plot(figure)
     return [*written, path, figure]

@@ -8,6 +8,7 @@ import numpy as np
 
 from condmask import _checks, _state, frames
 from condmask.errors import ArgumentError
+from condmask.files.atomic import write_whole
 
 PARTS = 5  # powers of the errors that are summed, from 0
 CLOSED = "closed form of "  # the columns that hold closed forms, replicate by replicate
@@ -156,10 +157,8 @@ class StudyResult:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state; the file takes its name when it is whole."""
-        target = _checks.path(path, "path")
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
-        beside.write_bytes(_state.pack({**self._described(), "seconds": self.seconds}, sums=self.sums))
-        beside.replace(target)
+        state = _state.pack({**self._described(), "seconds": self.seconds}, sums=self.sums)
+        write_whole(_checks.path(path, "path"), state)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "StudyResult":

@@ -36,6 +36,7 @@ LOG = logger(__name__)
 DIFFERENCE = "difference"  # of the means of two halves, by the other column
 DECILES = tuple(k / 10 for k in range(1, 10))
 SAVE_SECONDS = 5.0
+MOST_RECORDS, MOST_FIGURES = 10_000_000, 10_000  # of a sample, and that are estimated from it
 
 
 class StudyWarning(UserWarning):
@@ -73,7 +74,7 @@ def simulate(
         Each has its own estimators of the original (T_1 and T_b for `ConditionalMasking`); a scheme without
         any gets the statistics of the masked sample, "masked". Samples are rounded to the grid of the scheme.
     n : int
-        Records of a sample.
+        Records of a sample, at most 10,000,000.
     replications : int
     quantiles, cdf_points : array_like
         Probabilities, and points, at which quantiles and distribution functions are estimated.
@@ -122,7 +123,7 @@ def simulate(
     design = Design(
         population,
         _named(schemes),
-        _checks.whole(n, "n", least=4),
+        _checks.whole(n, "n", least=4, most=MOST_RECORDS),
         _checks.probabilities(quantiles, "quantiles").ravel(),
         tuple(_checks.order(order, "moments") for order in _several(moments, "moments").tolist()),
         _checks.reals(_several(cdf_points, "cdf_points"), "cdf_points"),
@@ -134,6 +135,12 @@ def simulate(
             )
         ),
     )
+    figures = design.quantiles.size + len(design.moments) + design.points.size + design.distances.size
+    if figures > MOST_FIGURES:
+        raise ArgumentError(
+            f"quantiles, moments, cdf_points and risk_distances must be at most {MOST_FIGURES:,} together, "
+            f"got {figures:,}"
+        )
     wanted = _checks.whole(replications, "replications", least=2)
     threads, progress = _checks.workers(workers), _checks.truth(progress, "progress")
     given = None if rng is None else _checks.whole(rng, "rng", least=0)
