@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 FLOORS = dict(
-    re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", text).groups()
+    re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", text.partition(";")[0]).groups()
     for text in [*PROJECT["dependencies"], *(text for extra in EXTRAS.values() for text in extra)]
     if not text.startswith("condmask[")
 )
