@@ -90,6 +90,13 @@ def lowest(session):
 
 
 @nox.session
+def fuzz(session):
+    """Targets of ``fuzz/`` for a minute; for one of them an hour: ``nox -s fuzz -- csv --seconds 3600``."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "fuzz", *session.posargs, env=SETTINGS)
+
+
+@nox.session
 def bench(session):
     """The answers of the comparisons with others; ``nox -s bench -- --benchmark-enable`` times them."""
     session.install("-e", ".[test,peers]")

@@ -1,6 +1,7 @@
 """Tasks in order, on threads or not; columns block by block."""
 
 import sys
+from threading import Event, current_thread
 
 import numpy as np
 import pytest
@@ -53,7 +54,9 @@ RNG = np.random.default_rng(11)
 X, Y = RNG.normal(50.0, 10.0, (2, N)).round()
 X[40:] += 100.0  # the blocks differ
 X[1::4], Y[::3] = np.nan, np.nan
-LABELS = [frames.Labels(*frames.codes(column)) for column in (np.arange(N) % 7 // 2, np.arange(N) // 120)]
+LABELS = [
+    frames.Labels(*frames.codes(column, "strata")) for column in (np.arange(N) % 7 // 2, np.arange(N) // 120)
+]
 
 
 def of_columns():
@@ -96,3 +99,23 @@ def test_columns_block_by_block_are_as_they_are_whole(large, monkeypatch):
 
     for k, (expected, found) in enumerate(zip(whole, of_columns(), strict=True)):
         assert np.array_equal(found, expected, equal_nan=isinstance(found, np.ndarray)), k
+
+
+def test_a_pool_may_be_abandoned_in_a_thread_of_its_own(monkeypatch):
+    main, there, ready, gone, unraised = current_thread(), Event(), Event(), Event(), []
+    monkeypatch.setattr(sys, "unraisablehook", unraised.append)
+
+    def task(k):
+        if current_thread() is not main and k:
+            there.set()
+            ready.wait(60)
+            held.clear()  # the last reference
+            gone.set()
+
+    held = [ordered_map(task, range(100), 2)]
+    next(held[0])
+    there.wait(60)
+    ready.set()
+    assert gone.wait(60)
+
+    assert unraised == []

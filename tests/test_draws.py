@@ -273,3 +273,17 @@ def test_rows_are_masked_alike_in_any_order_of_memory(options):
     found = [scheme.mask_rows(each, np.random.default_rng(4), ()) for each in (x, columns_first)]
 
     assert_same_bits(*found)
+
+
+@pytest.mark.parametrize("cycle", [False, True])
+def test_columns_share_coins_and_donors_but_no_noise(cycle):
+    law = cm.ConditionalMasking(0.5, 3.0, step=0.0).law
+    x = 1_000.0 * np.arange(800.0)
+
+    one, other = MaskedBlocks([x, x], [law, law], Key(bytes(range(16))), cycle=cycle).masked(1)
+
+    swapped = one == np.rint(one)
+    assert np.array_equal(swapped, other == np.rint(other))
+    assert np.array_equal(one[swapped], other[swapped])
+    # of 400 pairs of independent values: .2 is four standard errors
+    assert abs(np.corrcoef((one - x)[~swapped], (other - x)[~swapped])[0, 1]) < 0.2

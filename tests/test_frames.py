@@ -1,11 +1,16 @@
 """Containers: what comes back is of the kind that went in."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from columns import GENERIC, WHOLE, ZOO, values_of
 
 import condmask as cm
+from condmask import frames
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -68,3 +73,55 @@ def test_integers_whose_noise_leaves_the_exact_integers_become_floats():
 
     assert z.dtype == np.float64  # as integers they would claim digits that they have not
     assert z.max() > 2.0**53
+
+
+def of_pandas(names):
+    frame = pd.DataFrame(np.arange(400.0).reshape(-1, len(names)))
+    return frame.set_axis(pd.Index(names, dtype=object, tupleize_cols=False), axis=1)
+
+
+NAMELESS = {
+    "pandas, a name twice": (of_pandas(["x", "a", "a", "b"]), "'a'"),
+    "pandas, the masked one twice": (of_pandas(["x", "x"]), "'x'"),
+    "pandas, numbers": (of_pandas(["x", 0, 1, 2.5]), "3 named by numbers"),
+    "pandas, nothing": (of_pandas(["x", None]), "None"),
+    "pandas, levels": (of_pandas([("x", "a"), ("x", "b")]), r"\('x', 'a'\), \('x', 'b'\)"),
+    "pyarrow, a name twice": (pa.table([np.arange(200.0)] * 3, names=["x", "a", "a"]), "'a'"),
+    "a dict, nothing": ({"x": np.arange(200.0), None: np.arange(200.0)}, "None"),
+}
+CALLS = {
+    "mask_table": lambda frame, scheme: cm.mask_table(frame, {"x": scheme}),
+    "audit": lambda frame, scheme: cm.audit(frame, {"x": scheme}),
+    "strata": lambda frame, scheme: replace(scheme, strata="a").mask(np.arange(200.0), strata=frame),
+    "plan": lambda frame, scheme: cm.plan(np.arange(200.0), strata=frame),
+}
+OF_ITS_OWN = "a dict, nothing", "plan"  # where a dict names what is crossed
+
+
+@pytest.mark.parametrize(
+    ("name", "call"), [(name, call) for name in NAMELESS for call in CALLS if (name, call) != OF_ITS_OWN]
+)
+def test_columns_without_a_name_of_their_own_are_refused(name, call):
+    frame, wrong = NAMELESS[name]
+
+    with pytest.raises(
+        cm.CondmaskError, match=f"must have columns with different names that are text, got also {wrong}"
+    ):
+        CALLS[call](frame, cm.ConditionalMasking(0.5, 1.0, decimals=0))
+
+
+def test_a_column_may_be_named_by_an_empty_text():
+    x = np.random.default_rng(1).normal(size=200)
+    for frame in (pd.DataFrame({"": x, "b": x[::-1]}), pa.table({"": x}), pl.DataFrame({"": x})):
+        release = cm.mask_table(frame, {"": cm.ConditionalMasking(0.5, 1.0, step=0)}, rng=1)
+
+        assert list(release.schemes) == [""]
+
+
+def test_labels_in_bytes_need_not_be_text():
+    assert frames.codes(np.array([b"\xff", "\xe9", None, [1]], dtype=object), "x")[1] == [
+        "None",
+        "[1]",
+        "\\xff",
+        "é",
+    ]

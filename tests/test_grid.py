@@ -79,6 +79,14 @@ def test_zero_has_no_sign_and_large_values_no_half():
     assert np.isnan(units[6])
 
 
+def test_a_grid_point_of_many_digits_is_at_itself():
+    grid, units = grid_of(717212 / 841), np.array([-6229194256399735.0, 6229194256399735.0, 41.0, 0.0])
+
+    points = grid.values(units)
+    assert np.array_equal(grid.below(points), units)
+    assert np.array_equal(grid.above(points), units)
+
+
 @given(
     st.integers(-(10**9), 10**9),
     st.sampled_from([Fraction(1, 20), Fraction(12), Fraction(1, 10), Fraction(1, 8)]),

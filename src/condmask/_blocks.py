@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from math import isqrt
+from threading import current_thread
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def ordered_map(
         yield from map(function, tasks)
         return
     remaining = iter(tasks)
-    pool = ThreadPoolExecutor(workers - 1)
+    pool, consumer = ThreadPoolExecutor(workers - 1), current_thread()
     try:
         most = min(2 * workers, sys.maxsize) if ahead is None else ahead
         begun = deque((task, pool.submit(function, task)) for task in islice(remaining, most))
@@ -52,8 +53,10 @@ def ordered_map(
             result = begun.popleft()[1].result()
             begun.extend((task, pool.submit(function, task)) for task in islice(remaining, 1))
             yield result
+            consumer = current_thread()
     finally:
-        pool.shutdown(cancel_futures=True)
+        # garbage is collected in any thread, in one of the pool as well, which cannot wait for itself
+        pool.shutdown(wait=current_thread() is consumer, cancel_futures=True)
 
 
 def _help(function: Callable[[Any], Any], ahead: deque[tuple[Any, Future[Any]]]) -> None:

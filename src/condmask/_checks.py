@@ -7,8 +7,10 @@ columns, which may be originals, messages name positions and no values, since me
 import math
 import numbers
 import os
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +18,32 @@ import numpy as np
 
 from condmask import _scratch
 from condmask._blocks import blocks
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 
 LARGEST_EXACT_INTEGER = 2**53
 LARGEST = 2.0**1022  # so that the difference of two values is finite
 LARGEST_SIGMA = 1e300  # so that a value and its noise are
 MOST_ORDER = 170  # whose factorial is the largest that a number can hold
+MOST_SHOWN = 500  # letters of a value in a message
 NAN_POLICIES = ("raise", "omit")
 
 
+@contextmanager
+def converting(value: Any, name: str, rule: str) -> Iterator[None]:
+    """Refuse a value that cannot be converted within, whatever its own methods, NumPy or others raise.
+
+    What they say is left out: it may hold values.
+    """
+    try:
+        yield
+    except (CondmaskError, MemoryError):
+        raise
+    except Exception:
+        raise ArgumentTypeError(f"{name} must be {rule}, got {shown(value)}") from None
+
+
 def probability(value: Any, name: str) -> float:
-    number = _real(value, name, "a number strictly between 0 and 1")
+    number = real(value, name, "a number strictly between 0 and 1")
     if not 0.0 < number < 1.0:
         raise ArgumentError(f"{name} must lie strictly between 0 and 1, got {shown(value)}")
     return number
@@ -40,15 +57,23 @@ def probabilities(values: Any, name: str) -> np.ndarray:
     return array
 
 
+def shares(values: Any, name: str) -> np.ndarray:
+    array = reals(values, name)
+    outside = ~((array >= 0.0) & (array <= 1.0))
+    if outside.any():
+        raise ArgumentError(f"{name} must lie between 0 and 1, got {array[outside][0]}")
+    return array
+
+
 def correlation(value: Any) -> float:
-    number = _real(value, "correlation", "a number between -1 and 1")
+    number = real(value, "correlation", "a number between -1 and 1")
     if not -1.0 < number < 1.0:
         raise ArgumentError(f"correlation must lie between -1 and 1, got {shown(value)}")
     return number
 
 
 def positive(value: Any, name: str) -> float:
-    number = _real(value, name, "a positive finite number")
+    number = real(value, name, "a positive finite number")
     if not (number > 0.0 and math.isfinite(number)):
         raise ArgumentError(f"{name} must be positive and finite, got {shown(value)}")
     return number
@@ -62,10 +87,23 @@ def deviation(value: Any) -> float:
 
 
 def not_negative(value: Any, name: str) -> float:
-    number = _real(value, name, "a finite number of at least 0")
+    number = real(value, name, "a finite number of at least 0")
     if not (number >= 0.0 and math.isfinite(number)):
         raise ArgumentError(f"{name} must be at least 0 and finite, got {shown(value)}")
     return number
+
+
+def array(values: Any, name: str, rule: str) -> np.ndarray:
+    """What NumPy makes of a column; refused where that is nothing, whatever its methods raise."""
+    try:
+        return np.asarray(values)
+    except MemoryError:
+        raise
+    except Exception as error:
+        if isinstance(error, ValueError) and isinstance(values, (list, tuple)):
+            raise ArgumentError(f"{name} must be {rule}, got rows of unequal length") from None
+        kind = type(values).__name__
+        raise ArgumentTypeError(f"{name} must be {rule}, got {kind}, of which NumPy makes no array") from None
 
 
 def strata(value: Any) -> str | tuple[str, ...] | None:
@@ -87,21 +125,24 @@ def names(values: Any, name: str) -> tuple[str, ...]:
 
 def reals(values: Any, name: str) -> np.ndarray:
     """Points, not data: any shape, NaN refused, infinities kept."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "iuf":
-        raise ArgumentTypeError(
-            f"{name} must be a number or an array of numbers, got {_kind(array, shown(values))}"
-        )
-    array = array.astype(np.float64)
-    if np.isnan(array).any():
+    rule = "a number or an array of numbers"
+    given = array(values, name, rule)
+    if given.dtype.kind not in "iuf":
+        raise ArgumentTypeError(f"{name} must be {rule}, got {_kind(given, shown(values))}")
+    points = given.astype(np.float64)
+    if np.isnan(points).any():
         raise ArgumentError(
-            f"{name} must not be NaN, got {shown(values)}" if array.ndim == 0 else f"{name} must not hold NaN"
+            f"{name} must not be NaN, got {shown(values)}"
+            if points.ndim == 0
+            else f"{name} must not hold NaN"
         )
-    return array
+    return points
 
 
-def distances(values: Any, name: str) -> np.ndarray:
+def distances(values: Any, name: str, *, finite: bool = False) -> np.ndarray:
     array = reals(values, name)
+    if finite and np.isinf(array).any():
+        raise ArgumentError(f"{name} must be finite, got {array[np.isinf(array)][0]}")
     if (array < 0.0).any():
         raise ArgumentError(f"{name} must not be negative, got {array[array < 0.0][0]}")
     return array
@@ -109,9 +150,12 @@ def distances(values: Any, name: str) -> np.ndarray:
 
 def path(value: Any, name: str) -> Path:
     """A place in a file system."""
-    if not isinstance(value, str | os.PathLike) or "\0" in str(value):
-        raise ArgumentTypeError(f"{name} must be a path, got {shown(value)}")
-    return Path(value)
+    if isinstance(value, str | os.PathLike):
+        with converting(value, name, "a path"):
+            place = Path(value)
+            if b"\0" not in os.fsencode(place):  # which refuses what no name of a file can be
+                return place
+    raise ArgumentTypeError(f"{name} must be a path, got {shown(value)}")
 
 
 def writable(value: Any, name: str) -> Path:
@@ -130,15 +174,24 @@ def utf8(path: Path) -> None:
         raise ArgumentError(f"{str(path)!r} must be named in UTF-8: rename it") from None
 
 
-def whole(value: Any, name: str, *, least: int, most: int | None = None) -> int:
+def whole(value: Any, name: str, *, least: int, most: int = LARGEST_EXACT_INTEGER) -> int:
     """A whole number; at most so large where time or memory grow with it."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise ArgumentTypeError(f"{name} must be a whole number of at least {least}, got {shown(value)}")
-    number = int(value)
+    rule = f"a whole number of at least {least}"
+    number = integer(value, name, rule)
     if number < least:
-        raise ArgumentError(f"{name} must be a whole number of at least {least}, got {shown(value)}")
-    if most is not None and number > most:
-        raise ArgumentError(f"{name} must be at most {most:,}, got {shown(value)}")
+        raise ArgumentError(f"{name} must be {rule}, got {shown(value)}")
+    if number > most:
+        limit = "2^53" if most == LARGEST_EXACT_INTEGER else f"{most:,}"
+        raise ArgumentError(f"{name} must be at most {limit}, got {shown(value)}")
+    return number
+
+
+def integer(value: Any, name: str, rule: str) -> int:
+    """A whole number of Python's or NumPy's; True and False are none."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise ArgumentTypeError(f"{name} must be {rule}, got {shown(value)}")
+    with converting(value, name, rule):
+        number = int(value)
     return number
 
 
@@ -151,6 +204,20 @@ def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
             f"got {shown(value)}"
         )
     return number
+
+
+def called(value: Any, name: str) -> Any:
+    """What is called as work goes on; None where nothing is."""
+    if value is not None and not callable(value):
+        raise ArgumentTypeError(f"{name} must be None or a callable, got {shown(value)}")
+    return value
+
+
+def text(value: Any, name: str) -> str:
+    """A name of a column, or another word."""
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{name} must be a text, got {shown(value)}")
+    return value
 
 
 def truth(value: Any, name: str) -> bool:
@@ -169,11 +236,10 @@ def choice(value: Any, name: str, allowed: Sequence[str]) -> str:
 def decimals(value: Any) -> int | None:
     if value is None:
         return None
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise ArgumentTypeError(f"decimals must be None or a whole number from -15 to 15, got {shown(value)}")
-    places = int(value)
+    rule = "None or a whole number from -15 to 15"
+    places = integer(value, "decimals", rule)
     if not -15 <= places <= 15:
-        raise ArgumentError(f"decimals must be None or a whole number from -15 to 15, got {shown(value)}")
+        raise ArgumentError(f"decimals must be {rule}, got {shown(value)}")
     return places
 
 
@@ -192,10 +258,10 @@ def limits(value: Any) -> tuple[float | None, float | None] | None:
         return None
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise ArgumentTypeError(f"{rule}, got {shown(value)}")
-    for end in value:
-        if end is not None and (isinstance(end, (bool, np.bool_)) or not isinstance(end, numbers.Real)):
-            raise ArgumentTypeError(f"{rule}, got {shown(value)}")
-    low, high = (None if end is None else float(end) + 0.0 for end in value)
+    try:
+        low, high = (None if end is None else real(end, "range", "a number") + 0.0 for end in value)
+    except ArgumentTypeError:
+        raise ArgumentTypeError(f"{rule}, got {shown(value)}") from None
     low, high = None if low == -math.inf else low, None if high == math.inf else high
     if any(end is not None and not math.isfinite(end) for end in (low, high)):
         raise ArgumentError(f"{rule}, got {shown(value)}")
@@ -207,10 +273,11 @@ def limits(value: Any) -> tuple[float | None, float | None] | None:
 def codes(values: Any) -> tuple[float | None, ...] | None:
     """Numbers that stand for missing values: one or several, each once; None where there are no others."""
     rule = "a finite number or a sequence of several"
-    given = list(values) if isinstance(values, (tuple, list, np.ndarray)) else [values]
+    several = isinstance(values, (tuple, list)) or (isinstance(values, np.ndarray) and values.ndim > 0)
+    given = list(values) if several else [values]
     complete = any(value is None for value in given)
     given = [value for value in given if value is not None]
-    numbers = [_real(value, "missing", rule) + 0.0 for value in given]
+    numbers = [real(value, "missing", rule) + 0.0 for value in given]
     counts = Counter(numbers)
     for number, value in zip(numbers, given, strict=True):
         if not math.isfinite(number):
@@ -225,11 +292,14 @@ def codes(values: Any) -> tuple[float | None, ...] | None:
 def workers(value: Any) -> Any:
     if callable(value):
         return value
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or value < 1:
-        raise ArgumentError(
-            f"workers must be a whole number of at least 1 or a map-like callable, got {shown(value)}"
-        )
-    return int(value)
+    rule = "a whole number of at least 1 or a map-like callable"
+    try:
+        count = integer(value, "workers", rule)
+    except ArgumentTypeError:
+        count = 0
+    if count < 1:
+        raise ArgumentError(f"workers must be {rule}, got {shown(value)}")
+    return count
 
 
 def column(
@@ -242,27 +312,25 @@ def column(
     if isinstance(values, np.ma.MaskedArray):
         raise ArgumentTypeError(f"{name} must be a plain array, got a masked one; fill its gaps with NaN")
     shape = " or ".join(f"{d}-D" for d in dimensions)
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ArgumentError(f"{name} must be {shape}, got rows of unequal length") from None
-    if array.dtype.kind not in "iuf":
-        raise ArgumentTypeError(f"{name} must be numeric, got {_kind(array, type(values).__name__)}")
-    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+    given = array(values, name, shape)
+    if given.dtype.kind not in "iuf":
+        raise ArgumentTypeError(f"{name} must be numeric, got {_kind(given, type(values).__name__)}")
+    if given.dtype.kind == "f" and given.dtype.itemsize not in (4, 8):
         # longer ones do not fit; of half precision, the coarse values would show who was swapped
-        raise ArgumentTypeError(f"{name} must be float32 or float64, got dtype {array.dtype}")
-    if array.ndim not in dimensions:
-        raise ArgumentError(f"{name} must be {shape}, got {array.ndim}-D")
+        raise ArgumentTypeError(f"{name} must be float32 or float64, got dtype {given.dtype}")
+    if given.ndim not in dimensions:
+        raise ArgumentError(f"{name} must be {shape}, got {given.ndim}-D")
     if least == 2:
-        at_least_two(array.shape[-1], name)
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-        exact_integers(array, name)
-    if array.dtype != np.float64 or not array.flags.c_contiguous:
-        given, array = array, _scratch.empty(array.shape)
-        array[...] = given
+        at_least_two(given.shape[-1], name)
+    if given.dtype.kind in "iu" and given.dtype.itemsize == 8:
+        exact_integers(given, name)
+    column = given
+    if given.dtype != np.float64 or not given.flags.c_contiguous:
+        column = _scratch.empty(given.shape)
+        column[...] = given
     if finite:
-        no_infinities(array, name)
-    return array
+        no_infinities(column, name)
+    return column
 
 
 def at_least_two(count: int, name: str) -> None:
@@ -352,19 +420,28 @@ def same_length(array: Any, name: str, n: int, of: str) -> None:
         raise ArgumentError(f"{name} must be as long as {of}, {n} values, got {len(array)}")
 
 
-def _real(value: Any, name: str, rule: str) -> float:
+def real(value: Any, name: str, rule: str) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise ArgumentTypeError(f"{name} must be {rule}, got {shown(value)}")
-    try:
-        return float(value)
-    except OverflowError:  # a whole number of more than 308 digits
-        return math.inf
+    with converting(value, name, rule):
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number of more than 308 digits
+            number = math.copysign(math.inf, 1 if value > 0 else -1)  # type: ignore[operator]
+    return number
 
 
 def shown(value: Any) -> str:
-    """What was given, in a message; of a table, a column or an array, which may be originals, its type."""
-    data = hasattr(value, "__array__") and not isinstance(value, np.generic)
-    return f"a {type(value).__name__}" if data else repr(value)
+    """What was given, in a message, on one line and cut where it is long; of a table, a column or an array,
+    which may be originals, its type, as of what cannot be shown."""
+    try:
+        data = hasattr(value, "__array__") and not isinstance(value, np.generic)
+        text = "" if data else re.sub(r"\s*[\r\n]\s*", " ", repr(value))
+    except Exception:  # numbers of thousands of digits, lists in lists without end, faults of its own
+        text = ""
+    if not text:
+        return f"a {type(value).__name__}"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 def listed(names: Sequence[Any]) -> str:

@@ -71,7 +71,7 @@ class Grid(NamedTuple):
         """The whole steps at or below points x; one that misses a grid point by rounding is at it."""
         with np.errstate(over="ignore", invalid="ignore"):  # infinite and enormous points
             steps = x * self.denominator / self.numerator
-            nearest = np.rint(steps)
+            nearest = self.units(x)  # by value, which the quotient of large numbers may miss
             at = np.abs(steps - nearest) <= ULPS * np.spacing(np.abs(nearest))
         return np.where(at, nearest, np.floor(steps))
 

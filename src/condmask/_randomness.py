@@ -22,7 +22,6 @@ WHOLE       in block 0, all that a scheme draws which masks a
 
 import hashlib
 import json
-import numbers
 import operator
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +30,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 from randomgen import AESCounter
 
+from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
 
 COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
@@ -174,13 +174,15 @@ def check_rng(value: Any) -> Any:
     kinds = (np.random.Generator, np.random.BitGenerator, np.random.SeedSequence, Key)
     if value is None or isinstance(value, kinds):
         return value
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+    try:
+        number = _checks.integer(value, "rng", "a whole number")
+    except ArgumentTypeError:
         raise ArgumentTypeError(
             f"rng must be None, a whole number, a Generator or a Key, got {type(value).__name__}"
-        )
-    if value < 0:
-        raise ArgumentError(f"rng must be at least 0, got {value!r}")
-    return int(value)
+        ) from None
+    if number < 0:
+        raise ArgumentError(f"rng must be at least 0, got {_checks.shown(value)}")
+    return number
 
 
 def check_rows(value: Any, n: int, random: Any) -> tuple[int, int]:
@@ -193,10 +195,8 @@ def check_rows(value: Any, n: int, random: Any) -> tuple[int, int]:
             f"rng must be a whole number or a Key where rows are given, got {given}: otherwise each "
             "part of the file would be masked under a different key"
         )
-    try:
+    with _checks.converting(value, "rows", "a pair (start, stop)"):
         start, stop = (operator.index(bound) for bound in value)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"rows must be a pair (start, stop), got {value!r}") from None
     if not 0 <= start < stop <= n:
-        raise ArgumentError(f"rows must be a pair 0 <= start < stop <= {n}, got {value!r}")
+        raise ArgumentError(f"rows must be a pair 0 <= start < stop <= {n}, got {_checks.shown(value)}")
     return start, stop

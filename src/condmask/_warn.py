@@ -12,6 +12,24 @@ PACKAGE = __name__.partition(".")[0]
 _places: ContextVar[set[tuple[object, int]] | None] = ContextVar("places", default=None)
 
 
+_listeners: ContextVar[tuple[tuple[type[Warning], list[str]], ...]] = ContextVar("listeners", default=())
+
+
+@contextmanager
+def heard(category: type[Warning] = Warning) -> Iterator[list[str]]:
+    """Collect the texts of warnings of a category instead of showing them: those of this thread alone.
+
+    `warnings.catch_warnings` changes the filters of all threads; where two of them leave it in the order in
+    which they entered, those of the first stay for good.
+    """
+    texts: list[str] = []
+    token = _listeners.set(((category, texts), *_listeners.get()))
+    try:
+        yield texts
+    finally:
+        _listeners.reset(token)
+
+
 @contextmanager
 def each_once() -> Iterator[None]:
     """Let each line of the package warn only once: once for a whole batch."""
@@ -30,6 +48,10 @@ def warn(text: str, category: type[Warning]) -> None:
         if place in places:
             return
         places.add(place)
+    for heeded, texts in _listeners.get():
+        if issubclass(category, heeded):
+            texts.append(text)
+            return
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
         frame, depth = frame.f_back, depth + 1
     warnings.warn(text, category, stacklevel=depth)

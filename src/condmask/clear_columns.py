@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import frames
+from condmask import frame_rows, frames
 from condmask._blocks import evenly_spaced, in_stretches
 from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
 from condmask.audit_input import Unit
@@ -86,7 +86,7 @@ def clear_of_frame(frame: Any, names: Sequence[str], masked: Sequence[np.ndarray
         return [(code, [*labels, None])]
 
     n = masked[0].size
-    return clear_columns(n, masked, lambda rows: (rows, frames.some_rows(frame, names, rows)), coded)
+    return clear_columns(n, masked, lambda rows: (rows, frame_rows.some_rows(frame, names, rows)), coded)
 
 
 def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:

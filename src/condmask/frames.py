@@ -3,22 +3,21 @@
 Accepts arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others).
 """
 
-import hashlib
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks, _scratch
-from condmask._blocks import blocks, evenly_spaced
+from condmask._blocks import blocks
 from condmask._optional import optional
+from condmask.arrow_memory import sound
 from condmask.errors import ArgumentError, ArgumentTypeError
 
-DIGESTED = 1 << 14  # rows of a column of text
-MASKED = "condmask_masked"  # the note of masked columns
+LABELS = "a column of labels, each a number, a text or the like"
 
 
 class Column(NamedTuple):
@@ -84,17 +83,21 @@ def column(
         return Column(array, "", _kind(np.asarray(values).dtype), _as_array)
     import narwhals as nw
 
+    sound(values, name)
     if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
         return _arrow_array(values, name, least, finite)
-    try:
-        series = nw.from_native(values, series_only=True)
-    except TypeError:
+    series = _wrapped(values, series_only=True)
+    if series is None:
         raise ArgumentTypeError(
             f"{name} must be an array or a series of numbers, got {type(values).__name__}"
-        ) from None
+        )
     dtype = series.dtype
     if not dtype.is_numeric() or isinstance(dtype, nw.Decimal):
         raise ArgumentTypeError(f"{name} must be numeric, got dtype {dtype}")
+    if isinstance(dtype, nw.Int128 | nw.UInt128):  # which NumPy does not have
+        most = _checks.LARGEST_EXACT_INTEGER
+        _checks.exact_integers(~series.is_between(-most, most).fill_null(True).to_numpy() * (most + 1), name)
+        series = series.cast(nw.Int64())
     missing = series.is_null().to_numpy()
     if dtype.is_integer():
         present_values = series.filter(~series.is_null()).to_numpy()
@@ -159,20 +162,47 @@ def _is_arrow(series: Any) -> bool:
     return True
 
 
-def labels(values: Any) -> np.ndarray:
+def labels(values: Any, name: str) -> np.ndarray:
     """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
-    return np.asarray(values)
+    if _is_plain(values):
+        return _checks.array(values, name, LABELS)
+    return objects(values.to_list() if hasattr(values, "to_list") else values.to_pylist())
+
+
+def _is_plain(values: Any) -> bool:
+    """Whether NumPy may have a type for a column: not for whole numbers of 128 bits, for unions, nor for
+    values that contain others, which it takes for further dimensions."""
+    if type(values).__module__.split(".")[0] in ("numpy", "builtins") or not is_series(values):
+        return True
+    import narwhals as nw
+
+    dtype = dtype_of(values)
+    return not dtype.is_nested() and dtype not in (nw.Int128(), nw.UInt128(), nw.Unknown())
+
+
+def dtype_of(series: Any) -> Any:
+    """The type of a series as narwhals has it."""
+    import narwhals as nw
+
+    return nw.from_native(series, series_only=True).dtype
+
+
+def objects(values: Sequence[Any]) -> np.ndarray:
+    """A column of objects, whatever these contain."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
     """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
     plain = type(values).__module__.split(".")[0] in ("numpy", "builtins")
     if isinstance(values, dict) or (not plain and is_frame(values)):
-        return [labels(table_column(values, name, argument)) for name in names]
+        return [labels(table_column(values, name, argument), name) for name in names]
     if len(names) == 1:
-        return [labels(values)]
+        return [labels(values, argument)]
     if isinstance(values, (list, tuple)) and len(values) == len(names):
-        return [labels(column) for column in values]
+        return [labels(column, argument) for column in values]
     columns = ", ".join(map(repr, names))
     raise ArgumentError(
         f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays, got "
@@ -180,17 +210,39 @@ def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.n
     )
 
 
-def _is_series(values: Any) -> bool:
-    import narwhals as nw
+def is_series(values: Any) -> bool:
+    """Whether it is a series that narwhals knows, in memory."""
+    return _wrapped(values, series_only=True) is not None
 
-    return isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series)
+
+def series_name(values: Any) -> str:
+    """The name of a series; of an array, and of one whose name is no text, ""."""
+    series = _wrapped(values, series_only=True)
+    return series.name if series is not None and isinstance(series.name, str) else ""
 
 
 def is_frame(values: Any) -> bool:
     """Whether it is a data frame in memory."""
+    return _wrapped(values, eager_only=True) is not None
+
+
+def _wrapped(values: Any, **kinds: Any) -> Any:
+    """The series or frame as narwhals wraps it; None where it is no such thing or cannot be looked at."""
     import narwhals as nw
 
-    return isinstance(nw.from_native(values, eager_only=True, pass_through=True), nw.DataFrame)
+    try:
+        return nw.from_native(values, **kinds)
+    except nw.exceptions.DuplicateError:
+        check_names(_native_names(values))
+        return None
+    except Exception:  # TypeError, and whatever the values' own methods raise
+        return None
+
+
+def _native_names(frame: Any) -> list[Any]:
+    """The names of the columns of a container, if it has any; what Arrow calls columns is none."""
+    names = getattr(frame, "column_names", getattr(frame, "columns", ()))
+    return list(names) if isinstance(names, Iterable) else []
 
 
 def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
@@ -199,21 +251,24 @@ def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
     names = column_names(table)
     if name not in names:
         raise ArgumentError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
-    return table[name] if isinstance(frame, dict) else table[name].to_native()
+    return table[name] if isinstance(frame, dict) else sound(table[name].to_native(), name)
 
 
 def column_names(frame: Any) -> list[str]:
-    """The names of the columns of a data frame or of a dict of columns."""
-    return list(frame) if isinstance(frame, dict) else list(as_frame(frame).columns)
+    """The names of the columns of a data frame or of a dict of columns, each another text."""
+    if not isinstance(frame, dict):
+        return list(as_frame(frame).columns)
+    check_names(list(frame))
+    return list(frame)
 
 
-def check_names(names: Sequence[Any]) -> None:
+def check_names(names: Sequence[Any], argument: str = "frame") -> None:
     """Refuse columns that share a name or whose name is not text: files cannot keep them apart."""
-    wrong = [name for k, name in enumerate(names) if not isinstance(name, str) or name in names[:k]]
+    wrong = [name for name, times in Counter(names).items() if times > 1 or not isinstance(name, str)]
     if wrong:
         raise ArgumentError(
-            "frame must have columns with different names that are text, got also "
-            f"{_checks.listed(list(dict.fromkeys(wrong)))}"
+            f"{argument} must have columns with different names that are text, got also "
+            f"{_checks.listed(wrong)}"
         )
 
 
@@ -265,70 +320,12 @@ def copied(frame: Any, library: str = "", *, index: Any = None) -> Any:
     return copy
 
 
-def masked_columns(frame: Any) -> list[str]:
-    """The columns that are noted as masked; none of frames that can hold no note."""
-    if _notes_in(frame) == "attrs":
-        return list(frame.attrs.get(MASKED, []))
-    metadata = (frame.schema.metadata or {}) if _notes_in(frame) == "schema" else {}
-    released = json.loads(metadata.get(b"condmask", b"{}"))  # of a file that was read
-    return [*json.loads(metadata.get(MASKED.encode(), b"[]")), *released.get("columns", [])]
-
-
-def with_masked(frame: Any, names: list[str]) -> Any:
-    """A new frame with a note of its masked columns, in pandas' attrs or Arrow's metadata; others as is."""
-    if _notes_in(frame) == "attrs":
-        frame.attrs = {**frame.attrs, MASKED: names}
-    elif _notes_in(frame) == "schema":
-        metadata = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
-        return frame.replace_schema_metadata(metadata)
-    return frame
-
-
-def digests(frame: Any) -> dict[str, bytes]:
-    """A digest of each column of a data frame, "" for the index of pandas: equal while nothing is changed.
-
-    Text and other objects are sampled in 16,384 rows from all over the frame, numbers in all rows.
-    """
-    names, columns = column_names(frame), {}
-    for name in names:
-        values = frame[name] if isinstance(frame, dict) else as_frame(frame)[name]
-        array = isinstance(values, np.ndarray | list | tuple)
-        numbers = np.asarray(values) if array else values.to_numpy() if values.dtype.is_numeric() else None
-        some = some_rows(frame, [name], evenly_spaced(len(values), DIGESTED))[name]
-        columns[name] = _digest(len(values), numbers, some)
-    if _notes_in(frame) == "attrs":
-        index = labels(frame.index)
-        columns[""] = _digest(len(index), index, index[evenly_spaced(len(index), DIGESTED)])
-    return columns
-
-
-def _digest(n: int, values: np.ndarray | None, some: np.ndarray) -> bytes:
-    """Of all numbers, which a change of one of them changes, and of some rows, which tell their order."""
-    digest = hashlib.sha256(f"{some.dtype} {n}".encode())
-    if values is not None and values.dtype.kind in "iufmM" and values.itemsize == 8:
-        digest.update(np.bitwise_xor.reduce(values.view(np.uint64), initial=0).tobytes())
-    elif values is not None and values.dtype.kind in "biufmM":
-        digest.update(np.ascontiguousarray(values).data)
-    if some.dtype.kind in "biuf":
-        digest.update(np.ascontiguousarray(some).data)
-    else:
-        digest.update(repr(some.tolist()).encode("utf-8", "surrogatepass"))
-    return digest.digest()
-
-
-def _notes_in(frame: Any) -> str | None:
-    """Where a frame has room for notes."""
-    home = type(frame).__module__.split(".")[0]
-    return {"pandas": "attrs", "pyarrow": "schema"}.get(home)
-
-
 def as_frame(frame: Any) -> Any:
-    import narwhals as nw
-
-    try:
-        return nw.from_native(frame, eager_only=True)
-    except TypeError:
-        raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}") from None
+    table = _wrapped(frame, eager_only=True)
+    if table is None:
+        raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}")
+    check_names(_native_names(frame))
+    return table
 
 
 def _arrow_array(values: Any, name: str, least: int, finite: bool) -> Column:
@@ -344,43 +341,30 @@ def _arrow_array(values: Any, name: str, least: int, finite: bool) -> Column:
 
 
 def _kind(dtype: np.dtype) -> str:
-    if dtype.kind in "iu":
-        return "int"
-    return "float32" if dtype.itemsize == 4 else "float64"
+    return "int" if dtype.kind in "iu" else "float32" if dtype.itemsize == 4 else "float64"
 
 
 def _as_array(z: np.ndarray, nulls: np.ndarray | None = None) -> np.ndarray:
     return z
 
 
-def codes(labels: Any) -> tuple[np.ndarray, list[Any]]:
+def codes(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Any]]:
     """Stratum labels as whole numbers, in the sorted order of the labels."""
-    values = np.asarray(labels)
-    if values.dtype.kind == "O":
-        values = values.astype(str)
-    distinct, code = np.unique(values, return_inverse=True)
+    with _checks.converting(values, name, LABELS):
+        plain = values
+        if values.dtype.kind == "O":
+            plain = np.array([_as_text(value) for value in values.tolist()], dtype=str)
+        distinct, code = np.unique(plain, return_inverse=True)
     return code.astype(np.int64), distinct.tolist()
 
 
-def some_rows(frame: Any, names: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Columns of a data frame or a dict in some rows; what is missing there becomes NaN, NaT or None."""
-    columns = {}
-    for name in names:
-        values = table_column(frame, name)
-        if not isinstance(values, np.ndarray | list | tuple) and _is_series(values):
-            import narwhals as nw
-
-            by_place = getattr(values, "take", None)  # of pandas and Arrow
-            some = by_place(rows) if by_place else nw.from_native(values, series_only=True)[rows].to_native()
-            columns[name] = labels(some)
-        else:
-            columns[name] = labels(values)[rows]
-    return {name: x for name, x in columns.items() if x.ndim == 1}
+def _as_text(label: Any) -> str:
+    return label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else str(label)
 
 
 def is_decimal(values: Any) -> bool:
     """Whether a series holds decimals, of a type of that name or as Python's objects."""
-    if isinstance(values, np.ndarray | list) or not _is_series(values):
+    if isinstance(values, np.ndarray | list) or not is_series(values):
         return False
     import narwhals as nw
 
@@ -397,20 +381,22 @@ def groups(values: Any, name: str, n: int) -> tuple[Any, list[Any]]:
     if isinstance(values, Labels):
         _checks.same_length(values.code, name, n, "z")
         return ranked(values)
-    array = labels(values)
+    array = labels(values, name)
     _checks.same_length(array, name, n, "z")
     if array.dtype.kind == "O":
         numbers: dict[Any, int] = {}
-        code = np.array(
-            [
-                -1 if is_missing(label) else numbers.setdefault(label, len(numbers))
-                for label in array.tolist()
-            ],
-            dtype=np.int64,
-        )
-        return ranked(Labels(code, list(numbers)))
+        with _checks.converting(array, name, LABELS):
+            code = np.array(
+                [
+                    -1 if is_missing(label) else numbers.setdefault(label, len(numbers))
+                    for label in array.tolist()
+                ],
+                dtype=np.int64,
+            )
+            return ranked(Labels(code, list(numbers)))
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(n, dtype=bool)
-    distinct, code = np.unique(array[~missing], return_inverse=True)
+    with _checks.converting(array, name, LABELS):
+        distinct, code = np.unique(array[~missing], return_inverse=True)
     places = np.full(n, -1, dtype=np.int64)
     places[~missing] = code
     return places, distinct.tolist()
@@ -434,6 +420,8 @@ def is_missing(label: Any) -> bool:
         return label is None or bool(label != label)
     except TypeError:
         return True
+    except Exception:  # an array, or an object that compares with nothing
+        return False
 
 
 def _sortable(label: Any) -> tuple[str, Any]:
@@ -447,7 +435,7 @@ def design(values: Any, name: str, *, least: int = 2) -> dict[str, Any]:
     if isinstance(values, dict):
         columns = {str(key): column for key, column in values.items()}
     elif isinstance(values, np.ndarray | list | tuple):
-        array = np.asarray(values)
+        array = _checks.array(values, name, "columns of numbers")
         if array.ndim not in (1, 2):
             raise ArgumentError(f"{name} must have one or two dimensions, got {array.ndim}")
         # each column in one piece, before it is looked at several times
@@ -457,28 +445,46 @@ def design(values: Any, name: str, *, least: int = 2) -> dict[str, Any]:
         columns = _frame_columns(values, name)
     if not columns:
         raise ArgumentError(f"{name} must have at least one column, got none")
-    return {key: _numbers(column, key, name, least) for key, column in columns.items()}
+    found = {key: _numbers(column, key, name, least) for key, column in columns.items()}
+    same_lengths(found, name)
+    return found
+
+
+def same_lengths(columns: Any, name: str) -> None:
+    """Refuse a dict of columns whose columns have not all as many values; data frames cannot be so."""
+    if not isinstance(columns, dict) or not columns:
+        return
+    sizes = {}
+    for key, values in columns.items():
+        with _checks.converting(type(values).__name__, f"{name}[{key!r}]", "a column"):
+            sizes[key] = len(values)
+    (first, count), *others = sizes.items()
+    for key, size in others:
+        if size != count:
+            raise ArgumentError(
+                f"{name} must have columns of one length, got {count} values in {first!r}, {size} in {key!r}"
+            )
 
 
 def _frame_columns(values: Any, name: str) -> dict[str, Any]:
     import narwhals as nw
 
-    try:
-        table = nw.from_native(values, eager_only=True, allow_series=True)
-    except TypeError:
+    table = _wrapped(values, eager_only=True, allow_series=True)
+    if table is None:
         raise ArgumentTypeError(
             f"{name} must be a data frame, a dict of columns or an array, got {type(values).__name__}"
-        ) from None
+        )
     if isinstance(table, nw.Series):
         return {str(table.name or "w1"): values}
-    return {str(series.name): series.to_native() for series in table.iter_columns()}
+    check_names(table.columns, name)
+    return {series.name: series.to_native() for series in table.iter_columns()}
 
 
 def _numbers(values: Any, key: str, name: str, least: int) -> Any:
     """One column as numbers; yes and no are 1 and 0."""
     if isinstance(values, RemoteColumn):
         return values.in_design(key, name)
-    array = np.asarray(values)
+    array = _checks.array(values, key, "1-D")
     if array.dtype.kind == "b":
         return array.astype(np.float64)
     if array.dtype.kind == "O":

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks
 from condmask._blocks import blocks
 from condmask._grid import (
     LARGEST_UNITS,
@@ -42,7 +41,7 @@ def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
             )
         size = default_step(sigma)
     else:
-        size = _checks.not_negative(step, "step")
+        size = step
     if 0.0 < size < SMALLEST_STEP:
         raise ArgumentError(f"step must be 0 or at least {SMALLEST_STEP:g}, got {step!r}")
     if size > 0.0 and not sigma / size <= MOST_STEPS:

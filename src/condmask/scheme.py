@@ -152,7 +152,7 @@ class Scheme:
         """The schemes with the strata that the call names; refused here, where there are no donor pools."""
         if strata is not None:
             raise ArgumentError(
-                f"strata must be None for {cls.method}, which has no donor pools, got {strata!r}"
+                f"strata must be None for {cls.method}, which has no donor pools, got {_checks.shown(strata)}"
             )
         return schemes
 
@@ -251,6 +251,8 @@ class Scheme:
         ValueError
             If the method is unknown, or entries are unknown or missing.
         """
+        if not isinstance(entries, Mapping):
+            raise ArgumentTypeError(f"entries must be a dict, got {_checks.shown(entries)}")
         options = dict(entries)
         method = scheme_class(options.pop("scheme", None), "scheme")
         if not issubclass(method, cls):
@@ -261,7 +263,7 @@ class Scheme:
     def read(cls, options: dict[str, Any]) -> Self:
         """One from its parameters, as JSON and TOML have them."""
         defaults = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]
-        unknown = options.keys() - defaults
+        unknown = {*map(str, options)} - {*defaults}
         missing = {name for name, default in defaults.items() if default is MISSING} - options.keys()
         if unknown or missing:
             wrong = ", ".join(sorted(map(repr, unknown or missing)))
@@ -278,11 +280,7 @@ def scheme_class(method: Any, name: str) -> type[Scheme]:
     """The class that registered a method."""
     for home in _HOMES:
         import_module(home)
-    if method not in _REGISTER:
-        raise ArgumentError(
-            f"{name} must be one of {', '.join(map(repr, sorted(_REGISTER)))}, got {method!r}"
-        )
-    return _REGISTER[method]
+    return _REGISTER[_checks.choice(method, name, sorted(_REGISTER))]
 
 
 def release_key(

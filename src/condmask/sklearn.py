@@ -18,7 +18,7 @@ from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._optional import optional
 from condmask._randomness import Secret
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.releases.mask_table import mask_table
 from condmask.releases.release import forget_originals
 from condmask.scheme import Scheme
@@ -135,7 +135,8 @@ class ConditionalMasker(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
         """
         table = self._table(X, reset=True)
         options = {**self.get_params(deep=False), "schemes": self._by_column(table)}
-        asked = repr({name: value for name, value in options.items() if name != "workers"})
+        with _checks.converting(self.schemes, "schemes", "masking schemes, beside options that have a text"):
+            asked = repr({name: value for name, value in options.items() if name != "workers"})
         before = self._masked_before(table)
         if before is not None and before.asked == asked:
             return self
@@ -195,10 +196,15 @@ class ConditionalMasker(OneToOneFeatureMixin, TransformerMixin, BaseEstimator): 
             if reset:
                 self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
             return X
-        array = validate_data(
-            self, X, reset=reset, ensure_min_samples=2, dtype="numeric",
-            ensure_all_finite="allow-nan" if self.nan_policy == "omit" else True,
-        )  # fmt: skip
+        allowed = "allow-nan" if isinstance(self.nan_policy, str) and self.nan_policy == "omit" else True
+        try:
+            array = validate_data(
+                self, X, reset=reset, ensure_min_samples=2, dtype="numeric", ensure_all_finite=allowed
+            )
+        except (ValueError, TypeError, MemoryError):  # in the words of scikit-learn, as its users know them
+            raise
+        except Exception:
+            raise ArgumentTypeError(f"X must be a table of numbers, got {type(X).__name__}") from None
         return {f"x{k}": np.ascontiguousarray(column) for k, column in enumerate(array.T)}
 
     def _by_column(self, table: Any) -> dict[str, Any]:
@@ -229,7 +235,7 @@ def digest_of(table: Any, key: bytes) -> bytes:
     """A digest of all values of a table under a key; of numbers whatever the type that holds them."""
     digest = hashlib.blake2b(key=key, digest_size=32, person=b"condmask sklearn")
     for name in frames.column_names(table):
-        values = frames.labels(frames.table_column(table, name))
+        values = frames.labels(frames.table_column(table, name), name)
         if values.dtype.kind in "biuf":
             part = np.ascontiguousarray(values, dtype=np.float64).tobytes()
         else:

@@ -63,7 +63,7 @@ def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[La
     labels = []
     for column in frames.label_columns(values, names, "strata"):
         _checks.same_length(column, "strata", n, of)
-        labels.append(Labels(*frames.codes(column)))
+        labels.append(Labels(*frames.codes(column, "strata")))
     return labels
 
 

@@ -116,7 +116,9 @@ def test_what_is_missing_or_unknown_stands_below_what_is_needed(run):
     assert run("mask", "a", "b", "-c", "x", *MASK, "--decimal-places", "2") == (
         2, "", usage + "condmask: error: unknown: --decimal-places 2; did you mean --decimals?\n"
     )  # fmt: skip
-    assert run("mask", "a", "b", "c", "-c", "x", *MASK) == (2, "", usage + "condmask: error: unknown: c\n")
+    for word, shown in (("c", "c"), ("", "''"), ("c\nd", "'c d'")):
+        refused = 2, "", usage + f"condmask: error: unknown: {shown}\n"
+        assert run("mask", "a", "b", word, "-c", "x", *MASK) == refused
     assert run("unmask")[2].startswith("condmask: error: COMMAND must be one of 'plan', 'audit', 'mask',")
 
 

@@ -18,7 +18,7 @@ from partitioned import CUTS, UNEQUAL, cut
 
 import condmask as cm
 import condmask.dask
-from condmask import frames
+from condmask import masked_notes
 from condmask.dask import masking
 
 N = 20_000
@@ -242,7 +242,7 @@ def test_columns_masked_before_stay_noted_and_so_does_what_was_accepted(table):
     few, options = cut(table[:FEW], CUTS), {"accept_visible_coins": True}
     release = condmask.dask.mask_table(few, {"income": NOISY}, **options)
     again = condmask.dask.mask_table(release.data, {"age": NOISY}, **options)
-    assert frames.masked_columns(again.data.compute()) == ["income", "age"]
+    assert masked_notes.masked_columns(again.data.compute()) == ["income", "age"]
     assert not again._audited
 
 

@@ -51,7 +51,7 @@ def test_records_are_in_one_pool_where_they_are_on_one_machine(strata, names):
     task = Task(schemes, strata, False)
     parts, whole = whole_of(frame, task)
     own = [pool_of(originals(part, task), whole.pools) for part in parts]
-    labels = [Labels(*frames.codes(frames.labels(frame[name]))) for name in strata]
+    labels = [Labels(*frames.codes(frames.labels(frame[name], name), name)) for name in strata]
     columns = {name: frame[name].to_numpy() for name in names}
     expected, patterns = pools_of(schemes["x"], columns, labels, "omit")
     got = np.concatenate(own)

@@ -66,3 +66,16 @@ def test_the_share_of_a_choice_is_that_of_the_records_in_it(windows):
         for k in range(2):
             inside = (first[i, k] <= X) & (first[i, k] + WIDE[k] > X)
             assert shares[i, k] == pytest.approx(inside.mean(), abs=1e-12)
+
+
+def test_who_attacks_a_fold_has_not_seen_its_values():
+    """One value far from all others is known to those alone who learn from its fold."""
+    x = np.append(X, 5_000.0)
+    file = Original(x, "float64", SCHEME.law)
+    attack = attack_on(file, folded_rows(file.n, file.n), FULL._replace(rows=file.n))
+    windows = CredibleWindows(attack, file, WIDE, baselines.fullest_windows(*file.counted, WIDE), 0)
+    (own,) = np.flatnonzero(attack.folded.table[:, attack.folded.values == 5_000.0])
+
+    law = [windows.attacker(fold).densities(np.array([5_000]))[0][0] for fold in range(len(windows.table))]
+
+    assert law[own] < 0.5 * min(law[:own] + law[own + 1 :])

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import laplace, norm
 
 import condmask as cm
-from condmask.disclosure import baselines
+from condmask.disclosure import baselines, value_attack
 from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.original import Original
 from condmask.disclosure.record_posteriors import record_posteriors
@@ -115,3 +115,17 @@ def test_what_he_makes_of_each_released_value_is_bayes_rule(name, p, noise, sigm
             inside = (seen.first[i, k] <= LINE) & (seen.first[i, k] + np.ceil(2.0 * d) > LINE)
             mass = weights[inside, column[i]].sum() / released[i]
             assert mass == pytest.approx(seen.chance[i, k], abs=near)
+
+
+def test_without_others_to_learn_from_values_are_taken_as_they_are_or_guessed_alike():
+    x, d = np.array([0.0, 1.0, 30.0]), np.array([0.5, 2.0, 40.0])
+    for p in (0.2, 0.9):
+        scheme = cm.ConditionalMasking(p, 4.0, step=1)
+        file = original(x, scheme)
+
+        found = value_attack._without_law(file, d, baselines.by_constant(file, d))
+
+        near = np.mean(np.abs(x[:, None] - x)[..., None] < d, axis=(0, 1))
+        kept = scheme.law.noise_within(d)
+        alike = np.array([1.0, 2.0, 3.0]) / 3.0
+        assert found == pytest.approx(np.maximum(p * near + (1.0 - p) * kept, p * alike))

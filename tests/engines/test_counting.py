@@ -189,3 +189,17 @@ def test_distinct_numbers_are_those_of_all_parts(held, kind, monkeypatch):
         found = distinct(iter(some), kind)
         assert found.dtype == kind
         assert found.tolist() == sorted({number for part in some for number in part.tolist()})
+
+
+def test_more_points_than_memory_holds_are_not_counted(monkeypatch):
+    monkeypatch.setattr(counting, "MERGED", 4)
+    monkeypatch.setattr(counting, "MOST_POINTS", 10)
+    tally = counting.Tally(grid_of(1.0))
+
+    def add(*firsts):
+        for first in firsts:
+            tally.add_counts(ValueCounts(np.arange(first, first + 3.0), np.ones(3, dtype=np.int64)))
+
+    add(*[0.0] * 9)  # the same points again
+    with pytest.raises(counting.TooManyPointsError):
+        add(*range(0, 60, 3))

@@ -114,3 +114,15 @@ def test_with_few_values_the_equation_is_solved_as_dense_least_squares_do(name):
     assert np.sqrt(own.share @ left**2) < 0.01 * spread
     # a residual of 1% is undone to some 1% of h where nothing is ill-posed; heaps are
     assert np.sqrt(own.share @ (h - own.share @ h - exact) ** 2) < (0.02 if name == "ties" else 0.5) * spread
+
+
+@pytest.mark.parametrize("n", [4, 9])
+def test_without_noise_kept_records_and_those_that_swap_alone_keep_their_values(n):
+    """Of the others a record has each value as often, so that their mean is all that they leave."""
+    x, p = 100.0 * np.arange(1.0, n + 1.0), 0.6
+    law = mapping_law.of_values(x, "normal", 1e-3, "linear")
+
+    found = mapping_law.inverse(law, p, x)
+
+    kept = 0.4 + (0.4 - 0.4**n) / (n - 1)
+    assert found[law.cell] == pytest.approx(x.mean() + (x - x.mean()) / kept, rel=1e-6)

@@ -12,6 +12,7 @@ from scipy.stats import laplace, norm
 
 import condmask as cm
 from condmask.disclosure import simulated_maps
+from condmask.engines import reverse_keys
 from condmask.engines.reverse_keys import Keys, on_a_line
 
 LAWS = {"normal": norm(), "laplace": laplace(scale=np.sqrt(0.5))}
@@ -90,3 +91,11 @@ def test_a_lonely_value_stays_where_it_is():
     cuts = keys.thresholds(np.array([0, 5, 10, 11]))
 
     assert keys.chances(keys.at[2:], cuts[2:3], cuts[3:])[0] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_amounts_of_either_sign_lie_apart_on_the_line():
+    line = reverse_keys.on_a_line(np.array([-4.0, -1.0, 0.0, 1.0, 2.0]), 0.5, "log", 40.0)
+
+    assert np.diff(line) == pytest.approx([np.log(4.0) / 0.5, 40.0, 40.0, np.log(2.0) / 0.5])
+    # without a zero between them, too
+    assert np.diff(reverse_keys.on_a_line(np.array([-1.0, 1.0]), 0.5, "log", 40.0)) == 40.0

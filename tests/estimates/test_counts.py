@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import condmask as cm
+from condmask import _state
 from condmask.estimates.origin import Origin
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -163,6 +164,22 @@ def test_bounds_always_hold_what_the_records_say(seed, n, p, noise, most, crossi
     truth, crossings = whole.cdf(x), whole.quantile(q, crossing=crossing)
     assert ((low - 1e-12 <= truth) & (truth <= high + 1e-12)).all()
     assert ((left <= crossings) & (crossings <= right)).all()
+
+
+def test_standard_errors_of_coarser_counts_are_nearly_those_of_the_values():
+    one, z = scheme(), gridded(RNG.normal(2.0, 3.0, 4_000))
+    few = counted(one, z, most_points=60)
+    assert few.level >= 2
+
+    def asked(estimate):
+        intervals = (
+            estimate.cdf_interval(3.0),
+            estimate.expectation_interval(np.abs),
+            estimate.mean_interval(),
+        )
+        return [each.standard_error for each in intervals]
+
+    assert asked(one.estimate(few)) == pytest.approx(asked(one.estimate(z)), rel=0.05)
 
 
 def test_bounds_are_as_narrow_as_the_cells():
@@ -571,3 +588,58 @@ def test_missing_values_and_empty_parts_are_left_out():
 
     assert counts.n == 1
     assert "n=1, points=1, resolution=0.125" in repr(counts)
+
+
+def packed(whole, described=(), **arrays):
+    """The bytes of counts of which some parts are others; their digest holds."""
+    parts, given = _state.unpack(whole.to_bytes())
+    return _state.pack({**parts, **dict(described)}, **{**given, **arrays})
+
+
+@pytest.mark.parametrize(
+    ("described", "arrays"),
+    [
+        ({"p": "a"}, {}),
+        ({"p": 1.5}, {}),
+        ({"sigma": -1.0}, {}),
+        ({"noise": "cauchy"}, {}),
+        ({"grid": [1.0]}, {}),
+        ({"grid": [0.0, 1.0]}, {}),
+        ({"grid": None}, {}),
+        ({"mapped": 5}, {}),
+        ({"level": -5}, {}),
+        ({"level": 10**400}, {}),
+        ({"most": 1.5}, {}),
+        ({"origin": [5, [], []]}, {}),
+        ({"origin": 5}, {}),
+        ({"codes": ["a"]}, {}),
+        ({}, {"values": np.array([3.0, 2.0]), "counts": np.array([1, 1])}),
+        ({}, {"values": np.array([1.0, np.nan]), "counts": np.array([1, 1])}),
+        ({}, {"values": np.array([1.5, 2.0]), "counts": np.array([1, 1])}),
+        ({}, {"values": np.array([1.0, 2.0]), "counts": np.array([1, -1])}),
+        ({}, {"values": np.array([1.0, 2.0]), "counts": np.array([1.0, 1.0])}),
+        ({}, {"values": np.array([1.0, 2.0]), "counts": np.array([1])}),
+        ({}, {"values": np.array(1.0), "counts": np.array(1)}),
+        ({}, {"values": np.array([1.0, 2.0]), "counts": np.array([2**62, 2**62])}),
+        ({}, {"pairs": np.zeros(5)}),
+        ({}, {"pairs": np.full(6, np.nan)}),
+    ],
+)
+def test_a_state_that_no_updates_lead_to_is_refused(described, arrays):
+    counts = counted(scheme(), gridded(np.random.default_rng(1).normal(size=50)))
+
+    assert cm.Counts.from_bytes(packed(counts)).to_bytes() == counts.to_bytes()
+    with pytest.raises(ValueError, match=r"^data must be the bytes of Counts, got \d+ bytes that are not$"):
+        cm.Counts.from_bytes(packed(counts, described, **arrays))
+
+
+def test_counts_whose_bytes_were_changed_are_refused():
+    counts = counted(scheme(), gridded(np.random.default_rng(1).normal(size=50)))
+    with np.load(io.BytesIO(counts.to_bytes())) as state:
+        parts = dict(state)
+    parts["values"] = parts["values"] + 1.0  # whole, ascending: nothing but the digest tells
+    changed = io.BytesIO()
+    np.savez(changed, **parts)
+
+    with pytest.raises(ValueError, match=r"^data must be the bytes of Counts"):
+        cm.Counts.from_bytes(changed.getvalue())

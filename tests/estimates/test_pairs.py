@@ -120,6 +120,22 @@ def test_standard_errors_about_the_file(together, donors, pools):
         assert abs(estimated.mean() / variance - 1) < 5 * error + 0.01
 
 
+@pytest.mark.parametrize("donors", DONORS)
+def test_pairs_that_only_change_places_are_those_of_the_file(donors):
+    """Nearly without noise a permutation releases the pairs of the file; donors drawn anew some of them."""
+    rng = np.random.default_rng(2)
+    columns, scheme = originals(rng, 400), cm.ConditionalMasking(0.5, 0.01, donors=donors)
+    released = releases(rng, [scheme] * 2, columns, np.zeros(400, dtype=int), 1)
+    one, other = (in_group(scheme.estimate(z[0])) for z in released)
+
+    file, population = (
+        one.correlation_interval(other, target=target).standard_error for target in ("file", "population")
+    )
+
+    assert (file < 0.1 * population) == (donors == "permutation")
+    assert file < 0.8 * population
+
+
 def assert_level(hits):
     """Of 1000 files: .95 +- .031, 4.5 standard errors."""
     assert (np.abs(np.mean(hits, axis=0) - 0.95) < 0.031).all()

@@ -171,6 +171,15 @@ def test_text_has_no_lists(tmp_path):
     assert list(tmp_path.iterdir()) == [source]
 
 
+def test_a_type_that_parquet_has_not_is_said_of_the_column(tmp_path):
+    hundreds = pa.Array.from_buffers(pa.decimal128(10, -2), N, [None, pa.py_buffer(bytes(16 * N))])
+    source = write(pa.table({"income": rich()["income"], "hundreds": hundreds}), tmp_path / "a.arrow")
+
+    with pytest.raises(ValueError, match=r"a\.arrow cannot become b\.parquet: .*; drop or cast that column$"):
+        cm.mask_file(source, tmp_path / "b.parquet", {"income": SCHEME})
+    assert list(tmp_path.iterdir()) == [source]
+
+
 @pytest.mark.parametrize(
     ("values", "scheme", "message"),
     [
@@ -235,7 +244,7 @@ def test_texts_that_lie_elsewhere_are_refused(tmp_path):
     source.write_bytes(content.replace(places, wrong.tobytes()))
 
     for strata in (None, "town"):
-        with pytest.raises(cm.CondmaskError, match=r"a\.arrow cannot be read: "):
+        with pytest.raises(cm.FileError, match=r"a\.arrow cannot be read: its column 'town' is damaged$"):
             cm.mask_file(
                 source, tmp_path / "b.arrow", {"income": cm.ConditionalMasking(0.6, 50.0, strata=strata)}
             )
@@ -268,3 +277,21 @@ def test_pandas_is_not_imported(tmp_path, suffix):
     )
 
     assert subprocess.run([sys.executable, "-c", code, source, tmp_path / f"b{suffix}"]).returncode == 0
+
+
+@pytest.mark.parametrize("sizes", [(0, 400, 600), (400, 0, 0, 600), (400, 600, 0), (0, 0, 1, 999, 0)])
+@pytest.mark.parametrize("suffix", ["arrow", "parquet"])
+def test_batches_without_rows_may_stand_anywhere(tmp_path, sizes, suffix):
+    table, start = rich().select(["struct", "income", "large", "nothing"]), 0
+    nothing = pa.RecordBatch.from_pylist([], schema=table.schema)
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        for size in sizes:
+            writer.write_batch(table.slice(start, size).combine_chunks().to_batches()[0] if size else nothing)
+            start += size
+
+    cm.mask_file(tmp_path / "a.arrow", tmp_path / f"b.{suffix}", {"income": SCHEME}, rng=1)
+
+    after = read(tmp_path / f"b.{suffix}")
+    together = cm.mask_table(table.select(["income"]), {"income": SCHEME}, rng=1).data
+    assert np.array_equal(after["income"], together["income"])
+    assert after.drop(["income"]).equals(table.drop(["income"]))

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import condmask as cm
-from condmask.files.arrow_types import numbers, released, released_type
+from condmask.files.arrow_types import labels_of, numbers, plain, released, released_type
 from condmask.releases.mask_file import audit_file
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -321,3 +321,123 @@ def test_an_audit_looks_at_text_that_is_not_in_utf8(tmp_path, suffix):
     audit = audit_file(tmp_path / f"a.{suffix}", {"income": cm.ConditionalMasking(0.6, 20.0, decimals=2)})
 
     assert audit.visible
+
+
+def in_runs(column):
+    """A column in which every value is a run of two."""
+    return pa.RunEndEncodedArray.from_arrays(pa.array(range(2, 2 * len(column) + 1, 2), pa.int16()), column)
+
+
+def as_extension(column):
+    class Own(pa.ExtensionType):
+        def __init__(self):
+            super().__init__(column.type, "condmask.own")
+
+        def __arrow_ext_serialize__(self):
+            return b""
+
+    return pa.ExtensionArray.from_storage(Own(), column)
+
+
+def in_views(column):
+    if int(pa.__version__.split(".")[0]) < 21:
+        pytest.skip("Arrow casts no views, and Parquet has none")
+    return column.cast(pa.string_view())
+
+
+DAY = 86_400
+ODD = {  # what an audit sees of each but the first value
+    "half precision": (pa.array([0.0, 0.5, None, 0.75], pa.float16()), [0.5, np.nan, 0.75]),
+    "durations": (pa.array([0, 9, None, 6], pa.duration("s")), [9 / DAY, np.nan, 6 / DAY]),
+    "hours": (pa.array([0, 9, None, 6], pa.int32()).cast(pa.time32("s")), [9 / DAY, np.nan, 6 / DAY]),
+    "nanoseconds": (pa.array([0, 9_500, None, 600]).cast(pa.time64("ns")), [9e-6 / DAY, np.nan, 0.0]),
+    "runs of numbers": (in_runs(pa.array([0.5, None])), [0.5, np.nan, np.nan]),
+    "runs of text": (in_runs(pa.array(["a", None])), ["a", None, None]),
+    "runs of labels": (in_runs(pa.array(["a", None]).dictionary_encode()), ["a", None, None]),
+    "an extension of text": (as_extension(pa.array(["a", "b", None])), ["b", None]),
+    "an extension of labels": (as_extension(pa.array(["a", "b", None]).dictionary_encode()), ["b", None]),
+    "an extension of runs": (as_extension(in_runs(pa.array([1.5, 2.5]))), [1.5, 2.5, 2.5]),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_audit_sees_through_wraps_and_into_numbers_of_every_kind(name):
+    column, expected = ODD[name]
+
+    found = plain(column.slice(1), "x")
+
+    assert found.dtype == (object if any(isinstance(one, str) for one in expected) else np.float64)
+    assert np.array_equal(found, np.array(expected, found.dtype), equal_nan=found.dtype == np.float64)
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in DECIMALS if dtype.bit_width != 256], ids=str)
+def test_decimals_of_every_width_are_labels(dtype):
+    code, distinct = labels_of(decimals(dtype, [150, None, 150]), "x")
+
+    assert [distinct[k] for k in code] == [Decimal("1.5"), None, Decimal("1.5")]
+
+
+def test_numbers_in_runs_are_released_as_numbers(tmp_path):
+    column = in_runs(pa.array(INTEGERS[: N // 2], pa.int8()))
+
+    found = masked(tmp_path, column, WHOLE, "arrow")
+
+    assert found.type == pa.int64()
+    assert np.array_equal(found.to_numpy(), in_memory(np.repeat(INTEGERS[: N // 2], 2), WHOLE))
+
+
+@pytest.mark.parametrize("folder", [False, True])
+@pytest.mark.parametrize(
+    ("suffix", "wrap"),
+    [("arrow", in_runs), ("arrow", in_views), ("arrow", as_extension), ("parquet", in_views)],
+)  # fmt: skip
+def test_an_audit_looks_into_columns_that_wrap_labels(tmp_path, suffix, wrap, folder):
+    """Bands of the values by name: they give the coins away, and were left out unseen."""
+    x = np.repeat(np.random.default_rng(6).normal(1_000.0, 200.0, 1_000).round(2), 2)
+    bands = pa.array([f"band {int(value // 20)}" for value in (x[::2] if wrap is in_runs else x)])
+    path = tmp_path / "many" / f"a.{suffix}"
+    path.parent.mkdir()
+    write(pa.table({"income": x, "band": wrap(bands)}), path)
+
+    audit = audit_file(
+        path.parent if folder else path, {"income": cm.ConditionalMasking(0.6, 20.0, decimals=2)}
+    )
+
+    assert any("band" in str(cause) for cause in audit.causes)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([0, 2**50], pa.timestamp("ms", "UTC")),
+        pa.array([2**30], pa.date32()),
+        pa.Array.from_buffers(pa.decimal128(10, -2000), 1, [None, pa.py_buffer(bytes([1] * 16))]),
+    ],
+)
+def test_times_and_decimals_that_python_has_not_are_no_labels(values):
+    with pytest.raises(
+        ValueError, match=r"^day must hold times and decimals that Python has, to be labels, got"
+    ):
+        labels_of(values, "day")
+
+
+def test_memory_behind_the_last_value_is_not_looked_at():
+    memory = pa.py_buffer(np.arange(5.0).tobytes() + b"abc")
+    values = pa.Array.from_buffers(pa.float64(), 4, [None, memory], offset=1)
+
+    assert numbers(values, "x", 0)[0].tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.skipif(int(pa.__version__.split(".")[0]) < 21, reason="Arrow casts no views")
+def test_views_of_nulls_may_point_anywhere():
+    long = "a text that does not stand in its view"
+    views = pa.array([long, "b", None, long, None, "c"]).cast(pa.string_view())
+    present, memory, *texts = views.buffers()
+    places = np.frombuffer(memory, np.int64).copy()
+    places[[4, 8]] = -117_440_512  # the lengths of both nulls
+    buffers = [present, pa.py_buffer(places), *texts]
+    damaged = pa.Array.from_buffers(pa.string_view(), 6, buffers).slice(1)
+
+    code, distinct = labels_of(damaged, "x")
+
+    assert [distinct[k] for k in code] == ["b", None, long, None, "c"]

@@ -152,6 +152,24 @@ def test_targets_are_looked_at_and_named_under_one_lock(tmp_path, monkeypatch):
     assert not locked()
 
 
+def test_bytes_are_on_the_disk_before_their_names_and_these_before_the_end(tmp_path, monkeypatch):
+    pytest.importorskip("fcntl")  # by whose locks the folder is opened
+    done, fsync, replace = [], os.fsync, os.replace
+
+    def noted(descriptor):
+        status = os.fstat(descriptor)
+        done.append("folder" if stat.S_ISDIR(status.st_mode) else status.st_size)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(os, "replace", lambda *names: done.append("name") or replace(*names))
+    with atomic.publishing({tmp_path / "a": None, tmp_path / "b": None}) as outputs:
+        for output, content in zip(outputs, (b"one", b"three"), strict=True):
+            output.write(content)
+
+    assert done == [3, 5, "name", "name", "folder"]
+
+
 @pytest.mark.parametrize("operation", ["write", "fsync", "link", "replace"])
 def test_a_disk_that_is_full_at_any_operation_is_said_and_nothing_is_left(
     source, tmp_path, monkeypatch, operation

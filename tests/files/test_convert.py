@@ -324,3 +324,26 @@ def test_what_was_masked_is_not_masked_again():
 
     with pytest.raises(TypeError, match=r"^frame must contain the originals, got a Release: masking twice"):
         cm.mask_table(release, release.schemes)
+
+
+def test_labels_of_several_dictionaries_become_labels_of_one(tmp_path):
+    """Row groups have dictionaries of their own; an Arrow file holds one for each column."""
+    labels = [pa.array([f"{k % 3 + first}" if k % 5 else None for k in range(200)]) for first in (0, 5, 2)]
+    x = np.random.default_rng(1).lognormal(7.0, 0.5, 600).round(2)
+    parts = [
+        pa.table({"label": part.dictionary_encode(), "x": x[200 * k : 200 * k + 200]})
+        for k, part in enumerate(labels)
+    ]
+    schemes = {"x": cm.ConditionalMasking(0.6, 500.0, decimals=2)}
+    with pq.ParquetWriter(tmp_path / "a.parquet", parts[0].schema) as writer:
+        for part in parts:
+            writer.write_table(part)
+
+    cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.arrow", schemes, accept_visible_coins=True)
+    frame = pa.concat_tables(parts)
+    cm.mask_table(frame, schemes, accept_visible_coins=True).write(tmp_path / "c.arrow", ledger=False)
+
+    for name in "bc":
+        column = pa.ipc.open_file(tmp_path / f"{name}.arrow").read_all()["label"]
+        assert column.type == frame.schema.field("label").type
+        assert column.to_pylist() == pa.chunked_array(labels).to_pylist()

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import condmask as cm
+from condmask.files import csv_format
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import Dialect
 
@@ -170,3 +171,52 @@ def test_formats_are_checked(options, message):
 def test_an_encoding_that_cannot_be_told_is_asked_for(tmp_path, data, options, message):
     with pytest.raises(ValueError, match=message):
         mask_bytes(tmp_path, data, csv=cm.CsvFormat(**options))
+
+
+HEADERS = {
+    'income,b"x,z': ["income", 'b"x', "z"],  # quotes within a bare name are part of it
+    'income,b""x,z': ["income", 'b""x', "z"],
+    'income,5" pipe,z': ["income", '5" pipe', "z"],
+    '"income","b""x",z': ["income", 'b"x', "z"],
+    'income,"b\n,x",z': ["income", "b\n,x", "z"],
+    'income,"b""\n,x",z': ["income", 'b"\n,x', "z"],
+    'income, "b\n, x", z': ["income", "b\n, x", "z"],
+    '"income",b,"z"': ["income", "b", "z"],
+}
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("header", HEADERS)
+def test_no_record_becomes_part_of_a_header(tmp_path, header, quoted):
+    (tmp_path / "a.csv").write_text(header + "\n" + ('1,"2",3\n' if quoted else "1,2,3\n") * 9)
+    file = CsvFile(tmp_path / "a.csv")
+
+    assert file.names == HEADERS[header]
+    assert file.dialect.header == header.encode() + b"\n"
+    assert sum(part.numbers["income"][0].size for part in file.parts(["income"])) == 9
+
+
+@pytest.mark.parametrize("names", ['income,"b,z', '"income,b,z', 'income,"b"",z', 'income,b,"'])
+@pytest.mark.parametrize("record", ["1,2,3\n", '1,"",3\n', '1,"2",3\n', '"1","2","3"\n'])
+def test_a_quote_left_open_in_a_header_is_refused(tmp_path, names, record):
+    """Its records would be copied with it, as they are."""
+    (tmp_path / "a.csv").write_text(names + "\n" + record * 101)
+    with pytest.raises(ValueError, match=r"every quote is closed|not a line of CSV|fields in line"):
+        next(CsvFile(tmp_path / "a.csv").parts([]))
+
+
+def test_a_quote_that_nothing_closes_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text('income,"b,z\n' + "1,2,3\n" * 101)
+    with pytest.raises(ValueError, match=r"a header of at most 4 MB in which every quote is closed"):
+        CsvFile(tmp_path / "a.csv")
+
+
+def test_no_more_is_read_for_a_header_than_one_may_have(tmp_path, monkeypatch):
+    read, here = [], csv_format.read_bytes
+    monkeypatch.setattr(csv_format, "LONGEST", 1 << 18)
+    monkeypatch.setattr(csv_format, "read_bytes", lambda *given: read.append(given[2]) or here(*given))
+    (tmp_path / "a.csv").write_text("a" * 1_000_000)
+
+    with pytest.raises(ValueError, match=r"a\.csv must have a header of at most 0 MB"):
+        CsvFile(tmp_path / "a.csv")
+    assert sum(read) <= (1 << 18) + csv_format.SAMPLE

@@ -42,5 +42,5 @@ def test_a_quote_left_open_does_not_read_the_whole_file(tmp_path, monkeypatch):
 
 
 def test_line_breaks_of_old_macs_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="income must have at least 2 values, got 0"):
+    with pytest.raises(ValueError, match="must have a header of one line that a line feed ends"):
         mask_lines(tmp_path, LINES, ending="\r")

@@ -187,8 +187,30 @@ def test_a_column_of_names_is_never_masked_or_doubled(tmp_path):
     source = write_parts(
         TABLE, tmp_path / "b", "parquet", [500], lambda *_: ["id=1/a.parquet", "id=2/a.parquet"]
     )
-    with pytest.raises(ValueError, match="without a column 'id', which the names of their folders tell"):
+    with pytest.raises(ValueError, match="'id' agrees with the names of their folders, got another"):
         open_table(source)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_column_may_stand_in_the_files_and_in_the_names_of_their_folders(tmp_path, suffix):
+    """As where polars writes a folder for each value: it keeps the column."""
+    year = np.repeat([2020, 2021], TABLE.num_rows // 2)
+    table = TABLE.slice(0, year.size).append_column("year", pa.array(year))
+    for k in (0, 1):
+        path = tmp_path / "in" / f"year={2020 + k}" / f"a.{suffix}"
+        path.parent.mkdir(parents=True)
+        write(table.slice(k * year.size // 2, year.size // 2), path)
+
+    with pytest.raises(ValueError, match="year cannot be masked: the names of files"):
+        cm.mask_file(tmp_path / "in", tmp_path / "out", {"year": ADDITIVE})
+    cm.mask_file(tmp_path / "in", tmp_path / "out", {"bonus": ADDITIVE})
+
+    released = open_table(tmp_path / "out")
+    assert released.names.count("year") == 1
+    assert np.array_equal(cm.read_column(tmp_path / "out", "year"), year)
+    (tmp_path / "in/year=2021").rename(tmp_path / "in/year=2022")
+    with pytest.raises(ValueError, match=f"got another value in year=2022/a.{suffix}: rename one"):
+        cm.mask_file(tmp_path / "in", tmp_path / "other", {"bonus": ADDITIVE})
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import condmask as cm
-from condmask.files.metadata import SIDECAR, is_sound
+from condmask.files.metadata import SIDECAR, _is_list, is_sound
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -103,7 +103,7 @@ SOUND = {
     "version": 1,
     "records": 300,
     "columns": {"x": {}},
-    "origins": {"x": {"group": None, "patterns": ["y"], "shift": [1, 0.5]}},
+    "origins": {"x": {"group": None, "patterns": ["x"], "shift": [1, 0.5]}},
 }
 
 
@@ -124,7 +124,17 @@ def test_what_is_published_is_damaged_where_a_field_is_of_another_type(field, va
 
 
 @pytest.mark.parametrize(
-    "origin", [{"group": 1}, {"patterns": "y"}, {"patterns": [1]}, {"shift": 1}, {"shift": ["1"]}]
+    "origin",
+    [
+        {"group": 1},
+        {"patterns": "y"},
+        {"patterns": [1]},
+        {"patterns": ["y"]},
+        {"shift": [1]},
+        {"shift": [1, 1e999]},
+        {"shift": 1},
+        {"shift": ["1"]},
+    ],
 )
 def test_an_origin_is_damaged_where_a_field_is_of_another_type(origin):
     assert not is_sound(SOUND | {"origins": {"x": SOUND["origins"]["x"] | origin}})
@@ -158,3 +168,13 @@ def test_damage_in_a_schema_is_one_sentence(tmp_path, text):
 
     with pytest.raises(cm.FileError, match=r"a[.]parquet, in the metadata of its schema, is damaged"):
         cm.read_release(tmp_path / "a.parquet")
+
+
+def test_parts_of_a_folder_have_all_its_records_and_each_a_name():
+    parts = [{"name": name, "records": records, "digest": "0"} for name, records in (("a", 2), ("b", 3))]
+
+    assert _is_list(parts, 5)
+    assert not _is_list(parts, 6)
+    assert not _is_list(parts[:1], 5)
+    assert not _is_list([parts[0], parts[0]], 4)
+    assert not _is_list([], 0)

@@ -8,6 +8,8 @@ an original counts that stands in both releases, as one does that was left there
 five ways of four bytes each, in files of 100,000 bytes, 5,000 x (100,000 / 2^32)^2 = 3e-6 do so by chance.
 """
 
+import base64
+import contextlib
 import inspect
 import json
 import struct
@@ -21,6 +23,9 @@ import pytest
 
 import condmask as cm
 from condmask.files import parquet_footer as footers
+from condmask.files.read import open_table
+from condmask.files.thrift import I64
+from condmask.releases.mask_file import audit_file
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -165,25 +170,17 @@ def test_indexes_of_pages_and_filters_stay_behind(tmp_path):
     assert not known(target) & told
 
 
-def test_what_is_sorted_by_a_masked_column_is_no_longer_said_to_be(tmp_path):
-    source, target = write(planted(pa.float64()), tmp_path / "a.parquet"), tmp_path / "b.parquet"
-    assert pq.ParquetFile(source).metadata.row_group(0).sorting_columns
+@pytest.mark.parametrize(("order", "kept"), [((1, 0), []), ((2, 1, 0), [2])])
+def test_what_is_sorted_by_a_masked_column_is_no_longer_said_to_be(tmp_path, order, kept):
+    """Nor by those that come after it, which sort only records that agree in it."""
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pq.write_table(planted(pa.float64()), source, sorting_columns=[pq.SortingColumn(leaf) for leaf in order])
+    assert len(pq.ParquetFile(source).metadata.row_group(0).sorting_columns) == len(order)
 
     cm.mask_file(source, target, {"income": SCHEME}, rng=1)
 
-    assert not pq.ParquetFile(target).metadata.row_group(0).sorting_columns
-
-
-def test_statistics_are_those_of_the_masked_values(tmp_path):
-    source, target = write(planted(pa.float64()), tmp_path / "a.parquet"), tmp_path / "b.parquet"
-
-    cm.mask_file(source, target, {"income": SCHEME}, rng=1)
-
-    file, z = pq.ParquetFile(target), cm.read_column(target, "income")
-    for group in range(3):
-        known = file.metadata.row_group(group).column(1).statistics
-        own = z[1_000 * group :][:1_000]
-        assert known is None or (known.min, known.max) == (own.min(), own.max())
+    after = pq.ParquetFile(target).metadata.row_group(0).sorting_columns
+    assert [column.column_index for column in after] == kept
 
 
 def test_pandas_reads_its_index_and_types_and_no_attributes(tmp_path):
@@ -228,3 +225,114 @@ def test_polars_reads_what_it_wrote(tmp_path):
         back = read_it(target)
         assert back.drop("income").equals(frame.drop("income"))
         assert back.schema == frame.schema
+
+
+@pytest.mark.parametrize("name", ["pair.a", "pair.deep.age", "list.element", "pair"])
+def test_what_is_within_a_column_is_not_masked(tmp_path, name):
+    source = tmp_path / "a.parquet"
+    pair = pa.array([{"a": k, "deep": {"age": k}} for k in range(N)])
+    pq.write_table(pa.table({"pair": pair, "list": [[k] for k in range(N)]}), source)
+
+    why = "must be numeric" if name == "pair" else "what is within a column must become one of its own first"
+    with pytest.raises((ValueError, TypeError), match=why):
+        cm.mask_file(source, tmp_path / "b.parquet", {name: cm.ConditionalMasking(0.6, 3.0, decimals=0)})
+    assert not (tmp_path / "b.parquet").exists()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_columns_that_share_a_name_stay_as_they_are_unless_they_are_masked(tmp_path, suffix):
+    source, target = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
+    columns = [np.arange(N), X, np.arange(N)[::-1], np.arange(N) % 7, X[::-1]]
+    table = pa.table(columns, names=["same", "income", "same", "", ""])
+    write(table, source)
+
+    cm.mask_file(source, target, {"income": SCHEME}, rng=1, accept_visible_coins=True)
+
+    after = pq.ParquetFile(target).read() if suffix == "parquet" else pa.ipc.open_file(target).read_all()
+    assert after.schema.names == table.schema.names
+    assert [after.column(k).equals(table.column(k)) for k in range(5)] == [True, False, True, True, True]
+    with pytest.raises(ValueError, match="has several columns 'same'"):
+        cm.mask_file(source, tmp_path / f"c.{suffix}", {"same": SCHEME})
+
+
+def encrypted(path, columns, *, plaintext_footer):
+    """Write a file some of whose columns are encrypted, under keys that stand beside them."""
+    encryption = pytest.importorskip("pyarrow.parquet.encryption")
+
+    class Keys(encryption.KmsClient):
+        def __init__(self, _):
+            super().__init__()
+
+        def wrap_key(self, key, _):
+            return base64.b64encode(key)
+
+        def unwrap_key(self, key, _):
+            return base64.b64decode(key)
+
+    settings = encryption.EncryptionConfiguration(
+        footer_key="footer", column_keys={"key": columns}, plaintext_footer=plaintext_footer
+    )
+    properties = encryption.CryptoFactory(Keys).file_encryption_properties(
+        encryption.KmsConnectionConfig(), settings
+    )
+    table = pa.table({"x": X[:400], "y": X[:400]})
+    with pq.ParquetWriter(path, table.schema, encryption_properties=properties) as writer:
+        writer.write_table(table)
+
+
+@pytest.mark.parametrize(
+    ("columns", "plaintext_footer"), [(["x"], True), (["y"], True), (["y"], False), (["x", "y"], False)]
+)
+def test_an_encrypted_file_is_refused_whatever_is_asked_of_it(tmp_path, columns, plaintext_footer):
+    source = tmp_path / "a.parquet"
+    encrypted(source, columns, plaintext_footer=plaintext_footer)
+    calls = [
+        lambda: cm.mask_file(source, tmp_path / "b.parquet", {"x": SCHEME}),
+        lambda: cm.mask_file(source, tmp_path / "b.csv", {"x": SCHEME}),
+        lambda: audit_file(source, {"x": SCHEME}),
+        lambda: cm.read_column(source, "x"),
+        lambda: cm.read_release(source),
+    ]
+    for call in calls:
+        with pytest.raises(
+            ValueError, match=r"a\.parquet must not be encrypted: decrypt a copy of it first$"
+        ):
+            call()
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_a_column_with_fewer_values_than_rows_is_not_taken_for_read(tmp_path):
+    source = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": X[:400], "y": X[:400]}), source)
+    with source.open("rb") as file:
+        footer = footers.read_footer(file, source)
+    (group,) = footer.groups
+    group[footers.CHUNKS][1][1][1][footers.CHUNK][1][footers.VALUES] = I64, -600
+    source.write_bytes(source.read_bytes()[: footer.stop] + footers.footer_bytes(footer.fields))
+
+    table = open_table(source)
+    assert [*table.sample(["x", "y"], np.arange(3)).columns] == ["x"]
+    with pytest.raises(ValueError, match=r"a\.parquet cannot be read: a column has fewer values than rows"):
+        list(table.parts(["y"]))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least"), [(pa.string(), 20), (pa.dictionary(pa.int32(), pa.string()), 40)]
+)
+def test_labels_that_a_dictionary_has_not_are_refused(tmp_path, dtype, least):
+    source = tmp_path / "a.parquet"
+    text = pa.array(["a", "b", "c"] * 34).cast(dtype)
+    pq.write_table(pa.table({"x": X[:102], "s": text}), source, compression="none", use_dictionary=["s"])
+    content, chunk = source.read_bytes(), pq.read_metadata(source).row_group(0).column(1)
+    end = chunk.dictionary_page_offset + chunk.total_compressed_size
+    said = []
+    for at in range(end - 30, end):  # numbers of labels, of two bits each: 3 is none
+        source.write_bytes(content[:at] + b"\xff" + content[at + 1 :])
+        for call in (lambda t: list(t.parts([], ["s"])), lambda t: t.sample(["x", "s"], np.arange(102))):
+            with contextlib.suppress(ValueError):
+                try:
+                    call(open_table(source))
+                except cm.FileError as error:
+                    said.append(str(error))
+
+    assert said.count(f"{source} cannot be read: its column 's' is damaged") == len(said) > least

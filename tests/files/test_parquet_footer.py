@@ -149,3 +149,17 @@ def test_long_chunks_are_copied_in_pieces(tmp_path, monkeypatch, piece):
     assert pq.read_table(target, columns=clear).equals(pq.read_table(source, columns=clear))
     expected = SCHEME.mask(pd.Series(PAY, name="pay"), rng=1)
     assert np.array_equal(pq.read_table(target)["pay"].to_numpy(), expected)
+
+
+@pytest.mark.parametrize(("start", "length"), [(3, 10), (4, -1), (4, 97), (90, 11), (4, 96)])
+def test_a_column_that_lies_outside_of_its_file_is_refused(start, length):
+    """Between the first four bytes and the footer there are 96."""
+    chunk = {footers.DATA: (footers.I64, start), footers.COMPRESSED: (footers.I64, length)}
+    group = {footers.CHUNKS: (footers.LIST, (footers.STRUCT, [{footers.CHUNK: (footers.STRUCT, chunk)}]))}
+    footer = footers.Footer({}, 100)
+
+    if (start, length) == (4, 96):
+        assert footers.chunks_of(group, footer, "a.parquet")[0].length == 96
+    else:
+        with pytest.raises(ValueError, match="a column lies outside of it"):
+            footers.chunks_of(group, footer, "a.parquet")

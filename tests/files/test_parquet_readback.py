@@ -186,3 +186,9 @@ def test_a_sound_file_is_published(source):
     clear = ["id", "age"]
     released = source.with_name("b.parquet")
     assert pq.read_table(released, columns=clear).equals(pq.read_table(source, columns=clear))
+
+
+def test_bytes_that_belong_to_no_column_are_refused(source, monkeypatch):
+    whole = footers.footer_bytes
+    monkeypatch.setattr(footers, "footer_bytes", lambda fields: b"1234.5 " + whole(fields))
+    assert_refused(source)

@@ -66,6 +66,9 @@ def test_targets_that_may_not_be_written_are_refused(tmp_path):
 
     with pytest.raises(FileError, match="a different file from the source"):
         writable(targets, tmp_path / "a.csv", overwrite=True)
+    (tmp_path / "link.csv").hardlink_to(tmp_path / "a.csv")
+    with pytest.raises(FileError, match="a different file from the source"):
+        writable(target_fingerprints(tmp_path / "link.csv"), tmp_path / "a.csv", overwrite=True)
     with pytest.raises(FileError, match="exists"):
         writable(targets, None, overwrite=False)
     writable(targets, None, overwrite=True)

@@ -128,7 +128,7 @@ def test_notes_that_are_named_are_kept_in_clear_alone(tmp_path, suffix):
     [
         ("parquet", ["sumary"], ValueError, "entries in the metadata of .*, got 'sumary'; it has 'summary'"),
         ("csv", ["summary"], ValueError, "keep_metadata must be left out for a text file, which has"),
-        ("parquet", "summary", TypeError, "keep_metadata must be a list of names, got 'summary'"),
+        ("parquet", "summary", TypeError, "keep_metadata must be a sequence of names, got 'summary'"),
     ],
 )
 def test_names_of_no_note_are_refused(tmp_path, suffix, keep, error, message):

@@ -1,5 +1,7 @@
 """Rows on their way through a release, in parts of any size; oracles: lists, put together and cut by hand."""
 
+import errno
+import re
 import tempfile
 from itertools import pairwise
 
@@ -13,8 +15,10 @@ from hypothesis import strategies as st
 
 import condmask as cm
 from condmask._blocks import blocks
-from condmask.files import spool
+from condmask.files import atomic, spool
+from condmask.files.atomic import spool as spooling
 from condmask.files.formats import Part
+from condmask.releases import masking
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -167,3 +171,47 @@ def test_missing_labels_are_one_stratum_across_the_parts_of_a_file(tmp_path, suf
     assert cm.read_release(target, "pay").covariance(pay) == scheme.estimate(
         expected.to_numpy(), strata=labels
     ).covariance(pay)
+
+
+# --- the place for temporary files ---
+
+
+def masked_from(tmp_path, suffix):
+    """Mask a file; what is in its folder afterwards must be the file alone."""
+    frame = pd.DataFrame({"x": np.arange(400.0) * 7 % 301, "g": np.arange(400) % 2})
+    source = tmp_path / f"a.{suffix}"
+    frame.to_csv(source, index=False) if suffix == "csv" else frame.to_parquet(source)
+    with pytest.raises(cm.FileError) as told:
+        cm.mask_file(source, tmp_path / f"b.{suffix}", {"x": SCHEME}, strata="g")
+    assert list(tmp_path.iterdir()) == [source]
+    return str(told.value)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_full_place_for_temporary_files_is_blamed_and_nothing_else(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(atomic, "nameless", lambda **_: open("/dev/full", "wb", buffering=0))  # noqa: SIM115
+    rows = r"\d{3} rows takes up to \d+\.\d kB there"  # of text estimated
+
+    said = masked_from(tmp_path, suffix)
+
+    place = re.escape(tempfile.gettempdir())
+    sentence = f"{place}: no space left on the device; nothing was published; masking {rows}; set TMPDIR to "
+    assert re.fullmatch(sentence + "another folder", said)
+
+
+def test_a_place_for_temporary_files_that_is_gone_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    monkeypatch.setattr(masking, "check_room", lambda *_: None)
+
+    assert re.match("/nowhere: no such file or directory; .*; set TMPDIR", masked_from(tmp_path, "parquet"))
+
+
+def test_where_no_place_is_left_for_temporary_files_the_remedy_is_named(monkeypatch):
+    def nowhere():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/a', '/b']")
+
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_get_default_tempdir", nowhere)
+    sentence = r"No usable temporary directory found in \['/a', '/b'\]; set TMPDIR to another folder"
+    with spooling() as create, pytest.raises(cm.FileError, match=f"^{sentence}$"):
+        create()

@@ -44,7 +44,7 @@ def opened(data=None, scheme=None):
     """Standard input that brings these bytes, standard output, and where its scheme goes."""
 
     def fill():
-        kept = nameless()
+        kept = nameless(buffering=0)
         kept.write(data)
         return kept
 
@@ -215,7 +215,7 @@ def test_a_stream_stands_in_its_place_once_all_is_complete(tmp_path):
 
 
 def test_a_full_place_for_temporary_files_is_named(monkeypatch):
-    monkeypatch.setattr(atomic, "nameless", lambda: open("/dev/full", "wb", buffering=0))  # noqa: SIM115
+    monkeypatch.setattr(atomic, "nameless", lambda **_: open("/dev/full", "wb", buffering=0))  # noqa: SIM115
     sentence = "no space left .*; set TMPDIR to another folder"
     with opened(), pytest.raises(cm.FileError, match=sentence), publishing({OUTPUT: None}) as (output,):
         output.write(b"x")

@@ -66,13 +66,10 @@ def test_several_columns_make_a_group_of_each_combination_that_occurs():
     columns = {
         "region": rng.choice(np.array(["north", "south", None], dtype=object), file.n),
         "year": rng.integers(2020, 2022, file.n),
-        "sex": rng.choice(["f", "m"], file.n),
+        "sex": rng.choice(np.array(["f", "m", None], dtype=object), file.n),
     }
     columns["sex"][columns["region"] == "north"] = "m"  # no women there
-    label = [
-        None if region is None else f"{region} {year} {sex}"
-        for region, year, sex in zip(*columns.values(), strict=True)
-    ]
+    label = [None if None in row else " ".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
 
     found, joined = estimate.group_means(columns), estimate.group_means(label)
 

@@ -1,8 +1,10 @@
-"""How intervals read when they are printed."""
+"""What standard errors become, and how intervals read when they are printed."""
 
 import numpy as np
+import pytest
+from scipy.stats import norm, t
 
-from condmask.inference.intervals import Interval
+from condmask.inference.intervals import Interval, interval, multiplier
 
 ONE = Interval(
     np.float64(99.2625), np.float64(100.2816), np.float64(0.26), 99.772, 0.95, "population", "mean"
@@ -34,3 +36,24 @@ def test_the_representation_names_no_type_of_numpy():
 
     assert repr(ONE) == expected
     assert eval(expected) == ONE
+
+
+def test_both_tails_have_half_of_what_is_left():
+    level, normal = multiplier(0.9)
+    assert level == 0.9
+    assert normal == pytest.approx(norm.ppf(0.95))
+
+    for degrees, law in ((np.inf, norm), (7.0, t(7.0))):
+        found = interval(2.0, 0.5, 0.9, "file", "the mean", degrees=degrees)
+        assert found[:2] == pytest.approx((2.0 - 0.5 * law.ppf(0.95), 2.0 + 0.5 * law.ppf(0.95)))
+
+
+def test_intervals_in_the_logarithm_are_of_positive_quantities():
+    found = interval(
+        np.array([2.0, 0.1, -0.5, -4.0]), 1.0, 0.95, "population", "the variance", logarithmic=True
+    )
+
+    reach = norm.ppf(0.975)
+    factor = np.exp(reach / np.array([2.0, 0.1]))
+    assert found.low == pytest.approx([2.0 / factor[0], 0.1 / factor[1], 0.0, 0.0])
+    assert found.high == pytest.approx([2.0 * factor[0], 0.1 * factor[1], reach - 0.5, 0.0])

@@ -53,13 +53,18 @@ def test_moments_of_originals_undo_what_masking_does_on_average(noise_of_b):
     assert found[:, :3, :3] == pytest.approx(original[:, :3, :3], abs=1e-12)
 
 
-def test_without_masking_a_covariance_varies_as_products_do():
+@pytest.mark.parametrize("pool", [None, POOL])
+def test_without_masking_a_covariance_varies_as_products_do(pool):
     a, b = A - A.mean(), B - B.mean()
-    pairs = PairMoments(1)
-    pairs.add(a, b, None)
+    pairs = PairMoments(1 if pool is None else 2)
+    pairs.add(a, b, pool)
+    kept = np.ones(pairs.size.size)
     found = pair_variance(
-        pairs.size, pairs.released, np.ones(1), [Weights(1.0)], NONE, NONE, 0.0, shared_donors=True
+        pairs.size, pairs.released, kept, [Weights(1.0)], NONE, NONE, 0.0, shared_donors=True
     )
 
-    assert found.file[0] == pytest.approx(0.0, abs=0.01)  # n/(n-1) of the variance of a product, less itself
+    # n/(n-1) of the variance of a product, less itself, by pool
+    within = [(a * b)[rows] for rows in ([POOL >= 0] if pool is None else [POOL == 0, POOL == 1])]
+    left = sum(own.size / 900 * own.var() / (own.size - 1) for own in within)
+    assert found.file[0] == pytest.approx(left, rel=1e-9)
     assert found.sample[0] == pytest.approx((a * b).var(), rel=1e-9)

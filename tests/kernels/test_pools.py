@@ -21,7 +21,7 @@ def test_each_record_counts_by_its_distance_and_jumps_at_its_place(jumps):
     rng = np.random.default_rng(1)
     values = rng.uniform(-6.0, 6.0, 40)
     cells, counts, starts = np.floor(values), rng.integers(1, 5, 40), np.array([0, 1, 7, 40])
-    x = rng.uniform(-12.0, 12.0, 60)
+    x = np.append(rng.uniform(-12.0, 12.0, 60), values[::4])
     left, along = np.floor(x), x - np.floor(x)
 
     found = np.ones((2, 3, x.size))

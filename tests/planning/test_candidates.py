@@ -178,3 +178,31 @@ def test_means_at_the_ends_move_the_standard_deviation_by_what_they_take_from_it
     assert ends.file["std"] == pytest.approx(moved, rel=1e-6)
     assert ends.population["std"] == pytest.approx(np.hypot(moved, plain.population["std"]), rel=1e-6)
     assert ends.population["mean"] == plain.population["mean"]
+
+
+@pytest.mark.parametrize("donors", ["permutation", "sample"])
+def test_means_of_strata_are_off_by_noise_and_by_the_donors_that_are_drawn_again(donors):
+    """A column in clear that tells the strata leaves their means alone. A permutation keeps the sum of the
+    swapped; of donors drawn again a record has the variance x.var() less its square of 1 - p."""
+    x = np.sort(np.random.default_rng(4).normal(0.0, 50.0, 60))
+    code = (np.arange(60) % 3 == 0).astype(np.int64)
+    scheme = cm.ConditionalMasking(0.4, 20.0, donors=donors)
+
+    found = evaluate(column_of(x, "float64", code.astype(float), code), scheme, np.array([1.0]))
+
+    drawn = {"permutation": 0.0, "sample": 1.0 - 0.6**2}[donors]
+    of_means = [
+        (0.6 * scheme.law.variance + drawn * own.var()) / own.size for own in (x[code == 0], x[code == 1])
+    ]
+    assert found.file["difference"] == pytest.approx(np.sqrt(sum(of_means)), rel=1e-3)
+
+
+def test_moments_of_a_coarse_grid_are_not_those_of_a_fine_one():
+    column = column_of(X, "float64", None)
+    fine, coarse = (cm.ConditionalMasking(0.6, sigma) for sigma in (1.0, 40_000.0))
+    assert coarse.step > X.std()
+
+    evaluate(column, fine, D)
+    found = evaluate(column, coarse, D)
+
+    assert found.file == evaluate(column_of(X, "float64", None), coarse, D).file

@@ -34,7 +34,7 @@ def test_refusals_are_those_of_masking(name, x):
     except ValueError as error:
         expected = str(error)
 
-    labels = [Labels(*codes(GROUP))] if scheme.strata else []
+    labels = [Labels(*codes(GROUP, "group"))] if scheme.strata else []
     assert Gate(x, "float64", labels).refusal(scheme) == expected
 
 
@@ -52,6 +52,6 @@ def test_the_audit_is_that_of_the_column_within_its_strata():
     half = np.where(RANDOM.random(N) < 0.5, "a", "b")
     scheme = cm.ConditionalMasking(0.6, 300.0, decimals=0, strata="group")
 
-    found = Gate(X, "float64", [Labels(*codes(half))]).audit(scheme)
+    found = Gate(X, "float64", [Labels(*codes(half, "group"))]).audit(scheme)
 
     assert found.to_dict() == cm.audit(X, scheme, strata=half).to_dict()

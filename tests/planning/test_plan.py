@@ -11,6 +11,7 @@ from scipy.stats import laplace
 
 import condmask as cm
 from condmask.disclosure.release_check import ReleaseWarning
+from condmask.planning import plan as planning
 from condmask.planning.candidates import column_of, evaluate
 from condmask.planning.plan import _safer
 
@@ -386,3 +387,16 @@ def test_without_caps_risks_are_computed_at_a_quarter_of_the_standard_deviation(
     assert cm.plan(x, p=0.5, sigma=10.0).d == (4.0,)
     with pytest.raises(ValueError, match=r"^x must not be constant if d is left out, got a single value$"):
         cm.plan(np.full(300, 7.0), p=0.5, sigma=10.0)
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_neighbour_that_breaks_a_cap_is_not_suggested(monkeypatch, keeps):
+    scheme = cm.ConditionalMasking(0.5, 300.0, reverse_mapping=True)
+    column = SimpleNamespace(refusal=lambda tried: None if tried.aggregate_ends else "values come back")
+    monkeypatch.setattr(planning, "evaluate", lambda column, scheme, d: SimpleNamespace(scheme=scheme))
+
+    found = planning._mended(
+        SimpleNamespace(scheme=scheme), SimpleNamespace(keeps=lambda _: keeps), column, np.array([1.0])
+    )
+
+    assert found is None if not keeps else found.scheme.aggregate_ends > 0

@@ -71,3 +71,25 @@ def test_errors_are_those_of_n_records_however_many_the_file_has(n):
     assert np.array(found) == pytest.approx(exact, rel=near)
     along, _ = errors(X, 0.6, n, shared_donors=False)
     assert [each.file for each in along] == pytest.approx(cycle, rel=near)
+
+
+def test_a_quantile_is_the_least_value_up_to_which_so_many_lie():
+    file = predicted_quantiles.Ordered(np.arange(1.0, 6.0), np.arange(1.0, 6.0))
+
+    found = file.quantile(np.array([-0.1, 0.0, 0.2, 0.21, 0.6, 0.99, 1.0, 1.1]))
+
+    assert found.tolist() == [1.0, 1.0, 1.0, 2.0, 3.0, 5.0, 5.0, 5.0]
+
+
+@pytest.mark.parametrize("shared_donors", [False, True])
+def test_pools_that_are_alike_are_as_one(shared_donors):
+    law = cm.ConditionalMasking(0.6, 1000.0, noise="laplace").law
+    file = predicted_quantiles.Ordered(X, law.to_units(X))
+
+    one, two = (
+        predicted_quantiles.errors(file, [(share, file)] * times, law, Q, N, shared_donors=shared_donors)
+        for share, times in ((1.0, 1), (0.25, 4))
+    )
+
+    assert np.array(two[0]) == pytest.approx(np.array(one[0]), rel=1e-9)
+    assert two[1] == pytest.approx(one[1], rel=1e-12)

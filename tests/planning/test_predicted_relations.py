@@ -108,3 +108,13 @@ def test_a_half_without_records_has_no_difference():
 
     assert found[0] == 3.0
     assert np.isnan(found[1])
+
+
+def test_a_pseudo_value_of_the_mean_varies_by_its_donors_and_by_noise():
+    x, law = np.array([-3.0, -1.0, 0.0, 1.0, 3.0]), cm.ConditionalMasking(0.4, 2.0, step=0.0).law
+
+    found = predicted_relations.added(x, law)[2]
+
+    # four others, of which each is the donor as often; what they leave of a covariance divides
+    donors = np.mean(x[[0, 1, 3, 4]] ** 2)
+    assert found == pytest.approx((0.4 * donors + 0.6 * 4.0) / (0.6 - 0.4 / 4) ** 2)

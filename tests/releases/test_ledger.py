@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import os
 import pickle
+import re
 import stat
 from pathlib import Path
 
@@ -200,19 +201,24 @@ def test_a_forgotten_release_is_not_looked_up(source):
         Ledger(default_path()).forget(1)
 
 
-@pytest.mark.parametrize("damage", ["cut", "text", "head", "base64"])
+@pytest.mark.parametrize("damage", ["cut", "text", "head", "base64", "key", "whole", "time", "schemes"])
 def test_a_damaged_ledger_is_one_sentence_and_is_kept(source, damage):
     mask(source)
     path = default_path()
     head, entry, _ = path.read_text().split("\n")
+    (whole,) = re.findall('"whole": [0-9]+', entry)[:1]
     text = {
         "cut": head + "\n" + entry[:-40],
         "text": f"{head}\n{entry}\nwhat is this\n",
         "head": f"{{}}\n{entry}\n",
         "base64": f"{head}\n{entry.replace('==', '=!').replace('A', '*')}\n",
+        "key": f"{head[:-4]}{head[-2:]}\n{entry}\n",
+        "whole": f"{head}\n{entry.replace(whole, whole + '0' * 20)}\n",
+        "time": f"{head}\n{json.dumps({**json.loads(entry), 'time': 'noon'})}\n",
+        "schemes": f"{head}\n{json.dumps({**json.loads(entry), 'schemes': 7})}\n",
     }[damage]
     path.write_text(text)
-    line = {"cut": 2, "text": 3, "head": 1, "base64": 2}[damage]
+    line = {"text": 3, "head": 1, "key": 1}.get(damage, 2)
 
     with pytest.raises(
         cm.FileError, match=f"ledger.jsonl is damaged in line {line}: restore it .*--no-ledger"

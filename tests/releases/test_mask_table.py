@@ -172,10 +172,10 @@ def test_a_table_comes_back_in_its_container_with_other_columns_as_they_were(mak
 
     assert type(data) is type(frame)
     assert list(data.columns if make is not pa.table else data.column_names) == list(columns)
-    assert frames.labels(data["name"]).tolist() == columns["name"]
+    assert frames.labels(data["name"], "name").tolist() == columns["name"]
     assert values_of(data["whole"]).tolist() != WHOLE.tolist()
     assert values_of(frame["whole"]).tolist() == WHOLE.tolist()
-    assert frames.labels(data["whole"]).dtype == np.int64
+    assert frames.labels(data["whole"], "whole").dtype == np.int64
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pa.table])

@@ -9,7 +9,7 @@ from condmask.samples.by_pool import sample_of, samples_by_pool
 from condmask.samples.records import Records
 
 POOL = np.array([2, 0, 2, 0, 5, 5, 2, 0, 5, 5])
-Z = np.array([1.0, 3.5, 1.0, np.nan, -2.0, 7.0, 0.5, 3.5, -2.0, 1.0])
+Z = np.array([1.0, 3.5, 1.0, np.nan, 1.0, 7.0, 0.5, 3.5, 1.0, 2.0])  # one ends where the next one begins
 
 
 @pytest.mark.parametrize("step", [0.5, 0.0])

@@ -3,6 +3,7 @@
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from time import sleep
 
 from condmask.samples.cache import BoundedCache
 
@@ -15,14 +16,23 @@ def test_what_was_asked_longest_ago_goes_first():
     assert made == ["a", "b", "c", "b"]
 
 
-def test_threads_that_make_the_same_put_nothing_else_out():
-    cache, both = BoundedCache(2), Barrier(2)
+def test_of_threads_that_ask_for_the_same_one_makes_it():
+    cache, made, all_ask = BoundedCache(2), [], Barrier(8)
     cache.get("other", lambda: 0)
 
-    with ThreadPoolExecutor(2) as pool:
-        values = list(pool.map(lambda _: cache.get("same", lambda: both.wait() * 0 + 1), range(2)))
+    def make():
+        made.append("same")
+        sleep(0.02)  # the others arrive
+        return 1
 
-    assert values == [1, 1]
+    def ask(_):
+        all_ask.wait()
+        return cache.get("same", make)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, range(8))) == [1] * 8
+
+    assert made == ["same"]
     assert cache.get("other", lambda: 2) == 0
 
 

@@ -10,7 +10,15 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condmask.samples.moments import noise_matrix, shift, theorem_2_1
+from condmask.law import Law
+from condmask.samples.moments import (
+    counted_powers,
+    noise_matrix,
+    original_moments,
+    powers,
+    shift,
+    theorem_2_1,
+)
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
@@ -77,3 +85,22 @@ def test_moments_of_noisy_values_are_those_of_all_sums():
 
     exact = [np.mean([(a + b) ** k for a, b in product(x, y)]) for k in range(5)]
     assert found == pytest.approx(exact, rel=1e-14)
+
+
+def test_powers_are_of_deviations_from_the_mean():
+    """About the middle of the range a variance of 91 would be a difference of squares of 1,500."""
+    z = np.append(np.tile([-1.0, 1.0], 50_000), 3_000.0)
+
+    for found in (powers(z, 2, 1.0), counted_powers(*np.unique(z, return_counts=True), 2, 1.0)):
+        assert found.center == pytest.approx(z.mean(), rel=1e-12)
+        assert found.means[1] == pytest.approx(0.0, abs=1e-15)
+        assert found.means[2] * found.scale**2 == pytest.approx(z.var(), rel=1e-12)
+
+
+def test_moments_of_a_column_far_narrower_than_the_noise_are_numbers():
+    z, law = np.array([0.0, 1e-150]), Law(0.6, "normal", 1.0)
+
+    found = original_moments(powers(z, 6, law.sigma), law)
+
+    assert np.isfinite(found.means).all()
+    assert found.means[2] * found.scale**2 == pytest.approx(-0.4)  # less than nothing is left of a constant

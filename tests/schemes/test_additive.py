@@ -45,3 +45,13 @@ def test_schemes_describe_themselves():
     assert cm.AdditiveNoise.from_dict(scheme.to_dict()) == scheme
     with pytest.raises(ValueError, match=r"^percent must be at most 100, got 101$"):
         cm.RankSwapping(101)
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+def test_rows_have_noise_of_their_own(noise):
+    z = cm.AdditiveNoise(2.0, noise=noise).mask_rows(np.zeros((40, 900)), np.random.default_rng(3), ())
+
+    # the means of 40 independent values, of which 900 know the deviation to 2.4%
+    assert z.std() == pytest.approx(2.0, rel=0.05)
+    assert z.mean(axis=0).std() == pytest.approx(2.0 / np.sqrt(40), rel=0.15)
+    assert z.mean(axis=1).std() == pytest.approx(2.0 / np.sqrt(900), rel=0.6)

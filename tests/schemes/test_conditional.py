@@ -171,3 +171,37 @@ def test_a_scheme_describes_itself_in_json():
     scheme = cm.ConditionalMasking(np.float64(0.6), np.float32(0.1), decimals=np.int8(2))
 
     assert cm.ConditionalMasking.from_dict(json.loads(json.dumps(scheme.to_dict()))) == scheme
+
+
+def test_rows_of_a_study_have_the_donors_of_a_release():
+    """A permutation hands each value on once; of donors drawn anew some lend theirs twice."""
+    x = 1_000.0 * np.arange(500.0)[None]
+    distinct = {
+        donors: np.unique(
+            np.rint(
+                cm.ConditionalMasking(0.7, 1.0, donors=donors).mask_rows(x, np.random.default_rng(1), ())
+                / 1_000.0
+            )
+        ).size
+        for donors in ("permutation", "sample")
+    }
+
+    assert distinct["permutation"] == 500
+    # of 350 swapped records e^-.7 of their values are lost, but for those that are drawn by others
+    assert 250 < distinct["sample"] < 400
+
+
+def test_columns_of_a_table_have_one_way_to_choose_donors():
+    schemes = {"a": cm.ConditionalMasking(0.6, 1.0), "b": cm.ConditionalMasking(0.6, 1.0, donors="sample")}
+
+    with pytest.raises(ValueError, match="must agree in p and donors"):
+        cm.ConditionalMasking.agree(schemes)
+
+
+@pytest.mark.parametrize("mapped", [{"step": 1.0}, {"reverse_mapping": True}])
+def test_a_stated_range_gives_no_record_another_noise(mapped):
+    x = np.rint(np.random.default_rng(2).normal(500.0, 50.0, 600))
+    one, other = (cm.ConditionalMasking(0.6, 20.0, range=stated, **mapped) for stated in (None, (0.0, None)))
+
+    assert one.key_entries() == other.key_entries()
+    assert np.array_equal(one.mask(x, rng=3), other.mask(x, rng=3))

@@ -32,6 +32,18 @@ def test_zero_stays_zero_and_is_always_within():
     assert SCHEME.mask([0.0, 1.0], rng=1)[0] == 0.0
 
 
+def test_a_deviation_whose_square_is_too_large_masks():
+    small = cm.MultiplicativeNoise(2.0**53).mask(X, rng=1)
+    large = cm.MultiplicativeNoise(1e155).mask(X, rng=1)
+
+    # log E has mean -m and variance 2 m, with m = log sigma where sigma is large
+    for z, sigma in ((small, 2.0**53), (large, 1e155)):
+        m = np.log(sigma)
+        drawn = (np.log(z / X) + m) / np.sqrt(2.0 * m)
+        assert abs(drawn.mean()) < 4.0 / 200
+        assert abs(drawn.std() - 1.0) < 4.0 / 200 / np.sqrt(2.0)
+
+
 def test_it_is_read_back_and_refused_as_others_are():
     assert cm.MultiplicativeNoise.from_dict(SCHEME.to_dict()) == SCHEME
     with pytest.raises(ValueError, match="sigma must be positive and finite, got 0"):

@@ -44,3 +44,12 @@ def test_the_window_is_the_share_of_the_records_rounded_down(percent, n, window)
     # rank 0 takes the farthest partner with chance 1/window >= 1/60: missed by 200 files with (59/60)^200 =
     # .035 at most were it the only record; these seeds are fixed
     assert reached == min(window, n - 1)
+
+
+def test_a_window_is_as_wide_as_the_percentage_that_was_written():
+    x = np.arange(10_000.0)[None]
+
+    # .29 * 10,000 / 100 is 28.999999999999996 in floating point
+    z = cm.RankSwapping(0.29).mask_rows(x, np.random.default_rng(1), ())
+
+    assert np.abs(z - x).max() == 29.0

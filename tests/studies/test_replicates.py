@@ -263,3 +263,19 @@ def test_the_upper_half_of_a_copula_begins_above_its_median():
     assert cm.NormalCopula((norm(), norm(3.0, 2.0)), 0.5).split() == pytest.approx(3.0, abs=1e-12)
     common = cm.NormalCopula((norm(), bernoulli(0.7)), 0.5).split()
     assert 0.0 < common < 1.0  # nothing is above 1
+
+
+def test_statistics_of_samples_are_those_of_numpy():
+    x = np.sort(np.random.default_rng(2).normal(1.0, 3.0, (4, 11)), axis=1)
+    q, points = np.array([0.1, 0.5, 0.9]), np.array([x[0, 3], 2.0])
+    design = replicates.Design(None, {}, 11, q, (3,), points, np.empty(0))
+
+    found = replicates._sample_statistics(x, np.empty((4, 0)), design)
+
+    for row, told in zip(x, found, strict=True):
+        expected = [
+            *np.quantile(row, q, method="inverted_cdf"),
+            *(row.mean(), row.std(ddof=1), np.mean(row**3)),
+            *(np.mean(row <= point) for point in points),
+        ]
+        assert told == pytest.approx(expected, rel=1e-12)

@@ -21,7 +21,7 @@ RANKS = repr(cm.RankSwapping(10))
             STUDY.replace("sigma = 2.0", "sigma = [2, 2]"),
             "must have different names, got 'masked sigma=2' twice",
         ),
-        (STUDY.replace('"gamma"', '"gama"'), "must be a SciPy distribution, got 'gama'"),
+        (STUDY.replace('"gamma"', '"gama"'), "must be a continuous SciPy distribution, got 'gama'"),
         (STUDY.replace('"copula"', '"vine"'), "must be 'paper', 'copula' or 'file', got 'vine'"),
     ],
 )

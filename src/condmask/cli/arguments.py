@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import difflib
 import re
+import shlex
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -69,15 +70,15 @@ class Parser(argparse.ArgumentParser):
         found, rest = super().parse_known_args(*args, **options)
         if rest:
             known = [option for action in self._actions for option in action.option_strings]
-            near = difflib.get_close_matches(next((text for text in rest if text[0] == "-"), ""), known, 1)
-            self.error(f"unknown: {' '.join(rest)}" + (f"; did you mean {near[0]}?" if near else ""))
+            near = difflib.get_close_matches(next((text for text in rest if text[:1] == "-"), ""), known, 1)
+            self.error(f"unknown: {shlex.join(rest)}" + (f"; did you mean {near[0]}?" if near else ""))
         return found, rest
 
     def error(self, message: str) -> NoReturn:
         message, of_value = re.subn(r"^argument (?:-\w/)?(\S+): (?=must )", r"\1 ", message)
         if not of_value:
             self.print_usage(sys.stderr)
-        self.exit(2, f"condmask: error: {message}\n")
+        self.exit(2, f"condmask: error: {' '.join(message.split())}\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """In the words of the API, whatever the version of Python."""

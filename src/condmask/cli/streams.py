@@ -217,15 +217,15 @@ def _status(file: Any) -> os.stat_result | None:
 
 def _standard_input() -> IO[bytes]:
     """All of standard input, in a temporary file without a name."""
-    from condmask._scratch import nameless
-    from condmask.files.atomic import in_temporary_place
+    from condmask.files.atomic import temporary
 
     if sys.stdin is None:
         raise ArgumentError("standard input is closed: pipe a CSV file into it, or name the file")
     if sys.stdin.isatty():
         raise ArgumentError("standard input is a terminal: pipe a CSV file into it, or name the file")
-    with contextlib.ExitStack() as stack, in_temporary_place():
-        kept = stack.enter_context(nameless())
+    with contextlib.ExitStack() as stack:
+        kept = temporary()
+        stack.callback(kept.close)
         while (data := sys.stdin.buffer.read(BLOCK)) != b"":
             if data is None:  # a non-blocking pipe, still empty
                 select.select([sys.stdin], [], [])

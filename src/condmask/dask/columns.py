@@ -9,7 +9,7 @@ one part of it after the other. What the tasks found is put together by a tree.
 import io
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -17,6 +17,7 @@ import cloudpickle
 import numpy as np
 
 from condmask import frames
+from condmask._once import alone, once
 from condmask.dask.tree import reduced
 from condmask.frames import Labels, RemoteColumn
 from condmask.inference.parts import Combine, CompleteRows, Rows, Step, summed
@@ -135,7 +136,7 @@ class DaskTable:
         self.frame = frame
         self._parts: dict[tuple[str, ...], list[Any]] = {}  # made once for all passes over the same columns
 
-    @cached_property
+    @once
     def records(self) -> int:
         """The number of rows."""
         return len(self.frame)
@@ -166,8 +167,9 @@ class DaskTable:
 
     def _reduced(self, names: Sequence[str], function: Any, combine: Combine, content: bytes) -> Any:
         key = tuple(names)
-        if key not in self._parts:
-            self._parts[key] = self.frame[list(key)].to_delayed()
+        with alone(self, key):
+            if key not in self._parts:
+                self._parts[key] = self.frame[list(key)].to_delayed()
         return reduced(self._parts[key], function, combine, content)
 
 

@@ -11,7 +11,7 @@ from dask.base import compute, persist
 from dask.delayed import delayed
 from distributed import Client, futures_of, wait
 
-from condmask import _checks, frames
+from condmask import _checks, frames, masked_notes
 from condmask._randomness import check_rng, working_key
 from condmask.dask import gate, originals, partitions
 from condmask.dask.keys import HeldKey, client_of
@@ -105,7 +105,7 @@ def mask_table(
             f"{type(next(iter(schemes.values()))).__name__}; condmask.mask_table masks with others, in memory"
         )
     meta = frame._meta
-    before = frames.masked_columns(meta)
+    before = masked_notes.masked_columns(meta)
     for name in schemes:
         frames.table_column(meta, name)
         if name in before:
@@ -211,7 +211,7 @@ def _replaced(
         for number, (part, z, look) in enumerate(zip(parts, masked, whole.looks, strict=True))
     ]
     empty = frame._meta.iloc[:0].copy()
-    meta = frames.with_masked(empty.astype({name: whole.dtypes[name] for name in task.schemes}), noted)
+    meta = masked_notes.with_masked(empty.astype({name: whole.dtypes[name] for name in task.schemes}), noted)
     divisions = frame.divisions if frame.known_divisions else None
     return dd.from_delayed(replaced, meta=meta, divisions=divisions, prefix="released", verify_meta=False)
 
@@ -229,4 +229,4 @@ def replace(
     own = originals.same(part, task, digest, number)
     columns = originals.released(own, dict(zip(task.schemes, masked, strict=True)), task)
     columns = {name: z.astype(dtypes[name]) for name, z in columns.items()}
-    return frames.with_masked(frames.with_columns(part, columns), noted)
+    return masked_notes.with_masked(frames.with_columns(part, columns), noted)

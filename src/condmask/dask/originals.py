@@ -105,7 +105,7 @@ def _column(part: Any, name: str) -> frames.Column:
 def _strata(part: Any, names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[np.ndarray, list[Label]]:
     """The stratum of each record, crossed with the pattern of missing values of the masked columns."""
     code, strata = np.zeros(values[0].size, dtype=np.int64), [()]
-    labels = [frames.codes(frames.labels(frames.table_column(part, name))) for name in names]
+    labels = [frames.codes(frames.labels(frames.table_column(part, name), name), name) for name in names]
     for own, distinct in (*labels, *((~np.isnan(x), [False, True]) for x in values)):
         pair = code * max(len(distinct), 1) + own
         pairs, code = np.unique(pair, return_inverse=True)

@@ -72,7 +72,7 @@ def look(part: Any, task: Task) -> Look | Exception:
         beyond,
         hits,
         dict(zip(own.strata, np.bincount(own.code).tolist(), strict=True)),
-        tuple(frames.labels(frames.table_column(part, name)).dtype.kind == "O" for name in task.strata),
+        tuple(frames.labels(frames.table_column(part, name), name).dtype.kind == "O" for name in task.strata),
         own.digest(),
     )
 

@@ -191,6 +191,7 @@ def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
     names = next(iter(schemes.values())).strata
     clear: Clear | None = None
     if isinstance(scheme, Mapping):
+        frames.same_lengths(data, "data")
         columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
         parts = not_masked(names, schemes)
         whole = frames.with_index(data)

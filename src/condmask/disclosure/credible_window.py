@@ -13,7 +13,7 @@ interval holds in all is known from the file, as it is to the attacker who alway
 `CredibleWindows` are for intervals of widths that suit cells of one size.
 """
 
-from math import ceil, floor, log2
+from math import ceil, log2
 
 import numpy as np
 
@@ -38,7 +38,8 @@ def bits_for(folded: FoldCounts, wide: np.ndarray) -> np.ndarray:
     most = convolution.bits_of(folded) + 1  # half as many to a sigma as tell coins
     reach = convolution.REACH[folded.law.noise] * folded.sigma
     least = min(most, max(0, ceil(log2(2.0 * reach / MOST_OF_NOISE))))
-    return np.array([max(least, min(most, floor(log2(max(1.0, w / CELLS_PER_WIDTH))))) for w in wide])
+    fitting = np.floor(np.log2(np.maximum(1.0, wide / CELLS_PER_WIDTH)))
+    return np.clip(fitting, least, most).astype(np.int64)
 
 
 class CredibleWindows:

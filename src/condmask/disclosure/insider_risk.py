@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask import frames
+from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask._digits import line
 from condmask.disclosure import simulated_maps
@@ -170,7 +170,7 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
     """
     if not isinstance(scheme, Scheme) or not scheme.reverse_mapping:
         raise ArgumentTypeError(
-            f"scheme must be ConditionalMasking with reverse_mapping=True, got {scheme!r}"
+            f"scheme must be ConditionalMasking with reverse_mapping=True, got {_checks.shown(scheme)}"
         )
     distances = checked_distances(d)
     smallest = min(

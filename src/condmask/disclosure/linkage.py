@@ -153,16 +153,17 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
         equal[unsure] = inside - nearer[unsure]
     linked = []
     for number in numbers:
-        among = np.where(equal > 0, np.clip((number - nearer) / np.maximum(equal, 1), 0.0, 1.0), 0.0)
+        among = np.where(equal > 0, np.clip((min(number, n) - nearer) / np.maximum(equal, 1), 0.0, 1.0), 0.0)
         linked.append(float(among.mean()))
     return Linkage(
         n, int(rows.size), names, tuple(numbers), tuple(linked),
-        tuple(min(1.0, number / n) for number in numbers),
+        tuple(min(number, n) / n for number in numbers),
     )  # fmt: skip
 
 
 def _numbers(k: Any) -> list[int]:
-    numbers = [k] if isinstance(k, int | np.integer) else list(k)
+    with _checks.converting(k, "k", "a whole number or several"):
+        numbers = [k] if isinstance(k, int | np.integer) else list(k)
     if not numbers:
         raise ArgumentError("k must hold at least one number, got none")
     return [_checks.whole(number, "k", least=1, most=MOST_NEAR) for number in numbers]

@@ -3,13 +3,13 @@
 Values are counted in whole steps of a grid, where no difference is rounded.
 """
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
 from condmask._grid import Grid, default_step, grid_of, nearest
+from condmask._once import once
 from condmask.engines.counting import count
 from condmask.grids import check_fits
 from condmask.law import Law
@@ -35,12 +35,12 @@ class Original:
         self.units, self.kind, self.law = units, kind, law
         self.n, self.grid = units.size, law.grid or ONES
 
-    @cached_property
+    @once
     def values(self) -> np.ndarray:
         """The originals as they are masked, in the units of the data."""
         return self.law.from_units(self.units)
 
-    @cached_property
+    @once
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct units, ascending, and the number of records before each and in all."""
         counts = count(self.units, ONES)[0]

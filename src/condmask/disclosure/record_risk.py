@@ -133,7 +133,7 @@ def record_risk(x: Any, z: Any, scheme: Any, *, d: float, strata: Any = None) ->
     """
     distance = float(_checks.not_negative(d, "d"))
     if not isinstance(scheme, Scheme) or (scheme.law is None and not scheme.reverse_mapping):
-        raise ArgumentTypeError(f"scheme must be one that describes its noise, got {scheme!r}")
+        raise ArgumentTypeError(f"scheme must be one that describes its noise, got {_checks.shown(scheme)}")
     present, (original, masked), strata, _ = both(x, z, strata, None, scheme)
     rows = np.flatnonzero(present)
     _, law, pools = pools_of(original, scheme, strata, "record_risk")

@@ -16,12 +16,12 @@ gets its own value more often: of the rare values that the guard rails look at t
 released.
 """
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from condmask._blocks import blocks, evenly_spaced
+from condmask._once import once
 from condmask.disclosure import baselines, simulated_maps
 from condmask.disclosure.baselines import FullestWindows
 from condmask.disclosure.original import Original, distinct
@@ -61,33 +61,33 @@ class ReverseMapped(Original):
         self.scheme, self.released = scheme, released
         self._rare: dict[bytes, RareChances] = {}
 
-    @cached_property
+    @once
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
         return distinct(self.units)
 
-    @cached_property
+    @once
     def rank(self) -> np.ndarray:
         """Which of the distinct originals each record has."""
         return np.searchsorted(self.counted[0], self.units)
 
-    @cached_property
+    @once
     def shown(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct values that are released, ascending, and how many records before each and in all."""
         return distinct(self.released)
 
-    @cached_property
+    @once
     def released_for(self) -> np.ndarray:
         """What is released of each distinct original: itself, or a mean at the ends."""
         values, ranks = self.shown
         return values[np.searchsorted(ranks, self.counted[1][:-1], side="right") - 1]
 
-    @cached_property
+    @once
     def keys(self) -> Keys:
         """Where the distinct originals lie among the keys."""
         places, below = self.counted
         return Keys(places, np.diff(below), self.law.noise, self.law.sigma, self.scheme.scale)
 
-    @cached_property
+    @once
     def cuts(self) -> np.ndarray:
         """The thresholds around the released values: the first is that below the smallest."""
         return self.keys.thresholds(self.shown[1])
@@ -292,10 +292,13 @@ class Windows:
         file, keys = self.file, self.file.keys
         bins, parts, _ = self._ends(np.array([self.constant, self.constant + self.wide]))
         choice, chance = np.empty(places.size, dtype=np.int64), np.empty(places.size)
-        reverse_mapping.best_windows(
-            file.cuts[places], file.cuts[places + 1], file.law.p, self.at, self.mass, self.held, self.end,
-            self.part, self.share, bins, parts, keys.reach, keys.normal, choice, chance,
-        )  # fmt: skip
+        for start, stop in blocks(places.size):
+            some = places[start:stop]
+            reverse_mapping.best_windows(
+                file.cuts[some], file.cuts[some + 1], file.law.p, self.at, self.mass, self.held, self.end,
+                self.part, self.share, bins, parts, keys.reach, keys.normal, choice[start:stop],
+                chance[start:stop],
+            )  # fmt: skip
         return np.where(choice == reverse_mapping.CONSTANT, self.constant, self.begin[choice]), chance
 
     def around(self, rare: RareChances, kept: np.ndarray) -> np.ndarray:

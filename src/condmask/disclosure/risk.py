@@ -119,7 +119,7 @@ def risk(
     best attacker [0.41 0.66]
     """
     scheme, distances = _known(scheme), checked_distances(d)
-    if thorough:
+    if _checks.truth(thorough, "thorough"):
         boosting.check_available()
     present, _, pools = pools_of(x, scheme, strata, "risk")
     columns = None if others is None else _others(others, present)
@@ -127,7 +127,7 @@ def risk(
         _expected(pool, distances, None if columns is None else [column[rows] for column in columns])
         for rows, pool in pools
     ]
-    coins = _audited(x, scheme, strata) if audit and present.any() else None
+    coins = _audited(x, scheme, strata) if _checks.truth(audit, "audit") and present.any() else None
     result = _of_all("scheme", parts, distances, coins, scheme)
     return with_trained(result, column_beside(x, scheme, strata, others)) if thorough else result
 
@@ -180,7 +180,7 @@ def release_risk(
     """
     distances = checked_distances(d)
     if not isinstance(scheme, Scheme):
-        raise ArgumentTypeError(f"scheme must be a masking scheme, got {scheme!r}")
+        raise ArgumentTypeError(f"scheme must be a masking scheme, got {_checks.shown(scheme)}")
     present, (x, z), strata, others = both(x, z, strata, others, scheme)
     if scheme.law is None and not scheme.reverse_mapping:
         return _without_law(x, z, scheme, distances)
@@ -192,7 +192,7 @@ def release_risk(
     for rows, pool in pools:
         beside = None if columns is None else [column[rows] for column in columns]
         parts.append(_in_release(pool, masked[rows], distances, beside))
-    coins = _audited(x, scheme, strata) if audit else None
+    coins = _audited(x, scheme, strata) if _checks.truth(audit, "audit") else None
     return _of_all("release", parts, distances, coins, scheme)
 
 
@@ -321,7 +321,7 @@ def both(x: Any, z: Any, strata: Any, others: Any, scheme: Any) -> tuple[np.ndar
 
 def _known(scheme: Any) -> Any:
     if not isinstance(scheme, Scheme):
-        raise ArgumentTypeError(f"scheme must be a masking scheme, got {scheme!r}")
+        raise ArgumentTypeError(f"scheme must be a masking scheme, got {_checks.shown(scheme)}")
     if scheme.law is None and not scheme.reverse_mapping:
         raise ArgumentTypeError(
             f"{scheme!r} has no closed form of its risk; mask the file and use release_risk"
@@ -330,7 +330,7 @@ def _known(scheme: Any) -> Any:
 
 
 def checked_distances(d: Any) -> np.ndarray:
-    distances = np.atleast_1d(_checks.distances(d, "d")).ravel()
+    distances = np.atleast_1d(_checks.distances(d, "d", finite=True)).ravel()
     if not distances.size:
         raise ArgumentError("d must hold at least one distance, got none")
     return distances

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask import frames
+from condmask import _checks, frames
 from condmask._digits import finite, line
 
 LEVEL = 0.95
@@ -86,7 +86,8 @@ class Risk:
             Wilson's interval. It treats the records that are guessed rightly as independent, which is about
             right; for one file kept fixed, hits vary less.
         """
-        return wilson(self.attackers[attacker], self.records[attacker])
+        name = _checks.choice(attacker, "attacker", list(self.attackers))
+        return wilson(self.attackers[name], self.records[name])
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every attacker and distance: risk, lift over the best constant, interval, records."""

@@ -12,6 +12,7 @@ from condmask import _checks, frames
 from condmask._blocks import blocks
 from condmask._interrupts import answering
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.scheme import Scheme
 
 
 class Uniques(NamedTuple):
@@ -79,16 +80,18 @@ def uniques(data: Any, scheme: Any, *, fraction: float = 1.0) -> Uniques:
     """
     share = float(_checks.positive(fraction, "fraction"))
     if share > 1.0:
-        raise ArgumentError(f"fraction must be at most 1, got {fraction!r}")
+        raise ArgumentError(f"fraction must be at most 1, got {_checks.shown(fraction)}")
     columns = frames.design(data, "data")
     table = _complete(list(columns.values()))
     n = table[0].size
     _checks.at_least_two(n, "data")
     times = np.bincount(_times(table), minlength=3)
     once, twice = int(times[1]), int(times[2])
-    p = getattr(scheme, "p", None)
+    p = getattr(scheme, "p", None) if isinstance(scheme, Scheme) else None
     if p is None:
-        raise ArgumentTypeError(f"scheme must be one that swaps records, ConditionalMasking, got {scheme!r}")
+        raise ArgumentTypeError(
+            f"scheme must be one that swaps records, ConditionalMasking, got {_checks.shown(scheme)}"
+        )
     passed = 1.0 - (1.0 - p / (n - 1)) ** (n - 1) if scheme.shared_donors else p
     right = share * once / (share * once + 2.0 * (1.0 - share) * twice) if once else float("nan")
     return Uniques(n, once / n, passed * once / n, right)

@@ -5,7 +5,7 @@ counted in windows of its own, and what is left after a few of these is sorted.
 """
 
 from collections.abc import Iterable
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from condmask import _scratch
 from condmask._blocks import Workers, blocks, ordered_map
 from condmask._grid import ULPS, Grid
+from condmask._once import once
 from condmask.kernels.counting import count_distinct, count_window, take_distinct
 
 SAMPLE = 1 << 10  # records that suggest a window
@@ -37,11 +38,11 @@ class _ValueCounts(NamedTuple):
 class ValueCounts(_ValueCounts):
     """Distinct values in whole steps of a grid, ascending, and how many records have each."""
 
-    @cached_property
+    @once
     def n(self) -> int:
         return int(self.counts.sum())
 
-    @cached_property
+    @once
     def below(self) -> np.ndarray:
         """The number of records before each value, and in all."""
         below = _scratch.empty(self.counts.size + 1, np.int64)

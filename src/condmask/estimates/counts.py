@@ -13,6 +13,7 @@ from condmask.estimates.origin import NOWHERE, Origin
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.columns import counted_column
+from condmask.scheme import Scheme
 
 MOST_POINTS = 1 << 20  # of 16 bytes
 BY_VALUE, WIDEST = -1074, 1023  # levels: all numbers are multiples of 2^-1074, and below 2^1024
@@ -60,7 +61,8 @@ class Counts:
     """
 
     def __init__(self, scheme: Any, *, most_points: int = MOST_POINTS, origin: Origin = NOWHERE) -> None:
-        if not hasattr(scheme, "reverse_mapping"):
+        known: bool = isinstance(scheme, Scheme)
+        if not known:
             raise ArgumentTypeError(f"scheme must be ConditionalMasking, got {_checks.shown(scheme)}")
         if not isinstance(origin, Origin):
             raise ArgumentTypeError(f"origin must be an Origin, got {_checks.shown(origin)}")
@@ -178,21 +180,55 @@ class Counts:
             described, arrays = _state.unpack(data)
             grid = None if described["grid"] is None else Grid(*described["grid"])
             counts.law = Law(described["p"], described["noise"], described["sigma"], grid)
-            counts.mapped = described["mapped"] and tuple(described["mapped"])
-            counts.shared_donors = described["shared_donors"]
+            counts.mapped = None if described["mapped"] is None else tuple(described["mapped"])
+            counts.shared_donors = _checks.truth(described["shared_donors"], "shared_donors")
             counts.strata, counts.codes = _checks.strata(described["strata"]), tuple(described["codes"])
             group, patterns, shift = described["origin"]
             counts.origin = Origin(group, tuple(patterns), tuple(shift))
-            counts.most_points, counts.level = described["most"], described["level"]
+            counts.most_points = _checks.whole(described["most"], "most_points", least=2)
+            counts.level = _checks.whole(described["level"], "level", least=counts._finest)
             counts.value_counts = ValueCounts(arrays["values"], arrays["counts"])
             counts.pairs = arrays["pairs"]
-        except (ValueError, KeyError, TypeError) as error:
+            counts._check_state()
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise ArgumentError(
                 f"data must be the bytes of Counts, got {len(data)} bytes that are not"
             ) from error
         return counts
 
     # --- private ---
+
+    def _check_state(self) -> None:
+        """Refuse a state that no updates could have led to; its digest holds for whoever wrote it."""
+        p, _, sigma, grid = self.law
+        _checks.not_negative(p, "p")
+        _checks.deviation(sigma)
+        for number in (*(grid or ()), *self.codes, *self.origin.shift):
+            _checks.real(number, "state", "a number")
+        values, counts = self.value_counts
+        sound = (
+            p < 1.0
+            and self.law.noise in ("normal", "laplace")
+            and (grid is None or (grid.numerator > 0.0 and grid.denominator > 0.0))
+            and (grid is None) == (self.mapped is not None)
+            and self.level <= WIDEST
+            and values.dtype == np.float64
+            and counts.dtype == np.int64
+            and values.ndim == 1
+            and values.shape == counts.shape
+            and bool(np.isfinite(values).all())
+            and bool((np.diff(values) > 0.0).all())
+            and (self.mapped is not None or bool((values == np.floor(values)).all()))
+            and bool((counts > 0).all())
+            and counts.sum(dtype=np.float64) <= _checks.LARGEST_EXACT_INTEGER
+            and self.pairs.dtype == np.float64
+            and self.pairs.shape == (6,)
+            and bool(np.isfinite(self.pairs).all())
+            and isinstance(self.origin.group, str | None)
+            and all(isinstance(name, str) for name in self.origin.patterns)
+        )
+        if not sound:
+            raise ArgumentError("no state of Counts")
 
     @property
     def _finest(self) -> int:

@@ -69,7 +69,7 @@ class Distribution(Shared):
         array([0.2609, 0.911 ])
         """
         points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
-        if not monotone:
+        if not _checks.truth(monotone, "monotone"):
             _checks.choice(method, "method", METHODS)
             return shaped(self._values(points.ravel(), bandwidth, tol, method), points)
         if method not in ("auto", "grid", "lattice"):

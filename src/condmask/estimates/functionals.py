@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from condmask import _checks
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.inference.function_variance import checked, known, means_of
@@ -56,6 +57,7 @@ class Functionals(Shared):
         >>> bool(abs(gap - np.mean(np.maximum(15_000 - incomes, 0) / 15_000)) < 0.01)
         True
         """
+        floor = None if floor is None else _checks.real(floor, "floor", "None or a number")
         function = checked(g, floor)
         self._refuse_additive()
         return known(means_of([function], self._sample)[0].psi).item()
@@ -96,6 +98,7 @@ class Functionals(Shared):
         >>> bool(found.low < np.log(incomes).mean() < found.high)
         True
         """
+        floor = None if floor is None else _checks.real(floor, "floor", "None or a number")
         function = checked(g, floor)
         self._refuse_additive()
         level, _ = multiplier(confidence_level)

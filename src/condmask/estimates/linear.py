@@ -293,6 +293,7 @@ class LinearEstimates(ByName, Shared):
         True
         """
         options = self._options(confidence_level, target, clusters, population_size)
+        intercept = _checks.truth(intercept, "intercept")
         n, design = self._row.size, frames.design(self._design(W, intercept=intercept), "W")
         for name, column in design.items():
             _checks.same_length(column, name, n, "z")

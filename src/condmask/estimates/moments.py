@@ -80,7 +80,7 @@ class Moments(Shared):
         -----
         Recursion of Theorem 2.1; raw moments are exactly unbiased.
         """
-        order = _checks.order(order, "order")
+        order, central = _checks.order(order, "order"), _checks.truth(central, "central")
         return moment_intervals.moment(self._sample, order, central=central)[0]
 
     @by_replicate()
@@ -148,7 +148,10 @@ class Moments(Shared):
         2, intervals cover less often than they say unless there are very many records; so do intervals from
         data that are not masked (docs/inference.rst, "Coverage").
         """
-        order = _checks.order(order, "order", most=_checks.MOST_ORDER // 2)
+        order, central = (
+            _checks.order(order, "order", most=_checks.MOST_ORDER // 2),
+            _checks.truth(central, "central"),
+        )
         name = f"the {'central' if central else 'raw'} moment of order {order}"
         return self._moment_interval(order, central, name, confidence_level, target)
 

@@ -205,7 +205,7 @@ class Pairs(ByName, Shared):
             return products_of_counts(*self._pairs, self._law, self.scheme.strata, self.origin.patterns)
         other = self._by_name(other, "other", masked=True)
         w = self._values_of_other(other)
-        law_of_w = getattr(other, "_law", None)
+        law_of_w = other._law if isinstance(other, Pairs) else None
         if self.scheme.reverse_mapping and law_of_w is not None:
             return reverse_pairs.joint(self._reverse_mapped, other._reverse_mapped)
         return PairSums(self._pseudo_values(), w, law_of_w).product
@@ -214,7 +214,7 @@ class Pairs(ByName, Shared):
         """The column and the other one, for an interval."""
         self._records_for("an interval of two columns", "fourth moments of its pairs")
         other = self._by_name(other, "other", masked=True)
-        law_of_w = getattr(other, "_law", None)
+        law_of_w = other._law if isinstance(other, Pairs) else None
         if self.scheme.reverse_mapping and law_of_w is not None:
             raise UndefinedError(
                 "other must be a column that was not masked for an interval after reverse mapping: the "

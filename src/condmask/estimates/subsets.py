@@ -55,7 +55,7 @@ class Selection(Shared):
         True
         """
         records = self._records_here("a part of them", "records")
-        chosen, masked = np.asarray(rows), records.z
+        chosen, masked = _checks.array(rows, "rows", "True or False for each record"), records.z
         if chosen.dtype != np.bool_ or chosen.shape != masked.shape:
             raise ArgumentError(
                 f"rows must be True or False for each of {masked.size} records, got {chosen.dtype} of "

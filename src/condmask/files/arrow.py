@@ -9,10 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from condmask._blocks import BLOCK
+from condmask.arrow_memory import validated
 from condmask.errors import ArgumentError
 from condmask.files.arrow_schema import released_schema
-from condmask.files.arrow_types import parts_of, plain, released_columns, released_type
-from condmask.files.atomic import Fingerprint, Output, fingerprint
+from condmask.files.arrow_source import ArrowSource, BatchSource
+from condmask.files.arrow_types import parts_of, plain, released_columns, released_type, taken
+from condmask.files.atomic import FileError, Fingerprint, Output, fingerprint
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.metadata import from_json
 from condmask.files.sampling import by_piece, cheap_rows
@@ -23,13 +25,16 @@ class ArrowFile:
     """The columns of an Arrow IPC file; the base for other files that Arrow reads."""
 
     kind = "Arrow"
+    _opens: type[ArrowSource] = BatchSource
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self._before = path, fingerprint(path)
         self.kept: tuple[str, ...] = ()  # of the notes on it
         try:
             self.schema = self._schema()
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        except FileError:
+            raise
+        except (pa.ArrowException, OSError) as error:
             raise ArgumentError(f"{path} is no readable {self.kind} file: {line(error)}") from None
         self.names = self.schema.names
 
@@ -91,24 +96,34 @@ class ArrowFile:
         columns = rows.columns
         types = {name: released_type(self.schema.field(name).type, *columns[name]) for name in columns}
         schema = released_schema(self.schema, types, metadata, nulls=rows.nulls, keep=self.kept)
-        with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source) as file:
-            options = pa.ipc.IpcWriteOptions(compression=_compression(file))
+        with self._open(None) as file:
+            first = [self._batch(file, 0)] if file.num_record_batches else []
+            options = pa.ipc.IpcWriteOptions(compression=_compression(first))
             with pa.ipc.new_file(target, schema, options=options) as writer:
                 for number in range(file.num_record_batches):
-                    batch = self._batch(file, number)
+                    batch = first.pop() if first else self._batch(file, number)
                     arrays = released_columns(batch, rows, types)
                     writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+                    del batch, arrays  # two at a time may be too many
 
     @contextmanager
     def errors(self) -> Iterator[None]:
         """Errors while a part of the file is read, as one sentence that names it."""
         try:
             yield
+        except FileError:
+            raise
         except (pa.ArrowException, OSError) as error:
             raise ArgumentError(f"{self.path} cannot be read: {line(error)}") from error
 
+    @contextmanager
+    def source(self) -> Iterator[Any]:
+        """The file, opened again; refused if it is not the one whose schema was read."""
+        with self._opens(self.path, self._before) as source, pa.PythonFile(source, mode="r") as file:
+            yield file
+
     def _schema(self) -> Any:
-        with pa.memory_map(str(self.path)) as source:
+        with self.source() as source:
             return pa.ipc.open_file(source).schema
 
     def _batches(self, names: list[str] | None, labels: Sequence[str]) -> Iterator[Any]:
@@ -119,11 +134,19 @@ class ArrowFile:
                     yield batch.slice(start, BLOCK)
 
     def _batch(self, file: Any, number: int) -> Any:
-        """A validated record batch: Arrow does not check the places of texts in the file."""
+        """A record batch."""
         with self.errors():
             batch = file.get_batch(number)
-            for column in batch.columns:
-                _without_letters(column).validate(full=True)
+            batch.validate()  # whether its columns have its length
+        return self._sound(batch)
+
+    def _sound(self, batch: Any) -> Any:
+        """A record batch; refused where the memory of a column is not what its type says."""
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            try:
+                validated(column)
+            except pa.ArrowException:  # which may show a value
+                raise FileError(f"{self.path} cannot be read: its column {name!r} is damaged") from None
         return batch
 
     def _sizes(self, name: str) -> np.ndarray:
@@ -135,30 +158,24 @@ class ArrowFile:
         """A column in some rows of some record batches."""
         with self._open([name]) as file:
             for number, rows in pieces:
-                yield self._batch(file, number).column(0).take(pa.array(rows))
+                yield taken(self._batch(file, number).column(0), rows)
 
     @contextmanager
     def _open(self, names: list[str] | None) -> Iterator[Any]:
         """The file with some of its columns."""
         positions = None if names is None else [self.names.index(name) for name in names]
         options = pa.ipc.IpcReadOptions(included_fields=positions)
-        with pa.memory_map(str(self.path)) as source, pa.ipc.open_file(source, options=options) as file:
-            yield file
+        with self.source() as source:
+            with self.errors():
+                file = pa.ipc.open_file(source, options=options)
+            with file:
+                yield file
 
 
-def _without_letters(column: Any) -> Any:
-    """A column with the places of its texts, but without the bytes, which need not be UTF-8."""
-    if pa.types.is_dictionary(column.type):
-        return pa.DictionaryArray.from_arrays(column.indices, _without_letters(column.dictionary), safe=False)
-    if pa.types.is_string(column.type):
-        return column.view(pa.binary())
-    return column.view(pa.large_binary()) if pa.types.is_large_string(column.type) else column
-
-
-def _compression(file: Any) -> str | None:
-    """Zstandard where the first batch is compressed. With what, Arrow does not tell; that it is shows in its
-    buffers, which are memory of their own then, and not the mapped file."""
-    columns = file.get_batch(0).columns if file.num_record_batches else []
+def _compression(batches: Sequence[Any]) -> str | None:
+    """Zstandard where batches are compressed. With what, Arrow does not tell; that they are shows in their
+    buffers, which are memory of their own then, and not the bytes of the file, which nobody may write to."""
+    columns = [column for batch in batches for column in batch.columns]
     buffers = [buffer for column in columns for buffer in column.buffers() if buffer is not None]
     return "zstd" if any(buffer.is_mutable for buffer in buffers) else None
 

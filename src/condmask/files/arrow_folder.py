@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from condmask._blocks import BLOCK
+from condmask._once import once
 from condmask.errors import ArgumentError
 from condmask.files.arrow import ArrowFile
-from condmask.files.arrow_types import parts_of, plain
+from condmask.files.arrow_types import parts_of, plain, taken
 from condmask.files.formats import Part, Sample
 from condmask.files.part_files import PartFiles
 from condmask.files.sampling import by_piece, cheap_rows
@@ -45,18 +45,18 @@ class ArrowFiles:
         """Nothing more: everything is in the files."""
         return {}
 
-    @cached_property
+    @once
     def starts(self) -> list[int]:
         """The first row of each file in the table."""
         sizes = [sizes.sum() for sizes in self._sizes]
         return [0, *np.cumsum(sizes, dtype=np.int64)[:-1].tolist()]
 
-    @cached_property
+    @once
     def rows(self) -> int:
         """The number of rows."""
         return int(sum(sizes.sum() for sizes in self._sizes))
 
-    @cached_property
+    @once
     def _sizes(self) -> list[np.ndarray]:
         """The rows of each piece of each file."""
         return [file._sizes(self.names[0]).astype(np.int64) for file in self.files]
@@ -114,10 +114,10 @@ class ArrowFiles:
         file, sizes = self.files[k], self._sizes[k]
         if sizes.sum() <= BLOCK:
             starts = np.cumsum(sizes) - sizes
-            rows = pa.array(np.concatenate([starts[piece] + some for piece, some in pieces]))
+            rows = np.concatenate([starts[piece] + some for piece, some in pieces])
             with suppress(TypeError, ValueError):  # lists, or not decoded: one column by one, then
                 table = pa.Table.from_batches(file.batches(list(names)))
-                return {name: plain(table.column(name).combine_chunks().take(rows), name) for name in names}
+                return {name: plain(taken(table.column(name).combine_chunks(), rows), name) for name in names}
         return file.columns_in(names, pieces)
 
 

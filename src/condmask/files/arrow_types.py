@@ -6,6 +6,7 @@ room for, where the grid of the scheme has no finer decimals; else they become f
 """
 
 import contextlib
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -24,17 +25,46 @@ LARGEST_POWER = 22  # of ten that float64 holds exactly
 
 
 def unwrapped(column: Any) -> Any:
-    """The numbers of an Arrow array that wraps them: in a dictionary, or as an extension type."""
-    if isinstance(column, pa.ExtensionArray):
-        return unwrapped(column.storage)
+    """The values of an Arrow array that wraps them: in a dictionary, in runs, or as an extension type."""
+    column = _stored(column)
     return unwrapped(column.dictionary_decode()) if pa.types.is_dictionary(column.type) else column
+
+
+def taken(column: Any, rows: np.ndarray) -> Any:
+    """Some rows of an Arrow array of any plain type."""
+    return _stored(column).take(pa.array(rows))
+
+
+def _stored(column: Any) -> Any:
+    """An Arrow array without runs, views and extension types around its values, or around its dictionary: few
+    of Arrow's functions take these."""
+    if isinstance(column, pa.ExtensionArray):
+        return _stored(column.storage)
+    if pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
+        whole = pa.large_string() if pa.types.is_string_view(column.type) else pa.large_binary()
+        return (_without_views_of_nulls(column) if column.null_count else column).cast(whole)
+    if not pa.types.is_run_end_encoded(column.type):
+        return column
+    ends = values_of(column.run_ends, np.dtype(str(column.run_ends.type)))
+    runs = np.searchsorted(ends, column.offset + np.arange(len(column)), side="right")
+    return _stored(column.values).take(pa.array(runs))
+
+
+def _without_views_of_nulls(column: Any) -> Any:
+    """An Arrow array of views; those of nulls may point anywhere, which neither a check nor a cast minds."""
+    _, memory, *texts = column.buffers()
+    present = ~null(column)
+    views = np.frombuffer(memory, dtype=np.int64)[2 * column.offset :][: 2 * len(column)].reshape(-1, 2)
+    buffers = [pa.array(present).buffers()[1], pa.py_buffer(views * present[:, None]), *texts]
+    return pa.Array.from_buffers(column.type, len(column), buffers)
 
 
 def unwrapped_type(dtype: Any) -> Any:
     """The type of `unwrapped` of an array of this type."""
     if isinstance(dtype, pa.BaseExtensionType):
         return unwrapped_type(dtype.storage_type)
-    return unwrapped_type(dtype.value_type) if pa.types.is_dictionary(dtype) else dtype
+    wrapped = pa.types.is_dictionary(dtype) or pa.types.is_run_end_encoded(dtype)
+    return unwrapped_type(dtype.value_type) if wrapped else dtype
 
 
 def numbers(column: Any, name: str, row: int) -> tuple[np.ndarray, str]:
@@ -69,8 +99,11 @@ def plain(column: Any, name: str) -> np.ndarray:
     dtype = unwrapped_type(column.type)
     if pa.types.is_boolean(dtype):
         return numbers(unwrapped(column).cast(pa.uint8()), name, 0)[0]
-    if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
-        since = unwrapped(column).cast(pa.timestamp("us", getattr(dtype, "tz", None)), safe=False)
+    if pa.types.is_float16(dtype):
+        column = unwrapped(column)
+        return np.where(null(column), np.nan, values_of(column, np.float16).astype(np.float64))
+    if time := _in_microseconds(dtype):
+        since = unwrapped(column).cast(time, safe=False)
         return numbers(since.cast(pa.int64()), name, 0)[0] / MICROSECONDS
     with contextlib.suppress(TypeError, ValueError):  # no numbers, or whole ones too large
         return numbers(column, name, 0)[0]
@@ -78,24 +111,38 @@ def plain(column: Any, name: str) -> np.ndarray:
     return np.asarray(np.array(distinct, dtype=object)[code])
 
 
+def _in_microseconds(dtype: Any) -> Any:
+    """The type of times, times of a day or durations of this type in microseconds; None for other types."""
+    if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
+        return pa.timestamp("us", getattr(dtype, "tz", None))
+    if pa.types.is_time(dtype):
+        return pa.time64("us")
+    return pa.duration("us") if pa.types.is_duration(dtype) else None
+
+
 def labels_of(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     """A column of any plain type, in codes and the distinct values they stand for, None the last."""
     if not pa.types.is_dictionary(column.type):
         try:
-            column = column.dictionary_encode()
+            column = _wide(_stored(column))
+            column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         except pa.ArrowNotImplementedError:
             raise ArgumentTypeError(f"{name} must hold labels, got {column.type}") from None
     code = values_of(column.indices.cast(pa.int64()), np.int64)
     if column.indices.null_count:
         code = np.where(null(column.indices), len(column.dictionary), code)
-    return code, [*_distinct(column.dictionary), None]
+    return code, [*_distinct(column.dictionary, name), None]
 
 
-def _distinct(labels: Any) -> list[Any]:
+def _distinct(labels: Any, name: str) -> list[Any]:
     """Labels as objects; text that is not UTF-8, which some writers allow, with its bytes escaped."""
     try:
         return list(labels.to_pylist())
-    except UnicodeDecodeError:
+    except (ArithmeticError, ValueError) as error:
+        if not isinstance(error, UnicodeDecodeError) or pa.types.is_temporal(labels.type):
+            raise ArgumentError(
+                f"{name} must hold times and decimals that Python has, to be labels, got others"
+            ) from None
         texts = labels.cast(pa.large_binary()).to_pylist()
         return [None if text is None else text.decode("utf-8", "backslashreplace") for text in texts]
 
@@ -183,14 +230,19 @@ def _gaps(masked: Any, original: Any, missing: np.ndarray | None, nulls: bool) -
 def _decimals(column: Any) -> np.ndarray:
     """Decimals as the numbers next to them."""
     scale, gaps = column.type.scale, null(column)
-    if column.type.bit_width < 128:
-        column = column.cast(pa.decimal128(WIDEST[0], scale))
+    column = _wide(column)
     if column.type.bit_width == 128 and 0 <= scale <= LARGEST_POWER:
         units, above = values_of(column, np.dtype((np.int64, 2))).T
         small = (above == units >> 63) & (np.abs(units) <= _checks.LARGEST_EXACT_INTEGER)
         if (small | gaps).all():  # a division rounds once
             return np.asarray(units / 10.0**scale)
     return values_of(column.cast(pa.string()).cast(pa.float64()), np.float64)
+
+
+def _wide(column: Any) -> Any:
+    """An Arrow array whose decimals, if it holds any, have 128 bits or more, as most functions need."""
+    narrow = pa.types.is_decimal(column.type) and column.type.bit_width < 128
+    return column.cast(pa.decimal128(WIDEST[0], column.type.scale)) if narrow else column
 
 
 def with_decimals(z: np.ndarray, dtype: Any, decimals: int, name: str) -> Any:
@@ -218,5 +270,6 @@ def values_of(array: Any, dtype: Any) -> np.ndarray:
     dtype = np.dtype(dtype)
     if len(array) == 0:
         return np.empty((0, *dtype.shape), dtype.base)
-    memory = np.frombuffer(array.buffers()[1], dtype.base).reshape(-1, *dtype.shape)
-    return memory[array.offset : array.offset + len(array)]
+    stop = array.offset + len(array)  # behind which a buffer may have any number of bytes
+    memory = np.frombuffer(array.buffers()[1], dtype.base, stop * math.prod(dtype.shape))
+    return memory.reshape(-1, *dtype.shape)[array.offset :]

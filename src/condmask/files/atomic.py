@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from condmask._scratch import nameless
 from condmask.errors import CondmaskError
@@ -44,21 +44,58 @@ def hidden_name(path: Path, suffix: str) -> Path:
 
 
 @contextmanager
-def spool() -> Iterator[Callable[[], IO[bytes]]]:
-    """Temporary files without a name, which disappear with the process, however it ends."""
-    with ExitStack() as opened, in_temporary_place():
-        yield lambda: opened.enter_context(nameless())
+def spool(takes: str = "") -> Iterator[Callable[[], IO[bytes]]]:
+    """Temporary files without a name, which disappear with the process, however it ends.
+
+    ``takes`` is what errors say of the room that is needed.
+    """
+    with ExitStack() as opened:
+
+        def create() -> IO[bytes]:
+            file = temporary(takes)
+            opened.callback(file.close)
+            return file
+
+        yield create
+
+
+def temporary(takes: str = "") -> IO[bytes]:
+    """A temporary file without a name."""
+    return cast("IO[bytes]", _Temporary(takes))
+
+
+class _Temporary:
+    """A file whose errors name its place, and not a file that is read or written meanwhile."""
+
+    def __init__(self, takes: str) -> None:
+        self._takes = takes
+        with in_temporary_place(takes):
+            self._file = nameless(buffering=0)
+
+    def write(self, data: bytes) -> int:
+        with in_temporary_place(self._takes):
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        return len(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
 
 
 @contextmanager
-def in_temporary_place() -> Iterator[None]:
-    """If the folder for temporary files is full, say so in one sentence that names it."""
+def in_temporary_place(takes: str = "") -> Iterator[None]:
+    """What fails in the folder for temporary files, as one sentence that names it."""
     try:
         yield
+    except FileError:
+        raise
     except OSError as error:
-        if error.errno != errno.ENOSPC or isinstance(error, FileError):
-            raise
-        raise FileError(f"{tempfile.gettempdir()}: {reason(error)}; set TMPDIR to another folder") from error
+        try:
+            place = f"{tempfile.gettempdir()}: {reason(error)}"
+        except FileNotFoundError as nowhere:
+            place = str(nowhere.strerror)
+        raise FileError(f"{place}{takes}; set TMPDIR to another folder") from error
 
 
 class Output:
@@ -149,17 +186,10 @@ class StreamOutput(Output):
     def __init__(self, final: Path, *, hashed: bool = False) -> None:
         self.final, self._hidden, self.closed = final, None, False
         self._digest = hashlib.sha256() if hashed else None
-        with in_temporary_place():
-            self._file = nameless()
-
-    def write(self, data: Any) -> int:
-        with in_temporary_place():
-            return super().write(data)
+        self._file = temporary()
 
     def finish(self) -> None:
         """Everything is in the file."""
-        with in_temporary_place():
-            self._file.flush()
 
     def publish(self) -> None:
         OPENED[self.final].kept = self._file
@@ -181,9 +211,15 @@ def fingerprint(path: Path) -> Fingerprint:
         status = OPENED[path].status() if path in OPENED else path.stat()
     except FileNotFoundError:
         return None
-    if status is None:
-        return None
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    return None if status is None else fingerprint_of(status)
+
+
+def fingerprint_of(status: os.stat_result) -> tuple[int, ...]:
+    """The fingerprint of a file of this status.
+
+    The time of writing can be set back, that of the last change of the status cannot.
+    """
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Writing batches of rows to a file of any format."""
 
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,21 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from condmask.errors import ArgumentError
+from condmask.files.arrow import line
 from condmask.files.arrow_schema import released_schema
 from condmask.files.arrow_types import numbers, released_columns, released_type
-from condmask.files.atomic import Output
+from condmask.files.atomic import FileError, Output
 from condmask.files.csv_numbers import formatted
 from condmask.files.formats import ROOMY, Rows, format_of
 from condmask.files.parquet_footer import footer_bytes, read_footer, written_by
-from condmask.files.parquet_readback import as_parquet, check_written, head_of, is_compared
+from condmask.files.parquet_readback import HEAD, as_parquet, check_written, head_of, is_compared
 from condmask.files.recoding import compressed_writer
 
 GROUP = 1 << 20  # rows of a row group, or some more
 
 
 def write_batches(
+    source: Path,
     schema: Any,
     batches: Iterable[Any],
     target: Output,
@@ -30,7 +33,26 @@ def write_batches(
     metadata: dict[str, Any],
     keep: Collection[str] = (),
 ) -> None:
-    """Write batches of rows, some columns masked, in the format of the target's name; keep these notes."""
+    """Write batches of rows of a source, some columns masked, in the format of the target's name; keep these
+    notes."""
+    try:
+        _write(schema, batches, target, rows, metadata, keep)
+    except (pa.ArrowException, OSError) as error:  # a type that the target has not
+        if isinstance(error, FileError) or getattr(error, "errno", None) is not None:
+            raise
+        raise ArgumentError(
+            f"{source} cannot become {target.final.name}: {line(error)}; drop or cast that column"
+        ) from error
+
+
+def _write(
+    schema: Any,
+    batches: Iterable[Any],
+    target: Output,
+    rows: Rows,
+    metadata: dict[str, Any],
+    keep: Collection[str],
+) -> None:
     columns = rows.columns
     types = {name: released_type(schema.field(name).type, *columns[name]) for name in columns}
     schema = released_schema(schema, types, metadata, nulls=rows.nulls, keep=keep)
@@ -53,9 +75,9 @@ def _write_parquet(schema: Any, batches: Iterator[Any], target: Output, rows: Ro
     begun, heads = rows.done, {}
     with pq.ParquetWriter(target, schema) as writer:
         for number, held in enumerate(_groups(batches)):
-            if is_compared(number):
-                heads[number] = head_of(held[0])
             table = pa.Table.from_batches(held)
+            if is_compared(number):  # the first batch may have fewer rows
+                heads[number] = head_of(*table.slice(0, HEAD).combine_chunks().to_batches())
             writer.write_table(table, row_group_size=max(1, table.num_rows))
     with target.read_back() as written:
         footer = read_footer(written, target.final)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from condmask.errors import ArgumentError
-from condmask.files.arrow import ArrowFile, line
+from condmask.files.arrow import ArrowFile
 from condmask.files.atomic import Fingerprint, Output
 from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile
@@ -75,7 +75,9 @@ class Converted:
         batches: Iterable[Any]
         keep: tuple[str, ...] = ()
         if isinstance(self.original, ArrowFile):
-            schema, batches, keep = self.original.schema, self.original.batches(), self.original.kept
+            one = format_of(target.final) == "Arrow"
+            batches = _with_one_dictionary(self.original) if one else self.original.batches()
+            schema, keep = self.original.schema, self.original.kept
         else:
             assert isinstance(self.original, CsvFile)
             masked, texts = set(rows.columns), text_reader(self.original)
@@ -87,12 +89,28 @@ class Converted:
                 types = [pa.float64() if name in masked else pa.string() for name in self.names]
                 schema = pa.schema(list(zip(self.names, types, strict=True)))
             batches = (_typed(batch, schema, self.original, masked) for batch in texts())
-        try:
-            write_batches(schema, batches, target, rows, metadata, keep)
-        except pa.ArrowException as error:  # a type that the target has not
-            raise ArgumentError(
-                f"{self.path} cannot become {target.final.name}: {line(error)}; drop or cast that column"
-            ) from error
+        write_batches(self.path, schema, batches, target, rows, metadata, keep)
+
+
+def _with_one_dictionary(table: ArrowFile) -> Iterator[Any]:
+    """The batches of a file, in which a column has one dictionary, as it must in an Arrow file."""
+    names = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
+    if len(set(table.names)) < len(table.names) or not names:
+        yield from table.batches()
+        return
+    shared: dict[str, Any] = {}
+    for batch in table.batches(names):
+        for name in names:
+            own = batch.column(name).dictionary
+            shared[name] = pc.unique(pa.concat_arrays([shared.get(name, own), own]))
+    for batch in table.batches():
+        for name in names:
+            k, column = table.names.index(name), batch.column(name)
+            places = pc.index_in(column.dictionary, shared[name]).take(column.indices)
+            places = places.cast(column.type.index_type)
+            coded = pa.DictionaryArray.from_arrays(places, shared[name], ordered=column.type.ordered)
+            batch = batch.set_column(k, batch.schema.field(k), coded)
+        yield batch
 
 
 def typed(table: CsvFile, texts: Iterable[Any], masked: set[str], strata: Collection[str]) -> Any:

@@ -82,7 +82,7 @@ class CsvFile:
         if beside is None:
             return {}
         try:
-            published = json.loads(beside.read_text())["csv"]
+            published = json.loads(beside.read_text(encoding="utf-8"))["csv"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return {}
         return published if isinstance(published, dict) else {}

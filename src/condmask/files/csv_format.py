@@ -17,7 +17,7 @@ import numpy as np
 from condmask import _checks
 from condmask.errors import ArgumentError
 from condmask.files.recoding import open_bytes, open_utf8, read_bytes, working
-from condmask.kernels.csv_scan import find_fields
+from condmask.kernels.csv_scan import QUOTE, find_fields
 
 DELIMITERS = ",;\t|"
 NAMES = {"\t": "a tab"}
@@ -30,8 +30,9 @@ MARKS = {  # at the beginning of a file; the longer first
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 SAMPLE = 1 << 16  # bytes from which a dialect is told
-LONGEST = 1 << 26  # bytes of a header
+LONGEST = 1 << 22  # bytes of a header; a quote left open must not make a header of the records
 ASCII = bytes(range(128))
+QUOTE_OR_BREAK = re.compile(rb'["\n]')
 SEPARATOR = re.compile(rb"sep=([^\r\n])\r?\n", re.IGNORECASE)
 
 
@@ -73,7 +74,7 @@ class CsvFormat:
         if self.delimiter is not None and not _can_delimit(self.delimiter):
             raise ArgumentError(
                 "delimiter must be one character other than a letter, digit, quote or line break, got "
-                f"{self.delimiter!r}"
+                f"{_checks.shown(self.delimiter)}"
             )
         if self.decimal is not None:
             _checks.choice(self.decimal, "decimal", (".", ","))
@@ -116,29 +117,34 @@ class Dialect(NamedTuple):
             encoding = _encoding_of(path, start, form.encoding)
             inner = working(encoding)
             if inner == encoding:
-                preamble, header, rest = _header(path, file, start)
+                preamble, header, rest = _header(path, file, start, form.delimiter)
         if inner != encoding:
             with open_utf8(path, encoding) as recoded:
-                preamble, header, rest = _header(path, recoded, read_bytes(path, recoded, SAMPLE))
+                start = read_bytes(path, recoded, SAMPLE)
+                preamble, header, rest = _header(path, recoded, start, form.delimiter)
         try:
             text = header.removeprefix(BOM).decode(inner).rstrip("\r\n")
         except UnicodeDecodeError:
             raise not_encoded(path, encoding, 1) from None
         if not text.strip():
             raise ArgumentError(f"{path} is empty: it has no header")
-        outside = "".join(text.split('"')[::2])  # quoted names may hold delimiters
-        delimiter = form.delimiter or preamble.removeprefix(BOM)[4:5].decode("latin-1") or None
+        delimiter = form.delimiter or _given_above(preamble)
+        outside = _unquoted(text, delimiter or DELIMITERS)  # quoted names may hold delimiters
         if delimiter is None and ".tsv" in path.suffixes[-2:]:
             delimiter = "\t"
         if delimiter is None:
             delimiter = _delimiter_of(path, outside, rest, form.decimal)
         blank = 0 < outside.count(delimiter) == outside.count(delimiter + " ")
         try:
-            names = next(
-                csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=blank)
+            names, *more = csv.reader(
+                io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=blank, strict=True
             )
         except csv.Error as error:
             raise ArgumentError(f"{path} has a header that is not a line of CSV: {error}") from None
+        if more:  # which would be copied, as what stands before the records is
+            raise ArgumentError(
+                f"{path} must have a header of one line that a line feed ends, got {1 + len(more)} lines"
+            )
         decimal = form.decimal or ("." if delimiter == "," else None)
         return cls(delimiter, decimal, encoding, form.na, blank, preamble + header, names)
 
@@ -180,8 +186,8 @@ def _encoding_name(name: Any) -> str:
     rule = "encoding must be UTF-8, UTF-16, UTF-32 or one that has a byte for each character, got"
     try:
         codec = codecs.lookup(name).name
-    except (LookupError, TypeError):
-        raise ArgumentError(f"{rule} {name!r}") from None
+    except (LookupError, TypeError, ValueError):
+        raise ArgumentError(f"{rule} {_checks.shown(name)}") from None
     if codec.startswith(("utf-16", "utf-32")):
         return codec
     if codec in ("utf-8", "utf-8-sig", "ascii"):
@@ -216,27 +222,53 @@ def _encoding_of(path: Path, start: bytes, given: str | None) -> str:
     return "utf-8"
 
 
-def _header(path: Path, file: Any, text: bytes) -> tuple[bytes, bytes, bytes]:
+def _header(path: Path, file: Any, text: bytes, delimiter: str | None) -> tuple[bytes, bytes, bytes]:
     """The text before the header (``sep=;``, as Excel writes), the header, and some text after it.
 
     ``text`` was read from the file, which is read further if the header is longer; a header may have line
     breaks within quotes.
     """
     first = text.removeprefix(BOM)
+    begin = len(text) - len(first)
     separator = SEPARATOR.match(first)
-    preamble = text[: len(text) - len(first) + separator.end()] if separator else b""
-    begin, at, quotes = len(preamble), len(preamble), 0
-    while True:
-        end = text.find(b"\n", at)
-        quotes += text.count(b'"', at, end if end >= 0 else len(text))
-        if end >= 0 and quotes % 2 == 0:
-            return preamble, text[begin : end + 1], text[end + 1 :]
-        at = end + 1 if end >= 0 else len(text)
-        if end < 0:
-            more = read_bytes(path, file, max(SAMPLE, len(text))) if len(text) <= LONGEST else b""
-            if not more:
-                return preamble, text[begin:], b""
-            text += more
+    above = begin + separator.end() if separator else 0
+    begin = max(begin, above)
+    marks = (delimiter or _given_above(text[:above]) or DELIMITERS).encode()
+    end, quoted = _end_of_header(text, begin, marks)
+    if end == 0 and (more := read_bytes(path, file, LONGEST)):
+        text += more
+        end, quoted = _end_of_header(text, begin, marks)
+    if end == 0 and (quoted or len(text) > LONGEST):
+        raise ArgumentError(
+            f"{path} must have a header of at most {LONGEST >> 20} MB in which every quote is closed"
+        )
+    end = end or len(text)
+    return text[:above], text[above:end], text[end:]
+
+
+def _given_above(preamble: bytes) -> str | None:
+    """The delimiter that stands above the header."""
+    return preamble.removeprefix(BOM)[4:5].decode("latin-1") or None
+
+
+def _end_of_header(text: bytes, begin: int, marks: bytes) -> tuple[int, bool]:
+    """Where the header ends, or 0 if the text ends before, and then whether within quotes."""
+    quoted, closed = False, -1
+    for found in QUOTE_OR_BREAK.finditer(text, begin):
+        at = found.start()
+        if quoted and text[at] == QUOTE:
+            quoted, closed = False, at
+        elif text[at] == QUOTE:  # begins a quoted name, goes on with it if doubled, or is part of a bare one
+            before = text[max(begin, at - 2) : at]
+            quoted = closed == at - 1 or before.removesuffix(b" ")[-1:] in marks
+        elif not quoted:
+            return at + 1, False
+    return 0, quoted
+
+
+def _unquoted(header: str, marks: str) -> str:
+    """A header without its quoted names."""
+    return re.sub(rf'(^|[{re.escape(marks)}])( ?)"(?:[^"]|"")*"', r"\1\2", header)
 
 
 def _delimiter_of(path: Path, header: str, sample: bytes, decimal: str | None) -> str:

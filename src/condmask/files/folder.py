@@ -38,11 +38,11 @@ class FolderTable:
         self.virtual = {**partitions(files.names, path), FILENAME: files.names}
         for name in self.virtual:
             if name in original.names:
-                where = "the names of their folders" if name != FILENAME else "their own names"
-                raise ArgumentError(
-                    f"{path} must hold files without a column {name!r}, which {where} tell: rename one"
-                )
-        self.names: list[str] = [*original.names, *self.virtual]
+                self._check_told(name)
+        self.names: list[str] = [
+            *(name for name in original.names if name not in self.virtual),
+            *self.virtual,
+        ]
 
     def metadata(self) -> dict[str, Any] | None:
         """What an earlier masking published in the folder, if all files are those that it wrote."""
@@ -129,6 +129,22 @@ class FolderTable:
             with target.part(name) as output:
                 self.original.part(k).rewrite(output, rows, part_entry(metadata, k + 1))
             target.wrote(name, rows.done - before)
+
+    def _check_told(self, name: str) -> None:
+        """Refuse a column in the files that does not agree with the names of their folders; it does where a
+        writer keeps the keys of its folders."""
+        if name == FILENAME:
+            raise ArgumentError(
+                f"{self.path} must hold files without a column {name!r}, which their names tell: rename one"
+            )
+        for start, _, part in self._runs([], [name]):
+            k = bisect_right(self.original.starts, start) - 1
+            code, distinct = part.labels[name]
+            if {str(distinct[one]) for one in np.unique(code).tolist()} - {str(self.virtual[name][k])}:
+                raise ArgumentError(
+                    f"{self.path} must hold files whose column {name!r} agrees with the names of their "
+                    f"folders, got another value in {self.files.names[k]}: rename one"
+                )
 
     def _runs(self, names: list[str], labels: list[str]) -> Iterator[tuple[int, int, Part]]:
         """First row, number of rows, and data from the files, never across two files."""

@@ -136,7 +136,11 @@ def columns_exist(table: Table, names: Sequence[str]) -> None:
             )
         if table.names.count(name) != 1:
             number = "no column" if name not in table.names else "several columns"
-            raise ArgumentError(f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}")
+            within = any(name.startswith(f"{column}.") for column in table.names)
+            hint = "; what is within a column must become one of its own first" if within else ""
+            raise ArgumentError(
+                f"{table.path} has {number} {name!r}, it has {_checks.listed(table.names)}{hint}"
+            )
 
 
 def in_the_files(table: Table, names: Collection[str]) -> None:

@@ -36,11 +36,11 @@ class FrameTable:
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Write the frame with the masked rows in their columns."""
-        write_batches(self._table.schema, self.batches(), target, rows, metadata)
+        write_batches(self.path, self._table.schema, self.batches(), target, rows, metadata)
 
     def batches(self) -> list[Any]:
-        """The frame as record batches."""
-        return list(self._table.to_batches(BLOCK))
+        """The frame as record batches, in each of which a column has the same dictionary."""
+        return list(self._table.unify_dictionaries().to_batches(BLOCK))
 
     @property
     def names(self) -> list[str]:

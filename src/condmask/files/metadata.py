@@ -8,17 +8,20 @@ holds the list of all files.
 import hashlib
 import json
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from condmask import _checks
 from condmask.errors import ArgumentError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files.atomic import FileError, Fingerprint, fingerprint
 from condmask.files.formats import ROOMY, Table, format_of
 from condmask.files.part_files import NOTE, SIDECAR, is_folder, part_files
 from condmask.files.recoding import is_packed, open_bytes, read_bytes
+from condmask.files.source_file import SourceFile
 from condmask.files.streams import OPENED, SCHEMES
 from condmask.scheme import Scheme
 
@@ -78,7 +81,7 @@ def read_beside(path: Path) -> dict[str, Any] | None:
     if beside is None or not (os.path.exists(beside) or path in SCHEMES):  # a name may be too long for one
         return _listed_above(path)
     try:
-        metadata: dict[str, Any] = json.loads(beside.read_text())
+        metadata: dict[str, Any] = json.loads(beside.read_text(encoding="utf-8"))
         digest = metadata["sha256"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FileError(f"{beside} is not what condmask published with a text file") from None
@@ -120,21 +123,24 @@ def is_sound(metadata: Any) -> bool:
     return (
         _is_count(metadata.get("records"))
         and isinstance(columns, dict)
+        and len(columns) > 0
         and all(isinstance(entries, dict) for entries in columns.values())
         and isinstance(origins, dict)
-        and all(name in columns and _is_origin(entries) for name, entries in origins.items())
+        and all(name in columns and _is_origin(entries, columns) for name, entries in origins.items())
         and isinstance(metadata.get("csv", {}), dict)
     )
 
 
-def _is_origin(entries: Any) -> bool:
+def _is_origin(entries: Any, columns: Collection[str]) -> bool:
     if not (isinstance(entries, dict) and set(entries) >= set(Origin._fields)):
         return False
     group, patterns, shift = (entries[field] for field in Origin._fields)
     return (
         (group is None or isinstance(group, str))
-        and (isinstance(patterns, list) and all(isinstance(name, str) for name in patterns))
-        and (isinstance(shift, list) and all(type(value) in (int, float) for value in shift))
+        and (
+            isinstance(patterns, list) and all(isinstance(name, str) and name in columns for name in patterns)
+        )
+        and (isinstance(shift, list) and len(shift) in (0, 2) and all(map(_is_finite, shift)))
     )
 
 
@@ -152,7 +158,11 @@ def _is_list(parts: Any, records: int) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+    return type(value) is int and 0 <= value <= _checks.LARGEST_EXACT_INTEGER
+
+
+def _is_finite(value: Any) -> bool:
+    return type(value) in (int, float) and -_checks.LARGEST <= value <= _checks.LARGEST
 
 
 def _damaged(place: Any) -> FileError:
@@ -228,7 +238,7 @@ def digest_of(path: Path) -> str:
 
 @lru_cache(maxsize=1 << 14)  # many files may be one release
 def _digest(path: Path, _: tuple[int, ...] | None) -> str:
-    with OPENED[path].open() if path in OPENED else path.open("rb") as file:
+    with OPENED[path].open() if path in OPENED else SourceFile(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

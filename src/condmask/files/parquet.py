@@ -7,9 +7,9 @@ of pages and Bloom filters, which readers do without, and what nobody refers to.
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,11 +19,13 @@ from condmask._blocks import BLOCK, ordered_map
 from condmask.files import parquet_footer as footers
 from condmask.files.arrow import ArrowFile
 from condmask.files.arrow_schema import released_schema
-from condmask.files.arrow_types import released_columns, released_type
+from condmask.files.arrow_source import ArrowSource
+from condmask.files.arrow_types import released_columns, released_type, taken
 from condmask.files.atomic import Output
 from condmask.files.formats import Rows
 from condmask.files.parquet_footer import Chunk, Footer
 from condmask.files.parquet_readback import (
+    FEWER,
     check_copied,
     check_written,
     first_rows,
@@ -31,8 +33,10 @@ from condmask.files.parquet_readback import (
     is_compared,
     opened,
 )
+from condmask.files.source_file import SourceFile
 from condmask.files.thrift import Struct
 
+UNDECODED = pa.ArrowException, OSError  # of columns that pyarrow cannot decode
 MOST_ROWS = 1 << 20  # that are encoded at once
 COPIED = 1 << 20  # bytes at once
 CODECS = ["none", "snappy", "gzip", "lzo", "brotli", "lz4", "zstd", "lz4"]  # by number in the format
@@ -59,34 +63,46 @@ class ParquetFile(ArrowFile):
     """The columns of a Parquet file."""
 
     kind = "Parquet"
+    _opens = ArrowSource
 
     def _schema(self) -> Any:
-        return pq.read_schema(self.path)
+        with self.source() as source:
+            length = footers.footer_length(source, self.path)
+            metadata = pq.read_metadata(source)
+            if metadata.serialized_size < length:  # a signature follows
+                footers.read_footer(source, self.path)  # refuses encrypted columns
+        return metadata.schema.to_arrow_schema()
 
     def _batches(self, names: list[str] | None, labels: Sequence[str]) -> Iterator[Any]:
         text = [name for name in labels if _is_text(self.schema.field(name).type)]  # the dictionary is enough
-        with pq.ParquetFile(self.path, pre_buffer=False, read_dictionary=text) as file:
+        with self._pages(text) as file:
+            left = file.metadata.num_rows
             for batch in file.iter_batches(batch_size=BLOCK, columns=names, use_threads=False):
-                yield batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
+                left -= batch.num_rows
+                wanted = batch if names is None else batch.select(names)  # "a.b" is also b of the struct a
+                yield self._sound(wanted)
+            if left:
+                raise pa.ArrowInvalid(FEWER)
 
     def _sizes(self, name: str) -> np.ndarray:
         """The rows of each row group."""
-        metadata = pq.read_metadata(self.path)
+        with self.source() as source:
+            metadata = pq.read_metadata(source)
         return np.array([metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)])
 
     def _column_in(self, name: str, pieces: list[tuple[int, np.ndarray]]) -> Iterator[Any]:
         """A column in some rows of some row groups."""
-        with pq.ParquetFile(self.path, pre_buffer=False) as file:
+        with self._pages() as file:
             for number, rows in pieces:
-                batches = file.iter_batches(int(rows[-1]) + 1, [number], [name], use_threads=False)
-                yield next(batches).select([name]).column(0).take(pa.array(rows))
+                batch = first_rows(file, number, [name], int(rows[-1]) + 1)
+                yield taken(self._sound(batch.select([name])).column(0), rows)
 
     def rewrite(self, target: Output, rows: Rows, metadata: dict[str, Any]) -> None:
         """Copy the file with the masked rows in their columns."""
         names = sorted(rows.columns, key=self.names.index)
         types = {name: released_type(self.schema.field(name).type, *rows.columns[name]) for name in names}
         begun = rows.done
-        with self.path.open("rb") as source:
+        with SourceFile(self.path, self._before) as source:
             footer = footers.read_footer(source, self.path)
             leaves = [footer.leaf(self.names.index(name)) for name in names]
             writer = _Writer(self.path, source, target, footer, [leaf for leaf, _ in leaves])
@@ -105,14 +121,16 @@ class ParquetFile(ArrowFile):
             replaced = {at: element for (_, at), element in zip(leaves, elements, strict=True)}
             released = footers.released_footer(footer, writer.groups, replaced, entries)
             target.write(footers.footer_bytes(released))
-        check_copied(target, released, self.path, set(writer.leaves))
+        with self.source() as source:
+            original = pq.read_metadata(source)
+        check_copied(target, released, original, set(writer.leaves))
         schema = released_schema(self.schema, types, metadata, nulls=rows.nulls, keep=self.kept)
         check_written(target, schema, rows.done - begun, self._heads(masked))
 
     def _heads(self, masked: dict[int, Any]) -> dict[int, Any]:
         """The first rows of row groups of the source, with these masked ones in their columns."""
         heads = dict(masked)
-        with opened(self.path) as file, suppress(pa.ArrowException, OSError):  # columns that nobody decodes
+        with self.source() as source, opened(source) as file, suppress(*UNDECODED):
             for group, batch in masked.items():
                 clear = first_rows(file, group)
                 columns = [
@@ -132,7 +150,7 @@ class ParquetFile(ArrowFile):
     ) -> Iterator[_Part]:
         """The masked rows by row group; the first ones of some groups are kept for reading back."""
         schema = self._masked_schema(rows, types)
-        with pq.ParquetFile(self.path, pre_buffer=False) as file:
+        with self._pages() as file:
             for number, group in enumerate(footer.groups):
                 chunks = footers.chunks_of(group, footer, self.path)
                 whole = group[footers.GROUP_ROWS][1] <= MOST_ROWS
@@ -156,20 +174,29 @@ class ParquetFile(ArrowFile):
         """A group without rows."""
         return _Part(self._masked_schema(rows, types).empty_table(), {}, True)
 
+    @contextmanager
+    def _pages(self, dictionaries: Sequence[str] = ()) -> Iterator[Any]:
+        """The file, of which some columns of text are read as dictionaries."""
+        with (
+            self.source() as source,
+            pq.ParquetFile(source, pre_buffer=False, read_dictionary=list(dictionaries)) as file,
+        ):
+            yield file
+
     def _group(self, file: Any, number: int, names: list[str]) -> Iterator[Any]:
         """One row group of some columns."""
         with self.errors():
             for batch in file.iter_batches(
                 batch_size=BLOCK, row_groups=[number], columns=names, use_threads=False
             ):
-                yield batch.select(names)
+                yield self._sound(batch.select(names))
 
 
 class _Writer:
     """The row groups of the target, one after the other."""
 
     def __init__(
-        self, path: Path, source: IO[bytes], target: Output, footer: Footer, leaves: list[int]
+        self, path: Path, source: SourceFile, target: Output, footer: Footer, leaves: list[int]
     ) -> None:
         self.path, self.source, self.target, self.footer, self.leaves = path, source, target, footer, leaves
         self.groups: list[Struct] = []
@@ -207,7 +234,7 @@ class _Writer:
         for start, length in footers.runs(chunks):
             self.source.seek(start)
             for done in range(0, length, COPIED):
-                self._write(self.source.read(min(COPIED, length - done)))
+                self._write(self.source.exactly(min(COPIED, length - done)))
 
     def _write(self, content: bytes | memoryview) -> None:
         self.target.write(content)

@@ -19,7 +19,7 @@ from condmask.files.arrow_schema import released_schema
 from condmask.files.source_metadata import ARROW_SCHEMA, METADATA, released_notes, released_writer
 from condmask.files.thrift import BINARY, I64, LIST, STRUCT, Struct, read_struct, write_struct
 
-MAGIC = b"PAR1"
+MAGIC, ENCRYPTED_MAGIC = b"PAR1", b"PARE"
 
 # FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, KeyValue, SortingColumn
 SCHEMA, ROWS, GROUPS, ENTRIES, WRITER, ORDERS, ENCRYPTION = 2, 3, 4, 5, 6, 7, 8
@@ -68,22 +68,34 @@ class Footer:
         return leaf, at
 
 
-def read_footer(source: IO[bytes], path: Path) -> Footer:
-    """The footer of a file."""
+def footer_length(source: IO[bytes], path: Path) -> int:
+    """The number of bytes of the footer of a file, which end 8 bytes before it does."""
     size = source.seek(0, 2)
     source.seek(max(0, size - 8))
-    tail = source.read(8)
+    tail = bytes(source.read(min(8, size)))
     length = int.from_bytes(tail[:4], "little")
+    if tail[4:] == ENCRYPTED_MAGIC:
+        raise _encrypted(path)
     if size < 12 or tail[4:] != MAGIC or length > size - 12:
         raise ArgumentError(f"{path} is no readable Parquet file")
-    source.seek(size - 8 - length)
+    return length
+
+
+def read_footer(source: IO[bytes], path: Path) -> Footer:
+    """The footer of a file."""
+    length = footer_length(source, path)
+    stop = source.seek(-8 - length, 2)
     try:
-        footer = Footer(read_struct(source.read(length)), size - 8 - length)
+        footer = Footer(read_struct(bytes(source.read(length))), stop)
     except ValueError as error:
         raise ArgumentError(f"{path} cannot be read: {error}") from None
     if ENCRYPTION in footer.fields:
-        raise ArgumentError(f"{path} must not be encrypted")
+        raise _encrypted(path)
     return footer
+
+
+def _encrypted(path: Path) -> ArgumentError:
+    return ArgumentError(f"{path} must not be encrypted: decrypt a copy of it first")
 
 
 def chunks_of(group: Struct, footer: Footer, path: Path) -> list[Chunk]:

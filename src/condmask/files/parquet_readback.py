@@ -23,6 +23,7 @@ COPIED = (
     "physical_type", "num_values", "compression", "encodings",
     "total_compressed_size", "total_uncompressed_size",
 )  # fmt: skip
+FEWER = "a column has fewer values than rows"
 UNREADABLE = (ValueError, LookupError, OSError, pa.ArrowException)  # no footer, or one that lacks a chunk
 
 
@@ -61,13 +62,14 @@ def check_written(target: Output, schema: Any, rows: int, heads: Mapping[int, An
     _refuse_unless(same, target.final)
 
 
-def check_copied(target: Output, meant: Struct, source: Path, masked: set[int]) -> None:
-    """Refuse a copy whose footer is not as intended; ``masked`` are the rewritten leaves."""
+def check_copied(target: Output, meant: Struct, source: Any, masked: set[int]) -> None:
+    """Refuse a copy whose footer is not as intended, by the source's metadata; ``masked`` are the rewritten
+    leaves."""
     try:
         with target.read_back() as written:
             footer = read_footer(written, target.final)
             same = footer.fields == meant and _holds_source(
-                pq.read_metadata(written), pq.read_metadata(source), footer.stop, masked
+                pq.read_metadata(written), source, footer.stop, masked
             )
     except UNREADABLE:
         same = False
@@ -79,9 +81,11 @@ def opened(file: Any) -> Any:
     return pq.ParquetFile(file, pre_buffer=False, buffer_size=BUFFERED)
 
 
-def first_rows(file: Any, group: int, names: list[str] | None = None) -> Any:
+def first_rows(file: Any, group: int, names: list[str] | None = None, count: int = HEAD) -> Any:
     """The first rows of a row group that has some."""
-    return next(file.iter_batches(HEAD, row_groups=[group], columns=names, use_threads=False))
+    for batch in file.iter_batches(count, row_groups=[group], columns=names, use_threads=False):
+        return batch
+    raise pa.ArrowInvalid(FEWER)
 
 
 def _alike(found: Any, meant: Any) -> bool:

@@ -10,7 +10,8 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -56,6 +57,15 @@ def fingerprints_of(path: Path) -> dict[Path, Fingerprint]:
     """The files of a path, with fingerprints that change when somebody writes to one."""
     paths = part_files(path).paths if is_folder(path) else [path]
     return {file: fingerprint(file) for file in paths}
+
+
+@contextmanager
+def unchanged(path: Path) -> Iterator[None]:
+    """Refuse what was read within, maybe half old and half new, if somebody wrote to the files meanwhile."""
+    before = fingerprints_of(path)
+    yield
+    if fingerprints_of(path) != before:
+        raise FileError(f"{path} changed while it was read; read it again")
 
 
 def is_glob(path: Path) -> bool:

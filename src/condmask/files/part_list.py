@@ -10,6 +10,7 @@ from condmask.files.atomic import FileError
 from condmask.files.formats import ROOMY, format_of
 from condmask.files.metadata import FOLDER_METADATA, digest_of, part_of
 from condmask.files.part_files import PartFiles
+from condmask.files.source_file import SourceFile
 
 # bytes at the end, and where in them the footer's length stands
 TAILS = {"Parquet": (8, 0), "Arrow": (10, 0)}
@@ -27,7 +28,7 @@ def part_digest(path: Path) -> str:
     if kind not in ROOMY:
         return digest_of(path)
     tail, at = TAILS[kind]
-    with path.open("rb") as file:
+    with SourceFile(path) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - tail))
         length = int.from_bytes(file.read(tail)[at : at + 4], "little")

@@ -7,7 +7,7 @@ from typing import Any
 from condmask import _checks
 from condmask.files.atomic import FileError, Fingerprint, fingerprint, publishing
 from condmask.files.folder import FolderTable
-from condmask.files.formats import Rows, Writable
+from condmask.files.formats import Rows, Writable, reading
 from condmask.files.metadata import (
     FOLDER_METADATA,
     Published,
@@ -80,7 +80,9 @@ def publish(
     with ExitStack() as entered, publishing(targets, hashed=beside is not None) as outputs:
         target, *others = outputs
         table.rewrite(target, rows, metadata)
-        if rows.done != published.records or table.fingerprints() != original:
+        with reading(table.path):
+            unchanged = rows.done == published.records and table.fingerprints() == original
+        if not unchanged:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
         for output in others:
             if output.final == beside:

@@ -24,7 +24,7 @@ from condmask._randomness import group_name
 from condmask.errors import ArgumentError
 from condmask.files.atomic import FileError, Output, fingerprint, hidden_name, locked, reason
 from condmask.files.folder import FolderTable
-from condmask.files.formats import FORMATS, Rows
+from condmask.files.formats import FORMATS, Rows, reading
 from condmask.files.metadata import FOLDER_METADATA, FOLDER_NOTE, Published, read_list
 from condmask.files.note import written_note
 from condmask.files.part_files import base_of, is_glob
@@ -79,7 +79,8 @@ def publish_folder(
 
     def rewrite(folder: OutputFolder, metadata: dict[str, Any]) -> dict[str, Any]:
         table.rewrite(folder, rows, metadata)
-        unchanged = [*original] == table.files.paths and table.fingerprints() == original
+        with reading(table.path):
+            unchanged = [*original] == table.files.paths and table.fingerprints() == original
         if rows.done != published.records or not unchanged:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
         return table.description

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condmask import _checks
 from condmask._blocks import Workers
 from condmask._log import logger
 from condmask._optional import optional
 from condmask._scratch import joined
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.csv_format import CsvFormat
 from condmask.files.folder import FolderTable
 from condmask.files.formats import (
@@ -24,7 +25,8 @@ from condmask.files.formats import (
     suffix_of,
 )
 from condmask.files.metadata import read_list
-from condmask.files.part_files import is_folder, part_files
+from condmask.files.part_files import is_folder, part_files, unchanged
+from condmask.files.source_file import SourceFile
 from condmask.files.spool import CODE, coded
 from condmask.files.streams import OPENED
 from condmask.frames import Labels
@@ -50,15 +52,16 @@ def read_column(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
     -------
     ndarray of shape (n,)
     """
-    with reading(Path(path)):
-        table = open_table(Path(path), csv)
+    place, name = _checks.path(path, "path"), _checks.text(name, "name")
+    with reading(place), unchanged(place):
+        table = open_table(place, csv)
         columns_exist(table, [name])
         return column_of(table, name)
 
 
 def read_numbers(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
     """One column of a file, as `read_column` has it, that must be numeric; the line says where it is not."""
-    with reading(Path(path)):
+    with reading(Path(path)), unchanged(Path(path)):
         table = open_table(Path(path), csv)
         columns_exist(table, [name])
         LOG.info("reading a column of %s", table.path)
@@ -88,7 +91,7 @@ def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
     -------
     ndarray of shape (n,), of objects
     """
-    with reading(Path(path)):
+    with reading(Path(path)), unchanged(Path(path)):
         table = open_table(Path(path), csv)
         columns_exist(table, [name])
         return labels_of_column(table, name)
@@ -96,6 +99,8 @@ def read_labels(path: str | os.PathLike[str], name: str, *, csv: CsvFormat | Non
 
 def open_table(path: Path, csv: CsvFormat | None = None, workers: Workers = 1) -> Table:
     """The reader of a file, by its suffix, or of all files in a folder or of a glob."""
+    if csv is not None and not isinstance(csv, CsvFormat):
+        raise ArgumentTypeError(f"csv must be None or a CsvFormat, got {_checks.shown(csv)}")
     if is_folder(path):
         return _open_folder(path, csv, workers)
     if suffix_of(path) not in FORMATS and path not in OPENED:
@@ -115,8 +120,9 @@ def _open_with_arrow(path: Path) -> "ArrowFile":
     from condmask.files.arrow import ArrowFile
     from condmask.files.parquet import ParquetFile
 
-    if path.stat().st_size == 0:
-        raise ArgumentError(f"{path} is empty")
+    with SourceFile(path) as file:
+        if file.seek(0, os.SEEK_END) == 0:
+            raise ArgumentError(f"{path} is empty")
     return ParquetFile(path) if format_of(path) == "Parquet" else ArrowFile(path)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any, Self, cast
 
 from condmask.files.atomic import FileError
+from condmask.files.source_file import SourceFile
 from condmask.files.streams import OPENED
 
 GZIP = b"\x1f\x8b"
@@ -15,12 +16,8 @@ GZIP = b"\x1f\x8b"
 
 def open_bytes(path: Path) -> IO[bytes]:
     """The bytes of a file, unpacked."""
-    if path in OPENED:
-        kept = OPENED[path].open()
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=kept)) if is_packed(path) else kept
-    opens: Any = gzip.open if is_packed(path) else open
-    file: IO[bytes] = opens(path, "rb")
-    return file
+    file = OPENED[path].open() if path in OPENED else io.BufferedReader(SourceFile(path))
+    return cast("IO[bytes]", _Unpacked(fileobj=file)) if is_packed(path) else file
 
 
 def is_packed(path: Path) -> bool:
@@ -63,6 +60,18 @@ def compressed_writer(file: Any, path: Path, encoding: str) -> "_FromUtf8":
 def working(encoding: str) -> str:
     """The encoding in which bytes are looked at: UTF-8 where this one is no extension of ASCII."""
     return "utf-8" if encoding.startswith(("utf-16", "utf-32")) else encoding
+
+
+class _Unpacked(gzip.GzipFile):
+    """What a packed file holds; closing it closes the file as well."""
+
+    def __init__(self, fileobj: IO[bytes]) -> None:
+        self._packed = fileobj
+        super().__init__(fileobj=fileobj)
+
+    def close(self) -> None:
+        super().close()
+        self._packed.close()
 
 
 class _AsUtf8:

@@ -19,6 +19,7 @@ import numpy as np
 from condmask.files.atomic import FileError, fingerprint
 from condmask.files.formats import Table
 from condmask.files.recoding import is_packed
+from condmask.files.source_file import SourceFile
 from condmask.files.streams import OPENED
 from condmask.strata import index_type
 
@@ -34,6 +35,11 @@ class Room(NamedTuple):
     estimated: bool
     temporary: int
     release: int
+
+    @property
+    def taken(self) -> str:
+        """What errors say of it once it is gone."""
+        return f"; masking {self.rows:,} rows takes up to {_size(self.temporary)} there"
 
     def __str__(self) -> str:
         return (
@@ -75,7 +81,7 @@ def estimated_rows(path: Path) -> int:
 def _beginning(path: Path) -> tuple[int, bytes, int]:
     """The bytes of a text, what it begins with, unpacked, and how many bytes that takes."""
     size = (fingerprint(path) or (0, 0, 0))[2]
-    with OPENED[path].open() if path in OPENED else path.open("rb") as file:
+    with OPENED[path].open() if path in OPENED else SourceFile(path) as file:
         text = file.read(LOOKED_AT)
     read = len(text)
     if is_packed(path):

@@ -19,7 +19,8 @@ from typing import Any
 import pyarrow as pa
 
 from condmask import _checks
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.arrow_nesting import fields_of, with_fields
+from condmask.errors import ArgumentError
 
 METADATA, ARROW_SCHEMA = b"condmask", b"ARROW:schema"  # written anew
 FIELD_ID = b"PARQUET:field_id"
@@ -79,8 +80,6 @@ def released_field(field: Any, keep: Collection[str] = ()) -> Any:
 
 def check_kept(there: list[str], keep: Collection[str], path: Any) -> tuple[str, ...]:
     """The names of notes to keep; refused where a file has none of that name."""
-    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
-        raise ArgumentTypeError(f"keep_metadata must be a list of names, got {keep!r}")
     for name in keep:
         if name not in there:
             has = f"it has {_checks.listed(there)}" if there else "it has none"
@@ -117,37 +116,13 @@ def _text(key: bytes) -> str:
 
 def _keys(field: Any) -> Iterator[bytes]:
     yield from field.metadata or {}
-    for child in _children(field.type):
+    for child in fields_of(field.type):
         yield from _keys(child)
-
-
-def _children(dtype: Any) -> list[Any]:
-    nested = not isinstance(dtype, pa.BaseExtensionType) and pa.types.is_nested(dtype)
-    return [dtype.field(k) for k in range(dtype.num_fields)] if nested else []
 
 
 def _released_type(dtype: Any, keep: Collection[str]) -> Any:
     """A type without notes on the fields within it."""
-    within = [released_field(child, keep) for child in _children(dtype)]
-    if not within:
-        return dtype
-    kinds = pa.types
-    if kinds.is_struct(dtype):
-        return pa.struct(within)
-    if kinds.is_map(dtype):
-        entries = within[0].type
-        return pa.map_(entries.field(0), entries.field(1), dtype.keys_sorted)
-    if kinds.is_fixed_size_list(dtype):
-        return pa.list_(within[0], dtype.list_size)
-    if kinds.is_union(dtype):
-        return pa.union(within, dtype.mode, dtype.type_codes)
-    for is_kind, made in (
-        (kinds.is_list, pa.list_), (kinds.is_large_list, pa.large_list),
-        (kinds.is_list_view, pa.list_view), (kinds.is_large_list_view, pa.large_list_view),
-    ):  # fmt: skip
-        if is_kind(dtype):
-            return made(within[0])
-    return dtype  # runs, whose fields have no notes
+    return with_fields(dtype, [released_field(child, keep) for child in fields_of(dtype)])
 
 
 def _pandas(entry: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:

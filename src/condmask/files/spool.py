@@ -8,7 +8,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import blocks
 from condmask.errors import ArgumentError
-from condmask.files.atomic import FileError
+from condmask.files.atomic import FileError, in_temporary_place
 from condmask.files.formats import Table
 from condmask.frames import Labels, codes
 from condmask.missing_codes import not_hit
@@ -57,7 +57,7 @@ class ReleasedRows:
         """The next rows of every column."""
         self.done += count
         held = [self._rest] if self._rest else []
-        while sum(part[0].size for part in held) < count:
+        while not held or sum(part[0].size for part in held) < count:
             part = next(self._parts, None)
             if part is None:
                 raise FileError("the source grew while it was masked; nothing was published")
@@ -129,13 +129,13 @@ def numbered(code: np.ndarray, distinct: list[Any], numbers: dict[Any, int]) -> 
 
 def _mapped(output: IO[bytes], dtype: type) -> np.ndarray:
     """A file in memory, as far as it is looked at."""
-    output.flush()
-    return np.asarray(np.memmap(output, dtype=dtype, mode="r+"))
+    with in_temporary_place():
+        return np.asarray(np.memmap(output, dtype=dtype, mode="r+"))
 
 
 def in_order(code: np.ndarray, labels: Sequence[Any]) -> Labels:
     """Codes in the order of their labels, changed in place."""
-    rank, distinct = codes(labels)
+    rank, distinct = codes(np.asarray(labels), "labels")
     rank = rank.astype(CODE)
     for start, stop in blocks(code.size):
         code[start:stop] = rank[code[start:stop]]

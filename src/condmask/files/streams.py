@@ -7,10 +7,11 @@ can have, for lack of a suffix.
 
 import io
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
+
+from condmask._once import alone
 
 INPUT, OUTPUT = Path("standard input"), Path("standard output")
 
@@ -26,12 +27,13 @@ class Stream:
 
     def __init__(self, fill: Callable[[], IO[bytes]] | None = None) -> None:
         self.kept: IO[bytes] | None = None
-        self._fill, self._lock = fill, threading.Lock()
+        self._fill = fill
 
     def status(self) -> os.stat_result | None:
         """That of the file that keeps it; None where nothing was written yet."""
-        if self.kept is None and self._fill is not None:
-            self.kept = self._fill()
+        with alone(self, "kept"):
+            if self.kept is None and self._fill is not None:
+                self.kept = self._fill()
         return None if self.kept is None else os.fstat(self.kept.fileno())
 
     def open(self) -> io.BufferedReader:
@@ -47,7 +49,7 @@ class Stream:
     def read_at(self, position: int, buffer: memoryview) -> int:
         """Some of it, from a position on, into a buffer; how many bytes."""
         assert self.kept is not None
-        with self._lock:
+        with alone(self, "kept"):
             self.kept.seek(position)
             return self.kept.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
 

@@ -12,13 +12,13 @@ cells of sigma/64, the noise taken as rounded to these, and one Fourier transfor
 the sums are interpolated, but for the jump of psi at a record, which is counted at its place. On steps of
 sigma/64 and more nothing is approximated.
 
-The line is treated in windows around the points asked for, so wide data take no more memory.
+The line is treated in stretches that hold the points asked for, so wide data take no more memory.
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil, pi
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,11 +29,13 @@ from condmask.deconvolution.weight import SATURATION, Masking
 from condmask.engines.counting import ValueCounts
 from condmask.errors import ArgumentError
 from condmask.kernels.pools import add_pool_sums
+from condmask.samples.cache import BoundedCache
 
 CELLS_PER_SIGMA = 64
 CELLS_PER_BANDWIDTH = 4  # at least, between which T_b is interpolated
 TAIL = 1e-10  # of a kernel, beyond which it counts as constant
-WINDOW = 1 << 14  # cells
+STRETCH = 1 << 12  # cells, at least, that have one transform
+KEPT = 1 << 16  # cells whose sums are kept, if they are of several stretches
 MOST_REACH = 1 << 17  # cells; of T_b that are so many bandwidths, and of T_1 two thousand
 MOST_TERMS = 1 << 15  # pairs of a point and a record of a pool; more are sooner transformed
 OF_POOLS = [0, 2]  # of the kernels, those of psi and of the residual
@@ -77,7 +79,8 @@ class Kernels(NamedTuple):
 class CdfSums:
     """The `Sums` of T at any points in steps: whole ones for T_1, any for T_b.
 
-    The last transform is kept, so points near earlier ones are looked up.
+    The line is cut into stretches, each of which has one transform, whichever of its points are asked for: so
+    no bit depends on what was asked before. The last transforms are kept.
 
     Parameters
     ----------
@@ -91,17 +94,20 @@ class CdfSums:
         self._at = Positions(masking)
         self._cell, self._held = cells(counts, self._at.width)
         self._below_cell = np.concatenate((np.zeros(1), np.cumsum(self._held)))
-        self._nodes = 0.0, np.empty((5, 0))
+        self._first, self._last = self._at.ends(self._cell)
+        self._length = max(STRETCH, 2 * self._at.kernels.reach)
+        self._kept = BoundedCache(max(1, KEPT // self._length))
 
     def at(self, x: np.ndarray) -> Sums:
         """The sums at points x."""
         _, _, limits, jumps = self._at.kernels
         left, along = self._at.between(x, self._cell)
         total = np.empty((len(limits), x.size))
-        for window in windows(left):
-            first, nodes = self._nodes_over(left[window].min(), left[window].max() + 1.0)
-            place = (left[window] - first).astype(np.int64)
-            total[:, window] = nodes[:, place] + along[window] * (nodes[:, place + 1] - nodes[:, place])
+        number = np.floor((left - self._first) / self._length)
+        for points in alike(number):
+            first = float(self._first + number[points][0] * self._length)
+            nodes, place = self._nodes(first), (left[points] - first).astype(np.int64)
+            total[:, points] = nodes[:, place] + along[points] * (nodes[:, place + 1] - nodes[:, place])
         up_to, following = (
             self._below_cell[np.searchsorted(self._cell, at, side="right")] for at in (left, left + 1.0)
         )
@@ -112,17 +118,13 @@ class CdfSums:
             total += jumps[:, None] * (exact - between)
         return Sums(*total)
 
-    def _nodes_over(self, first: float, last: float) -> tuple[float, np.ndarray]:
-        """The sums at cells that hold these, but for what records farther to the left add."""
-        start, nodes = self._nodes
-        size = nodes.shape[1]
-        if size and start <= first and last < start + size:
-            return start, nodes
-        if size and max(last, start + size - 1.0) - min(first, start) < WINDOW:
-            first, last = min(first, start), max(last, start + size - 1.0)
-        nodes = _nodes(self._cell, self._held, self._at, first, int(last - first) + 1)
-        self._nodes = first, nodes
-        return first, nodes
+    def _nodes(self, first: float) -> np.ndarray:
+        """The sums at the cells of a stretch and the next, but for what records farther to the left add."""
+        length = int(min(self._length, self._last - first + 1.0)) + 1
+        nodes: np.ndarray = self._kept.get(
+            first, lambda: _nodes(self._cell, self._held, self._at, first, length)
+        )
+        return nodes
 
 
 class Positions:
@@ -150,10 +152,14 @@ class Positions:
         position = (x + 1.0) / self.width - 1.0
         if not self.steps:
             position = (x - 0.5 * max(self.width - 1.0, 0.0)) / self.width
-        reach = self.kernels.reach
-        position = np.clip(position, cell[0] - reach - 1.0, cell[-1] + reach + 1.0)
+        position = np.clip(position, *self.ends(cell))
         left = np.floor(position)
         return left, position - left
+
+    def ends(self, cell: np.ndarray) -> tuple[float, float]:
+        """The cells beyond which nothing changes; `cell`: occupied ones."""
+        beyond = self.kernels.reach + 1.0
+        return cell[0] - beyond, cell[-1] + beyond
 
 
 class PoolSums:
@@ -171,7 +177,7 @@ class PoolSums:
     def __init__(self, pools: list[ValueCounts], masking: Masking) -> None:
         self._pools, self._masking, self._at = pools, masking, Positions(masking)
         self._sizes = np.array([counts.values.size for counts in pools])
-        self._transformed: dict[int, CdfSums] = {}
+        self._transformed = BoundedCache(len(pools))
 
     def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Both sums, of shape (pools, points)."""
@@ -180,9 +186,7 @@ class PoolSums:
         if few.any():
             total[:, few] = self._term_by_term(np.flatnonzero(few).tolist(), x)
         for k in np.flatnonzero(~few).tolist():
-            if k not in self._transformed:
-                self._transformed[k] = CdfSums(self._pools[k], self._masking)
-            sums = self._transformed[k].at(x)
+            sums = self._transformed.get(k, partial(CdfSums, self._pools[k], self._masking)).at(x)
             total[:, k] = sums.psi, sums.residual
         return total[0], total[1]
 
@@ -253,16 +257,13 @@ def cell_of(values: np.ndarray, width: float) -> np.ndarray:
     return np.asarray(np.floor(values / width + (0.5 if width < 1.0 else 0.0)))
 
 
-def windows(cell: np.ndarray, length: int = WINDOW) -> Iterator[np.ndarray]:
-    """Which of the points lie together in one stretch of so many cells."""
-    if cell.size == 0:
-        return
-    if cell.max() - cell.min() < length:
-        yield np.arange(cell.size)
-        return
-    group = np.floor(cell / length)
-    order = np.argsort(group, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
+def alike(number: np.ndarray) -> Iterator[Any]:
+    """Which of the points have the same number, number by number."""
+    if number.size and number.min() == number.max():
+        yield slice(None)
+    elif number.size:
+        order = np.argsort(number, kind="stable")
+        yield from np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
 
 
 @lru_cache(maxsize=16)

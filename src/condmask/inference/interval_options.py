@@ -62,7 +62,7 @@ def interval_options(
         if target == "file" and value is not None:
             raise ArgumentError(
                 f"{name} must be left out for target='file', where the records are not a sample, got "
-                f"{value!r}"
+                f"{_checks.shown(value)}"
             )
     size = np.inf if population_size is None else _checks.positive(population_size, "population_size")
     if clusters is None:

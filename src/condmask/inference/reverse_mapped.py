@@ -12,13 +12,14 @@ The law of the map is that of a large pool. In pools of 50 it shifts sums by les
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _scratch
 from condmask._blocks import blocks
+from condmask._once import once
 from condmask._warn import warn
 from condmask.engines import mapping_law
 from condmask.engines.counting import ValueCounts, merged
@@ -82,17 +83,17 @@ class MappedPart(Part):
 
     file: "ReverseMapped"
 
-    @cached_property
+    @once
     def cell(self) -> np.ndarray:
         """The number of each record's cell, among those of all pools."""
         return self.of(self.file.cell)
 
-    @cached_property
+    @once
     def values(self) -> np.ndarray:
         """The pseudo-values."""
         return np.asarray(self.file.undone.values[self.cell])
 
-    @cached_property
+    @once
     def masked_variances(self) -> np.ndarray:
         """The variance of each released value's h given the file, right on average."""
         return np.asarray(self.file.undone.variances[self.cell])
@@ -155,7 +156,7 @@ class ReverseMapped(PseudoValues):
             self.pools[number] = Pool(slice(cells, cells + law.share.size), law)
             cells += law.share.size
 
-    @cached_property
+    @once
     def factor(self) -> np.ndarray:
         """1 by pool: h undoes the masking whole."""
         return np.ones(self.pool_count)
@@ -212,14 +213,14 @@ class ReverseMapped(PseudoValues):
             spreads[number] = Spread(x, law.share, h, law.matrix, law.n, variation(law, x, h, self.law.p))
         return spreads
 
-    @cached_property
+    @once
     def means(self) -> np.ndarray:
         """The mean of the released values by cell."""
         counts = np.concatenate([law.share * law.n for _, law in self.pools.values()])
         (sums,) = self.parts().fold(_of_cells, (np.zeros(counts.size),))
         return np.asarray(sums / counts)
 
-    @cached_property
+    @once
     def undone(self) -> Undone:
         """What undoes the masking."""
         values, variances, largest = *np.empty((2, self.means.size)), 0.0

@@ -1,11 +1,11 @@
 """Predicted errors against simulated ones, on the file planned for."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from condmask._warn import heard
 from condmask.inference.intervals import EstimateWarning
 from condmask.planning.candidates import DECILES, Column, predicted
 from condmask.planning.predicted_relations import differences, split
@@ -105,8 +105,7 @@ def checked(column: Column, scheme: Any, replications: int, target: str, rng: An
     rows = max(1, RECORDS // n) if column.code is None else 1
     released = _released if column.code is None else _released_within
     estimates = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimateWarning)  # a negative variance is left out below
+    with heard(EstimateWarning):  # a negative variance is left out below
         for start in range(0, replications, rows):
             count = min(rows, replications - start)
             if target == "file":

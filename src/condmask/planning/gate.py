@@ -1,11 +1,11 @@
 """Whether masking would accept a column and a scheme, found out without drawing anything."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask._warn import heard
 from condmask.disclosure.audit import audit
 from condmask.disclosure.audit_result import Audit
 from condmask.frames import Labels
@@ -22,8 +22,7 @@ class Gate(NamedTuple):
     def refusal(self, scheme: Any) -> str | None:
         """Why masking refuses the column under a scheme, in its own words; None if it accepts."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a warning is no refusal
+            with heard():  # a warning is no refusal
                 prepare(
                     {"x": scheme}, {"x": self.x}, {"x": self.kind}, published={"x": scheme},
                     labels=self.labels, nan_policy="omit",

@@ -324,9 +324,10 @@ def _groups(strata: Any) -> dict[str, Any]:
         return {}
     if isinstance(strata, Mapping):
         return dict(strata)
-    if hasattr(strata, "columns"):
+    if frames.is_frame(strata):
         return {name: frames.table_column(strata, name) for name in frames.column_names(strata)}
-    return {getattr(strata, "name", None) or "strata": strata}
+    own_name = frames.series_name(strata)
+    return {own_name or "strata": strata}
 
 
 def _column(x: Any, other: Any, groups: Mapping[str, Any], common: ConditionalMasking) -> Column:
@@ -351,7 +352,7 @@ def _column(x: Any, other: Any, groups: Mapping[str, Any], common: ConditionalMa
 
 def _caps(given: Any, name: str) -> dict[float, float]:
     if not isinstance(given, Mapping) or not given:
-        raise ArgumentTypeError(f"{name} must be a dict of risks by distance, got {given!r}")
+        raise ArgumentTypeError(f"{name} must be a dict of risks by distance, got {_checks.shown(given)}")
     return {
         float(_checks.positive(at, name)): float(_checks.probability(cap, name)) for at, cap in given.items()
     }
@@ -360,19 +361,19 @@ def _caps(given: Any, name: str) -> dict[float, float]:
 def _limits(max_error: Any, *, other: bool) -> dict[str, float]:
     if not isinstance(max_error, Mapping) or not max_error:
         raise ArgumentTypeError(
-            f"max_error must be a dict of standard errors by statistic, got {max_error!r}"
+            f"max_error must be a dict of standard errors by statistic, got {_checks.shown(max_error)}"
         )
     limits, names = {}, statistics(other=other)
     for name, cap in max_error.items():
         statistic = "quantile 0.5" if name == "median" else name
         if statistic not in names:
-            raise ArgumentError(f"max_error must name {', '.join(names)}, got {name!r}")
+            raise ArgumentError(f"max_error must name {', '.join(names)}, got {_checks.shown(name)}")
         limits[statistic] = float(_checks.positive(cap, "max_error"))
     return limits
 
 
 def _distances(d: Any, caps: list[float], x: np.ndarray) -> np.ndarray:
-    given = np.atleast_1d(_checks.distances(d, "d")).ravel() if d is not None else np.empty(0)
+    given = np.atleast_1d(_checks.distances(d, "d", finite=True)).ravel() if d is not None else np.empty(0)
     distances = np.unique(np.concatenate((given, caps)))
     return distances if distances.size else np.array([float(f"{search_grid.spread_of(x, 'd') / 4.0:.0e}")])
 

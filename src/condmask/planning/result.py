@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass, field
-from functools import cached_property
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite
+from condmask._once import once
 from condmask.errors import ArgumentError
 from condmask.planning.candidates import Candidate, Column
 from condmask.planning.check import Checked, checked
@@ -116,7 +116,7 @@ class Plan:
         )
         return self._column.refusal(cheapest.scheme) or ""
 
-    @cached_property
+    @once
     def refused(self) -> np.ndarray:
         """Which schemes masking refuses, of those on the frontier that keep the caps. Others are checked only
         if that was needed to find a suggestion."""

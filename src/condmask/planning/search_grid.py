@@ -24,11 +24,11 @@ def schemes(
     decimals: Any, step: Any, common: Mapping[str, Any],
 ) -> list[ConditionalMasking]:  # fmt: skip
     """Every combination that can mask the data, with parameters common to all; refused if none can."""
-    chances = P if p is None else [_checks.probability(value, "p") for value in _several(p)]
-    noises = [_checks.choice(value, "noise", choices_of("noise")) for value in _several(noise)]
-    rules = [_checks.choice(value, "donors", choices_of("donors")) for value in _several(donors)]
+    chances = P if p is None else [_checks.probability(value, "p") for value in _several(p, "p")]
+    noises = [_checks.choice(value, "noise", choices_of("noise")) for value in _several(noise, "noise")]
+    rules = [_checks.choice(value, "donors", choices_of("donors")) for value in _several(donors, "donors")]
     by_default = ["linear"] if sigma is not None else _scales(column.x)  # a sigma is one of one scale
-    named = by_default if scale is None else _several(scale)
+    named = by_default if scale is None else _several(scale, "scale")
     scales = [_checks.choice(value, "scale", choices_of("scale")) for value in named]
     kinds: list[dict[str, Any]] = []
     if reverse_mapping is None or not _checks.truth(reverse_mapping, "reverse_mapping"):
@@ -37,7 +37,7 @@ def schemes(
         kinds += [{"reverse_mapping": True, "scale": value} for value in scales]
     tried, refusal = [], None
     for chance, law, kind in product(chances, noises, kinds):
-        for size in _sizes(column, kind.get("scale")) if sigma is None else _several(sigma):
+        for size in _sizes(column, kind.get("scale")) if sigma is None else _several(sigma, "sigma"):
             try:
                 amount = float(_checks.positive(size, "sigma"))
                 grid = {} if "scale" in kind else _step(column, amount, decimals, step)
@@ -53,10 +53,12 @@ def schemes(
     return tried
 
 
-def _several(values: Any) -> Sequence[Any]:
+def _several(values: Any, name: str) -> Sequence[Any]:
     if values is None or isinstance(values, str | float | int):
         return [values]
-    return list(values)
+    with _checks.converting(values, name, "one value or a sequence of several"):
+        several = list(values)
+    return several
 
 
 def _sizes(column: Column, scale: str | None) -> Iterator[float]:

@@ -30,7 +30,7 @@ def panels(ax: Any, count: int, path: Any, *, size: tuple[float, float], **layou
     if ax is None:
         figure = _figure(path, size)
         return list(figure.subplots(1, count, squeeze=False, **layout)[0])
-    given = list(np.asarray(ax, dtype=object).ravel())
+    given = list(_checks.array(ax, "ax", "matplotlib Axes").ravel())
     if not all(isinstance(each, Axes) for each in given):
         raise ArgumentTypeError(f"ax must be matplotlib Axes, got {type(ax).__name__}")
     if len(given) != count:

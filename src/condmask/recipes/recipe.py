@@ -1,7 +1,6 @@
 """Recipes: every choice of a release in TOML, read and checked before anything else."""
 
 import os
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -12,6 +11,7 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import format_of, reading
 from condmask.files.part_files import is_folder
+from condmask.files.toml import read_toml
 from condmask.scheme import common_method
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.parameters import PARAMETERS, number_or_fraction
@@ -70,12 +70,8 @@ class Recipe(NamedTuple):
 
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     """Read a recipe; an error names it, and the key that is wrong."""
-    path = Path(path)
-    try:
-        with reading(path):
-            entries = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except tomllib.TOMLDecodeError as error:
-        raise ArgumentError(f"{path} is not TOML: {error}") from None
+    path = _checks.path(path, "path")
+    entries = read_toml(path)
     try:
         return _recipe(path, entries)
     except (ArgumentError, ArgumentTypeError) as error:
@@ -97,7 +93,9 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
     twice = [name for name, file in paths.items() if [*paths.values()].count(file) > 1]
     if twice:
         raise ArgumentError(f"{' and '.join(twice)} must be different files, got {paths[twice[0]]}")
-    for name in ("source", "target") if not is_folder(paths["source"]) else ():
+    with reading(paths["source"]):
+        in_folder = is_folder(paths["source"])
+    for name in () if in_folder else ("source", "target"):
         format_of(paths[name])  # refuses unknown formats
     for name in ("internal", "public"):
         if name in paths and paths[name].suffix.lower() not in (".html", ".htm"):

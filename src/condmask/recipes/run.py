@@ -121,6 +121,8 @@ def run_recipe(
     >>> folder.cleanup()
     """
     threads, recipe = _checks.workers(workers), read_recipe(path)
+    _checks.called(progress, "progress")
+    dry_run = _checks.truth(dry_run, "dry_run")
     reports = {
         public: page for public, page in ((False, recipe.internal), (True, recipe.public)) if page is not None
     }

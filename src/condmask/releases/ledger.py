@@ -27,6 +27,7 @@ from condmask.releases.sketch import Sample, Sketch, keyed
 VERSION = 1
 LEVEL, COUNT = np.uint64(0x3F), np.uint64(0x3)  # in the last byte of a record's word
 COUNT_AT, TOKEN_AT = np.uint64(6), np.uint64(8)
+KEY = 16  # bytes
 NOT_ENTERED = "this release is not entered"
 
 Where = bool | str | os.PathLike[str]  # the user's own, none, or the one in a file
@@ -75,9 +76,9 @@ def ledger_of(where: Where) -> "Ledger | None":
     """The ledger that an argument names."""
     if not isinstance(where, bool | str | os.PathLike):
         raise ArgumentTypeError(f"ledger must be True, False or a path, got {_checks.shown(where)}")
-    if where is False:
+    if isinstance(where, bool) and not where:
         return None
-    path = default_path() if where is True else Path(where)
+    path = default_path() if where is True else _checks.path(where, "ledger")
     if path.is_dir():
         raise FileError(f"ledger must be a file, got the directory {path}")
     return Ledger(path)
@@ -107,7 +108,7 @@ class Ledger:
 
     def add(self, file: IO[bytes], entry: Entry, content: Content | None) -> None:
         """Add a release, whose sketch is not keyed yet, to the open file, which has this content."""
-        key = os.urandom(16) if content is None else content.key
+        key = os.urandom(KEY) if content is None else content.key
         head = [{"ledger": VERSION, "key": key.hex()}] if content is None else []
         with self._reported(NOT_ENTERED):
             _append(file, [*head, _to_json(entry._replace(sketch=keyed(entry.sketch, key)))])
@@ -137,6 +138,8 @@ class Ledger:
             if first["ledger"] != VERSION:
                 raise FileError(f"{self.path} was written by a newer condmask; --ledger names another ledger")
             key = bytes.fromhex(first["key"])
+            if len(key) != KEY:
+                raise ArgumentError("no key")
             if lines.pop():
                 line = len(lines) + 2
                 raise ArgumentError("no end of line")
@@ -146,7 +149,15 @@ class Ledger:
                     del entries[fields["forgotten"]]
                 else:
                     entries[line - 1] = _from_json(fields)
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            IndexError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             raise FileError(
                 f"{self.path} is damaged in line {line}: restore it from a copy, or name another ledger with "
                 "--ledger, which then lacks the earlier releases; --no-ledger (ledger=False) goes on without"
@@ -215,14 +226,20 @@ def _packed(sample: Sample) -> bytes:
 
 
 def _from_json(fields: dict[str, Any]) -> Entry:
+    datetime.fromisoformat(fields["time"]).astimezone()
+    schemes, target = fields["schemes"], fields["target"]
+    if not (isinstance(target, str) and all(isinstance(scheme, dict) for scheme in schemes.values())):
+        raise ArgumentError("no release")
     samples = []
     for sample in fields["samples"]:
         words = np.frombuffer(base64.b64decode(sample["records"], validate=True), "<u8").astype(np.uint64)
         counts, levels = (words >> COUNT_AT) & COUNT, words & LEVEL
         samples.append(
             Sample(
-                int(sample["level"]), int(sample["whole"]), words >> TOKEN_AT,
-                levels.astype(np.int64), counts.astype(np.int64),
+                _checks.whole(sample["level"], "level", least=0),
+                int(np.uint64(_checks.integer(sample["whole"], "whole", "a whole number"))),
+                words >> TOKEN_AT, levels.astype(np.int64), counts.astype(np.int64),
             )
         )  # fmt: skip
-    return Entry(fields["target"], fields["time"], fields["schemes"], Sketch(int(fields["records"]), samples))
+    records = _checks.whole(fields["records"], "records", least=0)
+    return Entry(target, fields["time"], schemes, Sketch(records, samples))

@@ -30,7 +30,7 @@ from condmask.files.formats import (
     without_names,
 )
 from condmask.files.metadata import published
-from condmask.files.part_files import is_folder
+from condmask.files.part_files import fingerprints_of, is_folder, unchanged
 from condmask.files.publish import targets_of
 from condmask.files.read import converted, open_table
 from condmask.files.sampling import clear_of_table
@@ -140,18 +140,19 @@ def mask_file(
     )  # fmt: skip
     origin, target = _checks.path(source, "source"), _checks.path(target, "target")
     with reading(origin):
-        targets = targets_of(origin, target, overwrite=overwrite)  # before anything is read: others may write
+        targets = targets_of(origin, target, overwrite=overwrite)
+        original = fingerprints_of(origin)  # before anything is read: others may write
         table = open_table(origin, csv, job.workers)
         columns_exist(table, [*schemes, *job.groups])
         in_the_files(table, schemes)
-        table.keep(keep_metadata)
+        table.keep(_checks.names(keep_metadata, "keep_metadata"))
         before = published(table)
         for name in schemes:
             if before is not None and name in before.schemes:
                 raise ArgumentError(f"{name} is masked already in {source}: mask the original instead")
         if not is_folder(origin) and not _same_format(table, target):
             table = converted(table)
-        made = release(job, table, targets, before)
+        made = release(job, table, targets, before, original)
     return Release(made, path=None if dry_run else target, workers=job.workers)
 
 
@@ -218,7 +219,7 @@ def audited_table(
     """A file to be masked, and its columns as an audit needs them."""
     check_schemes(schemes)
     groups = not_masked(next(iter(schemes.values())).strata, schemes)
-    with reading(Path(source)):
+    with reading(Path(source)), unchanged(Path(source)):
         table = open_table(Path(source), csv)
         columns_exist(table, [*schemes, *groups])
         in_the_files(table, schemes)

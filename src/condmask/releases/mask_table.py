@@ -7,7 +7,7 @@ independent noise. Two separate releases would leave (1 - p)^2 of it (docs/theor
 from collections.abc import Sequence
 from typing import Any
 
-from condmask import _checks, frames
+from condmask import _checks, frames, masked_notes
 from condmask._blocks import Workers
 from condmask._randomness import check_rng
 from condmask.clear_columns import clear_of_frame, columns_in_clear
@@ -94,7 +94,8 @@ def mask_table(
             "frame must contain the originals, got a Release: masking twice would make estimates wrong"
         )
     masking = common_method(schemes)
-    before = frames.masked_columns(frame)
+    frames.same_lengths(frame, "frame")
+    before = masked_notes.masked_columns(frame)
     for name in schemes:
         if name in before:
             raise ArgumentError(f"{name} is masked already, as the frame notes: mask the original instead")
@@ -104,7 +105,9 @@ def mask_table(
     columns = {name: column_of_frame(frame, name) for name in schemes}
     within = next(iter(named.values()))
     parts = not_masked(within.strata, schemes)
-    labels = [Labels(*frames.codes(frames.labels(frames.table_column(frame, part)))) for part in parts]
+    labels = [
+        Labels(*frames.codes(frames.labels(frames.table_column(frame, part), part), part)) for part in parts
+    ]
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     to_grid, threads = asked(round, schemes), _checks.workers(workers)
     kinds = {name: column.kind for name, column in columns.items()}
@@ -126,5 +129,5 @@ def mask_table(
         nulls = is_code(column.array, scheme.codes, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
     published = Published(masked[0].size, named, origins_of(named, made.patterns, made.shifts))
-    data = frames.with_masked(frames.with_columns(frame, released), [*before, *schemes])
+    data = masked_notes.with_masked(frames.with_columns(frame, released), [*before, *schemes])
     return Release(published, data=data, originals=originals, audited=audited)

@@ -17,7 +17,7 @@ from condmask._log import logger
 from condmask._randomness import check_rng
 from condmask.clear_columns import columns_in_clear
 from condmask.disclosure.release_check import ReleaseError
-from condmask.files.atomic import spool
+from condmask.files.atomic import Fingerprint, spool
 from condmask.files.formats import Table, in_lines, named_once, without_names
 from condmask.files.metadata import Published
 from condmask.files.publish import publish
@@ -76,7 +76,8 @@ def job_of(
     to_grid = asked(round, schemes)
     book = ledger_of(ledger)
     return Job(
-        schemes, named, groups, random, policy, to_grid, threads, progress, audited, dry_run,
+        schemes, named, groups, random, policy, to_grid, threads,
+        _checks.called(progress, "progress"), audited, _checks.truth(dry_run, "dry_run"),
         book if random is None else None, _checks.truth(again, "again"),
     )  # fmt: skip
 
@@ -92,15 +93,21 @@ def stages_of(job: Job) -> dict[str, float]:
     return {name: time for name, time in stages.items() if name not in left_out}
 
 
-def release(job: Job, table: Table, targets: dict[Path, Any], before: Published | None) -> Published:
+def release(
+    job: Job,
+    table: Table,
+    targets: dict[Path, Any],
+    before: Published | None,
+    original: dict[Path, Fingerprint],
+) -> Published:
     """Mask columns of a table into files; returns what is published.
 
     ``targets`` are the files as they were when the job began, ``before`` is what was published with columns
-    that were masked earlier.
+    that were masked earlier, ``original`` are the fingerprints of the source before the table was opened.
     """
     if job.audited:
         named_once(table)
-    schemes, original = job.schemes, table.fingerprints()
+    schemes = job.schemes
     masking = common_method(schemes)
     room = room_for(table, schemes, job.groups, gaps=job.policy == "omit")
     check_room(room, None if job.dry_run else next(iter(targets)))
@@ -114,7 +121,7 @@ def release(job: Job, table: Table, targets: dict[Path, Any], before: Published 
             job.progress.stage(name)  # type: ignore[union-attr]
 
     stage("reading")
-    with spool() as create, in_lines(table):
+    with spool(room.taken) as create, in_lines(table):
         columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
         n = next(iter(columns.values())).size
         LOG.info("%d records of %s, columns to mask: %d", n, table.path, len(columns))

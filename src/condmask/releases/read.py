@@ -11,6 +11,7 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.counts import Counts
 from condmask.files.formats import columns_exist, reading
 from condmask.files.metadata import Published, place_of_metadata, published
+from condmask.files.part_files import unchanged
 from condmask.files.read import numbers_of, open_table
 from condmask.releases.release import Release, warn_of_a_part
 from condmask.scheme import Scheme
@@ -109,8 +110,10 @@ def read_counts(
             f"{name} must be masked by a scheme that has estimates, for Counts, got {scheme!r}"
         )
     counts = Counts(scheme, origin=released.origins[name])
+    if other is not None and _checks.text(other, "other") == name:
+        raise ArgumentError(f"other must be another column than the masked one, got {name!r}")
     names = [name] if other is None else [name, other]
-    with reading(Path(path)):
+    with reading(Path(path)), unchanged(Path(path)):
         table = open_table(Path(path))
         columns_exist(table, names)
         for part in numbers_of(table, names):
@@ -125,7 +128,7 @@ def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
     masked = ", ".join(map(repr, schemes))
     if column is None and len(schemes) > 1:
         raise ArgumentError(f"column must name one of the masked columns {masked}, got None")
-    name = next(iter(schemes)) if column is None else column
+    name = next(iter(schemes)) if column is None else _checks.text(column, "column")
     if name not in schemes:
         raise ArgumentError(f"column must be one of the masked columns {masked}, got {name!r}")
     return name

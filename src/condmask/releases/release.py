@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from condmask import _checks, frames
+from condmask import _checks, frame_rows, frames
 from condmask._blocks import Workers
 from condmask._optional import optional
 from condmask._randomness import group_name
@@ -135,7 +135,7 @@ class Release(Mapping[str, Estimate]):
         self.data, self.path, self._published = data, path, published
         self.records, self.schemes, self.origins = published
         self._workers, self._audited = workers, audited
-        self._digests = None if data is None else frames.digests(data)
+        self._digests = None if data is None else frame_rows.digests(data)
         if columns is None and path is not None:
             columns = FileColumns(path, published.records)
         self._columns = columns if data is None else FrameColumns(data)
@@ -152,7 +152,7 @@ class Release(Mapping[str, Estimate]):
         return {name: origin.patterns for name, origin in self.origins.items()}
 
     def __getitem__(self, column: str) -> Estimate:
-        if column not in self.schemes:
+        if not isinstance(column, str) or column not in self.schemes:
             raise KeyError(column)
         if column not in self._estimates:
             self._estimates[column] = self._estimate(column)
@@ -258,7 +258,7 @@ class Release(Mapping[str, Estimate]):
     def _refuse_changed(self) -> None:
         """Refuse data that were changed after they were masked and audited."""
         before = self._digests or {}
-        now = frames.digests(self.data)
+        now = frame_rows.digests(self.data)
         lost = [name for name in self.schemes if name not in now]
         added = [name for name in now if name not in before]
         changed = [name for name in now if name in before and now[name] != before[name]]

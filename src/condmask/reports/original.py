@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from condmask import frames
 from condmask._blocks import evenly_spaced
+from condmask._once import once
 from condmask.audit_input import AuditInput
 from condmask.correlations import pearson
 from condmask.disclosure.all_columns import by_all_columns, swap_evidence
@@ -25,6 +25,7 @@ from condmask.disclosure.uniques import Uniques, uniques
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.csv_format import CsvFormat
 from condmask.files.formats import columns_exist, reading
+from condmask.files.part_files import unchanged
 from condmask.files.read import column_of, open_table
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import without_codes
@@ -106,7 +107,7 @@ class Original:
         self, path: Path, view: ReleaseView, csv: CsvFormat | None = None, *, thorough: bool = False
     ) -> None:
         self.path, self._view, self._thorough = path, view, thorough
-        with reading(path):
+        with reading(path), unchanged(path):
             table = open_table(path, csv)
             columns_exist(table, list(view.schemes))
             self._raw = {name: column_of(table, name) for name in view.schemes}
@@ -125,7 +126,7 @@ class Original:
         """How well an attacker could tell which records were swapped."""
         return audit_table(self._table, self._view.schemes, thorough=self._thorough)
 
-    @cached_property
+    @once
     def _table(self) -> AuditInput:
         """The original as an audit looks at it."""
         view = self._view
@@ -184,7 +185,7 @@ class Original:
         together = [np.zeros(self._view.rows), *(self._evidence[other] for other in others)]
         return np.asarray(np.sum(together, axis=0))
 
-    @cached_property
+    @once
     def _evidence(self) -> dict[str, np.ndarray]:
         """What each column tells of who was swapped, its originals being known; 0 where one is missing."""
         evidence = {}

@@ -1,8 +1,6 @@
 """What a release says by itself; nothing here is given the original. A public report is made of this."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,8 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import Workers
 from condmask._digits import number
+from condmask._once import once
+from condmask._warn import heard
 from condmask.clear_columns import Clear, columns_in_clear
 from condmask.errors import ArgumentTypeError
 from condmask.files.formats import Table, reading
@@ -70,7 +70,7 @@ class ReleaseView:
         """The name by which somebody reads the release; a stream has none, and gets one."""
         return "masked.csv" if self.path in OPENED else self.path.name
 
-    @cached_property
+    @once
     def _clear(self) -> list[str]:
         """The columns that are neither masked nor tell donor pools."""
         return columns_in_clear(self.names, [*self.schemes, *self.strata])
@@ -85,7 +85,7 @@ class ReleaseView:
         self._texts = set(clear.labels) - set(clear.clear)
         return clear
 
-    @cached_property
+    @once
     def known(self) -> dict[str, np.ndarray]:
         """All columns in clear as an attacker knows them: numbers, or labels by number; NaN where missing."""
         known: dict[str, np.ndarray] = {}
@@ -101,7 +101,7 @@ class ReleaseView:
                 known[name] = np.where(np.isfinite(values), values, np.nan)
         return known
 
-    @cached_property
+    @once
     def others(self) -> dict[str, np.ndarray]:
         """The first columns in clear that are complete and vary: correlations with them are reported."""
         others: dict[str, np.ndarray] = {}
@@ -175,16 +175,14 @@ class ReleaseView:
 
     def _noted(self, name: str, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """What a call gives, None where that does not exist; its warnings, or its refusal, are noted."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with heard(UserWarning) as texts:
             try:
                 result = call(*arguments, **options)
             except ValueError as error:  # what does not exist, or not for so few records
                 result = None
                 self._note(f"{name}: {error}")
-        for warning in caught:
-            if issubclass(warning.category, UserWarning):
-                self._note(f"{name}: {warning.message}")
+        for text in texts:
+            self._note(f"{name}: {text}")
         return result
 
     def _note(self, text: str) -> None:

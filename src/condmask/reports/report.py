@@ -112,14 +112,17 @@ def report(
     >>> folder.cleanup()
     """
     threads = _checks.workers(workers)
-    out, previous = Path(path), to_write(path, [release, *([] if source is None else [source])], overwrite)
+    original = None if source is None else _checks.path(source, "source")
+    released, out = _checks.path(release, "release"), _checks.path(path, "path")
+    previous = to_write(out, [released, *([] if original is None else [original])], overwrite)
+    public, thorough = _checks.truth(public, "public"), _checks.truth(thorough, "thorough")
     distances = None if d is None else _distances(d)
-    if source is None and not public:
+    if original is None and not public:
         raise ArgumentError("source must be the original where public is False, got None")
     if thorough:
         check_available()
     charts.ready()
-    view = ReleaseView(Path(release), threads, _units(units))
+    view = ReleaseView(released, threads, _units(units))
     for argument, by_column in (("d", distances), ("units", units)):
         for name in by_column or ():
             if name is not None and name not in view.schemes:
@@ -130,8 +133,8 @@ def report(
     if public:
         text = public_page(view)
     else:
-        assert source is not None
-        text = internal_page(view, Original(Path(source), view, csv, thorough=thorough), distances)
+        assert original is not None
+        text = internal_page(view, Original(original, view, csv, thorough=thorough), distances)
     with publishing({out: previous}) as (output,):
         output.write(text.encode())
     LOG.info("wrote %s", out)
@@ -197,7 +200,7 @@ def internal_page(view: ReleaseView, original: Original, d: dict[str | None, lis
 
 def to_write(path: Any, others: list[Any], overwrite: bool) -> tuple[int, ...] | None:
     """The state of the file that a report goes to; refused where it may not."""
-    out = Path(path)
+    out, overwrite = _checks.path(path, "path"), _checks.truth(overwrite, "overwrite")
     if out.suffix.lower() not in SUFFIXES:
         raise ArgumentError(f"path must end in one of {', '.join(SUFFIXES)}, got {out}")
     for other in map(Path, others):
@@ -222,7 +225,8 @@ def _units(units: Any) -> dict[str, str]:
         return {}
     if not isinstance(by_column, dict) or not all(isinstance(unit, str) for unit in by_column.values()):
         raise ArgumentTypeError(
-            f'units must be a dict of columns and their units, {{"income": "euros"}}, got {units!r}'
+            f'units must be a dict of columns and their units, {{"income": "euros"}}, got '
+            f"{_checks.shown(units)}"
         )
     return by_column
 

@@ -1,11 +1,11 @@
 """The masked values in their places, and the pools within which donors were drawn."""
 
 from collections.abc import Callable
-from threading import RLock
 from typing import Any
 
 import numpy as np
 
+from condmask._once import alone
 from condmask.errors import ArgumentError
 
 
@@ -36,7 +36,6 @@ class Records:
         refusal: str | None = None,
     ) -> None:
         self._z, self._pool, self.refusal = z, pool, refusal
-        self._lock = RLock()  # of several threads one reads
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Records, (self.z, self.pool, self.refusal)  # what reads a file does not travel
@@ -44,7 +43,7 @@ class Records:
     @property
     def z(self) -> Any:
         """The masked values in their places."""
-        with self._lock:
+        with alone(self, "z"):  # of several threads one reads
             if callable(self._z):
                 self._z = self._z()
             return self._z
@@ -52,7 +51,7 @@ class Records:
     @property
     def pool(self) -> Any:
         """The pool of each record, None where all are one or the pools are unknown."""
-        with self._lock:
+        with alone(self, "pool"):
             if callable(self._pool):
                 self._pool = self._pool(self.z)
             return self._pool

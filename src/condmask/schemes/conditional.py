@@ -166,6 +166,7 @@ class ConditionalMasking(Scheme):
             "reverse_mapping": _checks.truth(reverse_mapping, "reverse_mapping"),
             "aggregate_ends": _checks.aggregated(aggregate_ends),
             "decimals": _checks.decimals(decimals),
+            "step": None if step is None else _checks.not_negative(step, "step"),
             "scale": _checks.choice(scale, "scale", choices_of("scale")),
             "range": _checks.limits(range),
             "strata": _checks.strata(strata),
@@ -173,9 +174,12 @@ class ConditionalMasking(Scheme):
             "missing": _checks.codes(missing),
             "missing_as": _checks.choice(missing_as, "missing_as", choices_of("missing_as")),
         }
-        refuse_by_mapping({**canonical, "step": step})
-        mapped = canonical["reverse_mapping"]
-        canonical["step"] = 0.0 if mapped else grids.step_of(canonical["sigma"], canonical["decimals"], step)
+        refuse_by_mapping(canonical)
+        canonical["step"] = (
+            0.0
+            if canonical["reverse_mapping"]
+            else grids.step_of(canonical["sigma"], canonical["decimals"], canonical["step"])
+        )
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
 

@@ -88,5 +88,6 @@ class MultiplicativeNoise(Scheme):
 
     def _logarithm(self) -> tuple[float, float]:
         """Mean and standard deviation of log E, so that E has mean one."""
-        square = np.log1p(self.sigma**2)
+        # the square of a large one may be too large for a number, and 1 changes nothing in it
+        square = np.log1p(self.sigma**2) if self.sigma < 2.0**53 else 2.0 * np.log(self.sigma)
         return -0.5 * float(square), float(np.sqrt(square))

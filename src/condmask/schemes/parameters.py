@@ -178,7 +178,7 @@ def refuse_by_mapping(values: Mapping[str, Any]) -> None:
     reverse = values["reverse_mapping"]
     for name, declared in PARAMETERS.items():
         value, default = values[name], declared.default
-        unset = value in (default, None) or (name == "step" and value == 0.0)
+        unset = value is None or value == default or (name == "step" and value == 0.0)
         if unset or declared.mapping in (None, reverse):
             continue
         rule = f"must be {default!r}" if isinstance(default, str) else "must be left out"

@@ -4,7 +4,6 @@ import csv
 import os
 import secrets
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -76,7 +75,7 @@ class MethodComparison:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The rows as CSV."""
-        with Path(path).open("w", newline="") as file:
+        with _checks.path(path, "path").open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(self.rows[0]))
             writer.writeheader()
             writer.writerows(self.rows)

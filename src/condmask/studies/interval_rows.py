@@ -4,7 +4,6 @@ Samples under conditional masking or reverse mapping are taken together. Other s
 widely for a lattice, are estimated one by one.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from condmask._warn import heard
 from condmask.inference.cdf_rows import CdfRows, exact_ends
 from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError
 from condmask.inference.moment_rows import MomentRows
@@ -102,8 +102,7 @@ def _ends(
     ends: list[tuple[float, float]] = []
     for size, call in calls:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", EstimateWarning)
+            with heard(EstimateWarning):
                 interval = call(**options)
         except UndefinedError:  # this statistic has none: too few records, say, or added noise alone
             ends += [(np.nan, np.nan)] * size

@@ -238,13 +238,13 @@ def write(result: PaperResult, folder: Path) -> list[Path]:
     for n, study in result.studies.items():
         path = folder / f"study-n{n}.csv"
         rows = study.rows()
-        with path.open("w", newline="") as file:
+        with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
             writer.writeheader()
             writer.writerows(rows)
         written.append(path)
     path = folder / "published.csv"
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow([*Cell._fields, "ours", "se", "z"])
         table.writerows([*line.cell, line.ours, line.se, line.z] for line in result.lines)

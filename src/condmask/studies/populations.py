@@ -24,12 +24,15 @@ class NormalCopula:
     """
 
     def __init__(self, margins: Any, correlation: float = 0.0) -> None:
-        self.margins = tuple(margins)
+        with _checks.converting(margins, "margins", "one or two frozen SciPy distributions"):
+            self.margins = tuple(margins)
         if len(self.margins) not in (1, 2):
             raise ArgumentError(f"margins must be one or two distributions, got {len(self.margins)}")
         for margin in self.margins:
             if not hasattr(margin, "dist") or not hasattr(margin, "ppf"):
-                raise ArgumentTypeError(f"margins must be frozen SciPy distributions, got {margin!r}")
+                raise ArgumentTypeError(
+                    f"margins must be frozen SciPy distributions, got {_checks.shown(margin)}"
+                )
         self.copula = _checks.correlation(correlation)
         self._correlation: float | None = None
 
@@ -55,15 +58,15 @@ class NormalCopula:
 
     def moment(self, order: int) -> float:
         """Raw moment of the sensitive variable."""
-        return float(self.margins[0].moment(order))
+        return float(self.margins[0].moment(_checks.order(order, "order")))
 
     def quantile(self, q: np.ndarray) -> np.ndarray:
         """Quantiles of the sensitive variable."""
-        return np.asarray(self.margins[0].ppf(q))
+        return np.asarray(self.margins[0].ppf(_checks.reals(q, "q")))
 
     def cdf(self, t: np.ndarray) -> np.ndarray:
         """Distribution function of the sensitive variable."""
-        return np.asarray(self.margins[0].cdf(t))
+        return np.asarray(self.margins[0].cdf(_checks.reals(t, "t")))
 
     def correlation(self) -> float:
         """Pearson's correlation of the margins, which differs from the copula's parameter.
@@ -130,15 +133,15 @@ class Resampled:
 
     def moment(self, order: int) -> float:
         """Raw moment of the column."""
-        return float(np.mean(self.ascending**order))
+        return float(np.mean(self.ascending ** _checks.order(order, "order")))
 
     def quantile(self, q: np.ndarray) -> np.ndarray:
         """Quantiles of the column: the least values whose distribution function reaches q."""
-        return np.asarray(np.quantile(self.x, q, method="inverted_cdf"))
+        return np.asarray(np.quantile(self.x, _checks.shares(q, "q"), method="inverted_cdf"))
 
     def cdf(self, t: np.ndarray) -> np.ndarray:
         """Distribution function of the column."""
-        return np.searchsorted(self.ascending, t, side="right") / self.x.size
+        return np.searchsorted(self.ascending, _checks.reals(t, "t"), side="right") / self.x.size
 
     def correlation(self) -> float:
         """Correlation of the pair."""

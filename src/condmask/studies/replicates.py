@@ -1,12 +1,12 @@
 """One block of replicates: for each a row of numbers, the errors and risks of every scheme."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks, closed_form_risk
 from condmask._randomness import Key, seeded_key
+from condmask._warn import heard
 from condmask.deconvolution import stencil
 from condmask.errors import ArgumentError
 from condmask.inference.intervals import EstimateWarning, UndefinedError
@@ -256,8 +256,7 @@ def _pairs_of_rearranged(
 
 def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
     """Pseudo-values; NaN where a sample has none."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimateWarning)
+    with heard(EstimateWarning):
         try:
             return np.asarray(scheme.estimate(z).pseudo_values())
         except UndefinedError:

@@ -2,12 +2,11 @@
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _state, frames
+from condmask import _checks, _state, frames
 from condmask.errors import ArgumentError
 
 PARTS = 5  # powers of the errors that are summed, from 0
@@ -103,10 +102,16 @@ class StudyResult:
 
     def value(self, scheme: str, estimator: str, statistic: str, what: str) -> float:
         """One number, such as ``value("CM", "T_1", "quantile 0.1", "rmse")``."""
+        asked = {"scheme": scheme, "estimator": estimator, "statistic": statistic}
+        for name, text in asked.items():
+            _checks.text(text, name)
         for row in self.rows():
-            if (row["scheme"], row["estimator"], row["statistic"]) == (scheme, estimator, statistic):
-                return float(row[what])
-        raise ArgumentError(f"statistic must be one of the study's, got {(scheme, estimator, statistic)!r}")
+            if asked.items() <= row.items():
+                figures = [name for name in row if name not in (*asked, "truth_of")]
+                return float(row[_checks.choice(what, "what", figures)])
+        raise ArgumentError(
+            f"statistic must be one of the study's, got {_checks.shown((scheme, estimator, statistic))}"
+        )
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
@@ -151,7 +156,7 @@ class StudyResult:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state; the file takes its name when it is whole."""
-        target = Path(path)
+        target = _checks.path(path, "path")
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         beside.write_bytes(_state.pack({**self._described(), "seconds": self.seconds}, sums=self.sums))
         beside.replace(target)
@@ -159,16 +164,33 @@ class StudyResult:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "StudyResult":
         """What `save` wrote."""
+        place = _checks.path(path, "path")
         try:
-            described, arrays = _state.unpack(Path(path).read_bytes())
+            described, arrays = _state.unpack(place.read_bytes())
             described["columns"] = tuple(Column(*column) for column in described["columns"])
             state = cls(**described, sums=arrays["sums"])
-            whole = state.sums.shape == (PARTS, len(state.columns)) and state.sums.dtype == np.float64
+            whole = state._is_sound()
         except (ValueError, KeyError, TypeError, AttributeError):
             whole = False
         if not whole:
             raise ArgumentError(f"path must be a saved StudyResult, got {path}")
         return state
+
+    def _is_sound(self) -> bool:
+        """Whether all parts are of the types that `simulate` gives them."""
+        return (
+            isinstance(self.identity, str)
+            and all(type(count) is int and count >= 0 for count in (self.seed, self.replications))
+            and isinstance(self.seconds, float)
+            and all(
+                all(isinstance(name, str) for name in column[:3])
+                and isinstance(column.truth, float | None)
+                and isinstance(column.center, float)
+                for column in self.columns
+            )
+            and self.sums.shape == (PARTS, len(self.columns))
+            and self.sums.dtype == np.float64
+        )
 
     def _described(self) -> dict[str, Any]:
         return {

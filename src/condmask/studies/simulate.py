@@ -117,21 +117,21 @@ def simulate(
     64
     """
     if not callable(population):
-        raise ArgumentTypeError(f"population must be callable as (rng, replications, n), got {population!r}")
+        raise ArgumentTypeError(
+            f"population must be callable as (rng, replications, n), got {_checks.shown(population)}"
+        )
     design = Design(
         population,
         _named(schemes),
         _checks.whole(n, "n", least=4, most=MOST_RECORDS),
         _checks.probabilities(quantiles, "quantiles").ravel(),
-        tuple(_checks.order(order, "moments") for order in np.atleast_1d(moments).tolist()),
-        _checks.reals(cdf_points, "cdf_points").ravel() if np.size(cdf_points) else np.empty(0),
-        _checks.distances(risk_distances, "risk_distances").ravel()
-        if np.size(risk_distances)
-        else np.empty(0),
+        tuple(_checks.order(order, "moments") for order in _several(moments, "moments").tolist()),
+        _checks.reals(_several(cdf_points, "cdf_points"), "cdf_points"),
+        _checks.distances(_several(risk_distances, "risk_distances"), "risk_distances"),
         tuple(
             dict.fromkeys(
                 _checks.probability(level, "confidence_levels")
-                for level in np.ravel(confidence_levels).tolist()
+                for level in _several(confidence_levels, "confidence_levels").tolist()
             )
         ),
     )
@@ -142,7 +142,7 @@ def simulate(
             f"got {figures:,}"
         )
     wanted = _checks.whole(replications, "replications", least=2)
-    threads = _checks.workers(workers)
+    threads, progress = _checks.workers(workers), _checks.truth(progress, "progress")
     given = None if rng is None else _checks.whole(rng, "rng", least=0)
     path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
     state = None if path is None or not path.exists() else _resumed(path, design, given)
@@ -225,23 +225,26 @@ def _save(state: StudyResult, path: Path) -> None:
 # --- what the numbers are ---
 
 
+def _several(values: Any, name: str) -> Any:
+    """One number or several, in one dimension; of none an array of floats."""
+    array = _checks.array(values, name, "a number or an array of numbers").ravel()
+    return array if array.size else np.empty(0)
+
+
 def _named(schemes: Any) -> dict[str, Scheme]:
     if isinstance(schemes, dict):
         named = dict(schemes)
     else:
         listed = list(schemes) if isinstance(schemes, (list, tuple)) else [schemes]
-        named = {repr(scheme): scheme for scheme in listed}
+        named = {_checks.shown(scheme): scheme for scheme in listed}
         if len(named) < len(listed):
-            raise ArgumentError(f"schemes must differ, or be a dict with names, got {schemes!r}")
-    try:
-        within = [scheme for scheme in named.values() if scheme.to_dict() and scheme.strata is not None]
-    except (AttributeError, TypeError):
-        named = {}
-    if not named:
-        raise ArgumentTypeError(f"schemes must be masking schemes, got {schemes!r}")
+            raise ArgumentError(f"schemes must differ, or be a dict with names, got {_checks.shown(schemes)}")
+    if not named or not all(isinstance(scheme, Scheme) for scheme in named.values()):
+        raise ArgumentTypeError(f"schemes must be masking schemes, got {_checks.shown(schemes)}")
     for name in named:
         if not (isinstance(name, str) and name):
-            raise ArgumentTypeError(f"schemes must have names of text, got {name!r}")
+            raise ArgumentTypeError(f"schemes must have names of text, got {_checks.shown(name)}")
+    within = [scheme for scheme in named.values() if scheme.strata is not None]
     coded = [scheme for scheme in named.values() if scheme.codes]
     if coded:
         raise ArgumentError(f"schemes must have no missing codes, since samples have none, got {coded[0]!r}")

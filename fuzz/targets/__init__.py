@@ -1,0 +1,1 @@
+"""One target a file (``fuzz.target``)."""

@@ -1,0 +1,20 @@
+"""TOML files, as recipes and studies are written."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from condmask.errors import ArgumentError
+from condmask.files.formats import reading
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The entries of a file; refused where it is not TOML, or holds what no number or depth can be."""
+    with reading(path):
+        content = path.read_bytes().decode("utf-8-sig")
+    try:
+        return tomllib.loads(content)
+    except RecursionError:
+        raise ArgumentError(f"{path} is not TOML: it has lists within lists without end") from None
+    except ValueError as error:
+        raise ArgumentError(f"{path} is not TOML: {error}") from None

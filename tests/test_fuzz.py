@@ -1,0 +1,99 @@
+"""Every fuzz target takes its corpus and a few more inputs, and the runner notices each kind of fault."""
+
+import sys
+
+import numpy as np
+import pytest
+from marks import rest_slow
+
+from fuzz import runner
+from fuzz.repeat import fault_of, shortest
+from fuzz.target import CORPUS, load, names, own_place
+
+PLANTED = {  # what a target does with an input that has an "a" in it, and what the runner calls it
+    "crash": ("os.abort()", "crash"),
+    "hang": ("time.sleep(1000)", "hang"),
+    "growth": ("np.ones(80 << 20)", "GrowthError in target.py"),
+    "leak": ("KEPT.append(np.ones(1 << 17))", "GrowthError in target.py"),
+    "wrong_error": ("{}['a']", "KeyError in wrong_error.py"),
+    "wrong_answer": ("assert data != data", "AssertionError in wrong_answer.py"),
+}
+MODULE = "import os, time\nimport numpy as np\nKEPT = []\ndef one(data):\n    if b'a' in data:\n        "
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", names())
+def test_a_target_has_no_fault(name):
+    target = load(name)
+    random = np.random.default_rng(8)
+    with own_place():
+        for data in target.seeds():
+            target.run(data)
+        if target.takes_arguments:
+            target.module.one()
+        else:
+            seeds = [b"", *target.seeds()]
+            for _ in range(50):
+                target.run(broken(seeds[random.integers(len(seeds))], random))
+
+
+def broken(content, random):
+    """Content cut, with other bytes in it, with some left out, with some more, or all of it other bytes."""
+    at, some = int(random.integers(len(content) + 1)), random.bytes(int(random.integers(1, 40)))
+    return [
+        content[:at],
+        content[:at] + some + content[at + len(some) :],
+        content[:at] + content[at + len(some) :],
+        content[:at] + some + content[at:],
+        some,
+    ][int(random.integers(5))]
+
+
+def test_past_failures_belong_to_targets():
+    assert {path.name for path in CORPUS.iterdir()} <= {*names()}
+    assert all(load(path.name).failures() for path in CORPUS.iterdir())
+
+
+@pytest.fixture
+def planted(tmp_path, monkeypatch):
+    """Make a target at fault importable, here and in processes."""
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def make(name):
+        folder = tmp_path / "planted"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.py").write_text(MODULE + PLANTED[name][0] + "\n")
+        return f"planted.{name}"
+
+    yield make
+    for name in [name for name in sys.modules if name.split(".")[0] == "planted"]:
+        del sys.modules[name]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Atheris is for Linux")
+@pytest.mark.parametrize("kind", rest_slow(PLANTED))
+def test_the_runner_finds_a_fault_and_goes_on(planted, tmp_path, kind):
+    pytest.importorskip("atheris")
+    name = planted(kind)
+    told = []
+    (result,) = runner.fuzz(
+        [name], seconds=20.0, inputs=200_000, seed=1, workers=1, found=tmp_path / "found", tell=told.append
+    )
+    assert result.faults[0].fault.startswith(PLANTED[kind][1])
+    assert b"a" in result.faults[0].input.read_bytes()
+    assert f"python -m fuzz {name} --repeat" in str(told[0])
+    if kind not in ("crash", "leak"):
+        assert result.inputs > 100
+
+
+@pytest.mark.parametrize("kind", [kind for kind in PLANTED if kind != "leak"])
+def test_an_input_repeats_its_fault_and_is_shortened(planted, monkeypatch, kind):
+    if kind == "hang":
+        monkeypatch.setattr("fuzz.repeat.HANGS", 1)
+    target = load(planted(kind))
+    expected = {"crash": "SIGABRT"}.get(kind, PLANTED[kind][1])
+    assert fault_of(target, b"bbb") is None
+    assert fault_of(target, b"bbba").startswith(expected)
+    if kind in ("wrong_error", "wrong_answer"):
+        assert shortest(target, b"bbbbabb") == b"a"
