@@ -181,8 +181,8 @@ def whole(value: Any, name: str, *, least: int, most: int = LARGEST_EXACT_INTEGE
     if number < least:
         raise ArgumentError(f"{name} must be {rule}, got {shown(value)}")
     if number > most:
-        most_shown = "2^53" if most == LARGEST_EXACT_INTEGER else f"{most:,}"
-        raise ArgumentError(f"{name} must be at most {most_shown}, got {shown(value)}")
+        limit = "2^53" if most == LARGEST_EXACT_INTEGER else f"{most:,}"
+        raise ArgumentError(f"{name} must be at most {limit}, got {shown(value)}")
     return number
 
 

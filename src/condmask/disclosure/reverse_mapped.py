@@ -292,10 +292,13 @@ class Windows:
         file, keys = self.file, self.file.keys
         bins, parts, _ = self._ends(np.array([self.constant, self.constant + self.wide]))
         choice, chance = np.empty(places.size, dtype=np.int64), np.empty(places.size)
-        reverse_mapping.best_windows(
-            file.cuts[places], file.cuts[places + 1], file.law.p, self.at, self.mass, self.held, self.end,
-            self.part, self.share, bins, parts, keys.reach, keys.normal, choice, chance,
-        )  # fmt: skip
+        for start, stop in blocks(places.size):
+            some = places[start:stop]
+            reverse_mapping.best_windows(
+                file.cuts[some], file.cuts[some + 1], file.law.p, self.at, self.mass, self.held, self.end,
+                self.part, self.share, bins, parts, keys.reach, keys.normal, choice[start:stop],
+                chance[start:stop],
+            )  # fmt: skip
         return np.where(choice == reverse_mapping.CONSTANT, self.constant, self.begin[choice]), chance
 
     def around(self, rare: RareChances, kept: np.ndarray) -> np.ndarray:
