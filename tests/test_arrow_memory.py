@@ -3,8 +3,10 @@
 Oracle: pyarrow's own check; without it these arrays kill the process, or show other memory.
 """
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -88,7 +90,11 @@ def test_no_frame_that_lies_kills_the_process(tmp_path):
         *(f"try: {use}\nexcept cm.CondmaskError as error: print(error)" for use in USES),
     ])  # fmt: skip
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
 
     sentence = "town must be a sound Arrow array, got one that its validate() refuses"
     assert (done.returncode, done.stdout.splitlines()) == (0, [sentence] * len(USES)), done.stderr

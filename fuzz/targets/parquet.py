@@ -13,7 +13,9 @@ def one(data):
     table = open_table(path)
     file = pq.ParquetFile(path)
     assert table.names == file.schema_arrow.names
-    assert table.rows == file.metadata.num_rows or not table.names
+    # the sum that a damaged footer states may be another
+    groups = [file.metadata.row_group(k).num_rows for k in range(file.metadata.num_row_groups)]
+    assert table.rows == sum(groups) or not table.names
     file.close()
     arrow.one(data, "a.parquet")
 

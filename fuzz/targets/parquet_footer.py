@@ -21,7 +21,7 @@ def one(data):
         footer = footers.read_footer(source, path)
     try:
         metadata = pq.read_metadata(path)
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         pass
     else:
         for group in range(metadata.num_row_groups):

@@ -476,8 +476,8 @@ def _frame_columns(values: Any, name: str) -> dict[str, Any]:
         )
     if isinstance(table, nw.Series):
         return {str(table.name or "w1"): values}
-    check_names(table.columns, name)
-    return {series.name: series.to_native() for series in table.iter_columns()}
+    check_names([str(column) for column in table.columns], name)
+    return {str(series.name): series.to_native() for series in table.iter_columns()}
 
 
 def _numbers(values: Any, key: str, name: str, least: int) -> Any:

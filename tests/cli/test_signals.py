@@ -22,6 +22,17 @@ class Killed:
         signal.raise_signal(self.number)
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Signals are heard, which a shell may have told its jobs in the background to ignore."""
+    usual = dict.fromkeys((signal.SIGTERM, signal.SIGHUP), signal.SIG_DFL)
+    usual[signal.SIGINT] = signal.default_int_handler
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize("collected", [False, True])
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
 def test_a_signal_ends_the_command_wherever_it_comes(name, collected):

@@ -23,6 +23,7 @@ MAGIC, ENCRYPTED_MAGIC = b"PAR1", b"PARE"
 
 # FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, KeyValue, SortingColumn
 SCHEMA, ROWS, GROUPS, ENTRIES, WRITER, ORDERS, ENCRYPTION = 2, 3, 4, 5, 6, 7, 8
+KINDS = {SCHEMA: LIST, ROWS: I64, GROUPS: LIST, ENTRIES: LIST, WRITER: BINARY, ORDERS: LIST}
 CHILDREN = 5
 OF_GROUPS = range(1, 8)
 CHUNKS, GROUP_SIZE, GROUP_ROWS, SORTING, GROUP_OFFSET, GROUP_COMPRESSED = OF_GROUPS[:6]
@@ -86,9 +87,15 @@ def read_footer(source: IO[bytes], path: Path) -> Footer:
     length = footer_length(source, path)
     stop = source.seek(-8 - length, 2)
     try:
-        footer = Footer(read_struct(bytes(source.read(length))), stop)
+        fields = read_struct(bytes(source.read(length)))
     except ValueError as error:
         raise ArgumentError(f"{path} cannot be read: {error}") from None
+    # a field of another type is passed over, as every reader does
+    footer = Footer(
+        {key: field for key, field in fields.items() if field[0] == KINDS.get(key, field[0])}, stop
+    )
+    if SCHEMA not in footer.fields or GROUPS not in footer.fields:
+        raise ArgumentError(f"{path} cannot be read: its footer has no schema or no row groups")
     if ENCRYPTION in footer.fields:
         raise _encrypted(path)
     return footer

@@ -57,6 +57,7 @@ class StudyResult:
             f"statistics={len(self.columns)}, seed={self.seed})"
         )
 
+    @np.errstate(over="ignore", invalid="ignore")  # infinite, or no number, is what they then are
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its standard error.
 
@@ -84,12 +85,12 @@ class StudyResult:
                 truth = self._mean(sample) if column.truth is None else column.truth
                 first, second, _, fourth = self._moments(k, truth - column.center)
                 rmse = float(np.sqrt(second))
-                spread = _root((fourth - second**2) / max(s - 1, 1))
+                spread = _root((fourth - second * second) / max(s - 1, 1))
                 entries.append({
                     **entry, "defined": s, "truth": truth,
                     "truth_of": "sample" if column.truth is None else "population",
                     "mean": column.center + mean, "bias": first,
-                    "bias_se": _root((second - first**2) / max(s - 1, 1)), "rmse": rmse,
+                    "bias_se": _root((second - first * first) / max(s - 1, 1)), "rmse": rmse,
                     "rmse_se": spread / (2.0 * rmse) if rmse > 0.0 else rmse,
                 })  # fmt: skip
             else:
@@ -200,9 +201,11 @@ class StudyResult:
     def _mean(self, k: int) -> float:
         return self.columns[k].center + self._moments(k, 0.0)[0]
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _moments(self, k: int, shift: float) -> tuple[float, float, float, float]:
         """Means of the first four powers of (value - center - shift)."""
         count, *sums = self.sums[:, k]
+        shift = np.float64(shift)  # whose powers may be infinite
         if count < 2:
             return (float("nan"),) * 4
         m = [total / count for total in sums]
