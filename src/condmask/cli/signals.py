@@ -32,7 +32,7 @@ def ended_by_signals() -> Iterator[None]:
                 number = getattr(signal, name, None)  # Windows has not all
                 if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                     _until_closed(stack, number, _end)
-            if hasattr(signal, "setitimer"):
+            if hasattr(signal, "setitimer") and hasattr(signal, "SIGALRM"):
                 _none_lost(stack)
         yield
 

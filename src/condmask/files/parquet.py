@@ -68,10 +68,10 @@ class ParquetFile(ArrowFile):
     def _schema(self) -> Any:
         with self.source() as source:
             length = footers.footer_length(source, self.path)
-            metadata = pq.read_metadata(source)
-            if metadata.serialized_size < length:  # a signature follows
+            file = pq.ParquetFile(source, pre_buffer=False)  # whose schema has extension types, as pages have
+            if file.metadata.serialized_size < length:  # a signature follows
                 footers.read_footer(source, self.path)  # refuses encrypted columns
-        return metadata.schema.to_arrow_schema()
+            return file.schema_arrow
 
     def _batches(self, names: list[str] | None, labels: Sequence[str]) -> Iterator[Any]:
         text = [name for name in labels if _is_text(self.schema.field(name).type)]  # the dictionary is enough
