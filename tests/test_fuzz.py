@@ -81,7 +81,8 @@ def test_the_runner_finds_a_fault_and_goes_on(planted, tmp_path, kind):
         [name], seconds=20.0, inputs=200_000, seed=1, workers=1, found=tmp_path / "found", tell=told.append
     )
     assert result.faults[0].fault.startswith(PLANTED[kind][1])
-    assert b"a" in result.faults[0].input.read_bytes()
+    # what is left behind is noticed some inputs later
+    assert kind == "leak" or b"a" in result.faults[0].input.read_bytes()
     assert f"python -m fuzz {name} --repeat" in str(told[0])
     if kind not in ("crash", "leak"):
         assert result.inputs > 100
