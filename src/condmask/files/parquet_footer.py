@@ -107,19 +107,24 @@ def _encrypted(path: Path) -> ArgumentError:
 
 def chunks_of(group: Struct, footer: Footer, path: Path) -> list[Chunk]:
     """The chunks of a row group."""
-    chunks = []
-    for fields in group[CHUNKS][1][1]:
-        if OTHER_FILE in fields or any(key in fields for key in CRYPTO):
-            raise ArgumentError(f"{path} must hold its columns itself, and not encrypted")
-        metadata = fields[CHUNK][1]
-        pages = [metadata[key][1] for key in (DATA, DICTIONARY) if key in metadata]
-        # without rows there may be none
-        start = min((page for page in pages if page > 0), default=len(MAGIC))
-        length = metadata[COMPRESSED][1]
-        if start < len(MAGIC) or length < 0 or start + length > footer.stop:
-            raise ArgumentError(f"{path} cannot be read: a column lies outside of it")
-        chunks.append(Chunk(start, length, metadata))
-    return chunks
+    try:
+        return [_chunk(fields, footer, path) for fields in group[CHUNKS][1][1]]
+    except (KeyError, TypeError, IndexError, AttributeError):  # no field, or one of another type
+        raise ArgumentError(f"{path} cannot be read: its footer does not say where a column lies") from None
+
+
+def _chunk(fields: Struct, footer: Footer, path: Path) -> Chunk:
+    """The chunk of an entry."""
+    if OTHER_FILE in fields or any(key in fields for key in CRYPTO):
+        raise ArgumentError(f"{path} must hold its columns itself, and not encrypted")
+    metadata = fields[CHUNK][1]
+    pages = [metadata[key][1] for key in (DATA, DICTIONARY) if key in metadata]
+    # without rows there may be none
+    start = min((page for page in pages if page > 0), default=len(MAGIC))
+    length = metadata[COMPRESSED][1]
+    if start < len(MAGIC) or length < 0 or start + length > footer.stop:
+        raise ArgumentError(f"{path} cannot be read: a column lies outside of it")
+    return Chunk(start, length, metadata)
 
 
 def moved(chunk: Chunk, start: int) -> Struct:
