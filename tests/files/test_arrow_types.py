@@ -347,7 +347,10 @@ def in_views(column):
 
 DAY = 86_400
 ODD = {  # what an audit sees of each but the first value
-    "half precision": (pa.array([0.0, 0.5, None, 0.75], pa.float16()), [0.5, np.nan, 0.75]),
+    "half precision": (
+        pa.array([*np.array([0.0, 0.5], np.float16), None, np.float16(0.75)], pa.float16()),
+        [0.5, np.nan, 0.75],
+    ),
     "durations": (pa.array([0, 9, None, 6], pa.duration("s")), [9 / DAY, np.nan, 6 / DAY]),
     "hours": (pa.array([0, 9, None, 6], pa.int32()).cast(pa.time32("s")), [9 / DAY, np.nan, 6 / DAY]),
     "nanoseconds": (pa.array([0, 9_500, None, 600]).cast(pa.time64("ns")), [9e-6 / DAY, np.nan, 0.0]),
