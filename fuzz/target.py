@@ -160,8 +160,14 @@ class Watched:
 
 
 def peak() -> int:
-    """The most bytes that this process ever had in memory."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    """The most bytes that this process ever had in memory.
+
+    What `resource.getrusage` says may be that of the parent, which a new process takes over from it.
+    """
+    (line,) = (
+        line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")
+    )
+    return int(line.split()[1]) << 10
 
 
 def resident() -> int:

@@ -270,3 +270,16 @@ OBJECTS = {
 HOSTILE = {**SCALARS, **TEXTS, **SEQUENCES, **ARRAYS, **FRAMES, **OBJECTS}
 CALLABLES = {"class", "function", "two-place function"}
 COUNTS = {"2**63", "2**53 + 1", "10**400", "np.uint64"}
+
+
+def broken(content, random):
+    """Content cut, with other bytes in it, some left out or some more, all of it other bytes, or none."""
+    at, some = int(random.integers(len(content) + 1)), random.bytes(int(random.integers(1, 40)))
+    return [
+        content[:at],
+        content[:at] + some + content[at + len(some) :],
+        content[:at] + content[at + len(some) :],
+        content[:at] + some + content[at:],
+        some,
+        b"",
+    ][int(random.integers(6))]

@@ -140,6 +140,13 @@ def calls(folder: Path) -> dict[str, Call]:
         "also": ("other", "points"),
         "draws": 20,
     }
+    of_scheme = {
+        "x": GIVEN,
+        "d": 100.0,
+        "given": OTHER,
+        "accept_visible_coins": True,
+        "also": ("accept_visible_coins",),
+    }
     named: dict[str, Call] = {
         "ConditionalMasking": Call(cm.ConditionalMasking, {"p": 0.6, "sigma": 300.0}),
         "AdditiveNoise": Call(cm.AdditiveNoise, {"sigma": 300.0}),
@@ -201,21 +208,8 @@ def calls(folder: Path) -> dict[str, Call]:
         "mask_table within": Call(cm.mask_table, {"frame": FRAME, "schemes": {"x": WITHIN}, **OPEN}),
     }
     for name, scheme in SCHEMES.items():
-        named |= methods(
-            scheme, name, OF_AUTHORS, x=GIVEN, z=_masked(SCHEME), d=100.0, given=OTHER,
-            entries=scheme.to_dict(), accept_visible_coins=True, also=("accept_visible_coins",),
-        )  # fmt: skip
-    named |= methods(
-        MAPPED,
-        "reverse-mapped",
-        OF_AUTHORS,
-        x=GIVEN,
-        z=mapped,
-        d=100.0,
-        entries=MAPPED.to_dict(),
-        accept_visible_coins=True,
-        also=("accept_visible_coins",),
-    )
+        named |= methods(scheme, name, OF_AUTHORS, z=_masked(SCHEME), entries=scheme.to_dict(), **of_scheme)
+    named |= methods(MAPPED, "reverse-mapped", OF_AUTHORS, z=mapped, entries=MAPPED.to_dict(), **of_scheme)
     named |= methods(estimate, "Estimate", {"of_release"}, **of_estimate)
     named |= methods(of_mapped, "Estimate after reverse mapping", {"of_release"}, **of_estimate)
     named |= methods(SCHEME.estimate(np.stack([z, z])), "Estimate of rows", {"of_release"}, **of_estimate)

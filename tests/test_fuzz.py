@@ -1,14 +1,16 @@
 """Every fuzz target takes its corpus and a few more inputs, and the runner notices each kind of fault."""
 
+import subprocess
 import sys
 
 import numpy as np
 import pytest
+from hostile import broken
 from marks import rest_slow
 
 from fuzz import runner
 from fuzz.repeat import fault_of, shortest
-from fuzz.target import CORPUS, load, names, own_place
+from fuzz.target import CORPUS, load, names, own_place, peak
 
 PLANTED = {  # what a target does with an input that has an "a" in it, and what the runner calls it
     "crash": ("os.abort()", "crash"),
@@ -37,21 +39,23 @@ def test_a_target_has_no_fault(name):
                 target.run(broken(seeds[random.integers(len(seeds))], random))
 
 
-def broken(content, random):
-    """Content cut, with other bytes in it, with some left out, with some more, or all of it other bytes."""
-    at, some = int(random.integers(len(content) + 1)), random.bytes(int(random.integers(1, 40)))
-    return [
-        content[:at],
-        content[:at] + some + content[at + len(some) :],
-        content[:at] + content[at + len(some) :],
-        content[:at] + some + content[at:],
-        some,
-    ][int(random.integers(5))]
-
-
 def test_past_failures_belong_to_targets():
     assert {path.name for path in CORPUS.iterdir()} <= {*names()}
     assert all(load(path.name).failures() for path in CORPUS.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read as Linux has it")
+def test_the_peak_of_memory_is_that_of_a_process_alone():
+    held = np.ones(100 << 17)  # 100 MB
+    child = subprocess.run(
+        [sys.executable, "-c", "from fuzz.target import peak; print(peak())"],
+        cwd=runner.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert peak() > held.nbytes
+    assert peak() - int(child.stdout) > held.nbytes / 2
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pytest
 from command_line import MASK
+from hostile import broken
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -18,19 +19,6 @@ COMMANDS = {
     "b.csv.condmask.json": ("info", "b.csv"),
     "recipe.toml": ("run", "recipe.toml", "--dry-run"),
 }
-
-
-def broken(content, random):
-    """Content cut, with other bytes in it, with some left out, with some more, or all of it other bytes."""
-    at, some = int(random.integers(len(content))), random.bytes(int(random.integers(1, 40)))
-    return [
-        content[:at],
-        content[:at] + some + content[at + len(some) :],
-        content[:at] + content[at + len(some) :],
-        content[:at] + some + content[at:],
-        some,
-        b"",
-    ][int(random.integers(6))]
 
 
 @pytest.mark.filterwarnings("ignore")
