@@ -25,6 +25,7 @@ LARGEST = 2.0**1022  # so that the difference of two values is finite
 LARGEST_SIGMA = 1e300  # so that a value and its noise are
 MOST_ORDER = 170  # whose factorial is the largest that a number can hold
 MOST_SHOWN = 500  # letters of a value in a message
+MOST_DISTANCES = 100
 NAN_POLICIES = ("raise", "omit")
 
 
@@ -139,12 +140,20 @@ def reals(values: Any, name: str) -> np.ndarray:
     return points
 
 
-def distances(values: Any, name: str, *, finite: bool = False) -> np.ndarray:
+def distances(values: Any, name: str) -> np.ndarray:
     array = reals(values, name)
-    if finite and np.isinf(array).any():
-        raise ArgumentError(f"{name} must be finite, got {array[np.isinf(array)][0]}")
     if (array < 0.0).any():
         raise ArgumentError(f"{name} must not be negative, got {array[array < 0.0][0]}")
+    return array
+
+
+def few_distances(values: Any, name: str) -> np.ndarray:
+    """Finite ones, on each of which attackers are tried."""
+    array = distances(values, name)
+    if np.isinf(array).any():
+        raise ArgumentError(f"{name} must be finite, got {array[np.isinf(array)][0]}")
+    if array.size > MOST_DISTANCES:
+        raise ArgumentError(f"{name} must hold at most {MOST_DISTANCES} distances, got {array.size:,}")
     return array
 
 

@@ -77,6 +77,11 @@ def test_records_keep_their_positions_where_others_are_missing():
         (lambda: cm.risk(X, "scheme", d=1), TypeError, "scheme must be a masking scheme, got 'scheme'"),
         (lambda: cm.risk(X, cm.DataSwapping(), d=1), TypeError, "use release_risk"),
         (lambda: cm.risk(X, SCHEME, d=[]), ValueError, "d must hold at least one distance, got none"),
+        (
+            lambda: cm.risk(X, SCHEME, d=np.arange(101.0)),
+            ValueError,
+            "d must hold at most 100 distances, got 101",
+        ),
         (lambda: cm.risk(X, SCHEME, d=np.nan), ValueError, "d must not be NaN"),
         (lambda: cm.risk([], SCHEME, d=1), ValueError, "x must"),
         (lambda: cm.risk([1.0], SCHEME, d=1), ValueError, "x must"),

@@ -4,6 +4,8 @@ Oracles: thresholds by root finding and chances by quadrature of the noise's den
 map of a large simulated file.
 """
 
+import re
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -99,3 +101,15 @@ def test_amounts_of_either_sign_lie_apart_on_the_line():
     assert np.diff(line) == pytest.approx([np.log(4.0) / 0.5, 40.0, 40.0, np.log(2.0) / 0.5])
     # without a zero between them, too
     assert np.diff(reverse_keys.on_a_line(np.array([-1.0, 1.0]), 0.5, "log", 40.0)) == 40.0
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_noise_that_reaches_too_few_values_is_refused_with_what_is_enough(monkeypatch, scale):
+    monkeypatch.setattr(reverse_keys, "MOST_NODES", 10_000)
+    values = np.sort(np.random.default_rng(3).lognormal(3.0, 0.8, 300))
+
+    with pytest.raises(ValueError, match="sigma must reach more of the 300 values") as refused:
+        Keys(values, np.ones(300), "normal", 1e-7, scale)
+
+    (enough,) = re.findall(r"([\d.e+-]+) is enough", str(refused.value))
+    assert Keys(values, np.ones(300), "normal", float(enough), scale).nodes.size > 2_000

@@ -7,10 +7,13 @@ P(|tau - X_i| < d), averaged over the records of a file and over the masking of 
     constant        the largest share of records that an interval of width 2 d holds
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from condmask._blocks import blocks
 from condmask.closed_form_risk import chance_of_near
 from condmask.disclosure.original import Original
 from condmask.inference.influence import of_moment
@@ -21,16 +24,30 @@ NODES = 64  # equally likely values of the mean
 
 def by_released(file: Original, d: np.ndarray) -> np.ndarray:
     """The risk of taking the masked value for the original."""
-    return np.asarray(np.diff(file.counted[1]) @ released_near(file, d) / file.n)
+    return over_records(file, partial(released_near, file, d))[0]
 
 
-def released_near(file: Original, d: np.ndarray) -> np.ndarray:
-    """P(abs(Z - X) < d) for each distinct original."""
+def over_records(file: Original, chances: Callable[[int, int], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of chances over records, and the greatest, by distance.
+
+    `chances` gives those of the distinct originals from one position on and before another.
+    """
+    below, totals, most = file.counted[1], [], []
+    for start, stop in blocks(below.size - 1):
+        some = chances(start, stop)
+        totals.append(np.diff(below[start : stop + 1]) @ some)
+        most.append(some.max(axis=0))
+    return np.sum(totals, axis=0) / file.n, np.max(most, axis=0)
+
+
+def released_near(file: Original, d: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """P(abs(Z - X) < d) for some of the distinct originals."""
     places, below = file.counted
-    others = np.empty((places.size, d.size))
+    some = places[start:stop]
+    others = np.empty((some.size, d.size))
     for k, near in enumerate(file.near(d)):
-        first = np.searchsorted(places, places - near, side="right")
-        last = np.maximum(np.searchsorted(places, places + near), first)
+        first = np.searchsorted(places, some - near, side="right")
+        last = np.maximum(np.searchsorted(places, some + near), first)
         others[:, k] = below[last] - below[first] - (1.0 if d[k] > 0.0 else 0.0)
     return chance_of_near(others, file.n - 1.0, d, file.law)
 
@@ -53,12 +70,15 @@ def by_constant(file: Original, d: np.ndarray) -> FullestWindows:
 
 def fullest_windows(places: np.ndarray, below: np.ndarray, wide: np.ndarray) -> FullestWindows:
     """The fullest windows; `below` counts the records before each of the ascending places, and last all."""
-    share, first = np.zeros(wide.size), np.zeros(wide.size)
-    for k, width in enumerate(wide):
-        held = below[np.searchsorted(places, places + width)] - below[:-1]
-        best = int(np.argmax(held))
-        share[k], first[k] = held[best] / below[-1], places[best]
-    return FullestWindows(share, first)
+    most, first = np.zeros(wide.size), np.zeros(wide.size)
+    for start, stop in blocks(places.size):
+        some, before = places[start:stop], below[start:stop]
+        for k, width in enumerate(wide):
+            held = below[np.searchsorted(places, some + width)] - before
+            best = int(np.argmax(held))
+            if held[best] > most[k]:
+                most[k], first[k] = held[best], some[best]
+    return FullestWindows(most / below[-1], first)
 
 
 def by_mean(file: Original, d: np.ndarray, *, shared_donors: bool) -> np.ndarray:

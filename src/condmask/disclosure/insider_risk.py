@@ -113,7 +113,7 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
     scheme : ConditionalMasking
         With ``reverse_mapping=True``.
     d : float or array_like of shape (distances,)
-        How near a guess must come to count, in the units of the data.
+        How near a guess must come to count, in the units of the data; at most 100 distances.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata.
 

@@ -3,6 +3,8 @@
 The methods have the same names as those of `reverse_mapped.ReverseMapped`, and answer the same questions.
 """
 
+from functools import partial
+
 import numpy as np
 
 from condmask._once import once
@@ -52,9 +54,8 @@ class NoiseMasked(Original):
         self, d: np.ndarray, constant: FullestWindows, effort: Effort
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The risk by the masked value, of the most exposed record, and by the best attacker, briefly."""
-        chances = baselines.released_near(self, d)
-        released = np.diff(self.counted[1]) @ chances / self.n
-        return released, chances.max(axis=0), value_attack.by_posterior(self, d, constant, effort)
+        released, most_exposed = baselines.over_records(self, partial(baselines.released_near, self, d))
+        return released, most_exposed, value_attack.by_posterior(self, d, constant, effort)
 
     def most_exposed(self, d: np.ndarray) -> None:
         """None: with noise, the most exposed record is not computed."""

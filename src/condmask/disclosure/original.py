@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks, _scratch, frames
+from condmask._blocks import blocks
 from condmask._grid import Grid, default_step, grid_of, nearest
 from condmask._once import once
-from condmask.engines.counting import count
+from condmask.engines.counting import by_value, count
 from condmask.grids import check_fits
 from condmask.law import Law
 from condmask.missing_codes import without_codes
@@ -62,9 +63,12 @@ class Original:
 
     def occurring(self, values: np.ndarray) -> float:
         """The share of records whose value is one of these distinct ascending ones."""
-        places, below = self.counted
-        at = np.minimum(np.searchsorted(values, places), values.size - 1)
-        return float(np.diff(below)[values[at] == places].sum() / self.n)
+        (places, below), records = self.counted, 0
+        for start, stop in blocks(places.size):
+            some, counts = places[start:stop], np.diff(below[start : stop + 1])
+            at = np.minimum(np.searchsorted(values, some), values.size - 1)
+            records += int(counts[values[at] == some].sum())
+        return records / self.n
 
     # the line on which noise is added: whole steps, where nothing else is said
 
@@ -92,8 +96,11 @@ class Original:
 
 def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Distinct values, ascending, and the number of records before each and in all."""
-    places, counts = np.unique(values, return_counts=True)
-    return places, np.append(0, np.cumsum(counts))
+    ascending = _scratch.empty(values.size)
+    ascending[:] = values
+    ascending.sort()
+    counts = by_value(ascending)
+    return counts.values, counts.below
 
 
 def units_of(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarray, str, Law]:

@@ -48,8 +48,10 @@ def pools(
     members: list[Any] = [slice(None)] if code is None else list(rows_of(code).values())
     if not scheme.reverse_mapping:
         return [(rows, NoiseMasked(units[rows], kind, law, scheme.shared_donors)) for rows in members]
+    if not scheme.aggregate_ends:
+        parts = ((rows, units[rows]) for rows in members)
+        return [(rows, ReverseMapped(part, part, kind, scheme)) for rows, part in parts]
     released = units.copy()
-    if scheme.aggregate_ends:
-        aggregate(released, code, scheme.aggregate_ends)
-        released = scheme.publish(released, kind).astype(np.float64)
+    aggregate(released, code, scheme.aggregate_ends)
+    released = scheme.publish(released, kind).astype(np.float64, copy=False)
     return [(rows, ReverseMapped(units[rows], released[rows], kind, scheme)) for rows in members]

@@ -16,10 +16,12 @@ gets its own value more often: of the rare values that the guard rails look at t
 released.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from condmask import _scratch
 from condmask._blocks import blocks, evenly_spaced
 from condmask._once import once
 from condmask.disclosure import baselines, simulated_maps
@@ -30,7 +32,7 @@ from condmask.disclosure.record_posteriors import RecordPosteriors
 from condmask.disclosure.risk_result import BEST, MEAN, RELEASED
 from condmask.disclosure.swap_attack import Effort
 from condmask.disclosure.verbatim import Verbatim
-from condmask.engines.reverse_keys import Keys
+from condmask.engines.reverse_keys import Keys, starts
 from condmask.errors import ArgumentError
 from condmask.kernels import reverse_mapping
 from condmask.law import Law
@@ -73,13 +75,16 @@ class ReverseMapped(Original):
     @once
     def shown(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct values that are released, ascending, and how many records before each and in all."""
-        return distinct(self.released)
+        return self.counted if self.released is self.units else distinct(self.released)
 
     @once
     def released_for(self) -> np.ndarray:
         """What is released of each distinct original: itself, or a mean at the ends."""
-        values, ranks = self.shown
-        return values[np.searchsorted(ranks, self.counted[1][:-1], side="right") - 1]
+        (values, ranks), below = self.shown, self.counted[1]
+        found = _scratch.empty(below.size - 1)
+        for start, stop in blocks(found.size):
+            found[start:stop] = values[np.searchsorted(ranks, below[start:stop], side="right") - 1]
+        return found
 
     @once
     def keys(self) -> Keys:
@@ -146,13 +151,13 @@ class ReverseMapped(Original):
     def expected(self, d: np.ndarray, constant: FullestWindows) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """The risk by attackers who need no other columns, and that of the most exposed record."""
         rare = self.rare(d)
-        chances = self.released_near(d, rare)
+        released, most_exposed = self.over_records(d, rare)
         risk = {
-            RELEASED: np.diff(self.counted[1]) @ chances / self.n,
+            RELEASED: released,
             MEAN: baselines.around(self, float(self.released.mean()), d),
             BEST: self.by_posterior(d, constant, rare),
         }
-        return risk, chances.max(axis=0)
+        return risk, most_exposed
 
     def brief(
         self, d: np.ndarray, constant: FullestWindows, effort: Effort
@@ -165,37 +170,38 @@ class ReverseMapped(Original):
         some = self if self.n <= effort.rows else self.some(evenly_spaced(self.n, effort.rows))
         rare, none = self.rare(d), np.empty((0, d.size))
         nobody = RareChances(np.empty(0, dtype=np.int64), none, none)
-        chances = some.released_near(d, nobody)
+        released, most_of_some = some.over_records(d, nobody)
         places, below = self.counted
         at, near = places[rare.at][:, None], self.near(d)
         first = np.searchsorted(places, at - near, side="right")
         last = np.maximum(np.searchsorted(places, at + near), first)
         shares = (below[last] - below[first]) / self.n
-        most_exposed = np.concatenate([chances, rare.rows + self.law.p * shares]).max(axis=0)
-        released = np.diff(some.counted[1]) @ chances / some.n
+        most_exposed = np.max([most_of_some, *(rare.rows + self.law.p * shares)], axis=0)
         return released, most_exposed, some.by_posterior(d, constant, nobody, LEAST)
 
     def most_exposed(self, d: np.ndarray) -> np.ndarray:
         """The greatest chance of a record that what is released for it is nearer than d to its original."""
-        return np.asarray(self.released_near(d, self.rare(d)).max(axis=0))
+        return self.over_records(d, self.rare(d))[1]
 
-    def released_near(self, d: np.ndarray, rare: RareChances) -> np.ndarray:
-        """P(|Z - X| < d) for each distinct original: sums along the rows of J."""
-        places, (values, ranks) = self.counted[0], self.shown
-        p, n = self.law.p, self.n
+    def over_records(self, d: np.ndarray, rare: RareChances) -> tuple[np.ndarray, np.ndarray]:
+        """P(|Z - X| < d), the mean over records and the greatest."""
+        return baselines.over_records(self, partial(self.released_near, d, rare))
+
+    def released_near(self, d: np.ndarray, rare: RareChances, start: int, stop: int) -> np.ndarray:
+        """P(|Z - X| < d) for some of the distinct originals: sums along the rows of J."""
+        (values, ranks), p, n = self.shown, self.law.p, self.n
+        some, keys = self.counted[0][start:stop], self.keys.at[start:stop]
         back = -np.expm1(n * np.log1p(-p)) / n  # swapped, and gets its own value
-        chances = np.empty((places.size, d.size))
-        for start, stop in blocks(places.size):
-            some, inside = places[start:stop], (rare.at >= start) & (rare.at < stop)
-            for k, near in enumerate(self.near(d)):
-                first = np.searchsorted(values, some - near, side="right")
-                last = np.maximum(np.searchsorted(values, some + near), first)
-                keys = self.keys.at[start:stop]
-                kept = (1.0 - p) * self.keys.chances(keys, self.cuts[first], self.cuts[last])
-                kept[rare.at[inside] - start] = rare.rows[inside, k]
-                same = np.abs(self.released_for[start:stop] - some) < near
-                others = (ranks[last] - ranks[first] - same) / (n - 1)
-                chances[start:stop, k] = kept + (p - back) * others + back * same
+        inside = (rare.at >= start) & (rare.at < stop)
+        chances = np.empty((some.size, d.size))
+        for k, near in enumerate(self.near(d)):
+            first = np.searchsorted(values, some - near, side="right")
+            last = np.maximum(np.searchsorted(values, some + near), first)
+            kept = (1.0 - p) * self.keys.chances(keys, self.cuts[first], self.cuts[last])
+            kept[rare.at[inside] - start] = rare.rows[inside, k]
+            same = np.abs(self.released_for[start:stop] - some) < near
+            others = (ranks[last] - ranks[first] - same) / (n - 1)
+            chances[:, k] = kept + (p - back) * others + back * same
         return chances
 
     def by_posterior(
@@ -275,12 +281,16 @@ class Windows:
         self.near, self.wide = (
             float(reach[0]) for reach in (file.near(np.array([d])), file.wide(np.array([d])))
         )
-        with np.errstate(over="ignore"):
-            cells = np.floor(keys.at * FINE), np.floor((places - places[0]) / self.wide * NARROW)
-        start = np.flatnonzero(np.logical_or(*(np.diff(cell, prepend=np.nan) != 0.0 for cell in cells)))
+
+        def cells(rows: slice) -> list[np.ndarray]:
+            with np.errstate(over="ignore"):
+                of_wide = np.floor((places[rows] - places[0]) / self.wide * NARROW)
+            return [np.floor(keys.at[rows] * FINE), of_wide]
+
+        start = starts(places.size, cells)
         self.begin, self.ranks = places[start], np.append(below[start], file.n)
         self.mass = np.diff(self.ranks) / file.n
-        self.at = np.add.reduceat(keys.weights * keys.at, start) / self.mass
+        self.at = keys.middle(start, self.mass)
         self.end, self.part, held = self._ends(self.begin + self.wide)
         self.held = held - self.ranks[:-1] / file.n
         some = np.linspace(0, self.at.size - 1, 64).astype(np.int64)

@@ -47,7 +47,7 @@ def risk(
     scheme : ConditionalMasking or AdditiveNoise
         The scheme of the release.
     d : float or array_like of shape (distances,)
-        How near a guess must come to count, in the units of the data.
+        How near a guess must come to count, in the units of the data; at most 100 distances.
     others : array_like of shape (n, columns), data frame or dict of columns, optional
         Numeric columns of the same records that are not masked and that an attacker knows.
     strata : array_like of shape (n,), or sequence of several, optional
@@ -330,7 +330,7 @@ def _known(scheme: Any) -> Any:
 
 
 def checked_distances(d: Any) -> np.ndarray:
-    distances = np.atleast_1d(_checks.distances(d, "d", finite=True)).ravel()
+    distances = np.atleast_1d(_checks.few_distances(d, "d")).ravel()
     if not distances.size:
         raise ArgumentError("d must hold at least one distance, got none")
     return distances

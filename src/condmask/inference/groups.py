@@ -149,20 +149,24 @@ class _Table(Gathered):
     def variances(self, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The variances of means of groups given the file, and what masking adds to their sums of squares."""
         pseudo, count = self._pseudo, self._count
-        size, factor = pseudo.pool_size, pseudo.factor
-        s, g = np.divmod(self._cell, count)
-        weight = 1.0 / records[g]
-        total = self._records * weight
-        lowered = total * pseudo.donor_share[s] / size[s]
-        k, others = (weight - lowered) / factor[s], -lowered / factor[s]
-        variances = self._variances
-        rest = np.where(self._records < size[s], pseudo.pool_variances[s] - variances, 0.0)
-        file = k**2 * variances + others**2 * rest
-        if pseudo.cycle:
-            mixed = k * self._shared + others * (pseudo.pool_covariance[s] - self._shared)
-            file -= total * pseudo.cycle_covariance(total, mixed, s) / size[s]
-        noise = weight**2 * variances / factor[s] ** 2
-        return np.bincount(g, file, count), np.bincount(g, noise, count)
+        size, factor, pool_variances = pseudo.pool_size, pseudo.factor, pseudo.pool_variances
+        file, noise = np.zeros((2, count))
+        for start, stop in blocks(self._cell.size):
+            s, g = np.divmod(self._cell[start:stop], count)
+            members, variances = self._records[start:stop], self._variances[start:stop]
+            weight = 1.0 / records[g]
+            total = members * weight
+            lowered = total * pseudo.donor_share[s] / size[s]
+            k, others = (weight - lowered) / factor[s], -lowered / factor[s]
+            rest = np.where(members < size[s], pool_variances[s] - variances, 0.0)
+            of_file = k**2 * variances + others**2 * rest
+            if pseudo.cycle:
+                shared = self._shared[start:stop]
+                mixed = k * shared + others * (pseudo.pool_covariance[s] - shared)
+                of_file -= total * pseudo.cycle_covariance(total, mixed, s) / size[s]
+            add(file, g, of_file)
+            add(noise, g, weight**2 * variances / factor[s] ** 2)
+        return file, noise
 
 
 def _crossed(

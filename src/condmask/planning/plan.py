@@ -373,7 +373,7 @@ def _limits(max_error: Any, *, other: bool) -> dict[str, float]:
 
 
 def _distances(d: Any, caps: list[float], x: np.ndarray) -> np.ndarray:
-    given = np.atleast_1d(_checks.distances(d, "d", finite=True)).ravel() if d is not None else np.empty(0)
+    given = np.atleast_1d(_checks.few_distances(d, "d")).ravel() if d is not None else np.empty(0)
     distances = np.unique(np.concatenate((given, caps)))
     return distances if distances.size else np.array([float(f"{search_grid.spread_of(x, 'd') / 4.0:.0e}")])
 
