@@ -26,6 +26,7 @@ LARGEST_SIGMA = 1e300  # so that a value and its noise are
 MOST_ORDER = 170  # whose factorial is the largest that a number can hold
 MOST_SHOWN = 500  # letters of a value in a message
 MOST_DISTANCES = 100
+LEAST_SWAP_PROBABILITY = 2.0**-64  # below, no coin of 64 bits falls on swapped
 NAN_POLICIES = ("raise", "omit")
 
 
@@ -48,6 +49,13 @@ def probability(value: Any, name: str) -> float:
     if not 0.0 < number < 1.0:
         raise ArgumentError(f"{name} must lie strictly between 0 and 1, got {shown(value)}")
     return number
+
+
+def swap_probability(value: Any) -> float:
+    p = probability(value, "p")
+    if p < LEAST_SWAP_PROBABILITY:
+        raise ArgumentError(f"p must be at least {LEAST_SWAP_PROBABILITY:.1e}, got {shown(value)}")
+    return p
 
 
 def probabilities(values: Any, name: str) -> np.ndarray:

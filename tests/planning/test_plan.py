@@ -186,6 +186,8 @@ def test_suggestions_hide_coins_that_the_schemes_asked_for_would_show():
         ({"max_risk": 0.4}, TypeError, "max_risk must be a dict of risks by distance, got 0.4"),
         ({"max_error": {"mode": 1.0}, "d": 1}, ValueError, "max_error must name mean, std, quantile 0.1"),
         ({"d": 1, "p": 1.5}, ValueError, "p must lie strictly between 0 and 1, got 1.5"),
+        ({"d": 1, "p": 1e-160}, ValueError, "p must be at least 5.4e-20, got 1e-160"),
+        ({"d": 1, "step": -0.0}, ValueError, "step must be positive and finite, got -0.0"),
         ({"d": 1, "other": [1.0]}, ValueError, "other must"),
         ({"d": 1, "target": "both"}, ValueError, "target must be"),
     ],

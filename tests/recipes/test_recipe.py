@@ -163,6 +163,7 @@ SCHEME = ", ".join(PARAMETERS)
         ("sigma = 1000.0", "", "columns.income must have 'sigma', or [scheme] must, got neither"),
         ("sigma = 1000.0", "sigma = 1000.0\nrng = 1", f"columns.income may have {SCHEME}, got 'rng'"),
         ("p = 0.6", "p = 1.6", "columns.income: p must lie strictly between 0 and 1, got 1.6"),
+        ("p = 0.6", "p = 1e-30", "columns.income: p must be at least 5.4e-20, got 1e-30"),
         ("p = 0.6", "p = '.6'", "columns.income: p must be a number strictly between 0 and 1, got '.6'"),
         ("p = 0.6", "p = 0.6\nstep = 'a third'", "step must be a number or a fraction of two, got 'a third'"),
         ("p = 0.6", "p = 0.6\nstep = '1/0'", "step must be a number or a fraction of two, got '1/0'"),

@@ -29,8 +29,8 @@ class Ordered:
 
     def quantile(self, q: np.ndarray) -> np.ndarray:
         """The least values at which the distribution function is at least q."""
-        place = np.ceil(q * self.n - 1e-9).astype(np.int64) - 1
-        return self.values[np.clip(place, 0, self.n - 1)]
+        place = np.clip(np.ceil(q * self.n - 1e-9), 1, self.n)
+        return self.values[place.astype(np.int64) - 1]
 
 
 def errors(

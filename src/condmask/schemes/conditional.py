@@ -38,7 +38,7 @@ class ConditionalMasking(Scheme):
     Parameters
     ----------
     p : float
-        Swap probability, 0 < p < 1.
+        Swap probability, at least 2^-64 and below 1.
     sigma : float
         Standard deviation of the noise, in the units of the data, for either law of the noise.
     noise : {"normal", "laplace"}
@@ -159,7 +159,7 @@ class ConditionalMasking(Scheme):
         missing_as: str = "code",
     ) -> None:
         canonical: dict[str, Any] = {
-            "p": _checks.probability(p, "p"),
+            "p": _checks.swap_probability(p),
             "sigma": _checks.deviation(sigma),
             "noise": _checks.choice(noise, "noise", choices_of("noise")),
             "donors": _checks.choice(donors, "donors", choices_of("donors")),
