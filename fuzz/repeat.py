@@ -40,6 +40,7 @@ def _forked(target, data, reading, writing, show):
 def _run(target, data, writing, show):
     """Run an input, say what its fault is, and end."""
     try:
+        faulthandler.disable()  # of the parent
         if show:
             faulthandler.enable()
             faulthandler.dump_traceback_later(HANGS - 1)

@@ -1,8 +1,9 @@
 """Masking and estimation against another commit: ``python benchmarks/versus/before.py --before PATH``.
 
 PATH is the src of a checkout of that commit. Two processes, one with each code, take turns call by call, so
-that whatever else the machine does slows both. A figure is the median of the ratios of such pairs. Both must
-release the same bits and give the same estimates before anything is timed.
+that whatever else the machine does slows both. A figure is the median of the ratios of such pairs, over
+several starts: where its memory comes to lie makes a process slower or faster by some percent while it lives.
+Both must release the same bits and give the same estimates.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from tables import Line, main
 
+STARTS = 8
 DECILES = np.arange(1, 10) / 10
 
 
@@ -94,13 +96,22 @@ def serve(given):
 
 
 def measure(args, n=1_000_000):
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+    ratios = {}
+    with tempfile.TemporaryDirectory() as folder:
         write_sources(folder, n)
-        servers = {
-            code: stack.enter_context(_started(f"{folder} {n}", extra)) for code, extra in _codes(args.before)
-        }
-        names = [server.stdout.readline() for server in servers.values()]
-        return [_ratio(servers, name, args.rounds) for name in names[0].strip().split("\t")]
+        for _ in range(STARTS):
+            with ExitStack() as stack:
+                servers = {
+                    code: stack.enter_context(_started(f"{folder} {n}", extra))
+                    for code, extra in _codes(args.before)
+                }
+                names = [server.stdout.readline() for server in servers.values()]
+                for name in names[0].strip().split("\t"):
+                    ratios.setdefault(name, []).extend(_ratios(servers, name, -(-args.rounds // STARTS)))
+    return [
+        Line(f"{name}, relative to before", statistics.median(found), most=1.03)
+        for name, found in ratios.items()
+    ]
 
 
 def _codes(before):
@@ -115,7 +126,7 @@ def _started(given, extra):
     )
 
 
-def _ratio(servers, name, rounds):
+def _ratios(servers, name, rounds):
     ratios = []
     for turn in range(rounds + 1):
         order = list(servers) if turn % 2 else list(servers)[::-1]
@@ -123,7 +134,7 @@ def _ratio(servers, name, rounds):
         assert len({digest for _, digest in answers.values()}) == 1, f"{name}: other bits than before"
         if turn:  # the first loads what is kept
             ratios.append(answers["now"][0] / answers["before"][0])
-    return Line(f"{name}, relative to before", statistics.median(ratios), most=1.03)
+    return ratios
 
 
 def _asked(server, name):

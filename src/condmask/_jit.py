@@ -11,19 +11,22 @@ from condmask.errors import MissingPackageError
 SAFE_MATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 
-def kernel(function=None, *, fastmath=False, inline="never"):
-    """Compile on first call; release the GIL; divide like NumPy (inf, never an exception)."""
+def kernel(function=None, *, fastmath=False, inline="never", short=False):
+    """Compile on first call; release the GIL; divide like NumPy (inf, never an exception).
+
+    A short one takes little time whatever the length of its arrays, of which callers have it look at a part.
+    """
     if function is None:
-        return functools.partial(Kernel, fastmath=fastmath, inline=inline)
-    return Kernel(function, fastmath=fastmath, inline=inline)
+        return functools.partial(Kernel, fastmath=fastmath, inline=inline, short=short)
+    return Kernel(function, fastmath=fastmath, inline=inline, short=short)
 
 
 class Kernel:
     """A function that numba compiles, and that imports numba when it is first called: that takes 200 ms."""
 
-    def __init__(self, function, **options):
+    def __init__(self, function, *, short, **options):
         functools.update_wrapper(self, function)
-        self.py_func, self._options = function, options
+        self.py_func, self.short, self._options = function, short, options
 
     @functools.cached_property
     def _dispatcher(self):
@@ -36,7 +39,7 @@ class Kernel:
         return made
 
     def __call__(self, *args):
-        return answering(self._dispatcher, *args)
+        return self._dispatcher(*args) if self.short else answering(self._dispatcher, *args)
 
     def __get__(self, instance, owner=None):
         """Bind the kernel as functions are bound; what documents functions looks for it."""

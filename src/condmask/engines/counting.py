@@ -92,9 +92,7 @@ class Tally:
             margin = max(0, ROOM - points) // 2 if points else 0  # for what comes later
             self._first = first - margin
             self._counts = np.zeros(points + 2 * margin + 1, dtype=np.int64)
-        outside = np.empty(z.size + 1)
-        left = count_window(z, self._per_step, SLACK, self._first, 0, z.size, self._counts, outside)
-        return outside[:left]
+        return _count_rows(z, self._per_step, self._first, (0, z.size), self._counts)
 
     def add_counts(self, counts: ValueCounts) -> None:
         """Add records that were counted already; refused where all lie on too many points."""
@@ -217,6 +215,17 @@ def _counted(
 def _block(
     z: np.ndarray, per_step: float, first: float, points: int, rows: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    counts, outside = np.zeros(points + 1, dtype=np.int64), np.empty(rows[1] - rows[0] + 1)
-    left = count_window(z, per_step, SLACK, first, *rows, counts, outside)
-    return counts[:-1], outside[:left].copy()
+    counts = np.zeros(points + 1, dtype=np.int64)
+    outside = _count_rows(z, per_step, first, rows, counts)
+    return counts[:-1], outside
+
+
+def _count_rows(
+    z: np.ndarray, per_step: float, first: float, rows: tuple[int, int], counts: np.ndarray
+) -> np.ndarray:
+    """Count some records in a window; returns the others."""
+    begin, size = rows[0], rows[1] - rows[0]
+    outside, left = np.empty(size + 1), 0
+    for start, stop in blocks(size, BLOCK):
+        left += count_window(z, per_step, SLACK, first, begin + start, begin + stop, counts, outside[left:])
+    return outside[:left].copy()
