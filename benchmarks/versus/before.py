@@ -2,8 +2,8 @@
 
 PATH is the src of a checkout of that commit. Two processes, one with each code, take turns call by call, so
 that whatever else the machine does slows both. A figure is the median of the ratios of such pairs, over
-several starts: where its memory comes to lie makes a process slower or faster by some percent while it lives.
-Both must release the same bits and give the same estimates.
+several starts for each call: what a process did before, and where its memory lies, makes it slower or faster
+by some percent while it lives. Both must release the same bits and give the same estimates.
 """
 
 import hashlib
@@ -15,12 +15,13 @@ import tempfile
 import time
 import warnings
 from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from tables import Line, main
 
-STARTS = 8
+STARTS = 5
 DECILES = np.arange(1, 10) / 10
 
 
@@ -39,8 +40,12 @@ def jobs(folder, n):
         cm.mask_file(folder / f"source.{end}", target, schemes, rng=1, ledger=False, overwrite=True)
         return target.read_bytes()
 
-    released = folder / f"released-{os.getpid()}.parquet"
-    file("parquet")
+    def released():
+        path = folder / f"released-{os.getpid()}.parquet"
+        if not path.exists():
+            file("parquet")
+        return cm.read_release(path, "income")
+
     return {
         "mask an array": lambda: scheme.mask(x, rng=1).tobytes(),
         "mask with reverse mapping": lambda: mapped.mask(x, rng=1).tobytes(),
@@ -49,8 +54,8 @@ def jobs(folder, n):
         "mask a CSV file": lambda: file("csv"),
         "mean, s.d. and deciles": lambda: _figures(scheme.estimate(z)),
         "intervals of deciles": lambda: scheme.estimate(z).quantile_interval(DECILES).low.tobytes(),
-        "deciles of a file": lambda: cm.read_release(released, "income").quantile(DECILES).tobytes(),
-        "means of groups of a file": lambda: repr(cm.read_release(released, "income").group_means("g")),
+        "deciles of a file": lambda: released().quantile(DECILES).tobytes(),
+        "means of groups of a file": lambda: repr(released().group_means("g")),
         "a study, 400 files of 2,000": lambda: repr(
             cm.simulate(_population, scheme, n=2_000, replications=400, rng=1, workers=1)
         ),
@@ -86,7 +91,6 @@ def serve(given):
     warnings.simplefilter("ignore")
     folder, n = given.rsplit(" ", 1)
     known = jobs(Path(folder), int(n))
-    print("\t".join(known), flush=True)
     for line in sys.stdin:
         start = time.perf_counter()
         found = known[line.strip()]()
@@ -99,15 +103,13 @@ def measure(args, n=1_000_000):
     ratios = {}
     with tempfile.TemporaryDirectory() as folder:
         write_sources(folder, n)
-        for _ in range(STARTS):
+        for name, _ in product(jobs(Path(folder), 1_000), range(STARTS)):
             with ExitStack() as stack:
                 servers = {
                     code: stack.enter_context(_started(f"{folder} {n}", extra))
                     for code, extra in _codes(args.before)
                 }
-                names = [server.stdout.readline() for server in servers.values()]
-                for name in names[0].strip().split("\t"):
-                    ratios.setdefault(name, []).extend(_ratios(servers, name, -(-args.rounds // STARTS)))
+                ratios.setdefault(name, []).extend(_ratios(servers, name, -(-args.rounds // STARTS)))
     return [
         Line(f"{name}, relative to before", statistics.median(found), most=1.03)
         for name, found in ratios.items()
