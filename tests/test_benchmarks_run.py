@@ -151,6 +151,7 @@ def test_the_table_in_the_documentation_explains_what_is_far_off():
     assert not [line for line in lines if line.endswith('?"')]
 
 
+@pytest.mark.slow
 def test_the_table_of_bands_is_made_from_cells():
     from benchmarks import bands
 

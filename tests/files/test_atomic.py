@@ -415,7 +415,7 @@ def assert_nothing_raw(source, target, temporary, sent, *, again=True):
     ("sent", "nameless"),
     [
         (signal.SIGKILL, False),
-        (signal.SIGTERM, True),
+        pytest.param(signal.SIGTERM, True, marks=pytest.mark.slow),
         pytest.param(signal.SIGKILL, True, marks=pytest.mark.slow),
         pytest.param(signal.SIGTERM, False, marks=pytest.mark.slow),
     ],
