@@ -89,6 +89,8 @@ def of_columns():
     for donors in ("sample", "permutation"):
         estimate = cm.ConditionalMasking(0.6, 5.0, donors=donors).estimate(X)
         yield str(estimate.group_means(np.arange(N) % 40, target="file"))
+        found = estimate.cdf_interval(present)
+        yield np.round([found.low, found.high, found.standard_error], 7)
     yield from of_attackers(present)
 
 

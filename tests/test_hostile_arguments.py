@@ -138,6 +138,11 @@ def test_every_public_name_is_called(sound):
         ("risk", "d", "[inf]"),
         ("uniques", "data", "unequal dict"),
         ("record_linkage", "others", "unequal dict"),
+        ("DataShuffling.mask", "given", "0 columns"),
+        ("Estimate.interquartile_range_interval", "confidence_level", "5e-324"),
+        ("Estimate after reverse mapping.summary", "points", "__array_interface__ lies"),
+        ("Estimate of rows.correlation_interval", "other", "recursive"),
+        ("StudyResult.save", "path", "''"),
     ],
 )
 def test_nonsense_is_not_taken_for_a_value(sound, name, parameter, key):

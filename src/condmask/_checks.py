@@ -26,6 +26,7 @@ LARGEST_SIGMA = 1e300  # so that a value and its noise are
 MOST_ORDER = 170  # whose factorial is the largest that a number can hold
 MOST_SHOWN = 500  # letters of a value in a message
 MOST_DISTANCES = 100
+LEAST_CONFIDENCE_LEVEL = 1e-9  # of an interval that has a length
 LEAST_SWAP_PROBABILITY = 2.0**-64  # below, no coin of 64 bits falls on swapped
 NAN_POLICIES = ("raise", "omit")
 
@@ -49,6 +50,13 @@ def probability(value: Any, name: str) -> float:
     if not 0.0 < number < 1.0:
         raise ArgumentError(f"{name} must lie strictly between 0 and 1, got {shown(value)}")
     return number
+
+
+def confidence_level(value: Any, name: str = "confidence_level") -> float:
+    level = probability(value, name)
+    if level < LEAST_CONFIDENCE_LEVEL:
+        raise ArgumentError(f"{name} must be at least {LEAST_CONFIDENCE_LEVEL:g}, got {shown(value)}")
+    return level
 
 
 def swap_probability(value: Any) -> float:

@@ -279,3 +279,17 @@ def test_statistics_of_samples_are_those_of_numpy():
             *(np.mean(row <= point) for point in points),
         ]
         assert told == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("levels", [(), (0.95,)])
+def test_a_moment_that_is_too_large_for_a_number_is_none(levels):
+    scheme = cm.ConditionalMasking(0.6, 1e4)
+    population = cm.Resampled(1e5 * np.arange(1.0, 30.0))
+
+    found = cm.simulate(
+        population, scheme, n=20, replications=3, moments=[70], rng=1, confidence_levels=levels
+    )
+
+    figures = [row["bias"] for row in found.rows() if row["statistic"] == "moment 70"]
+    assert figures
+    assert not np.isfinite(figures).any()

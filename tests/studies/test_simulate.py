@@ -233,6 +233,10 @@ def simulated(population=POPULATION, schemes=None, **options):
             "quantiles, moments, cdf_points and risk_distances must be at most 10,000 together, got 10,0.1",
         ),
         (lambda: simulated(replications=1), "replications must be a whole number of at least 2, got 1"),
+        (
+            lambda: simulated(confidence_levels=[1e-300]),
+            "confidence_levels must be at least 1e-09, got 1e-300",
+        ),
         (lambda: simulated(moments=0), "moments must be a whole number of at least 1, got 0"),
         (lambda: simulated(risk_distances=[1.0, -2.0]), r"risk_distances must not be negative, got -2\.0"),
         (lambda: simulated(rng="a"), "rng must be a whole number of at least 0, got 'a'"),

@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> str:
         quantiles = _points(args.quantiles or DECILES, "--quantile", probabilities=True)
         points = _points(args.cdf or [], "--cdf")
         threads = workers(args)
-        level, target = _checks.probability(args.level, "level"), args.target
+        level, target = _checks.confidence_level(args.level, "level"), args.target
     from condmask.releases.read import masked_column, read_release
 
     release = read_release(args.file, workers=threads)

@@ -75,7 +75,10 @@ def _rows(argument: Any) -> Any:
     """The rows of a 2-D array or the estimates of a batch; None if the argument serves all replicates."""
     if hasattr(argument, "_replicates"):
         return argument._replicates or (argument,)
-    return argument if not isinstance(argument, str) and np.ndim(argument) == 2 else None
+    try:
+        return argument if not isinstance(argument, str) and np.ndim(argument) == 2 else None
+    except Exception:  # no array: each replicate refuses it in its own words
+        return None
 
 
 def check_replicates(argument: Any, name: str, count: int) -> None:

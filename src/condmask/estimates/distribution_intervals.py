@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
+from condmask._blocks import blocks
 from condmask._warn import warn
 from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
@@ -20,6 +21,7 @@ from condmask.inference.intervals import (
     multiplier,
 )
 
+TOGETHER = 1 << 19  # points
 UNINFORMATIVE = 0.5  # standard error of a probability, above which next to nothing is known of it
 
 
@@ -109,16 +111,19 @@ class DistributionIntervals(Shared):
         level, z = multiplier(confidence_level)
         target, x = check_target(target), points.ravel()
         bandwidth, n = self._sample.bandwidth(bandwidth), self._sample.n
-        value = self._sample.values(x, bandwidth, tol, "auto")
-        variance = self._variance_curve(bandwidth).at(x)
-        error = variance.standard_error(n, target)
+        value, curve = self._sample.values(x, bandwidth, tol, "auto"), self._variance_curve(bandwidth)
+        error, low, high = np.empty((3, x.size))
+        for start, stop in blocks(x.size, TOGETHER):
+            rows = slice(start, stop)
+            variance = curve.at(x[rows])
+            error[rows] = variance.standard_error(n, target)
+            low[rows], high[rows] = cdf_score.ends(value[rows], variance, z**2 / n, target)
         if np.max(error, initial=0.0) > UNINFORMATIVE:
             warn(
                 f"the distribution function has standard errors of up to {np.max(error):.2g} here, which "
                 f"tell next to nothing: too few records for p={self._law.p:g}",
                 EstimateWarning,
             )
-        low, high = cdf_score.ends(value, variance, z**2 / n, target)
         low, high, error, value = (shaped(each, points) for each in (low, high, error, value))
         found = interval(value, error, level, target, "P(X <= t)", ends=(low, high))
         return found._replace(about=found.about + _smoothing(bandwidth))

@@ -173,10 +173,10 @@ class Estimate(
         True
         """
         self._refuse_batch("a summary")
-        level = _checks.probability(confidence_level, "confidence_level")
+        level = _checks.confidence_level(confidence_level)
         options: dict[str, Any] = {"confidence_level": level, "target": check_target(target)}
-        q = _checks.probabilities(quantiles, "quantiles").ravel() if np.size(quantiles) else np.empty(0)
-        t = _checks.reals(points, "points").ravel() if np.size(points) else np.empty(0)
+        q = _checks.probabilities(quantiles, "quantiles").ravel()
+        t = _checks.reals(points, "points").ravel()
         found = {"mean": self.mean_interval(**options), "s.d.": self.std_interval(**options)}
         if np.isnan(found["s.d."].estimate):
             warn(NEGATIVE, EstimateWarning)

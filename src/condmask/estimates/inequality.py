@@ -135,7 +135,7 @@ class Inequality(Shared):
         quantity: str,
     ) -> Interval:  # fmt: skip
         """Intervals between 0 and `highest`, where no amount is negative."""
-        level = _checks.probability(confidence_level, "confidence_level")
+        level = _checks.confidence_level(confidence_level)
         variance = self._asymptotic_variance(key, *(functional.influence for functional in functionals))
         value = np.array([each.value for each in functionals])
         error = variance.standard_error(self._sample.n, target)

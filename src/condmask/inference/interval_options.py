@@ -56,7 +56,7 @@ def interval_options(
     confidence_level: Any, target: Any, clusters: Any = None, population_size: Any = None, n: int = 0
 ) -> IntervalOptions:
     """The options of an interval, checked."""
-    level = _checks.probability(confidence_level, "confidence_level")
+    level = _checks.confidence_level(confidence_level)
     target = check_target(target)
     for name, value in (("clusters", clusters), ("population_size", population_size)):
         if target == "file" and value is not None:

@@ -78,7 +78,7 @@ def multiplier(confidence_level: Any) -> tuple[float, float]:
     """The checked level, and the normal quantile by which standard errors are multiplied."""
     from scipy.special import ndtri  # takes .1 s to import
 
-    level = _checks.probability(confidence_level, "confidence_level")
+    level = _checks.confidence_level(confidence_level)
     return level, float(ndtri(0.5 + 0.5 * level))
 
 
@@ -118,7 +118,8 @@ def interval(
         from scipy.special import stdtrit  # takes .1 s to import
 
         reach = stdtrit(degrees, 0.5 + 0.5 * confidence_level) * standard_error
-        ends = estimate - reach, estimate + reach
+        with np.errstate(invalid="ignore"):  # none of an infinite estimate
+            ends = estimate - reach, estimate + reach
         if logarithmic:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 positive, factor = np.asarray(estimate) > 0.0, np.exp(reach / estimate)

@@ -32,7 +32,8 @@ class MomentRows:
         self.n, self._law, self._shared = z.shape[1], law, shared_donors
         self._center = z.mean(axis=1)
         deviation = z - self._center[:, None]
-        self._scale = max(float(deviation.max()), -float(deviation.min()), law.sigma) or 1.0
+        # of NumPy, which has infinity for what is too large
+        self._scale = np.float64(max(deviation.max(), -deviation.min(), law.sigma) or 1.0)
         sums = np.zeros((len(z), highest + 1))
         for row, own in zip(deviation, sums, strict=True):
             kernels.add_powers(row, 0.0, self._scale, 0, self.n, own)
@@ -45,7 +46,8 @@ class MomentRows:
     def moments(self, order: int) -> np.ndarray:
         """The raw moments of the originals of this order."""
         means = shift(self._original[: order + 1], self._center / self._scale)
-        return np.asarray(means[order] * self._scale**order)
+        with np.errstate(over="ignore"):
+            return np.asarray(means[order] * self._scale**order)
 
     def variances(self) -> np.ndarray:
         """The variances of the originals, with divisor n - 1; some may be estimated negative."""
@@ -54,8 +56,10 @@ class MomentRows:
 
     def moment_ends(self, order: int, levels: Sequence[float], target: str) -> Ends:
         """The ends of intervals of a raw moment, of shape (levels, rows)."""
-        error = self._error(order, self._center / self._scale, target) * self._scale**order
-        intervals = [interval(self.moments(order), error, level, target, "") for level in levels]
+        error = self._error(order, self._center / self._scale, target)
+        with np.errstate(over="ignore", invalid="ignore"):  # no number, where one is too large
+            error = error * self._scale**order
+            intervals = [interval(self.moments(order), error, level, target, "") for level in levels]
         return _stacked(intervals)
 
     def std_ends(self, levels: Sequence[float], target: str) -> Ends:

@@ -44,6 +44,8 @@ class DataShuffling(Scheme):
         _checks.complete(column.array, "x")
         others = np.atleast_2d(_checks.column(given, "given", dimensions=(1, 2), least=1).T)
         _checks.complete(others, "given")
+        if not len(others):
+            raise ArgumentError("given must have at least one column, got none")
         _checks.same_length(others[0], "given", column.array.size, "x")
         return self._masked(column, rng, tuple(others))
 

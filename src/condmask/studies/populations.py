@@ -133,11 +133,14 @@ class Resampled:
 
     def moment(self, order: int) -> float:
         """Raw moment of the column."""
-        return float(np.mean(self.ascending ** _checks.order(order, "order")))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.mean(self.ascending ** _checks.order(order, "order")))
 
     def quantile(self, q: np.ndarray) -> np.ndarray:
         """Quantiles of the column: the least values whose distribution function reaches q."""
-        return np.asarray(np.quantile(self.x, _checks.shares(q, "q"), method="inverted_cdf"))
+        shares = _checks.shares(q, "q")
+        found = np.quantile(self.x, shares.ravel(), method="inverted_cdf") if shares.size else shares
+        return np.reshape(found, shares.shape)
 
     def cdf(self, t: np.ndarray) -> np.ndarray:
         """Distribution function of the column."""

@@ -273,8 +273,9 @@ def _differences(x: np.ndarray, others: tuple[np.ndarray, ...], at: float) -> np
 def _power(x: np.ndarray, order: int) -> np.ndarray:
     """x^order by multiplication, which is faster than a power."""
     power = x
-    for _ in range(order - 1):
-        power = power * x
+    with np.errstate(over="ignore"):
+        for _ in range(order - 1):
+            power = power * x
     return power
 
 

@@ -159,7 +159,7 @@ class StudyResult:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state; the file takes its name when it is whole."""
         state = _state.pack({**self._described(), "seconds": self.seconds}, sums=self.sums)
-        write_whole(_checks.path(path, "path"), state)
+        write_whole(_checks.writable(path, "path"), state)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "StudyResult":

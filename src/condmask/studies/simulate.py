@@ -130,7 +130,7 @@ def simulate(
         _checks.distances(_several(risk_distances, "risk_distances"), "risk_distances"),
         tuple(
             dict.fromkeys(
-                _checks.probability(level, "confidence_levels")
+                _checks.confidence_level(level, "confidence_levels")
                 for level in _several(confidence_levels, "confidence_levels").tolist()
             )
         ),
@@ -205,8 +205,8 @@ def _say(line: str) -> None:
 
 def _added(state: StudyResult, rows: np.ndarray, centers: np.ndarray) -> StudyResult:
     """The state after more replications, added one after the other, so that cuts leave no trace."""
-    defined = ~np.isnan(rows)  # a variance may be estimated negative
-    error = np.where(defined, rows - centers, 0.0)
+    defined = np.isfinite(rows)  # a variance may be estimated negative, a moment be too large for a number
+    error = np.subtract(rows, centers, out=np.zeros(rows.shape), where=defined)
     power, sums = defined.astype(np.float64), np.empty_like(state.sums)
     for part in range(PARTS):
         sums[part] = np.add.accumulate(np.vstack((state.sums[part], power)))[-1]
