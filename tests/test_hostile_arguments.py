@@ -143,6 +143,7 @@ def test_every_public_name_is_called(sound):
         ("Estimate after reverse mapping.summary", "points", "__array_interface__ lies"),
         ("Estimate of rows.correlation_interval", "other", "recursive"),
         ("StudyResult.save", "path", "''"),
+        ("compare", "scheme", "-10**5000"),
     ],
 )
 def test_nonsense_is_not_taken_for_a_value(sound, name, parameter, key):

@@ -125,3 +125,11 @@ def test_where_amounts_are_negative_nothing_is_cut():
 
     assert gini.low > 1.0
     assert lorenz.high < 0.0
+
+
+@pytest.mark.parametrize("options", [{}, {"reverse_mapping": True}])
+def test_no_shares_are_asked_for(options):
+    scheme = cm.ConditionalMasking(0.6, 1.0, **options)
+    estimate = scheme.estimate(np.arange(1.0, 50.0))
+
+    assert estimate.lorenz([]).shape == estimate.lorenz_interval([]).low.shape == (0,)

@@ -47,7 +47,7 @@ def selected(z: np.ndarray, ranks: np.ndarray, ends: tuple[float, float]) -> np.
     shown[(_words(few) - least) >> down] = few
     known, chosen = shown[part], np.zeros(counts.size, dtype=np.uint8)
     chosen[part] = np.arange(1, part.size + 1)
-    near = np.empty(int(held[-1]) + 1)
+    near = np.empty(int(np.max(held, initial=0)) + 1)
     near = near[: range_partition.take_parts(z, least, down, chosen, np.append(np.nan, known), near)]
     if near.size and not range_partition.sort_floats(near):
         near.sort()

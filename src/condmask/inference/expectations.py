@@ -124,7 +124,9 @@ def _add_transformed(
 
 def sums_without_noise(counts: ValueCounts, p: float, functions: Sequence[Function]) -> Sums:
     """Sums over records that masking leaves as they are, or replaces by others that are the same."""
-    values = np.array([finite(g, counts.values, counts.counts / counts.n) for g in functions])
+    values = np.empty((len(functions), counts.values.size))
+    for row, g in zip(values, functions, strict=True):
+        row[:] = finite(g, counts.values, counts.counts / counts.n)
     once, squared = values @ counts.counts, values**2 @ counts.counts
     return Sums(once, squared, (1.0 - p) * once, (1.0 - p) ** 2 * squared, squared)
 

@@ -197,7 +197,7 @@ def compare(
     ['conditional masking', 'conditional masking', 'reverse mapping']
     """
     if not isinstance(scheme, ConditionalMasking):
-        raise ArgumentTypeError(f"scheme must be a ConditionalMasking, got {scheme!r}")
+        raise ArgumentTypeError(f"scheme must be a ConditionalMasking, got {_checks.shown(scheme)}")
     d = _checks.positive(d, "d")
     count = _checks.whole(replications, "replications", least=10)
     values, beside = _complete(x, other, scheme)
