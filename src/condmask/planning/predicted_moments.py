@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask._blocks import blocks
 from condmask.inference.influence import Weights, of_moment, of_pair
 from condmask.inference.polynomial_variance import Influence, expected_moments, polynomial_variance
 from condmask.law import Law
@@ -51,22 +52,26 @@ class Moments(NamedTuple):
 
 def moments(x: np.ndarray, other: np.ndarray | None, pools: Sequence[Any] = (slice(None),)) -> Moments:
     """Moments from values as they are masked, in the units of the data, and the rows of each donor pool."""
-    unit = float(x.std()) or 1.0
-    a = (x - x.mean()) / unit
-    powers = [np.ones(x.size), a, a * a, a * a * a, (a * a) ** 2]
-    b = None if other is None else (other - other.mean()) / (float(other.std()) or 1.0)
-    products = [power[rows] for rows in pools for power in powers]
-    means = np.zeros((len(pools), DEGREE + 1, DEGREE + 1))
-    means[:, :, 0] = np.reshape([power.mean() for power in products], (len(pools), -1))
-    if b is not None:
-        for j, of_other in enumerate((b, b * b, b * b * b, (b * b) ** 2), start=1):
-            beside = [of_other[rows] for rows in pools for _ in powers]
-            means[:, :, j] = np.reshape(
-                [float(power @ w) / w.size for power, w in zip(products, beside, strict=True)],
-                (len(pools), -1),
-            )
-    share = np.array([a[rows].size for rows in pools]) / x.size
-    return Moments(np.tensordot(share, means, 1), unit, other is not None, means, share)
+    given = [x] if other is None else [x, other]
+    units = [(float(column.mean()), float(column.std()) or 1.0) for column in given]
+    means, share = np.zeros((len(pools), DEGREE + 1, DEGREE + 1)), np.zeros(len(pools))
+    for k, rows in enumerate(pools):
+        parts = [column[rows] for column in given]
+        n = parts[0].size
+        for start, stop in blocks(n):
+            powers = [
+                _powers((part[start:stop] - middle) / unit)
+                for part, (middle, unit) in zip(parts, units, strict=True)
+            ]
+            of_other = powers[1] if other is not None else np.ones((1, stop - start))
+            means[k, :, : len(of_other)] += powers[0] @ of_other.T / n
+        share[k] = n / x.size
+    return Moments(np.tensordot(share, means, 1), units[0][1], other is not None, means, share)
+
+
+def _powers(a: np.ndarray) -> np.ndarray:
+    """a^0 .. a^4."""
+    return np.array([np.ones(a.size), a, a * a, a * a * a, (a * a) ** 2])
 
 
 def errors(originals: Moments, law: Law, n: int, *, shared_donors: bool) -> dict[str, Variances]:

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask._blocks import evenly_spaced
+from condmask import _scratch
+from condmask._blocks import blocks, evenly_spaced
 from condmask.engines import mapping_law
 from condmask.inference.pseudo_values import covariance_factor
 from condmask.inference.reverse_mapped import LARGEST, variation
@@ -48,17 +49,24 @@ class Pair(NamedTuple):
 
 def pair(x: np.ndarray, w: np.ndarray) -> Pair:
     """What relates two columns; NaN where either is constant."""
-    above = (w > split(w)).astype(np.float64)
+    middle, of_other, at, n = float(x.mean()), float(w.mean()), split(w), x.size
+    weights, squares = _scratch.empty((len(NAMES), n)), np.zeros(2)
+    above = int(np.count_nonzero(w > at))
+    sums = x.sum(where=w > at), x.sum(where=w <= at)
     with np.errstate(invalid="ignore", divide="ignore"):
-        v, spread = (x - x.mean()) / x.std(), w.std()
-        u = (w - w.mean()) / spread
-        r = float(np.mean(u * v))
-        halves = above / above.mean() - (1.0 - above) / (1.0 - above).mean()
-        within = x - np.where(above > 0.0, x @ above / above.sum(), x @ (1.0 - above) / (1.0 - above).sum())
-        of_slope, of_difference = u * (v - r * u) * (x.std() / spread), halves * within
-        weights = np.array([u / x.std(), u / spread, halves])
+        wide, spread = x.std(), w.std()
+        means = sums[0] / np.float64(above), sums[1] / np.float64(n - above)
+        r = float(np.mean((w - of_other) / spread * ((x - middle) / wide)))
+        for start, stop in blocks(n):
+            some, u = x[start:stop], (w[start:stop] - of_other) / spread
+            higher = w[start:stop] > at
+            halves = np.where(higher, n / np.float64(above), -n / np.float64(n - above))
+            of_slope = u * ((some - middle) / wide - r * u) * (wide / spread)
+            of_difference = halves * (some - np.where(higher, *means))
+            weights[:, start:stop] = u / wide, u / spread, halves
+            squares += of_slope @ of_slope, of_difference @ of_difference
     correlation = predicted_moments.unmasked(predicted_moments.moments(x, w))["correlation"]
-    return Pair(weights, np.array([correlation, np.mean(of_slope**2), np.mean(of_difference**2)]))
+    return Pair(weights, np.array([correlation, *(squares / n)]))
 
 
 def errors(
@@ -71,9 +79,13 @@ def errors(
     """
     file = np.zeros(len(NAMES))
     for rows, of_mean in pools:
-        weights = relations.weights[:, rows]
-        middle = weights.mean(axis=1, keepdims=True)
-        file += ((weights - middle) ** 2 @ v[rows] + weights.shape[1] * middle[:, 0] ** 2 * of_mean) / v.size
+        whole = isinstance(rows, slice)  # of all records
+        size = v.size if whole else rows.size
+        parts = [slice(*part) if whole else rows[slice(*part)] for part in blocks(size)]
+        sums = np.sum([relations.weights[:, part].sum(axis=1) for part in parts], axis=0)
+        middle = (sums / size)[:, None]
+        apart = [(relations.weights[:, part] - middle) ** 2 @ v[part] for part in parts]
+        file += (np.sum(apart, axis=0) + size * middle[:, 0] ** 2 * of_mean) / v.size
     return {
         name: Variances(float(masked), float(masked + plain), float(plain))
         for name, masked, plain in zip(NAMES, file, relations.unmasked, strict=True)
