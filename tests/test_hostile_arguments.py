@@ -144,6 +144,8 @@ def test_every_public_name_is_called(sound):
         ("Estimate of rows.correlation_interval", "other", "recursive"),
         ("StudyResult.save", "path", "''"),
         ("compare", "scheme", "-10**5000"),
+        ("plot_release", "original", "__getattr__ raises"),
+        ("Estimate after reverse mapping.pdf", "bandwidth", "5e-324"),
     ],
 )
 def test_nonsense_is_not_taken_for_a_value(sound, name, parameter, key):

@@ -98,7 +98,8 @@ def plot_release(
 
 def _named(original: Any, name: str) -> Any:
     """The column of a table, or what is one itself."""
-    is_table = isinstance(original, dict) or hasattr(original, "columns")
+    with _checks.converting(original, "original", "a column or a table"):
+        is_table = isinstance(original, dict) or hasattr(original, "columns")
     return frames.table_column(original, name, "original") if is_table else original
 
 

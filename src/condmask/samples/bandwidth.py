@@ -14,6 +14,7 @@ from condmask.law import Law
 RULES = {"scott": (1.06, -1 / 5), "silverman": (0.9, -1 / 5), "undersmooth": (1.06, -1 / 3)}
 NARROWEST, WIDEST = 1e-20, 1e20  # bandwidth, in sigma
 FEWEST_STEPS = 1.5  # of a grid
+LEAST = 1e-300  # so that it can be divided
 
 
 def check_rule(value: Any) -> Any:
@@ -21,7 +22,10 @@ def check_rule(value: Any) -> Any:
     if value is None:
         return None
     if not isinstance(value, str):
-        return _checks.positive(value, "bandwidth")
+        width = _checks.positive(value, "bandwidth")
+        if width < LEAST:
+            raise ArgumentError(f"bandwidth must be at least {LEAST:g}, got {_checks.shown(value)}")
+        return width
     return _checks.choice(value, "bandwidth", tuple(RULES))
 
 
