@@ -1,8 +1,11 @@
 """Whatever a caller passes, a public name answers, or refuses in one sentence.
 
 Each argument of each public name is replaced by hostile ones in turn, another choice for each parameter.
+With CONDMASK_HOSTILE=quick in the environment all of them are tried on calls that are quick, some minutes;
+with CONDMASK_HOSTILE=all on every call, some hours.
 """
 
+import os
 import warnings
 import zlib
 
@@ -17,7 +20,8 @@ import condmask as cm
 from condmask import frames
 from condmask.errors import CondmaskError
 
-SOME = 8  # hostile arguments of each parameter in every run
+HOW = os.environ.get("CONDMASK_HOSTILE", "some")
+SOME = 8 if HOW == "some" else len(HOSTILE)  # hostile arguments of each parameter
 MOST = 12_000  # letters of a message, which may name a long path
 # what counts up to a limit that the caller names may take as long as it says
 # what takes longer than the rest together is left out
@@ -75,11 +79,11 @@ def of_scikit_learn(parameter, error):
 def attacks(sound):
     """(name of a call, parameter, key of an argument): some of each parameter."""
     for name, call in sound.items():
-        for parameter in call.parameters if not name.startswith(LONG) else ():
+        for parameter in call.parameters if HOW == "all" or not name.startswith(LONG) else ():
             keys = [key for key in HOSTILE if not (parameter in LIMITS and key in COUNTS)]
             start = zlib.crc32(f"{name} {parameter}".encode()) % len(keys)
-            for k in range(SOME):
-                yield name, parameter, keys[(start + k * (len(keys) // SOME)) % len(keys)]
+            for k in range(min(SOME, len(keys))):
+                yield name, parameter, keys[(start + k * max(1, len(keys) // SOME)) % len(keys)]
 
 
 def assert_refused_or_answered(sound, chosen):
