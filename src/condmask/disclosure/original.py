@@ -10,6 +10,7 @@ import numpy as np
 from condmask import _checks, _scratch, frames
 from condmask._blocks import blocks
 from condmask._grid import Grid, default_step, grid_of, nearest
+from condmask._interrupts import answering
 from condmask._once import once
 from condmask.engines.counting import by_value, count
 from condmask.grids import check_fits
@@ -98,7 +99,7 @@ def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Distinct values, ascending, and the number of records before each and in all."""
     ascending = _scratch.empty(values.size)
     ascending[:] = values
-    ascending.sort()
+    answering(np.ndarray.sort, ascending)
     counts = by_value(ascending)
     return counts.values, counts.below
 

@@ -150,6 +150,7 @@ class _Table(Gathered):
         """The variances of means of groups given the file, and what masking adds to their sums of squares."""
         pseudo, count = self._pseudo, self._count
         size, factor, pool_variances = pseudo.pool_size, pseudo.factor, pseudo.pool_variances
+        pool_covariance = pseudo.pool_covariance if pseudo.cycle else np.zeros(size.size)
         file, noise = np.zeros((2, count))
         for start, stop in blocks(self._cell.size):
             s, g = np.divmod(self._cell[start:stop], count)
@@ -162,7 +163,7 @@ class _Table(Gathered):
             of_file = k**2 * variances + others**2 * rest
             if pseudo.cycle:
                 shared = self._shared[start:stop]
-                mixed = k * shared + others * (pseudo.pool_covariance[s] - shared)
+                mixed = k * shared + others * (pool_covariance[s] - shared)
                 of_file -= total * pseudo.cycle_covariance(total, mixed, s) / size[s]
             add(file, g, of_file)
             add(noise, g, weight**2 * variances / factor[s] ** 2)
