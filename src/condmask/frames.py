@@ -263,8 +263,9 @@ def column_names(frame: Any) -> list[str]:
 
 
 def check_names(names: Sequence[Any], argument: str = "frame") -> None:
-    """Refuse columns that share a name or whose name is not text: files cannot keep them apart."""
-    wrong = [name for name, times in Counter(names).items() if times > 1 or not isinstance(name, str)]
+    """Refuse columns that share a name, or whose name is no text that files can have."""
+    counted = Counter(names).items()  # at a null character, polars panics
+    wrong = [name for name, times in counted if times > 1 or not isinstance(name, str) or "\0" in name]
     if wrong:
         raise ArgumentError(
             f"{argument} must have columns with different names that are text, got also "

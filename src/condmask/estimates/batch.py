@@ -73,9 +73,9 @@ def row_of(argument: Any, k: int) -> Any:
 
 def _rows(argument: Any) -> Any:
     """The rows of a 2-D array or the estimates of a batch; None if the argument serves all replicates."""
-    if hasattr(argument, "_replicates"):
-        return argument._replicates or (argument,)
     try:
+        if hasattr(argument, "_replicates"):
+            return argument._replicates or (argument,)
         return argument if not isinstance(argument, str) and np.ndim(argument) == 2 else None
     except Exception:  # no array: each replicate refuses it in its own words
         return None

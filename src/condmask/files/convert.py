@@ -17,7 +17,7 @@ from condmask.files.batches import write_batches
 from condmask.files.csv import CsvFile
 from condmask.files.csv_format import not_encoded
 from condmask.files.csv_scan import CHUNK, line_at, scan
-from condmask.files.csv_texts import as_bytes, texts_of
+from condmask.files.csv_texts import decoded
 from condmask.files.formats import ROOMY, Part, Rows, Sample, Table, format_of
 from condmask.files.recoding import open_utf8, read_bytes, working
 from condmask.strata import names_of
@@ -200,8 +200,8 @@ def _texts_of_pyarrow(table: CsvFile) -> Iterator[Any]:
 
 def _texts_of_records(table: CsvFile) -> Iterator[Any]:
     for part in table.records():
-        fields = (as_bytes(texts_of(part.fields(k))) for k in range(len(table.names)))
-        columns = [pa.array(list(map(table.dialect.decode, column)), pa.string()) for column in fields]
+        texts = (decoded(part.fields(k), table.dialect.decode) for k in range(len(table.names)))
+        columns = [pa.array(column, pa.string()) for column in texts]
         yield pa.RecordBatch.from_arrays(columns, names=table.names)
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from condmask.files.csv_numbers import (
     first_mark,
 )
 from condmask.files.csv_scan import Fields, Records, Stretch, Stretches, find, line_at, scan
-from condmask.files.csv_texts import as_bytes, texts_of
+from condmask.files.csv_texts import as_bytes, decoded, texts_of, undoubled
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.metadata import read_beside, sidecar
 from condmask.files.recoding import compressed_writer
@@ -159,10 +160,13 @@ class CsvFile:
             marks = np.bitwise_or.reduce([marks for _, marks in read])
             if decimal is not None or not (marks & DOT and marks & COMMA):
                 return np.concatenate([values for values, _ in read])
+        decode = partial(self.dialect.decode, errors="backslashreplace")
         texts = [
-            None if field in self._words else self.dialect.decode(field, "backslashreplace")
+            None if field in self._words else text
             for fields in fields_of_all
-            for field in fields.at(np.arange(fields.starts.size))
+            for field, text in zip(
+                fields.at(np.arange(fields.starts.size)), decoded(fields, decode), strict=True
+            )
         ]
         return np.array(texts, dtype=object)
 
@@ -282,8 +286,9 @@ class CsvFile:
 
     def _labels(self, part: Records, k: int) -> tuple[np.ndarray, list[str]]:
         """Fields as codes, and the distinct texts of these."""
-        coded = texts_of(part.fields(k)).dictionary_encode()
-        code = values_of(coded.indices, np.int32)
+        fields = part.fields(k)
+        coded = texts_of(fields).dictionary_encode()
+        code = values_of(coded.indices, np.int32).astype(np.int64)
         distinct: list[str] = []
         try:
             for field in as_bytes(coded.dictionary):
@@ -292,7 +297,7 @@ class CsvFile:
             row = int(np.argmax(code == len(distinct)))
             line = line_at(part.path, self.dialect, part.offset + int(part.starts[row, k]))
             raise not_encoded(part.path, self.dialect.encoding, line) from None
-        return code.astype(np.int64), distinct
+        return undoubled(code, distinct, fields)
 
     def _records(self, names: Sequence[str], *, tail: bool = False) -> Iterator[Records]:
         """Runs of whole records with the fields of these columns; stretches of them are kept."""

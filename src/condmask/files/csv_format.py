@@ -165,8 +165,8 @@ class Dialect(NamedTuple):
         return ", ".join(parts)
 
     def decode(self, field: bytes, errors: str = "strict") -> str:
-        """A field as text."""
-        return field.decode(working(self.encoding), errors).replace('""', '"')
+        """The bytes of a field as text; what stood in quotes has its own quotes twice, still."""
+        return field.decode(working(self.encoding), errors)
 
     def encode(self, text: str) -> bytes:
         """A text as it would stand in a field."""

@@ -9,7 +9,7 @@ import numpy as np
 from condmask.errors import ArgumentError
 from condmask.files.csv_format import Dialect
 from condmask.files.recoding import open_utf8, read_bytes
-from condmask.kernels.csv_scan import AFTER_QUOTE, TOO_FEW, TOO_MANY, find_fields
+from condmask.kernels.csv_scan import AFTER_QUOTE, QUOTE, TOO_FEW, TOO_MANY, find_fields
 
 CHUNK = 1 << 23
 STRETCH, MOST_STRETCHES = 1 << 18, 32  # bytes that are kept of a run, and of so many runs
@@ -31,6 +31,14 @@ class Fields(NamedTuple):
     @property
     def buffer(self) -> np.ndarray:
         return np.frombuffer(self.text, dtype=np.uint8)
+
+    @property
+    def quoted(self) -> np.ndarray:
+        """Which of them stand in quotes."""
+        if not len(self.text):
+            return np.zeros(self.starts.size, dtype=bool)
+        before = self.buffer[np.maximum(self.starts - 1, 0)]
+        return np.asarray((self.starts > 0) & (before == QUOTE))
 
     def some(self, which: np.ndarray) -> Self:
         """Some of them."""

@@ -4,7 +4,7 @@ What would import pandas (Arrow's scalars, and arrays of Python's and NumPy's ob
 that takes a third of a second.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,28 @@ def texts_of(fields: Fields) -> pa.LargeStringArray:
     bounds[-1] = bounds[-2] if bounds.size > 1 else 0
     # every other one is what stands between two fields
     return some(_between(bounds, fields.text), np.arange(0, bounds.size - 1, 2))
+
+
+def decoded(fields: Fields, decode: Callable[[bytes], str]) -> list[str]:
+    """The fields as texts. In quotes, two are one."""
+    texts = map(decode, fields.at(np.arange(fields.starts.size)))
+    pairs = zip(texts, fields.quoted.tolist(), strict=True)
+    return [text.replace('""', '"') if quoted else text for text, quoted in pairs]
+
+
+def undoubled(code: np.ndarray, distinct: list[str], fields: Fields) -> tuple[np.ndarray, list[str]]:
+    """Fields as codes, and the distinct texts of these, where two quotes in quotes are one."""
+    twice = np.array(['""' in text for text in distinct], dtype=bool)
+    if not twice.any():
+        return code, distinct
+    changed = fields.quoted & twice[code]
+    of_changed, number = np.unique(code[changed], return_inverse=True)
+    code = code.copy()
+    code[changed] = len(distinct) + number
+    texts = [*distinct, *(distinct[one].replace('""', '"') for one in of_changed.tolist())]
+    used, code = np.unique(code, return_inverse=True)
+    place = {text: k for k, text in enumerate(dict.fromkeys(texts[one] for one in used.tolist()))}
+    return np.array([place[texts[one]] for one in used.tolist()])[code], list(place)
 
 
 def as_texts(words: Iterable[bytes]) -> pa.LargeStringArray:

@@ -171,7 +171,9 @@ def released_entries(
     keep: Collection[str],
 ) -> list[Struct]:  # fmt: skip
     """The metadata of the release, and what is kept of those of the source."""
-    texts = {entry[KEY][1]: entry.get(TEXT, (BINARY, b""))[1] for entry in _entries(footer)}
+    nothing = BINARY, b""
+    pairs = [(entry[KEY][1], entry.get(TEXT, nothing)[1]) for entry in _entries(footer)]
+    texts = {key: text for key, text in pairs if isinstance(key, bytes) and isinstance(text, bytes)}
     stored = texts.pop(ARROW_SCHEMA, None)
     texts = {**released_notes(texts, types, keep), METADATA: released}
     if stored is not None:
