@@ -150,6 +150,8 @@ def test_every_public_name_is_called(sound):
         ("compare", "scheme", "-10**5000"),
         ("plot_release", "original", "__getattr__ raises"),
         ("Estimate after reverse mapping.pdf", "bandwidth", "5e-324"),
+        ("Estimate after reverse mapping.pdf", "tol", "5e-324"),
+        ("Estimate of rows.covariance", "other", "__getattr__ raises"),
     ],
 )
 def test_nonsense_is_not_taken_for_a_value(sound, name, parameter, key):

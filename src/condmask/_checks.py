@@ -27,6 +27,7 @@ MOST_ORDER = 170  # whose factorial is the largest that a number can hold
 MOST_SHOWN = 500  # letters of a value in a message
 MOST_DISTANCES = 100
 LEAST_CONFIDENCE_LEVEL = 1e-9  # of an interval that has a length
+LEAST_TOLERANCE = 1e-300  # half of which is not zero
 LEAST_SWAP_PROBABILITY = 2.0**-64  # below, no coin of 64 bits falls on swapped
 NAN_POLICIES = ("raise", "omit")
 
@@ -45,6 +46,12 @@ def converting(value: Any, name: str, rule: str) -> Iterator[None]:
         raise ArgumentTypeError(f"{name} must be {rule}, got {shown(value)}") from None
 
 
+def no_less(number: float, least: float, name: str) -> float:
+    if number < least:
+        raise ArgumentError(f"{name} must be at least {least:.2g}, got {number}")
+    return number
+
+
 def probability(value: Any, name: str) -> float:
     number = real(value, name, "a number strictly between 0 and 1")
     if not 0.0 < number < 1.0:
@@ -53,17 +60,11 @@ def probability(value: Any, name: str) -> float:
 
 
 def confidence_level(value: Any, name: str = "confidence_level") -> float:
-    level = probability(value, name)
-    if level < LEAST_CONFIDENCE_LEVEL:
-        raise ArgumentError(f"{name} must be at least {LEAST_CONFIDENCE_LEVEL:g}, got {shown(value)}")
-    return level
+    return no_less(probability(value, name), LEAST_CONFIDENCE_LEVEL, name)
 
 
 def swap_probability(value: Any) -> float:
-    p = probability(value, "p")
-    if p < LEAST_SWAP_PROBABILITY:
-        raise ArgumentError(f"p must be at least {LEAST_SWAP_PROBABILITY:.1e}, got {shown(value)}")
-    return p
+    return no_less(probability(value, "p"), LEAST_SWAP_PROBABILITY, "p")
 
 
 def probabilities(values: Any, name: str) -> np.ndarray:
@@ -94,6 +95,10 @@ def positive(value: Any, name: str) -> float:
     if not (number > 0.0 and math.isfinite(number)):
         raise ArgumentError(f"{name} must be positive and finite, got {shown(value)}")
     return number
+
+
+def tolerance(value: Any) -> float:
+    return no_less(positive(value, "tol"), LEAST_TOLERANCE, "tol")
 
 
 def deviation(value: Any) -> float:

@@ -68,7 +68,7 @@ class Distribution(Shared):
         >>> cm.ConditionalMasking(0.6, 1.0, step=0.1).estimate(masked).cdf([0.0, 1.0]).round(4)
         array([0.2609, 0.911 ])
         """
-        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
+        points, tol = _checks.reals(t, "t"), _checks.tolerance(tol)
         if not _checks.truth(monotone, "monotone"):
             _checks.choice(method, "method", METHODS)
             return shaped(self._values(points.ravel(), bandwidth, tol, method), points)
@@ -85,7 +85,7 @@ class Distribution(Shared):
 
         As `cdf`, twice: the lower and the upper bound, equal where nothing was lost.
         """
-        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
+        points, tol = _checks.reals(t, "t"), _checks.tolerance(tol)
         low, high = self._sample.bounds(points.ravel(), tol)
         return shaped(low, points), shaped(high, points)
 
@@ -107,7 +107,7 @@ class Distribution(Shared):
         """
         if bandwidth is None:
             raise ArgumentError("bandwidth must be a positive number or a rule for a density, got None")
-        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
+        points, tol = _checks.reals(t, "t"), _checks.tolerance(tol)
         _checks.choice(method, "method", METHODS)
         return shaped(self._values(points.ravel(), bandwidth, tol, method, density=True), points)
 
@@ -159,7 +159,7 @@ class Distribution(Shared):
         >>> bool(abs(estimate.quantile(0.5) - np.median(x)) < 50)
         True
         """
-        probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
+        probabilities, tol = _checks.probabilities(q, "q"), _checks.tolerance(tol)
         crossing, bandwidth = self._crossing(crossing), self._sample.bandwidth(bandwidth)
         quantiles = self._sample.quantiles(probabilities.ravel(), bandwidth, tol, crossing)
         return shaped(quantiles, probabilities)
@@ -167,7 +167,7 @@ class Distribution(Shared):
     @by_replicate()
     def quantile_bounds(self, q: Any, *, tol: float = 1e-10, crossing: str | None = None) -> tuple[Any, Any]:
         """Between which values the quantiles of the records lie, as `cdf_bounds`."""
-        probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
+        probabilities, tol = _checks.probabilities(q, "q"), _checks.tolerance(tol)
         low, high = self._sample.quantile_bounds(probabilities.ravel(), tol, self._crossing(crossing))
         return shaped(low, probabilities), shaped(high, probabilities)
 

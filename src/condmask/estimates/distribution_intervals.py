@@ -107,7 +107,7 @@ class DistributionIntervals(Shared):
         True
         """
         self._refuse_additive()
-        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
+        points, tol = _checks.reals(t, "t"), _checks.tolerance(tol)
         level, z = multiplier(confidence_level)
         target, x = check_target(target), points.ravel()
         bandwidth, n = self._sample.bandwidth(bandwidth), self._sample.n
@@ -178,7 +178,7 @@ class DistributionIntervals(Shared):
         array([ True,  True])
         """
         self._refuse_additive()
-        probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
+        probabilities, tol = _checks.probabilities(q, "q"), _checks.tolerance(tol)
         level, z = multiplier(confidence_level)
         target, bandwidth = check_target(target), self._sample.bandwidth(bandwidth)
         value, low, high = self._quantile_ends(probabilities.ravel(), bandwidth, tol, z, target)
@@ -238,7 +238,7 @@ class DistributionIntervals(Shared):
         """
         self._refuse_additive()
         level, z = multiplier(confidence_level)
-        target, tol = check_target(target), _checks.positive(tol, "tol")
+        target, tol = check_target(target), _checks.tolerance(tol)
         value, low, high = self._quantile_ends(np.array([0.25, 0.75]), None, tol, z, target)
         correlation = self._correlation(value, target)
         down, up = value - low, high - value
@@ -280,7 +280,7 @@ class DistributionIntervals(Shared):
         array([ True, False])
         """
         self._refuse_additive()
-        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
+        points, tol = _checks.reals(t, "t"), _checks.tolerance(tol)
         target = check_target(target)
         hypothesis = _alike(_checks.probabilities(value, "value"), points, "value", "t")
         x = points.ravel()
@@ -317,7 +317,7 @@ class DistributionIntervals(Shared):
         statistic is 0 where neither is.
         """
         self._refuse_additive()
-        probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
+        probabilities, tol = _checks.probabilities(q, "q"), _checks.tolerance(tol)
         target, x = check_target(target), _alike(_checks.reals(value, "value"), probabilities, "value", "q")
         hypothesis, just_before = probabilities.ravel(), self._before(x)
         up_to, before = (self._sample.values(at, None, tol, "auto") for at in (x, just_before))

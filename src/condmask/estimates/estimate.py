@@ -120,7 +120,7 @@ class Estimate(
         """
         points = _checks.whole(points, "points", least=1)
         bandwidth = self._sample.bandwidth(bandwidth)
-        return self._sample.engine(points, bandwidth, _checks.positive(tol, "tol"))
+        return self._sample.engine(points, bandwidth, _checks.tolerance(tol))
 
     def summary(
         self,

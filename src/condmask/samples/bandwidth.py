@@ -22,10 +22,7 @@ def check_rule(value: Any) -> Any:
     if value is None:
         return None
     if not isinstance(value, str):
-        width = _checks.positive(value, "bandwidth")
-        if width < LEAST:
-            raise ArgumentError(f"bandwidth must be at least {LEAST:g}, got {_checks.shown(value)}")
-        return width
+        return _checks.no_less(_checks.positive(value, "bandwidth"), LEAST, "bandwidth")
     return _checks.choice(value, "bandwidth", tuple(RULES))
 
 
