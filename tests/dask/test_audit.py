@@ -53,6 +53,9 @@ def test_other_arguments_are_refused():
         condmask.dask.audit(cut(table(), UNEQUAL), {"wage": scheme})
     with pytest.raises(TypeError, match="scheme must be one that swaps records"):
         condmask.dask.audit(cut(table(), UNEQUAL), {"income": cm.AdditiveNoise(3.0)})
+    for schemes in (None, [1.5], scheme):
+        with pytest.raises(TypeError, match=r"^schemes must be a dict of schemes by column, got"):
+            condmask.dask.audit(cut(table(), UNEQUAL), schemes)
 
 
 def test_thorough_is_true_or_false():

@@ -306,6 +306,8 @@ def test_what_cannot_be_had_is_refused():
         estimate(here.data, here)
     with pytest.raises(TypeError, match="release must be a Release or the path of one, got dict"):
         estimate(data, {})
+    with pytest.raises(TypeError, match=r"^path must be a path, got 'a\\x00b'$"):
+        estimate(data, "a\0b")
     with pytest.raises(ValueError, match="must have a scheme with a grid, or with reverse mapping"):
         releases("permutation", step=0)[1]["income"]
     with pytest.raises(ValueError, match="z must be in memory or in a file for a part of them, got a frame"):

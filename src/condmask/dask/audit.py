@@ -11,6 +11,7 @@ from condmask.dask.originals import Task, check_frame
 from condmask.disclosure.audit import audit_table, check_schemes
 from condmask.disclosure.audit_result import Audit
 from condmask.disclosure.boosting import check_available
+from condmask.scheme import common_method
 from condmask.strata import not_masked
 
 
@@ -51,6 +52,7 @@ def audit(frame: Any, schemes: Mapping[str, Any], *, thorough: bool = False, cli
     check_frame(frame)
     if _checks.truth(thorough, "thorough"):
         check_available()
+    common_method(schemes)
     check_schemes(dict(schemes))
     for name in schemes:
         frames.table_column(frame._meta, name)

@@ -2,7 +2,6 @@
 
 import os
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -88,7 +87,7 @@ def estimate(ddf: Any, release: Any, *, most_points: int = MOST_POINTS) -> Relea
     if isinstance(release, Release):
         published = release._published
     elif isinstance(release, str | os.PathLike):
-        published = published_with(Path(release))
+        published = published_with(release)
     else:
         raise ArgumentTypeError(f"release must be a Release or the path of one, got {type(release).__name__}")
     points = _checks.whole(most_points, "most_points", least=2)
