@@ -211,11 +211,20 @@ def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: st
     """Masked values as they are published, with the codes of the original in their places."""
     codes = released_codes(scheme)
     if not codes:
-        return np.asarray(scheme.publish(z, kind))
+        return finite_release(scheme, z, kind, name)
     where = is_code(x, codes, kind)
-    published = scheme.publish(np.where(where, x, z), kind)
+    published = finite_release(scheme, np.where(where, x, z), kind, name)
     not_hit(scheme, published[~where], kind, name)
-    return np.asarray(published)
+    return published
+
+
+def finite_release(scheme: Any, z: np.ndarray, kind: str, name: str) -> np.ndarray:
+    """Masked values as they are published; an infinite one would show that its record was masked."""
+    with np.errstate(over="ignore"):
+        published = np.asarray(scheme.publish(z, kind))
+    if any(np.isinf(published[start:stop]).any() for start, stop in blocks(published.size)):
+        raise ArgumentError(f"{name} must stay finite when it is masked: its noise is too large")
+    return published
 
 
 def not_hit(scheme: Any, z: np.ndarray, kind: str, name: str) -> None:

@@ -256,3 +256,26 @@ def test_gaps_of_the_other_column_leave_the_size_of_the_donor_pools():
     mean, error = mean_and_error(found)
     assert abs(mean - truth) < 5 * error
     assert error < 0.04 * truth
+
+
+SINGLE = np.linspace(0.9, 1.0, 64).astype(np.float32) * np.float32(3.3e38)
+DOUBLE = np.linspace(0.9, 1.0, 64) * 4.4e307
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("x", "scheme"),
+    [
+        (SINGLE, cm.ConditionalMasking(0.6, 1e38, step=0)),
+        (SINGLE, cm.AdditiveNoise(1e38)),
+        (DOUBLE, cm.MultiplicativeNoise(5.0)),
+    ],
+)
+def test_values_that_noise_makes_infinite_are_refused(x, scheme):
+    open_ = {"accept_visible_coins": True}
+    with pytest.raises(ValueError, match=r"^x must stay finite when it is masked: its noise"):
+        cm.mask_table({"x": x}, {"x": scheme}, rng=1, **open_)
+    if not isinstance(scheme, cm.AdditiveNoise):  # whose masked columns are in double precision
+        options = open_ if isinstance(scheme, cm.ConditionalMasking) else {}
+        with pytest.raises(ValueError, match=r"^x must stay finite when it is masked: its noise"):
+            scheme.mask(x, rng=1, **options)

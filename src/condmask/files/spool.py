@@ -7,11 +7,10 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
-from condmask.errors import ArgumentError
 from condmask.files.atomic import FileError, in_temporary_place
 from condmask.files.formats import Table
 from condmask.frames import Labels, codes
-from condmask.missing_codes import not_hit
+from condmask.missing_codes import finite_release, not_hit
 from condmask.scheme import Scheme
 
 Progress = Callable[[int, int | None], None] | None
@@ -66,10 +65,7 @@ class ReleasedRows:
         self._rest = [column[count:] for column in columns]
         published = {}
         for (name, scheme), column in zip(self._schemes.items(), columns, strict=True):
-            with np.errstate(over="ignore"):
-                published[name] = scheme.publish(column[:count], self._kinds[name])
-            if np.isinf(published[name]).any():
-                raise ArgumentError(f"{name} must stay finite when it is masked: its noise is too large")
+            published[name] = finite_release(scheme, column[:count], self._kinds[name], name)
             not_hit(scheme, published[name], self._kinds[name], name)
         if self._progress is not None:
             self._progress(self.done, self.total)

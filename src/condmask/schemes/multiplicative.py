@@ -51,7 +51,8 @@ class MultiplicativeNoise(Scheme):
     ) -> np.ndarray:
         """Every row of x, masked on its own."""
         center, spread = self._logarithm()
-        return np.asarray(x * np.exp(center + spread * stream.standard_normal(x.shape)))
+        with np.errstate(over="ignore"):  # refused where it is released
+            return np.asarray(x * np.exp(center + spread * stream.standard_normal(x.shape)))
 
     def risk(self, x: Any, d: Any) -> Any:
         """The chance that a masked value lies within d of its record's true one: P(abs(E - 1) < d / abs(X)).
