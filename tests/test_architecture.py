@@ -36,7 +36,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"draws"},
     {"donor_pools"},
     {"clear_columns", "closed_form_risk", "indicators", "strata"},
-    {"correlations", "frame_rows", "masked_notes", "missing_codes", "plot"},
+    {"arrow_tables", "correlations", "frame_rows", "masked_notes", "missing_codes", "plot"},
     {"frames"},
     {"arrow_memory", "arrow_nesting", "audit_input", "grids", "suspected_codes"},
     {"law"},

@@ -48,6 +48,7 @@ def test_all_columns_that_are_left_and_named_once_are_looked_at():
         (np.array(["1970-01-03", "NaT"], dtype="M8[s]"), [2.0, np.nan]),
         (objects(True, None), [1.0, np.nan]),
         (objects(Decimal("1.5"), 2), [1.5, 2.0]),
+        (objects(10**400, -(10**400), 2), [np.nan, np.nan, 2.0]),
         (objects("EUR 1234.50", "EUR 2.00", None), [1234.5, 2.0, np.nan]),
         (objects("1.234,50 EUR", "2,05 EUR"), [1234.5, 2.05]),
         (objects("1,234 kg", "-56 kg"), [1234.0, -56.0]),

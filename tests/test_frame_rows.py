@@ -86,3 +86,8 @@ def test_a_change_of_values_within_others_is_noticed(change):
     lists = [[k] for k in SOME]
 
     assert digests(pl.DataFrame({"l": lists})) != digests(pl.DataFrame({"l": change(lists)}))
+
+
+def test_whole_numbers_too_long_for_a_text_are_refused():
+    with pytest.raises(TypeError, match=r"^note must be a column of labels, .*, got a ndarray$"):
+        digests({"note": np.array([10**5000] * 9, dtype=object)})

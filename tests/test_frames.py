@@ -89,6 +89,7 @@ NAMELESS = {
     "pyarrow, a name twice": (pa.table([np.arange(200.0)] * 3, names=["x", "a", "a"]), "'a'"),
     "polars, a null character": (pl.DataFrame({"x": np.arange(200.0), "a\0b": 1.0}), r"'a\\x00b'"),
     "a dict, nothing": ({"x": np.arange(200.0), None: np.arange(200.0)}, "None"),
+    "a dict, no Unicode": ({"x": np.arange(200.0), "\udcff": np.arange(200.0)}, r"'\\udcff'"),
 }
 CALLS = {
     "mask_table": lambda frame, scheme: cm.mask_table(frame, {"x": scheme}),
@@ -96,11 +97,11 @@ CALLS = {
     "strata": lambda frame, scheme: replace(scheme, strata="a").mask(np.arange(200.0), strata=frame),
     "plan": lambda frame, scheme: cm.plan(np.arange(200.0), strata=frame),
 }
-OF_ITS_OWN = "a dict, nothing", "plan"  # where a dict names what is crossed
+OF_ITS_OWN = {("a dict, nothing", "plan"), ("a dict, no Unicode", "plan")}  # a dict names what is crossed
 
 
 @pytest.mark.parametrize(
-    ("name", "call"), [(name, call) for name in NAMELESS for call in CALLS if (name, call) != OF_ITS_OWN]
+    ("name", "call"), [(name, call) for name in NAMELESS for call in CALLS if (name, call) not in OF_ITS_OWN]
 )
 def test_columns_without_a_name_of_their_own_are_refused(name, call):
     frame, wrong = NAMELESS[name]
@@ -117,6 +118,14 @@ def test_a_column_may_be_named_by_an_empty_text():
         release = cm.mask_table(frame, {"": cm.ConditionalMasking(0.5, 1.0, step=0)}, rng=1)
 
         assert list(release.schemes) == [""]
+
+
+def test_strata_of_several_dimensions_are_refused():
+    x = np.random.default_rng(1).normal(size=200)
+    scheme = cm.ConditionalMasking(0.5, 1.0, strata="s")
+    for strata in (np.ones((200, 0)), np.ones((200, 2)), pd.DataFrame({"a": x})):
+        with pytest.raises(ValueError, match=r"^s must be 1-D, got 2-D$"):
+            cm.mask_table({"x": x, "s": strata}, {"x": scheme})
 
 
 def test_labels_in_bytes_need_not_be_text():

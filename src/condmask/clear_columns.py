@@ -211,10 +211,17 @@ def _missing(label: Any) -> bool:
 def _in_numbers(distinct: list[Any]) -> np.ndarray:
     """Labels as dates if most are, else as numbers; NaN if a label holds no number, or several."""
     if all(isinstance(label, int | float | Decimal) for label in distinct):
-        return np.array([float(label) for label in distinct])
+        return np.array([_number(label) for label in distinct])
     texts = [str(label).strip() for label in distinct]
     dates = _dates(texts)
     return dates if np.isnan(dates).mean() < 0.5 else _numbers(texts)
+
+
+def _number(label: Any) -> float:
+    try:
+        return float(label)
+    except OverflowError:  # a whole number of more than 308 digits
+        return np.inf if label > 0 else -np.inf
 
 
 def _share(in_numbers: np.ndarray, counts: np.ndarray) -> float:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from condmask import _checks
 from condmask._blocks import evenly_spaced
-from condmask.frames import column_names, dtype_of, is_series, labels, objects, table_column
+from condmask.frames import LABELS, column_names, dtype_of, is_series, labels, objects, table_column
 
 DIGESTED = 1 << 14  # rows of a column of text
 
@@ -42,7 +43,8 @@ def digests(frame: Any) -> dict[str, bytes]:
         values = table_column(frame, name)
         numbers = labels(values, name) if not is_series(values) or dtype_of(values).is_numeric() else None
         some = _in_rows(values, name, evenly_spaced(len(values), DIGESTED))
-        columns[name] = _digest(len(values), numbers, some)
+        with _checks.converting(some, name, LABELS):
+            columns[name] = _digest(len(values), numbers, some)
     if hasattr(frame, "attrs"):  # of pandas
         index = labels(frame.index, "index")
         columns[""] = _digest(len(index), index, index[evenly_spaced(len(index), DIGESTED)])

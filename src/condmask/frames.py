@@ -135,33 +135,6 @@ def of_rows(rows: list[dict[str, Any]]) -> Any:
     return data_frame({name: [row.get(name) for row in rows] for name in names})
 
 
-def arrow_table(frame: Any) -> Any:
-    """A data frame, or a dict of columns, as a pyarrow Table."""
-    import pyarrow as pa
-
-    if isinstance(frame, dict):
-        return pa.table({name: np.asarray(values) for name, values in frame.items()})
-    table = as_frame(frame)
-    try:
-        return table.to_arrow()
-    except (pa.ArrowException, TypeError, ValueError):  # what Arrow says of it holds values
-        wrong = _checks.listed([name for name in table.columns if not _is_arrow(table[name])])
-        raise ArgumentTypeError(
-            f"frame must have columns that hold one type each, got mixed types in {wrong}"
-        ) from None
-
-
-def _is_arrow(series: Any) -> bool:
-    """Whether Arrow has a type for a column."""
-    import pyarrow as pa
-
-    try:
-        series.to_arrow()
-    except (pa.ArrowException, TypeError, ValueError):
-        return False
-    return True
-
-
 def labels(values: Any, name: str) -> np.ndarray:
     """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
     if _is_plain(values):
@@ -264,13 +237,17 @@ def column_names(frame: Any) -> list[str]:
 
 def check_names(names: Sequence[Any], argument: str = "frame") -> None:
     """Refuse columns that share a name, or whose name is no text that files can have."""
-    counted = Counter(names).items()  # at a null character, polars panics
-    wrong = [name for name, times in counted if times > 1 or not isinstance(name, str) or "\0" in name]
+    wrong = [name for name, times in Counter(names).items() if times > 1 or not _is_name(name)]
     if wrong:
         raise ArgumentError(
             f"{argument} must have columns with different names that are text, got also "
             f"{_checks.listed(wrong)}"
         )
+
+
+def _is_name(name: Any) -> bool:
+    """Whether it is text that files can hold: polars panics at null characters, UTF-8 has no surrogates."""
+    return isinstance(name, str) and not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name)
 
 
 def with_index(frame: Any) -> Any:
@@ -351,6 +328,8 @@ def _as_array(z: np.ndarray, nulls: np.ndarray | None = None) -> np.ndarray:
 
 def codes(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Any]]:
     """Stratum labels as whole numbers, in the sorted order of the labels."""
+    if values.ndim != 1:
+        raise ArgumentError(f"{name} must be 1-D, got {values.ndim}-D")
     with _checks.converting(values, name, LABELS):
         plain = values
         if values.dtype.kind == "O":

@@ -239,7 +239,8 @@ def digest_of(table: Any, key: bytes) -> bytes:
         if values.dtype.kind in "biuf":
             part = np.ascontiguousarray(values, dtype=np.float64).tobytes()
         else:
-            part = repr(values.tolist()).encode("utf-8", "surrogatepass")
+            with _checks.converting(values, name, frames.LABELS):
+                part = repr(values.tolist()).encode("utf-8", "surrogatepass")
         for text in (name.encode("utf-8", "surrogatepass"), part):
             digest.update(len(text).to_bytes(8, "little") + text)
     return digest.digest()

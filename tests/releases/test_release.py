@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import condmask as cm
-from condmask import frames
+from condmask.arrow_tables import arrow_table
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 RNG = np.random.default_rng(1)
@@ -93,7 +93,7 @@ MADE = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "di
 def test_data_that_changed_since_they_were_masked_are_not_written(tmp_path, kind):
     columns = {"income": INCOME, "age": INCOME % 60 + 18, "name": np.array(["a", "b"] * 2000, dtype=object)}
     release = cm.mask_table(MADE[kind](columns), {"income": SCHEME}, rng=1)
-    whole = frames.arrow_table(release.data).to_pydict()
+    whole = arrow_table(release.data).to_pydict()
 
     def write(**changed):
         values = {name: column for name, column in {**whole, **changed}.items() if column is not None}
@@ -220,16 +220,3 @@ def test_whole_strata_are_releases_of_their_own(tmp_path):
     message = re.escape("(except whole strata of 'male')")
     with pytest.warns(cm.EstimateWarning, match=message):
         cm.read_release(path, "income")
-
-
-def test_columns_of_several_types_are_refused_by_name_alone(tmp_path):
-    """Arrow names the value that it cannot convert."""
-    frame = pd.DataFrame({"x": np.arange(500.0), "note": [1, "8675309"] * 250})
-    scheme = cm.ConditionalMasking(0.6, 50.0)
-    release = cm.mask_table(frame, {"x": scheme}, accept_visible_coins=True)
-    with pytest.raises(
-        TypeError, match=r"^frame must have columns that hold one type each, .* in 'note'$"
-    ) as refusal:
-        release.write(tmp_path / "released.parquet", ledger=False)
-    assert refusal.value.__suppress_context__
-    assert not list(tmp_path.iterdir())

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from condmask import frames
 from condmask._blocks import BLOCK
 from condmask._grid import decimals_of
+from condmask.arrow_tables import arrow_table
 from condmask.files.atomic import Fingerprint, Output
 from condmask.files.batches import write_batches
 from condmask.files.formats import Rows
@@ -23,7 +23,7 @@ class FrameTable:
     path = Path("frame")  # as messages call it
 
     def __init__(self, frame: Any) -> None:
-        self._table = frames.arrow_table(frame)
+        self._table = arrow_table(frame)
 
     def fingerprints(self) -> dict[Path, Fingerprint]:
         """A frame is in no file."""
