@@ -7,6 +7,7 @@ first day (tests/test_hostile_arguments.py).
 import inspect
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -114,6 +115,22 @@ def write_files(folder: Path) -> None:
         "[columns.x]\np = 0.6\nsigma = 300.0\n"
     )
     cm.simulate(cm.paper_population(), [SCHEME], **STUDY).save(folder / "study.npz")
+
+
+def of_dask(release: Any) -> dict[str, Call]:
+    """Sound calls of what masks and estimates Dask frames, without a cluster."""
+    import dask.dataframe as dd
+
+    import condmask.dask as cd
+
+    frame, data = dd.from_pandas(FRAME, npartitions=2), dd.from_pandas(release.data, npartitions=2)
+    return {
+        "dask.audit": Call(cd.audit, {"frame": frame, "schemes": {"x": SCHEME}}),
+        "dask.counts": Call(cd.counts, {"column": data["x"], "scheme": SCHEME}),
+        "dask.estimate": Call(cd.estimate, {"ddf": data, "release": release}),
+        "dask.mask_table": Call(cd.mask_table, {"frame": frame, "schemes": {"x": SCHEME}, **OPEN}),
+        "dask.read_release": Call(cd.read_release, {"path": "released.parquet"}),
+    }
 
 
 def calls(folder: Path) -> dict[str, Call]:
@@ -265,5 +282,7 @@ def calls(folder: Path) -> dict[str, Call]:
         replications=2,
         n=5,
     )
+    if find_spec("dask") and find_spec("distributed"):
+        named |= of_dask(release)
     named["Estimate.plot_cdf"] = Call(estimate.plot_cdf, {"path": "a.png"})
     return {name: call for name, call in named.items() if call.parameters}
