@@ -219,12 +219,17 @@ def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: st
 
 
 def finite_release(scheme: Any, z: np.ndarray, kind: str, name: str) -> np.ndarray:
-    """Masked values as they are published; an infinite one would show that its record was masked."""
+    """Masked values as they are published, all finite."""
     with np.errstate(over="ignore"):
         published = np.asarray(scheme.publish(z, kind))
+    check_finite(published, name)
+    return published
+
+
+def check_finite(published: np.ndarray, name: str) -> None:
+    """Refuse infinite values: one would show that its record was masked."""
     if any(np.isinf(published[start:stop]).any() for start, stop in blocks(published.size)):
         raise ArgumentError(f"{name} must stay finite when it is masked: its noise is too large")
-    return published
 
 
 def not_hit(scheme: Any, z: np.ndarray, kind: str, name: str) -> None:

@@ -22,7 +22,7 @@ from condmask.closed_form_risk import interval_risk, mean_squared_error, mean_sq
 from condmask.donor_pools import Pools
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.law import Law
-from condmask.missing_codes import Declared, finite_release, without_codes
+from condmask.missing_codes import Declared, check_finite, without_codes
 from condmask.strata import Names
 
 MASK = b"mask"  # what the key of a release is for
@@ -91,7 +91,8 @@ class Scheme:
         x = self.canonical(column.array, "x", column.kind)
         key = release_key(check_rng(rng), {column.name: self}, [x, *others])
         z = self.mask_rows(x[None], key.stream(0, WHOLE), tuple(other[None] for other in others))
-        return column.back(finite_release(self, z[0], "float64", "x"))
+        check_finite(z[0], "x")
+        return column.back(z[0])
 
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
