@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask import _scratch, draws
+from condmask import _blocks, _scratch, draws
 
 
 def files_behind(array):
@@ -21,6 +21,22 @@ def files_behind(array):
         if first <= address < last:
             return line.split(maxsplit=5)[5:]
     return []
+
+
+@pytest.mark.parametrize("n", [0, 5, 3 * _blocks.BLOCK + 1])
+def test_functions_of_entries_are_taken_block_by_block(n):
+    lengths = []
+
+    def doubled(part):
+        lengths.append(part.size)
+        return 2.0 * part
+
+    values = np.arange(float(n))
+    found = _scratch.by_block(doubled, values, np.int64)
+
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(found, 2 * np.arange(n))
+    assert max(lengths, default=0) <= _blocks.BLOCK
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ process, however that ends. Small ones are ordinary arrays.
 import math
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import IO, Any
 
@@ -40,6 +40,16 @@ def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
             return np.asarray(np.memmap(file, dtype=dtype, mode="r+", shape=shape))
     except OSError:  # no room, or no place at all
         return np.empty(shape, dtype=dtype)
+
+
+def by_block(
+    function: Callable[[np.ndarray], np.ndarray], array: np.ndarray, dtype: Any = np.float64
+) -> np.ndarray:
+    """What a function makes of each entry of an array, without a second one beside the result."""
+    result = empty(array.size, dtype)
+    for start, stop in blocks(array.size):
+        result[start:stop] = function(array[start:stop])
+    return result
 
 
 def selected(array: np.ndarray, where: np.ndarray) -> np.ndarray:

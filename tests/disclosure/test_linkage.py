@@ -60,6 +60,20 @@ def test_links_are_those_of_all_distances(step, columns, monkeypatch):
     assert found.blind == (1 / 300, 3 / 300, 40 / 300, 1.0)
 
 
+@pytest.mark.parametrize("missing", ["x", "z", "others"])
+def test_records_with_missing_values_are_left_out(missing):
+    rng = np.random.default_rng(6)
+    x, clear = rng.normal(size=(2, 500))
+    parts = {"x": x, "z": x + rng.normal(0, 0.3, 500), "others": clear}
+    gaps = rng.random(500) < 0.2
+    with_gaps = {**parts, missing: np.where(gaps, np.nan, parts[missing])}
+
+    found = cm.record_linkage(**with_gaps, k=[1, 5])
+
+    assert found.n == 500 - gaps.sum()
+    assert found == cm.record_linkage(**{name: part[~gaps] for name, part in parts.items()}, k=[1, 5])
+
+
 def test_who_sees_nothing_links_by_chance():
     z = np.random.default_rng(4).permutation(X)
     found = cm.record_linkage(X, z, k=[40, 400])

@@ -1,9 +1,13 @@
 """Correlations of many samples. Oracle: those of one sample after the other."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import condmask as cm
+from condmask._blocks import blocks
+from condmask.inference import pair_rows
 from condmask.inference.intervals import TARGETS, UndefinedError
 from condmask.inference.pair_rows import correlations, reverse_mapped_correlations
 
@@ -59,3 +63,14 @@ def test_samples_without_a_correlation_have_no_ends():
     assert np.isfinite([low[:, ::2], high[:, ::2]]).all()
     with pytest.raises(UndefinedError, match=r"^z must have more than"):
         correlations(z[:, :4], w[:, :4], cm.ConditionalMasking(0.9, 0.7).law, shared_donors=True)
+
+
+def test_long_samples_are_summed_block_by_block(monkeypatch):
+    scheme = cm.ConditionalMasking(0.5, 0.7)
+    z, w = samples(scheme, 1_000, 0.5, rows=2)
+    whole = correlations(z, w, scheme.law, shared_donors=True).ends(LEVELS, "population")
+
+    monkeypatch.setattr(pair_rows, "blocks", partial(blocks, size=300))
+    parts = correlations(z, w, scheme.law, shared_donors=True).ends(LEVELS, "population")
+
+    np.testing.assert_allclose(parts, whole, rtol=1e-12)

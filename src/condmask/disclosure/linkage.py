@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks, _scratch, frames
 from condmask._blocks import blocks, evenly_spaced
 from condmask._interrupts import answering
 from condmask.disclosure.risk_result import wilson
@@ -123,33 +123,32 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
         raise ArgumentError(f"z must have the {len(first)} columns of x, got {len(second)}")
     clear = {} if others is None else frames.design(others, "others")
     names = (*first, *clear)
-    original = _table([*first.values(), *clear.values()], names)
-    released = _table([*second.values(), *clear.values()], names)
-    _checks.same_length(released[:, 0], "z", len(original), "x")
-    present = ~np.isnan(original + released).any(axis=1)
+    before, after = [*first.values(), *clear.values()], [*second.values(), *clear.values()]
+    for columns in (before, after):
+        for name, values in zip(names, columns, strict=True):
+            _checks.same_length(values, name, columns[0].size, names[0])
+    _checks.same_length(after[0], "z", before[0].size, "x")
+    present = np.logical_and.reduce([~np.isnan(values) for values in (*before, *second.values())])
     _checks.at_least_two(int(np.count_nonzero(present)), "x")
-    original, released = original[present], released[present]
-    spread = original.std(axis=0)
-    spread[spread == 0.0] = 1.0
-    original, released = original / spread, released / spread
+    original, spread = _standardized(before, present)
     n = len(original)
     rows = evenly_spaced(n, TRIED)
+    at = np.flatnonzero(present)[rows]
+    released = np.column_stack([values[at] for values in after]) / spread
     most = min(max(numbers), n)
     tree = answering(cKDTree, original)
-    distance = np.sqrt(np.sum((released[rows] - original[rows]) ** 2, axis=1))
+    distance = np.sqrt(np.sum((released - original[rows]) ** 2, axis=1))
     slack = SLACK * (distance + 1.0)
     nearer, equal = np.empty((2, rows.size), dtype=np.int64)
     for start, stop in blocks(rows.size, max(1, TOGETHER // most)):
-        near = tree.query(released[rows[start:stop]], k=most)[0].reshape(stop - start, most)
+        near = tree.query(released[start:stop], k=most)[0].reshape(stop - start, most)
         own, reach = distance[start:stop, None], slack[start:stop, None]
         nearer[start:stop] = np.sum(near < own - reach, axis=1)
         equal[start:stop] = np.sum(np.abs(near - own) <= reach, axis=1)
     full = equal + nearer == most  # there may be more as near as the last ones
     unsure = np.flatnonzero(full & (equal > 0))
     if unsure.size:
-        inside = tree.query_ball_point(
-            released[rows[unsure]], distance[unsure] + slack[unsure], return_length=True
-        )
+        inside = tree.query_ball_point(released[unsure], distance[unsure] + slack[unsure], return_length=True)
         equal[unsure] = inside - nearer[unsure]
     linked = []
     for number in numbers:
@@ -169,7 +168,12 @@ def _numbers(k: Any) -> list[int]:
     return [_checks.whole(number, "k", least=1, most=MOST_NEAR) for number in numbers]
 
 
-def _table(columns: list[np.ndarray], names: tuple[str, ...]) -> np.ndarray:
-    for name, column in zip(names, columns, strict=True):
-        _checks.same_length(column, name, columns[0].size, names[0])
-    return np.column_stack(columns)
+def _standardized(columns: list[np.ndarray], present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns in units of their s.d., of the records without missing values, and these units."""
+    n = int(np.count_nonzero(present))
+    table, spread = _scratch.empty((n, len(columns))), np.empty(len(columns))
+    for k, column in enumerate(columns):
+        values = column if n == column.size else column[present]
+        spread[k] = values.std() or 1.0
+        np.divide(values, spread[k], out=table[:, k])
+    return table, spread

@@ -3,6 +3,7 @@
 Values are counted in whole steps of a grid, where no difference is rounded.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Original:
     @once
     def values(self) -> np.ndarray:
         """The originals as they are masked, in the units of the data."""
-        return self.law.from_units(self.units)
+        return _scratch.by_block(self.law.from_units, self.units)
 
     @once
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
@@ -112,15 +113,19 @@ def units_of(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarr
     column = frames.column(x, name)
     values = without_codes(column.array, scheme.codes, column.kind)
     present = _checks.present(values, name, "omit")
-    present = np.ones(values.size, dtype=bool) if present is None else present
-    values = np.ascontiguousarray(values[present])
+    if present is None:
+        present = np.ones(values.size, dtype=bool)
+    else:
+        values = values[present]
+    values = np.ascontiguousarray(values)
     if scheme.reverse_mapping:
         return values, present, column.kind, Law(scheme.p, scheme.noise, scheme.sigma)
     law = scheme.law
     if law.grid is None:  # digits are not looked at then
         law = law._replace(grid=grid_of(default_step(law.sigma)))
         check_fits(values, law, name, column.kind)
-        units = law.to_units(values)
+        units = _scratch.by_block(law.to_units, values)
     else:
-        units = scheme.canonical(nearest(values, law.grid, column.kind), name, column.kind)
+        values = _scratch.by_block(partial(nearest, grid=law.grid, kind=column.kind), values)
+        units = scheme.canonical(values, name, column.kind, out=values)
     return units, present, column.kind, law

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask._blocks import blocks
 from condmask.inference import bounded, influence
 from condmask.inference.covariance import PairSums
 from condmask.inference.intervals import UndefinedError, multiplier
@@ -54,7 +55,10 @@ def correlations(z: np.ndarray, w: np.ndarray, law: Law, *, shared_donors: bool)
     """Those of rows of masked values with rows of another column, by the moments of pairs."""
     n = z.shape[1]
     (a, unit), (b, _) = _deviations(z), _deviations(w)
-    released = np.matmul(_powers(a), np.swapaxes(_powers(b), 1, 2)) / n
+    released = np.zeros((len(z), DEGREE + 1, DEGREE + 1))
+    for start, stop in blocks(n):
+        released += np.matmul(_powers(a[:, start:stop]), np.swapaxes(_powers(b[:, start:stop]), 1, 2))
+    released /= n
     first, second, product = released[:, 2, 0], released[:, 0, 2], released[:, 1, 1]
     degrees, noise, factor = n / (n - 1), law.noise_moments(DEGREE, unit), covariance_factor(law.p, n)
     original = original_moments(released, law.p, noise, None)
@@ -112,8 +116,8 @@ def _made(r: np.ndarray, variance: np.ndarray, masked: np.ndarray, squares: np.n
 def _deviations(x: np.ndarray) -> tuple[np.ndarray, float]:
     """Deviations from the means of rows, in a unit that is safe, and the unit."""
     deviation = x - x.mean(axis=1)[:, None]
-    unit = float(np.abs(deviation).max()) or 1.0
-    return deviation / unit, unit
+    unit = float(max(deviation.max(), -deviation.min())) or 1.0
+    return np.divide(deviation, unit, out=deviation), unit
 
 
 def _powers(x: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import frames
+from condmask import _scratch, frames
 from condmask._blocks import evenly_spaced
 from condmask._once import once
 from condmask.audit_input import AuditInput
@@ -141,13 +141,12 @@ class Original:
         """One column, its statistics, and what attackers learn of it."""
         view, pools = self._view, self._pools(name)
         x, z, rows = self._both(name)
-        others = {other: values[rows] for other, values in view.others.items()}
-        known = {other: values[rows] for other, values in view.known.items()}
+        others, known = _in_rows(view.others, rows), _in_rows(view.known, rows)
         scheme = _alone(view.schemes[name], pools)
         strata = None if pools is None else pools[rows]
         if scheme.grid is not None:  # in double precision, single ones are off their grid
             units, *_, law = units_of(x, scheme)
-            x = law.from_units(units)
+            x = _scratch.by_block(law.from_units, units)
         some = evenly_spaced(x.size, x.size if view.reverse_mapping else MOST_RECORDS)
         middle = sorted(d)[len(d) // 2]
         risk = release_risk(x, z, scheme, d=d, strata=strata, audit=False)
@@ -170,7 +169,7 @@ class Original:
         records = replace(records, rows=np.flatnonzero(rows)[some][records.rows])
         actual = statistics_of(x, statistics, {**others, **self._partners(name, rows, masked=False)})
         partners = self._partners(name, rows, masked=True)
-        masked = statistics_of(z.astype(np.float64), statistics, {**others, **partners})
+        masked = statistics_of(z.astype(np.float64, copy=False), statistics, {**others, **partners})
         insiders = insider_risk(x, scheme, d=d, strata=strata) if view.reverse_mapping else None
         return OriginalColumn(x, actual, masked, risk, records, insiders)
 
@@ -258,12 +257,12 @@ class Original:
         rows = ~(np.isnan(x) | np.isnan(z))
         if not rows.any() or not np.array_equal(np.isnan(x), np.isnan(z)):
             raise ArgumentError(f"{name} must be missing in the same rows of source and release, got others")
-        return x[rows], z[rows], rows
+        return (x, z, rows) if rows.all() else (x[rows], z[rows], rows)
 
     def _partners(self, name: str, rows: np.ndarray, *, masked: bool) -> dict[str, np.ndarray]:
         """The other masked columns, or the originals of these."""
         others = [other for other in self._raw if other != name]
-        return {other: self._columns(other)[int(masked)][rows] for other in others}
+        return _in_rows({other: self._columns(other)[int(masked)] for other in others}, rows)
 
 
 def compared(estimates: dict[str, Interval], column: OriginalColumn, *, exact: bool) -> list[Compared]:
@@ -279,6 +278,11 @@ def compared(estimates: dict[str, Interval], column: OriginalColumn, *, exact: b
             times = np.inf
         rows.append(Compared(statistic, actual, column.masked[statistic], estimate, predicted, error, times))
     return rows
+
+
+def _in_rows(columns: dict[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """The values of columns in some rows; not copied where these are all."""
+    return columns if rows.all() else {name: values[rows] for name, values in columns.items()}
 
 
 def _alone(scheme: Any, pools: np.ndarray | None) -> Any:
@@ -300,7 +304,8 @@ def statistics_of(values: np.ndarray, names: list[str], others: dict[str, np.nda
         else:
             other = others[name.removeprefix("correlation with ")]
             complete = ~np.isnan(other)
-            x, w = values[complete], other[complete].astype(np.float64)
+            x, w = (values, other) if complete.all() else (values[complete], other[complete])
+            w = w.astype(np.float64, copy=False)
             constant = (x == x[:1]).all() or (w == w[:1]).all()
             statistics[name] = float("nan") if constant else pearson(x, w)
     return statistics

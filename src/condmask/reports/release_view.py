@@ -98,7 +98,8 @@ class ReleaseView:
                     continue
                 known[name] = np.where(code < 0.0, np.nan, code)
             else:
-                known[name] = np.where(np.isfinite(values), values, np.nan)
+                finite = np.isfinite(values)
+                known[name] = values if finite.all() else np.where(finite, values, np.nan)
         return known
 
     @once

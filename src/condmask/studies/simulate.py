@@ -147,18 +147,15 @@ def simulate(
     path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
     state = None if path is None or not path.exists() else _resumed(path, design, given)
     if state is not None:
-        first = replicates.samples(design, state.seed)
-        design = _with_truth(replicates.with_split(design, first), bool(first[1]))
+        design = _first(design, state.seed)[0]
     first_blocks: list[np.ndarray] = []  # blocks
     with shown(_say) if progress and sys.stderr.isatty() else nullcontext():
         if state is None:
             seed = secrets.randbits(48) if given is None else given
-            samples = replicates.samples(design, seed)
-            design = _with_truth(replicates.with_split(design, samples), bool(samples[1]))
+            design, identity, paired = _first(design, seed)
             first_blocks = [replicates.block(design, seed, 0)]
-            columns = _columns(design, bool(samples[1]), first_blocks[0][0])
-            sums = np.zeros((PARTS, len(columns)))
-            state = StudyResult(_identity(design, seed, samples), seed, 0, columns, sums, 0.0)
+            columns = _columns(design, paired, first_blocks[0][0])
+            state = StudyResult(identity, seed, 0, columns, np.zeros((PARTS, len(columns))), 0.0)
         if state.replications > wanted:
             raise ArgumentError(
                 f"replications must be at least the {state.replications} in {checkpoint}, got {replications}"
@@ -317,10 +314,19 @@ def _truth(design: Design, paired: bool) -> dict[str, float]:
     return truth
 
 
+def _first(design: Design, seed: int) -> tuple[Design, str, bool]:
+    """The design with what its first samples and the population tell, its identity, whether it has pairs."""
+    samples = replicates.samples(design, seed)
+    design, paired = replicates.with_split(design, samples), bool(samples[1])
+    return _with_truth(design, paired), _identity(design, seed, samples), paired
+
+
 def _identity(design: Design, seed: int, samples: Samples) -> str:
     """What must agree for one study to go on with another's numbers, its first samples among it."""
     x, others = samples
-    digest = hashlib.blake2b(b"".join(part.tobytes() for part in (x, *others)), digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
+    for part in (x, *others):
+        digest.update(part)
     return json.dumps({
         "seed": seed, "samples": digest.hexdigest(), "n": design.n,
         "schemes": {name: scheme.to_dict() for name, scheme in design.schemes.items()},
@@ -337,8 +343,7 @@ def _resumed(path: Path, design: Design, seed: int | None) -> StudyResult:
     except ValueError as error:
         raise ArgumentError(f"checkpoint must be the file of a study, got {path}, which is not") from error
     seed = state.seed if seed is None else seed
-    samples = replicates.samples(design, seed)
-    if state.identity != _identity(replicates.with_split(design, samples), seed, samples):
+    if state.identity != _first(design, seed)[1]:
         raise ArgumentError(f"checkpoint must be of the same study and seed, got another one in {path}")
     return state
 
