@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import condmask as cm
+from condmask.arrow_tables import arrow_table
 
 
 def test_wide_whole_numbers_of_a_dict_are_written(tmp_path):
@@ -31,3 +33,12 @@ def test_columns_of_several_types_are_refused_by_name_alone(made, note, tmp_path
         release.write(tmp_path / "released.parquet", ledger=False)
     assert refusal.value.__suppress_context__
     assert not list(tmp_path.iterdir())
+
+
+def test_a_lack_of_memory_is_none_of_types(monkeypatch):
+    def fail(_):
+        raise pa.ArrowMemoryError("malloc failed")
+
+    monkeypatch.setattr(pa, "table", fail)
+    with pytest.raises(MemoryError):
+        arrow_table({"x": np.arange(5.0)})

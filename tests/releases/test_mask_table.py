@@ -15,6 +15,8 @@ from scipy.stats import pearsonr
 
 import condmask as cm
 from condmask import frames
+from condmask._blocks import BLOCK
+from condmask.missing_codes import check_finite
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -279,3 +281,11 @@ def test_values_that_noise_makes_infinite_are_refused(x, scheme):
         options = open_ if isinstance(scheme, cm.ConditionalMasking) else {}
         with pytest.raises(ValueError, match=r"^x must stay finite when it is masked: its noise"):
             scheme.mask(x, rng=1, **options)
+
+
+def test_infinite_values_are_found_wherever_they_stand():
+    z = np.zeros(2 * BLOCK)
+    check_finite(z, "x")
+    z[-1] = -np.inf
+    with pytest.raises(ValueError, match=r"^x must stay finite when it is masked"):
+        check_finite(z, "x")

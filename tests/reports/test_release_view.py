@@ -7,6 +7,7 @@ import pytest
 import condmask as cm
 from condmask.files.csv import CsvFile
 from condmask.files.parquet import ParquetFile
+from condmask.reports.release_view import ReleaseView
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
@@ -47,3 +48,18 @@ def test_each_column_of_a_release_is_read_once(suffix, tmp_path, monkeypatch):
 
         assert {"x", "y", "z", "age", "height", "region"} <= set(reads) <= set(frame)
         assert len(reads) == len(set(reads))
+
+
+@pytest.mark.usefixtures("unaudited")
+@pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+def test_infinite_values_in_clear_are_none_that_attackers_know(tmp_path):
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame(rng.normal(100.0, 10.0, (400, 3)).round(1), columns=["x", "whole", "rate"])
+    frame.loc[5, "rate"], frame.loc[6, "rate"] = np.inf, -np.inf
+    scheme = cm.ConditionalMasking(0.6, 5.0, decimals=1)
+    cm.mask_table(frame, {"x": scheme}, rng=1).write(tmp_path / "b.parquet", ledger=False)
+
+    known = ReleaseView(tmp_path / "b.parquet", 1).known
+
+    np.testing.assert_array_equal(known["whole"], frame.whole)
+    np.testing.assert_array_equal(known["rate"], frame.rate.replace([np.inf, -np.inf], np.nan))

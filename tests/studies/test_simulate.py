@@ -44,6 +44,21 @@ def test_workers_splits_and_extensions_leave_no_trace(tmp_path, short_blocks):
     assert file.read_bytes() == b"something else"
 
 
+def test_a_study_does_not_go_on_with_another_second_variable(tmp_path):
+    def population(factor):
+        def drawn(rng, rows, n):
+            x = rng.normal(size=(rows, n))
+            return x, factor * x + rng.normal(size=(rows, n))
+
+        return drawn
+
+    study = {"n": 50, "replications": 2, "rng": 1, "checkpoint": tmp_path / "state.npz"}
+    cm.simulate(population(1.0), cm.ConditionalMasking(0.6, 1.0), **study)
+
+    with pytest.raises(ValueError, match=r"^checkpoint must be of the same study and seed"):
+        cm.simulate(population(2.0), cm.ConditionalMasking(0.6, 1.0), **study)
+
+
 def test_an_interrupted_study_keeps_what_was_done(tmp_path, monkeypatch, short_blocks):
     file = tmp_path / "state.npz"
     whole = run(8, **short_blocks)

@@ -94,9 +94,15 @@ def errors(
 
 def added(x: np.ndarray, law: Law) -> np.ndarray:
     """V where noise is added, of either kind of donors."""
-    p, square = law.p, (x - x.mean()) ** 2
-    swapped = p * float(square.sum()) / (x.size - 1.0)
-    return np.asarray((swapped + (1.0 - p) * (law.variance + p * square)) / covariance_factor(p, x.size) ** 2)
+    p, v = law.p, x - x.mean()
+    np.square(v, out=v)
+    swapped = p * float(v.sum()) / (x.size - 1.0)
+    v *= p  # step by step in place: (swapped + (1 - p) (variance + p square)) / factor^2
+    v += law.variance
+    v *= 1.0 - p
+    v += swapped
+    v /= covariance_factor(p, x.size) ** 2
+    return np.asarray(v)
 
 
 def of_mean(x: np.ndarray, law: Law, *, shared_donors: bool) -> float:

@@ -326,7 +326,7 @@ def _identity(design: Design, seed: int, samples: Samples) -> str:
     x, others = samples
     digest = hashlib.blake2b(digest_size=16)
     for part in (x, *others):
-        digest.update(part)
+        digest.update(part.data)
     return json.dumps({
         "seed": seed, "samples": digest.hexdigest(), "n": design.n,
         "schemes": {name: scheme.to_dict() for name, scheme in design.schemes.items()},
