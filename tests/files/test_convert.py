@@ -240,6 +240,18 @@ def test_a_line_break_within_quotes_may_stand_anywhere(tmp_path, monkeypatch):
     assert found == rows
 
 
+@pytest.mark.parametrize("where", [0, 50, 99])
+def test_a_record_of_some_megabytes_is_converted(tmp_path, where):
+    notes = [f"a{k}" for k in range(100)]
+    notes[where] = "one\n" * (1 << 20)
+    with (tmp_path / "a.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("x", "t"), *((f"{k}.25", note) for k, note in enumerate(notes))])
+
+    batches = convert.text_reader(CsvFile(tmp_path / "a.csv"))()
+
+    assert [note for batch in batches for note in batch.column("t").to_pylist()] == notes
+
+
 def test_a_record_too_long_for_pyarrow_is_refused_without_showing_one(tmp_path):
     lines = [f"{k}.25,a{k}" for k in range(100)]
     lines[50] += "b" * (1 << 24)
@@ -347,3 +359,19 @@ def test_labels_of_several_dictionaries_become_labels_of_one(tmp_path):
         column = pa.ipc.open_file(tmp_path / f"{name}.arrow").read_all()["label"]
         assert column.type == frame.schema.field("label").type
         assert column.to_pylist() == pa.chunked_array(labels).to_pylist()
+
+
+@pytest.mark.parametrize(("limit", "value"), [("GROUP", 300), ("GROUP_BYTES", 300 * 16)])
+def test_rows_are_written_in_groups_of_some_size(tmp_path, monkeypatch, limit, value):
+    rows = np.random.default_rng(8).normal(size=(1_000, 2)).round(2)
+    pd.DataFrame(rows, columns=["x", "y"]).to_csv(tmp_path / "a.csv", index=False)
+    monkeypatch.setattr(convert, "BLOCK", 1_000)
+    monkeypatch.setattr(f"condmask.files.batches.{limit}", value)
+
+    cm.mask_file(tmp_path / "a.csv", tmp_path / "b.parquet", {"x": SCHEME}, ledger=False)
+
+    written = pq.read_metadata(tmp_path / "b.parquet")
+    sizes = [written.row_group(k).num_rows for k in range(written.num_row_groups)]
+    assert sum(sizes) == 1_000
+    assert all(300 <= size <= 400 for size in sizes[:-1])
+    assert len(sizes) > 2

@@ -21,7 +21,7 @@ from condmask.files.parquet_footer import footer_bytes, read_footer, written_by
 from condmask.files.parquet_readback import HEAD, as_parquet, check_written, head_of, is_compared
 from condmask.files.recoding import compressed_writer
 
-GROUP = 1 << 20  # rows of a row group, or some more
+GROUP, GROUP_BYTES = 1 << 20, 1 << 24  # rows of a row group and what they take in memory, or some more
 
 
 def write_batches(
@@ -71,7 +71,7 @@ def _write(
 
 
 def _write_parquet(schema: Any, batches: Iterator[Any], target: Output, rows: Rows) -> None:
-    """Row groups of about a million rows, and a footer that names the writer; they are read back."""
+    """Row groups of about a million rows or fewer, and a footer that names the writer; they are read back."""
     begun, heads = rows.done, {}
     with pq.ParquetWriter(target, schema) as writer:
         for number, held in enumerate(_groups(batches)):
@@ -92,7 +92,7 @@ def _groups(batches: Iterator[Any]) -> Iterator[list[Any]]:
     for batch in batches:
         if batch.num_rows:
             held.append(batch)
-        if sum(one.num_rows for one in held) >= GROUP:
+        if sum(one.num_rows for one in held) >= GROUP or sum(one.nbytes for one in held) >= GROUP_BYTES:
             yield held
             held = []
     if held:

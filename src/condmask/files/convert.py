@@ -22,6 +22,7 @@ from condmask.files.formats import ROOMY, Part, Rows, Sample, Table, format_of
 from condmask.files.recoding import open_utf8, read_bytes, working
 from condmask.strata import names_of
 
+BLOCK, ROOM = 1 << 20, 4  # bytes that pyarrow reads at once, and how many of the longest record fit there
 # what a column of text is taken for, if all of it is: 007 is no number, and 1e999 none that can be held
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?$"
@@ -162,10 +163,13 @@ def _with_points(column: Any, table: CsvFile) -> Any:
 
 def text_reader(table: CsvFile) -> Callable[[], Iterator[Any]]:
     """A function that reads all columns as text, repeatedly; how is found from the beginning of the file."""
-    records = scan(table.path, table.dialect, [])
-    if table.dialect.blank or any(_alone(part.text) for part in records):  # pyarrow would part fields there
-        return partial(_refusing, table, _texts_of_records)
-    return partial(_refusing, table, _texts_of_pyarrow)
+    longest = 0
+    for part in scan(table.path, table.dialect, [0]):
+        if table.dialect.blank or _alone(part.text):  # pyarrow would part fields there
+            return partial(_refusing, table, _texts_of_records)
+        longest = max(longest, int(np.diff(part.starts[:, 0], append=len(part.text)).max(initial=0)))
+    block = min(max(ROOM * longest, BLOCK), CHUNK)
+    return partial(_refusing, table, partial(_texts_of_pyarrow, block=block))
 
 
 def _refusing(table: CsvFile, read: Callable[[CsvFile], Iterator[Any]]) -> Iterator[Any]:
@@ -183,14 +187,15 @@ def _alone(text: bytes) -> bool:
     return text.count(b"\r") > text.count(b"\r\n")
 
 
-def _texts_of_pyarrow(table: CsvFile) -> Iterator[Any]:
+def _texts_of_pyarrow(table: CsvFile, block: int) -> Iterator[Any]:
+    """Blocks of so many bytes, some of which pyarrow holds at a time."""
     dialect, places = table.dialect, list(map(str, range(len(table.names))))  # names need not differ
     encoding = working(dialect.encoding)
     with open_utf8(table.path, dialect.encoding) as file:
         read_bytes(table.path, file, len(dialect.header))
         reader = csv.open_csv(
             pa.PythonFile(file, mode="r"),
-            csv.ReadOptions(use_threads=False, block_size=CHUNK, column_names=places, encoding=encoding),
+            csv.ReadOptions(use_threads=False, block_size=block, column_names=places, encoding=encoding),
             csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
             csv.ConvertOptions(column_types=dict.fromkeys(places, pa.string())),
         )
