@@ -8,7 +8,6 @@ import numpy as np
 
 import condmask as cm
 from condmask import _state
-from condmask.studies.toml import show
 from fuzz.material import fresh
 
 SCHEMES = {"CM": cm.ConditionalMasking(0.6, 3.0)}
@@ -45,7 +44,7 @@ def one(data):
     with np.errstate(all="ignore"):
         for row in result.rows():
             result.value(row["scheme"], row["estimator"], row["statistic"], "mean")
-        show(result)
+        str(result)
     repr(result)
     went_on = study(checkpoint=path)
     assert described or result == went_on == finished(), "damaged bytes are another result"

@@ -126,6 +126,41 @@ def test_several_columns_make_groups_together(run, masked):
     assert f"\nweighted mean, region {region}, educ {educ} " in out
 
 
+@pytest.mark.filterwarnings("ignore:group_means")
+def test_quantiles_of_groups_are_those_of_whole_strata(run, source, masked, tmp_path):
+    options = (
+        "-c",
+        "income",
+        "--group",
+        "region",
+        "--quantile",
+        "0.5",
+        "--quantile",
+        "0.9",
+        "--level",
+        "0.9",
+    )
+    scheme = cm.ConditionalMasking(0.6, 400.0, strata="region")
+    cm.mask_file(source, tmp_path / "out.parquet", {"income": scheme}, rng=3, ledger=False)
+    release = cm.read_release(tmp_path / "out.parquet", "income")
+
+    result = answer(run("estimate", tmp_path / "out.parquet", *options, "--json"))
+    _, out, _ = run("estimate", tmp_path / "out.parquet", *options)
+    elsewhere = run("estimate", masked, *options)
+
+    assert [group["group"] for group in result["groups"]] == ["east", "west"]
+    for group in result["groups"]:
+        part = release.part({"region": group["group"]})
+        expected = part.quantile_interval([0.5, 0.9], confidence_level=0.9)
+        assert [one["q"] for one in group["quantiles"]] == [0.5, 0.9]
+        assert [one["value"] for one in group["quantiles"]] == expected.estimate.tolist()
+        assert [one["high"] for one in group["quantiles"]] == expected.high.tolist()
+        assert f"\nquantile 0.9, region {group['group']} " in out
+    assert elsewhere[0] == 0
+    assert "quantile 0.5, region" not in elsewhere[1]
+    assert "quantiles are not available by region, only for whole strata" in elsewhere[2]
+
+
 def test_names_of_persons_are_no_categories(run, source, tmp_path):
     named = pd.read_parquet(source).assign(name=lambda table: "number " + table.index.astype(str))
     named.to_parquet(tmp_path / "in.parquet")
@@ -167,7 +202,7 @@ def test_a_wrong_option_is_wrong_usage(run, masked, options):
 
 def test_large_files_are_estimated_in_batches(run, masked, monkeypatch):
     options = ("estimate", masked, "-c", "income", "--cdf", "900", "--other", "educ", "--json")
-    options += ("--quantile", "0.5", "--group", "region")
+    options += ("--group", "region")
     whole = answer(run(*options))
     monkeypatch.setattr(_scratch, "LARGE", 1000)
     assert answer(run(*options)) == whole

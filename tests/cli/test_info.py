@@ -41,3 +41,12 @@ def test_info_says_how_much_more_undone_columns_vary(run, tmp_path):
     assert answer(run("info", tmp_path / "b.parquet", "--json"))["N"] == {"x": expected}
     _, out, _ = run("info", tmp_path / "b.parquet")
     assert f"varies {expected:.2f} times as much as without noise" in out
+
+
+def test_info_says_by_what_quantiles_are_available(run, source, masked, tmp_path):
+    scheme = cm.ConditionalMasking(0.6, 400.0, strata="region")
+    cm.mask_file(source, tmp_path / "b.parquet", {"income": scheme}, ledger=False)
+
+    said = "quantiles are available by region, too: condmask estimate --group"
+    assert said in run("info", tmp_path / "b.parquet")[1].splitlines()
+    assert "quantiles are available" not in run("info", masked)[1]

@@ -1,5 +1,7 @@
 """When coins are said to be visible, on both sides of each threshold of the documentation."""
 
+from dataclasses import replace
+
 import pytest
 
 import condmask as cm
@@ -102,3 +104,12 @@ def test_a_proposal_is_the_remedy_where_it_hides_coins_and_changes_records(propo
     assert tried.hides is serves
     assert shown.refusal.endswith("tens; do this") is serves
     assert ("none of the schemes tried hides it; the best (do this)" in shown.refusal) is not serves
+
+
+@pytest.mark.parametrize("names", ["x", "xy"])
+def test_warnings_of_several_columns_name_theirs(names):
+    cause = Cause("unchanged", 0.3, "pass a larger sigma", "30% are released with their own value", "x")
+    found = replace(audit(causes=(cause,)), scheme=dict.fromkeys(names, SCHEME))
+
+    said = "30% are released with their own value; pass a larger sigma"
+    assert found.warnings == [said if names == "x" else f"x: {said}"]

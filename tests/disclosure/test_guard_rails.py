@@ -267,3 +267,38 @@ def test_tables_and_files_are_looked_at_too(tmp_path):
         cm.mask_table(frame, {"x": scheme_of(sigma=3.0)}, rng=6).write(tmp_path / "b.parquet")
     with pytest.warns(cm.ReleaseWarning, match="a donor pool has 150 records"):
         scheme_of(sigma=3.0).mask(NORMAL[:150], rng=7)
+
+
+# --- zeros on the log scale ---
+
+BONUS = np.where(np.arange(3_000) % 3 < 2, 0.0, np.random.default_rng(1).lognormal(7.0, 1.0, 3_000).round())
+
+
+@pytest.mark.parametrize(("zeros", "stay"), [(1_001, True), (999, False)])  # z / (1 + z) > 1/4
+def test_who_has_a_zero_shows_it_on_the_log_scale(zeros, stay):
+    x = np.where(np.arange(3_000) < zeros, 0.0, np.random.default_rng(1).lognormal(7.0, 1.0, 3_000))
+    for scale, expected in (("log", stay), ("linear", False)):
+        assert guard_rails.zeros_stay(x, scheme_of(sigma=0.5, scale=scale)) is expected
+    with_gaps = np.concatenate([x, np.full(3_000, np.nan)])
+    assert guard_rails.zeros_stay(with_gaps, scheme_of(sigma=0.5, scale="log")) is stay
+
+
+def test_masking_warns_of_zeros_with_a_remedy_that_it_accepts():
+    scheme = scheme_of(sigma=0.5, scale="log", aggregate_ends=5)
+    with pytest.warns(cm.ReleaseWarning) as found:
+        scheme.mask(BONUS, rng=1)
+    (warning,) = (str(one.message) for one in found if "zero" in str(one.message))
+    assert warning.startswith('67% of the values of x are zero and stay so under scale="log"')
+    remedy = warning.split("; pass ")[1].removesuffix(" where it matters").split(", ")
+    options = {name: ast.literal_eval(value) for name, value in (part.split("=") for part in remedy)}
+
+    assert review(BONUS, replace(scheme, **options)).refusal is None
+    assert not any("zero" in one for one in review(BONUS, replace(scheme, **options)).warnings)
+
+
+def test_of_several_columns_the_remedy_names_the_one_it_is_for():
+    both = {"y": np.random.default_rng(2).normal(0.0, 1.0, 3_000)}
+    said = review(BONUS, scheme_of(sigma=0.5, scale="log"), **both).refusal
+    assert said.endswith(" for 'x'")
+    alone = review(BONUS, scheme_of(sigma=0.5, scale="log")).refusal
+    assert said == f"{alone} for 'x'"

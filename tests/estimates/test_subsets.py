@@ -1,6 +1,7 @@
 """Parts of a release. Oracle: a stratum is a release of its own; the texts of what cannot be had."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,6 +54,28 @@ def test_missing_values_and_batches_and_added_noise():
     assert scheme.estimate(np.exp(Z / 20.0), strata=REGION).part(ROWS).n == np.count_nonzero(ROWS)
 
 
+@pytest.mark.parametrize("kind", ["memory", "parquet", "csv"])
+@pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+def test_parts_are_named_by_their_labels(kind, tmp_path):
+    scheme = replace(SCHEME, strata=("region", "sex"))
+    sex = np.where(np.arange(900) % 2 == 0, "f", "m")
+    release = cm.mask_table({"x": X, "region": REGION, "sex": sex}, {"x": scheme}, accept_visible_coins=True)
+    estimate = release["x"]
+    if kind != "memory":
+        release.write(tmp_path / f"a.{kind}", ledger=False)
+        estimate = cm.read_release(tmp_path / f"a.{kind}", "x")
+
+    part, rows = estimate.part({"region": 2, "sex": "f"}), (REGION == 2) & (sex == "f")
+
+    assert part.n == np.count_nonzero(rows)
+    assert part.mean() == estimate.part(rows).mean()
+    assert estimate.part({"sex": "m"}).n == 450
+    with pytest.raises(
+        ValueError, match=r"^rows must be labels that occur, got 'x' for 'sex', which has 'f', 'm'$"
+    ):
+        estimate.part({"sex": "x"})
+
+
 SMALL = SCHEME.estimate(Z[:10], strata=[0, 0, 0, 0, 0, 0, 1, 1, 1, 1])
 HALF = np.arange(10) < 5
 CANNOT = (
@@ -89,7 +112,11 @@ def summary():
         ),
         (
             lambda: SMALL.part([0, 1]),
-            "rows must be True or False for each of 10 records, got int64 of shape (2,)",
+            "rows must be True or False for each record, 10 in all, or labels by column, got [0, 1]",
+        ),
+        (
+            lambda: SMALL.part({"region": 1}),
+            "rows must be a column, got 'region': only the estimates of a Release know columns by name",
         ),
         (lambda: SMALL.part(np.zeros(10, dtype=bool)), "rows must have at least 2 values, got 0"),
         (

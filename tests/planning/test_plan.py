@@ -254,12 +254,28 @@ def test_a_neighbour_that_is_worse_than_the_most_useful_is_not_the_safest():
     assert safe.loss <= 1.5 * useful.loss
 
 
+def test_where_one_kind_is_refused_others_are_tried(monkeypatch):
+    """A rounded bonus that most people do not get, with rare large values: only reverse mapping will do."""
+    monkeypatch.setattr(planning, "TRIES", 4)
+    rng = np.random.default_rng(1)
+    bonus = np.where(rng.random(5_000) < 0.65, 0.0, (rng.lognormal(6.5, 1.0, 5_000) / 50).round() * 50)
+
+    made = cm.plan(bonus, max_risk={100: 0.7})
+
+    assert made.suggestions
+    for suggestion in made.suggestions:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            suggestion.scheme.mask(bonus, rng=1)
+
+
 def test_where_nothing_is_suggested_the_audit_says_why():
     x = np.where(np.arange(900) % 5 > 0, rounded_by_people(900), -999.0)
     made = cm.plan(x, d=[50], p=0.6, sigma=200.0, reverse_mapping=False, missing=None)
 
     assert made.suggestions == []
-    assert "no scheme is suggested: x must not show which records were swapped" in str(made)
+    assert "reverse_mapping" not in repr(made.candidates[0].scheme)
+    assert f"{made.candidates[0].scheme!r}: x must not show which records were swapped" in str(made)
     with pytest.raises(ValueError, match="x must not show which records were swapped"):
         _ = made.best
 

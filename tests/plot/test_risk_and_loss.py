@@ -80,9 +80,9 @@ def test_axes_say_of_which_column_and_at_which_distance():
     near, far = plan().plot()
 
     assert near.get_xlabel() == (
-        "risk: share of records whose income is\nguessed to within 25 by the best attacker"
+        "risk: share of records whose income is\nguessed closer than 25 by the best attacker"
     )
-    assert "within 100" in far.get_xlabel()
+    assert "closer than 100" in far.get_xlabel()
     assert near.get_ylabel() == "length of intervals (1 = without masking)"
     unnamed = plan()
     unnamed._column.name = ""

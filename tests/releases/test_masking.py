@@ -6,6 +6,7 @@ Oracle: the column masked in memory, read back by pyarrow and Python's csv modul
 import csv
 import re
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -234,6 +235,20 @@ def test_the_note_says_what_may_be_read_from_the_values(tmp_path):
     assert 'x.summary(target="file")' in note
     assert "Ordinary formulas give wrong correlations" in note
     assert "what is computed from the masked column as if it were" not in note
+
+
+def test_the_note_says_what_is_there_for_each_stratum(tmp_path):
+    groups = {"region": np.arange(AMOUNTS.size) % 2, "sex": np.arange(AMOUNTS.size) % 3}
+    for strata in (("region", "sex"), None):
+        scheme = replace(SCHEME, strata=strata, aggregate_ends=3)
+        cm.mask_table({"x": AMOUNTS, **groups}, {"x": scheme}, rng=6).write(
+            tmp_path / "b.parquet", overwrite=True, ledger=False
+        )
+        note = (tmp_path / "b.parquet.README.md").read_text()
+
+        assert ('print(x.part({"region": "a label", "sex": "a label"}).summary())' in note) == bool(strata)
+        each = " of each region and sex" if strata else ""
+        assert f", except that means stand for the 3 smallest and the 3 largest values{each}. With" in note
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])

@@ -101,4 +101,6 @@ def test_means_at_the_ends_leave_the_mean_alone_exact(tmp_path):
 
     assert "the mean of this column is exactly that of the original" in page
     assert "mean, standard deviation and quantiles of this column alone" not in page
+    assert "the means that stand for the 5 smallest and the 5 largest values make the difference" in page
+    assert "The limit of the verdict is for those who see the release alone" in page
     assert page.count("The correlation of x and y can be estimated, but has no interval") == 1

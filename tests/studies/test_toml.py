@@ -50,27 +50,3 @@ def test_a_list_makes_a_scheme_for_each_value(tmp_path):
         for p in (0.4, 0.6)
         for sigma in (2.0, 4)
     }
-
-
-def test_several_schemes_stand_beside_each_other(tmp_path):
-    result = cm.simulate(**read(tmp_path, STUDY))
-
-    lines = study_files.show(result).splitlines()
-
-    assert lines[2:4] == [" 1  masked", f" 2  {RANKS}"]
-    tables = {}
-    for line in lines[5:-2]:
-        words = line.split("  ")
-        if line and words[0] in ("bias", "RMSE", "share, MSE or length"):
-            tables[words[0]] = of = {}
-            columns = line.removeprefix(words[0]).split("  ")
-            of["columns"] = [column.strip() for column in columns if column.strip()]
-        elif line:
-            of[words[0]] = [word.strip() for word in words[1:] if word.strip()]
-    assert tables["RMSE"]["columns"] == ["1 T_1", "1 T_b", "2 masked"]
-    assert tables["bias"]["mean"] == [
-        f"{result.value(*key, 'mean', 'bias'):.5g}"
-        for key in (("masked", "T_1"), ("masked", "T_b"), (RANKS, "masked"))
-    ]
-    assert tables["share, MSE or length"]["columns"] == ["1", "2"]
-    assert tables["share, MSE or length"]["Z_i risk 100"] == ["1", "1"]

@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
     study = new.add_argument_group("the comparison")
     study.add_argument(
         "--within", type=typed(number), required=True, metavar="D",
-        help="a masked value within D of the true one counts as disclosed, in units of the data",
+        help="a masked value closer than D to the true one counts as disclosed, in units of the data",
     )  # fmt: skip
     study.add_argument("--other", metavar="COLUMN", help="unmasked column, for correlations")
     study.add_argument(

@@ -9,6 +9,7 @@ from condmask._warn import warn
 from condmask.cli.arguments import UsageError, add_estimand, add_running, command, typed, usage, workers
 from condmask.cli.output import to_json
 from condmask.cli.streams import add_files, add_release
+from condmask.errors import ArgumentError
 from condmask.schemes.parameters import number as read_number
 
 DECILES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
@@ -44,7 +45,8 @@ def add(commands: Any) -> None:
     asked.add_argument("--other", metavar="COLUMN", help="correlation with this column")
     asked.add_argument(
         "--group", action="append", metavar="COLUMN",
-        help="mean within each group of this column (repeat to cross several)",
+        help="mean within each group of this column (repeat to cross several), and the quantiles that are "
+        "named if records swapped within the groups alone (--strata)",
     )  # fmt: skip
     asked.add_argument(
         "--weights",
@@ -146,6 +148,8 @@ def _of_column(args: argparse.Namespace, release: Any, column: str, asked: Asked
     if args.group is not None:
         groups = estimate.group_means(args.group, weights=args.weights, **options)
         result["groups"] = [{"group": _label(name), **_numbers(groups[name])} for name in groups]
+        if args.quantiles is not None:
+            _add_quantiles(result["groups"], estimate, args.group, asked)
     if args.weights is not None:
         weighted = estimate.weighted_mean(args.weights, **options)
         result["weighted_mean"] = {"weights": args.weights, **_numbers(weighted)}
@@ -156,6 +160,25 @@ def _of_column(args: argparse.Namespace, release: Any, column: str, asked: Asked
     if schemes[column].reverse_mapping and with_others:
         result["N"] = max(pool.N for pool in estimate.spreads().values())
     return result
+
+
+def _add_quantiles(groups: list[dict[str, Any]], estimate: Any, columns: list[str], asked: Asked) -> None:
+    """The quantiles of groups that are whole strata; a warning where they are not."""
+    for group in groups:
+        labels = group["group"] if isinstance(group["group"], list) else [group["group"]]
+        try:
+            part = estimate.part(dict(zip(columns, labels, strict=True)))
+        except ArgumentError:
+            warn(
+                f"quantiles are not available by {' and '.join(columns)}, only for whole strata, within "
+                "which the publisher let values swap (condmask mask --strata); means are",
+                UserWarning,
+            )
+            return
+        summary = part.summary(
+            asked.quantiles, bandwidth=asked.bandwidth, confidence_level=asked.level, target=asked.target
+        )
+        group["quantiles"] = [{"q": q, **_numbers(summary[f"quantile {q:g}"])} for q in asked.quantiles]
 
 
 def _numbers(interval: Any) -> dict[str, float]:
@@ -213,7 +236,9 @@ def _table(result: dict[str, Any], groups: list[str] | None) -> str:
     for row in result.get("groups", []):
         labels = row["group"] if isinstance(row["group"], list) else [row["group"]]
         pairs = zip(groups or [], labels, strict=True)
-        rows.append((", ".join([mean, *(f"{column} {label}" for column, label in pairs)]), row))
+        where = ", ".join(f"{column} {label}" for column, label in pairs)
+        rows.append((f"{mean}, {where}", row))
+        rows += [(f"quantile {one['q']:g}, {where}", one) for one in row.get("quantiles", [])]
     rows += [(f"regression, {row['term']}", row) for row in result.get("regression", [])]
     level = f"{100.0 * result['confidence_level']:g}%"
     table = [["", "estimate", "s.e.", f"{level} from", "to"]]

@@ -22,6 +22,7 @@ def run(args: argparse.Namespace) -> str:
     from condmask.files.formats import FILENAME
     from condmask.files.read import open_table
     from condmask.releases.read import read_release
+    from condmask.strata import names_of
 
     release = read_release(args.file)
     names = open_table(Path(args.file)).names
@@ -36,6 +37,9 @@ def run(args: argparse.Namespace) -> str:
         f"for statistics with other columns, {name} varies {ratio:.2f} times as much as without noise"
         for name, ratio in ratios.items()
     ]
+    strata = [name for name in names_of(next(iter(schemes.values())).strata) if name != FILENAME]
+    if strata:
+        lines.append(f"quantiles are available by {' and '.join(strata)}, too: condmask estimate --group")
     return "\n".join([*lines, *([f"not masked: {clear}"] if clear else [])])
 
 

@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
     for option, metavar, text in (
         (
             "--max-risk", "D=RISK",
-            "largest share of records whose value an attacker may guess to within D (250=.45)",
+            "largest share of records whose value an attacker may guess closer than D (250=.45)",
         ),
         (
             "--max-record-risk", "D=RISK",

@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
     )
     content.add_argument(
         "--within", type=typed(number), action="append", metavar="D",
-        help="report how many values attackers guess to within D, in units of the data "
+        help="report how many values attackers guess closer than D, in units of the data "
         "(repeat for more; default sigma/4, sigma/2, sigma)",
     )  # fmt: skip
     content.add_argument(

@@ -29,7 +29,8 @@ def add(commands: Any) -> None:
     risks = new.add_argument_group("the risk")
     risks.add_argument(
         "--within", type=typed(number), action="append", required=True, metavar="D",
-        help="a guess within D of the true value counts, in units of the data (repeat for more)",
+        help="a guess closer than D to the true value counts, in units of the data (repeat for more); of "
+        "multiples of 100 those with D=100 are equal",
     )  # fmt: skip
     risks.add_argument(
         "--other", action="append", dest="others", default=[], metavar="COLUMN",

@@ -9,7 +9,10 @@ from condmask.cli.streams import add_files
 
 
 def add(commands: Any) -> None:
-    text = "Run a Monte Carlo study: bias, RMSE and risk of masking schemes."
+    text = (
+        "Run a Monte Carlo study: bias, RMSE and risk of masking schemes, whether or not an audit would "
+        "accept them. To compare schemes of equal risk on a file, see condmask compare."
+    )
     new = command(commands, "simulate", run, text, "condmask simulate study.toml --out study.npz")
     files = add_files(new)
     files.add_argument("study", metavar="IN", help="the study, a TOML file")
@@ -31,7 +34,7 @@ def run(args: argparse.Namespace) -> str:
 
             check_format(_checks.writable(args.plot, "--plot"), "--plot")
     from condmask.studies.simulate import simulate
-    from condmask.studies.toml import read_study, show
+    from condmask.studies.toml import read_study
 
     options = read_study(args.study)
     result = simulate(**options, workers=threads, progress=True, checkpoint=args.checkpoint)
@@ -43,7 +46,7 @@ def run(args: argparse.Namespace) -> str:
         rows = result.rows()
         text = to_json({"replications": result.replications, "seed": result.seed, "rows": rows})
     else:
-        text = show(result)
+        text = str(result)
     if result.replications < options["replications"]:
         print(text, flush=True)
         raise KeyboardInterrupt

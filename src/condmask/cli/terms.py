@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 def in_terms_of_column(to_cli_terms: Callable[[str], str], column: str) -> Callable[[str], str]:
     """Name the column of a file, which the API knows as x."""
-    return lambda text: re.sub(r"\bx (?=must |\(\d)", lambda _: f"{column} ", to_cli_terms(text))
+    return lambda text: re.sub(r"\bx (?=must |with a rare |\(\d)", lambda _: f"{column} ", to_cli_terms(text))
 
 
 def to_cli_terms(text: str, options: dict[str, argparse.Action], *, recipe: bool = False) -> str:

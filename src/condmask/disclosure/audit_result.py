@@ -169,10 +169,17 @@ class Audit:
     def warnings(self) -> list[str]:
         """Sentences on what else the release shows, each with its remedy. Nothing is refused for these."""
         causes = [cause for cause in self.causes if cause.name in WARNED]
-        sentences = ["; ".join(filter(None, (cause.text, cause.remedy))) for cause in causes]
+        sentences = [
+            f"{self._of(cause)}{'; '.join(filter(None, (cause.text, cause.remedy)))}" for cause in causes
+        ]
         if self._few:
             sentences.append(too_few(self.n))
         return sentences
+
+    def _of(self, cause: Cause) -> str:
+        """The column that a cause is about, where there are several."""
+        several = isinstance(self.scheme, dict) and len(self.scheme) > 1
+        return f"{cause.column}: " if several and cause.column else ""
 
     @property
     def basis(self) -> tuple[str, str]:

@@ -27,6 +27,7 @@ FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a poo
 OWN = 0.3  # the chance that a record keeps its value
 ENDS = (3, 5)  # remedies: values at either end that become means
 WIDER, WIDEST = (1.5, 2.0), (3.0, 5.0)  # and times sigma
+LINEAR = (1.0, 2.0, 4.0)  # and on the linear scale, times the mean size of the values
 CLOSE = 0.5  # a p from which .7 costs relations with other columns less than three times sigma
 CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
 
@@ -75,6 +76,7 @@ def findings(data: AuditInput, schemes: dict[str, Any]) -> Iterator[Finding]:
         yield from _of_ends(data, name, scheme)
         yield from _of_order(data.values[name], name)
         yield from _of_rare(data, name, scheme)
+        yield from _of_zeros(data, name, scheme)
     yield from _of_pairs(data)
 
 
@@ -252,9 +254,15 @@ def _remedy(data: AuditInput, name: str, scheme: Any) -> str:
     for options in _other_options(data.values[name], scheme):
         if hold(data.only(name), {name: replace(scheme, **options)}):
             changed = [_shown(key, value) for key, value in options.items() if value != getattr(scheme, key)]
-            every = " for all columns" if "p" in options and len(data.values) > 1 else ""
-            return f"pass {', '.join(changed)}{every}"
+            return f"pass {', '.join(changed)}{_for_which(data, name, options)}"
     return "drop these records"
+
+
+def _for_which(data: AuditInput, name: str, options: dict[str, Any]) -> str:
+    """Of several columns, the one that a remedy is for; p is that of all."""
+    if len(data.values) == 1:
+        return ""
+    return " for all columns" if "p" in options else f" for {name!r}"
 
 
 def _shown(name: str, value: Any) -> str:
@@ -264,8 +272,7 @@ def _shown(name: str, value: Any) -> str:
 def _other_options(x: np.ndarray, scheme: Any) -> Iterator[dict[str, Any]]:
     """Other parameters against rare values that come back, starting with those that cost analysts least."""
     yield from ({"aggregate_ends": count} for count in ENDS if count > scheme.aggregate_ends)
-    sizes = _scratch.selected(x, (x < 0.0) | (x > 0.0))
-    size = float(np.abs(sizes, out=sizes).mean())
+    size = _mean_size(x)
     other, unit = ("log", 1.0 / size) if scheme.scale == "linear" else ("linear", size)
     ends = {"aggregate_ends": max(scheme.aggregate_ends, ENDS[0])}
 
@@ -282,3 +289,50 @@ def _other_options(x: np.ndarray, scheme: Any) -> Iterator[dict[str, Any]]:
         yield seldom
     yield from wider(WIDEST, WIDEST)
     yield seldom
+
+
+# --- zeros on the log scale ---
+
+
+def _of_zeros(data: AuditInput, name: str, scheme: Any) -> Iterator[Finding]:
+    """Zeros that kept records get back, beyond those that swapped ones get by chance."""
+    x = data.values[name]
+    if not zeros_stay(x, scheme):
+        return
+
+    def sentence() -> str:
+        share = _share_of_zeros(x)
+        text = (
+            f'{share:.0%} of the values of {name} are zero and stay so under scale="log": all kept records '
+            f"that have one show it, against {share:.0%} of the swapped ones"
+        )
+        for times in LINEAR:
+            options = {
+                "scale": "linear", "sigma": float(f"{times * _mean_size(x):.2g}"),
+                "aggregate_ends": max(scheme.aggregate_ends, ENDS[-1]),
+            }  # fmt: skip
+            if hold(data.only(name), {name: replace(scheme, **options)}):
+                changed = ", ".join(_shown(key, value) for key, value in options.items())
+                return f"{text}; pass {changed}{_for_which(data, name, options)} where it matters"
+        return text
+
+    yield Finding(False, sentence)
+
+
+def zeros_stay(x: np.ndarray, scheme: Any) -> bool:
+    """Whether so many values are zeros, which the log scale does not move, that their records stand out."""
+    share = _share_of_zeros(x) if scheme.scale == "log" else 0.0
+    return share / (1.0 + share) > causes.UNCHANGED  # (share - share^2) / (1 - share^2)
+
+
+def _share_of_zeros(x: np.ndarray) -> float:
+    """The share of zeros among the values that are present."""
+    parts = [x[start:stop] for start, stop in blocks(x.size)]
+    present = sum(int(np.count_nonzero(~np.isnan(part))) for part in parts)
+    return sum(int(np.count_nonzero(part == 0.0)) for part in parts) / max(present, 1)
+
+
+def _mean_size(x: np.ndarray) -> float:
+    """The mean size of the values other than zero."""
+    sizes = _scratch.selected(x, (x < 0.0) | (x > 0.0))
+    return float(np.abs(sizes, out=sizes).mean()) if sizes.size else 1.0

@@ -43,7 +43,7 @@ class InsiderRisk:
     exact : ndarray of shape (unknown,)
         The share of these that the insider guesses exactly.
     within : ndarray of shape (unknown, distances)
-        The share that the insider guesses to within d.
+        The share that the insider guesses closer than d.
     additive_exact, additive_within : ndarray
         The same if kept records showed their values with noise instead.
     """
@@ -121,7 +121,7 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
     -------
     InsiderRisk
         For k = 1, 2, 5, 20, a tenth and half of the smallest pool: the share of the k values that the insider
-        guesses exactly, and to within d; and the same for additive noise with the same p, noise and sigma,
+        guesses exactly, and closer than d; and the same for additive noise with the same p, noise and sigma,
         where kept records show their values with noise and swapped ones take their values from one another.
 
     Raises
@@ -192,7 +192,7 @@ def insider_risk(x: Any, scheme: Any, *, d: Any, strata: Any = None) -> InsiderR
 
 
 def _shares(pool: ReverseMapped, k: int, d: np.ndarray, stream: np.random.Generator) -> np.ndarray:
-    """The shares of k unknown originals guessed exactly and to within each distance, both ways of masking."""
+    """The shares of k unknown originals guessed exactly and closer than each distance, both ways."""
     releases = int(np.clip(HITS // k, LEAST, MOST))
     total = np.zeros((3, 1 + d.size))
     for _ in range(releases):
@@ -205,7 +205,7 @@ def _shares(pool: ReverseMapped, k: int, d: np.ndarray, stream: np.random.Genera
 def _reverse(
     pool: ReverseMapped, hidden: np.ndarray, d: np.ndarray, stream: np.random.Generator
 ) -> np.ndarray:
-    """How many hidden originals are guessed exactly and to within each distance, in one release.
+    """How many hidden originals are guessed exactly and closer than each distance, in one release.
 
     Two rows: without and with what the records show whose originals are known.
     """
@@ -250,7 +250,7 @@ def followed(owner: np.ndarray, hidden: np.ndarray, log_odds: np.ndarray) -> tup
 
 
 def _named(pool: ReverseMapped, hidden: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """How many are guessed exactly and to within each distance, by weights of records (rows) and values."""
+    """How many are guessed exactly and closer than each distance, by weights of records (rows) and values."""
     values = pool.units[hidden]
     balance(chance, ROUNDS)
     first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)

@@ -49,7 +49,7 @@ def by_neighbours(
     file: Original, z: np.ndarray, rows: np.ndarray, others: list[np.ndarray], posteriors: RecordPosteriors,
     d: np.ndarray, swapped: np.ndarray | None = None,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
-    """The share of the records at `rows` guessed to within each distance, and the number of records tried.
+    """The share of the records at `rows` guessed closer than each distance, and the number of records tried.
 
     `swapped` is the chance of each that it was swapped, where more than p is known of it.
     """

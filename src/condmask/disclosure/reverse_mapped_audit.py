@@ -48,10 +48,6 @@ def _of_rails(data: AuditInput, schemes: dict[str, Any]) -> list[Cause]:
     return why
 
 
-# on the log scale a larger sigma moves no zero
-ZEROS = 'pass scale="linear" and a sigma in units of the data: under scale="log" zeros stay zeros'
-
-
 def _of_unchanged(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause], float]:
     """Columns whose kept records get their own value back beyond chance, and the share of the worst."""
     rows = attacked_rows(data, FULL.together, folded_rows(data.n, FULL.rows))[0]
@@ -62,14 +58,12 @@ def _of_unchanged(data: AuditInput, schemes: dict[str, Any]) -> tuple[list[Cause
         if not present.any():
             continue
         swapped, kept = (float(np.mean(way[present] == x[present])) for way in drawn.values[name])
-        zeros = float(np.mean(x[present] == 0.0)) if schemes[name].scale == "log" else 0.0  # which stay zeros
         share = (kept - swapped) / max(1.0 - swapped, 1e-300)  # a common value comes back by chance
         most = max(most, share)
-        if share > causes.UNCHANGED:
+        if share > causes.UNCHANGED and not guard_rails.zeros_stay(x, schemes[name]):  # told already
             text = (
                 f"{kept:.0%} of the kept records get their own value back, against {swapped:.0%} of the "
                 "swapped ones"
             )
-            remedy = ZEROS if zeros > 0.5 * kept else "pass a larger sigma"
-            why.append(Cause("unchanged", (1.0 - p) * share, remedy, text, name))
+            why.append(Cause("unchanged", (1.0 - p) * share, "pass a larger sigma", text, name))
     return why, most

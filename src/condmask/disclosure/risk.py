@@ -62,7 +62,7 @@ def risk(
     Returns
     -------
     Risk
-        For each attacker and distance the share of records guessed to within d:
+        For each attacker and distance the share of records guessed closer than d:
 
         - "masked value" takes Z_i for the original (in closed form);
         - "mean of masked values" guesses this mean for every record;
@@ -155,8 +155,8 @@ def release_risk(
     Returns
     -------
     Risk
-        The shares of records guessed to within d in this release. Attackers who look at masked values one by
-        one are tried on 8,192 evenly spaced records.
+        The shares of records guessed closer than d in this release. Attackers who look at masked values one
+        by one are tried on 8,192 evenly spaced records.
 
     Raises
     ------

@@ -27,7 +27,7 @@ class Risk:
     d : tuple of float
         Distances, in the units of the data.
     attackers : dict of str to ndarray of shape (distances,)
-        P(abs(guess - X_i) < d) by attacker: the share of records guessed to within d.
+        P(abs(guess - X_i) < d) by attacker: the share of records guessed closer than d.
     records : dict of str to int
         The number of records behind each share: all, or those on which the attacker was tried.
     audit : Audit or None
@@ -133,7 +133,7 @@ class Risk:
         head = max(map(len, self.attackers)) + 2
         what = "a release" if self.of == "scheme" else "this release"
         lines = [
-            f"Share of {self.n:,} records whose value an attacker guesses to within d, in {what}",
+            f"Share of {self.n:,} records whose value an attacker guesses closer than d, in {what}",
             "(below each share its 95% interval)",
             "",
             line("attacker", (f"d = {d:g}" for d in self.d), head=head, width=WIDTH),

@@ -26,7 +26,7 @@ TRIED = 1 << 13  # records that teach and check, and as many that are attacked
 def by_training(
     data: AuditInput, schemes: dict[str, Any], name: str, d: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """The share of originals of a column that are guessed to within each distance, and their number."""
+    """The share of originals of a column that are guessed closer than each distance, and their number."""
     best, records = np.zeros(d.size), 0
     for known, releases, part in drawn(trained_file(data), schemes):
         rows = known.sample.rows

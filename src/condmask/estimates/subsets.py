@@ -1,18 +1,23 @@
 """Parts of the records: everything is available for whole strata, only means for other parts."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 
-from condmask import _checks
+from condmask import _checks, frames
 from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
+from condmask.estimates.by_name import ByName
 from condmask.samples.by_pool import sample_of
 from condmask.samples.records import Records
 
+RULE = "True or False for each record"
+MOST_LISTED = 10  # labels in a message
 
-class Selection(Shared):
+
+class Selection(ByName, Shared):
     """Some of the records."""
 
     @by_replicate()
@@ -21,8 +26,9 @@ class Selection(Shared):
 
         Parameters
         ----------
-        rows : array_like of bool, shape (n,)
-            Which records.
+        rows : array_like of bool, shape (n,), or dict
+            Which records: True or False for each, or labels by column, ``{"region": "north"}``. The estimates
+            of a release know columns by name.
 
         Returns
         -------
@@ -32,8 +38,8 @@ class Selection(Shared):
         Raises
         ------
         ValueError
-            If a stratum is selected only in part, the strata are needed but missing, or fewer than two values
-            remain.
+            If a stratum is selected only in part, the strata are needed but missing, no record has such a
+            label, or fewer than two values remain.
 
         Notes
         -----
@@ -55,11 +61,11 @@ class Selection(Shared):
         True
         """
         records = self._records_here("a part of them", "records")
-        chosen, masked = _checks.array(rows, "rows", "True or False for each record"), records.z
+        masked = records.z
+        chosen = self._labelled(rows) if isinstance(rows, Mapping) else _checks.array(rows, "rows", RULE)
         if chosen.dtype != np.bool_ or chosen.shape != masked.shape:
             raise ArgumentError(
-                f"rows must be True or False for each of {masked.size} records, got {chosen.dtype} of "
-                f"shape {chosen.shape}"
+                f"rows must be {RULE}, {masked.size} in all, or labels by column, got {_checks.shown(rows)}"
             )
         present = ~np.isnan(masked)
         pool = records.pools() if self._law.p > 0.0 else None
@@ -73,6 +79,22 @@ class Selection(Shared):
         estimate: Any = type(self)
         part: Self = estimate(self.scheme, sample, records=kept, origin=self.origin)
         return part
+
+    def _labelled(self, labels: Mapping[str, Any]) -> np.ndarray:
+        """Which records have these labels, by column."""
+        n = self._records_here("a part of them", "records").z.size
+        chosen = np.ones(n, dtype=bool)
+        for name, label in labels.items():
+            code, found = frames.groups(self._by_name(name, "rows", labels=True), "rows", n)
+            with _checks.converting(label, "rows", "a dict of labels by column"):
+                wanted, texts = str(label), [str(one) for one in found]
+            if wanted not in texts:
+                raise ArgumentError(
+                    f"rows must be labels that occur, got {wanted!r} for {name!r}, which has "
+                    f"{_checks.listed(texts[:MOST_LISTED])}"
+                )
+            chosen &= code == texts.index(wanted)
+        return chosen
 
 
 def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from condmask.estimates.origin import Origin
-from condmask.files.formats import ROOMY, format_of
+from condmask.files.formats import FILENAME, ROOMY, format_of
 from condmask.files.metadata import Published
 from condmask.scheme import Scheme
 from condmask.schemes.description import rounding
+from condmask.strata import names_of
 
 HEAD = """\
 # {name}
@@ -72,6 +73,14 @@ print({variable}.correlation_interval("a column that was not masked"))
 ```
 """
 
+OF_STRATA = """
+Values were swapped within the same {groups} alone, so quantiles and all else are available for each, too:
+
+```python
+print({variable}.part({{{labels}}}).summary())
+```
+"""
+
 
 def sentence(scheme: Scheme, origin: Origin) -> str:
     """How a column was masked, and how it was rounded before."""
@@ -96,6 +105,15 @@ def written_note(name: str, released: Published, parts: int | None = None) -> st
     if mapped:
         columns, variable = ", ".join(f"`{column}`" for column in mapped), _variable(mapped[0])
         text += REVERSE_MAPPED.format(name=name, column=mapped[0], variable=variable, columns=columns)
+    scheme = next(iter(schemes.values()))
+    strata = [group for group in names_of(scheme.strata) if group != FILENAME]
+    if strata:
+        groups, labels = (
+            " and ".join(f"`{each}`" for each in strata),
+            (f'"{each}": "a label"' for each in strata),
+        )
+        variable = _variable((estimated or mapped)[0])
+        text += OF_STRATA.format(groups=groups, variable=variable, labels=", ".join(labels))
     return text
 
 

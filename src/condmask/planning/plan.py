@@ -1,5 +1,6 @@
 """Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on errors."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,7 @@ LOG = logger(__name__)
 
 CLOSE = 1.5  # times the least loss: the most that the safest scheme may lose
 ENDS = 3  # values at either end that become their means, where the largest ones come back too often
-TRIES = 12  # schemes on which the audit is tried for one suggestion
+TRIES = 12  # schemes of a kind on which the audit is tried for one suggestion
 
 
 def plan(
@@ -54,7 +55,7 @@ def plan(
     x : array_like or series of shape (n,)
         Original values; missing ones are left out.
     max_risk : dict of float to float, optional
-        By distance d, the largest share of records that the best attacker may guess to within d (see `risk`).
+        By distance d, the largest share of records that the best attacker of `risk` may guess closer than d.
     max_record_risk : dict of float to float, optional
         By distance d, the largest chance for any single record that its released value is nearer than d to
         its own. For the same `max_risk`, few swaps and wide noise cost least, but leave records that were not
@@ -204,18 +205,19 @@ def _suggested(scored: _Scored, column: Column, d: np.ndarray) -> list[Candidate
 
     def first(order: np.ndarray, fits: Callable[[Candidate], bool]) -> Candidate | None:
         """The first of some schemes that masking accepts, or whose neighbour it accepts."""
-        tried = 0
+        tried: Counter[tuple[bool, str]] = Counter()
         for k in order.tolist():
             candidate = scored.candidates[k]
-            if not fits(candidate):
+            scheme = candidate.scheme
+            kind = (scheme.reverse_mapping, scheme.scale)  # what is refused of one may be fine of another
+            if tried[kind] == TRIES or not fits(candidate):
                 continue
-            if candidate.scheme not in mended:
-                mended[candidate.scheme] = _mended(candidate, scored, column, d)
-            accepted, tried = mended[candidate.scheme], tried + 1
+            if scheme not in mended:
+                mended[scheme] = _mended(candidate, scored, column, d)
+            accepted = mended[scheme]
+            tried[kind] += 1
             if accepted is not None and fits(accepted):  # a neighbour may be far off
                 return accepted
-            if tried == TRIES:
-                break
         return None
 
     cheap = np.lexsort((scored.risk, scored.loss))
@@ -301,7 +303,8 @@ def _sentence(name: str, scheme: Candidate, plan_: Plan, *, alone: bool) -> str:
     if alone:
         why = f"It has the shortest intervals and the lowest risk of {which}."
     risks = ", ".join(
-        f"{risk:.1%} of the values to within d = {at:g} ({risk / base:.2f} times as many as a constant guess)"
+        f"{risk:.1%} of the values closer than d = {at:g} ({risk / base:.2f} times as many as a constant "
+        "guess)"
         for at, risk, base in zip(plan_.d, scheme.risk, plan_.constant, strict=True)
         if base > 0.0
     )
@@ -310,8 +313,8 @@ def _sentence(name: str, scheme: Candidate, plan_: Plan, *, alone: bool) -> str:
     )
     return (
         f"{why} Intervals are {scheme.loss:.2f} times as long as without masking. The best attacker guesses "
-        f"{risks}. For the most exposed record, the chance that its released value is within d of its own is "
-        f"{exposed}."
+        f"{risks}. For the most exposed record, the chance that its released value is closer than d to its "
+        f"own is {exposed}."
     )
 
 

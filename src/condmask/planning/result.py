@@ -110,11 +110,13 @@ class Plan:
     @property
     def refusal(self) -> str:
         """Why masking refuses the cheapest scheme that keeps the caps, if none is suggested."""
+        return self._column.refusal(self._cheapest.scheme) or ""
+
+    @property
+    def _cheapest(self) -> Candidate:
+        """The scheme with the shortest intervals that keeps the caps."""
         allowed = (candidate for candidate, ok in zip(self.candidates, self.allowed, strict=True) if ok)
-        cheapest = min(
-            allowed, key=lambda candidate: candidate.loss if np.isfinite(candidate.loss) else np.inf
-        )
-        return self._column.refusal(cheapest.scheme) or ""
+        return min(allowed, key=lambda candidate: candidate.loss if np.isfinite(candidate.loss) else np.inf)
 
     @once
     def refused(self) -> np.ndarray:
@@ -253,7 +255,7 @@ class Plan:
             + (f", {int(self.allowed.sum())} keep the caps" if capped else ""),
             "a constant guess, without any release, is right for "
             + ", ".join(
-                f"{c:.1%} of the values to within d = {d:g}"
+                f"{c:.1%} of the values closer than d = {d:g}"
                 for d, c in zip(self.d, self.constant, strict=True)
             ),
         ]
@@ -268,5 +270,6 @@ class Plan:
             lines += wrap(suggestion.why, 100, initial_indent="  ", subsequent_indent="  ")
             lines.append(f"  standard errors: {errors_listed} (for the {self.target})")
         if not self.suggestions:
-            lines += ["", f"no scheme is suggested: {self.refusal}"]
+            lines += ["", "no scheme is suggested. Masking refuses the one with the shortest intervals,"]
+            lines += [f"{self._cheapest.scheme!r}: {self.refusal}"]
         return "\n".join(lines)

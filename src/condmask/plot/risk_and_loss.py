@@ -51,7 +51,7 @@ def risk_against_loss(
             panel.set_xlim(constant - ROOM * width, rightmost + 0.05 * width)
         label(
             panel,
-            f"risk: share of records{of_whom}\nguessed to within {d:g} by the best attacker",
+            f"risk: share of records{of_whom}\nguessed closer than {d:g} by the best attacker",
             "length of intervals (1 = without masking)" if k == 0 or ax is not None else "",
         )
         plain_numbers(panel.xaxis, panel.yaxis)

@@ -177,6 +177,6 @@ def _check_risks(recipe: Recipe) -> None:
         for d, share in zip(distances, best, strict=True):
             if share > caps[d]:
                 raise ArgumentError(
-                    f"checks.{name} allows the best attacker to guess {caps[d]:g} of the records to within "
+                    f"checks.{name} allows the best attacker to guess {caps[d]:g} of the records closer than "
                     f"{d:g}, got {share:.3f}; a larger sigma or another p lowers this (condmask plan)"
                 )

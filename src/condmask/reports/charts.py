@@ -78,8 +78,8 @@ def attackers(risk: Any, labels: Mapping[str, str], distances: list[str], axis: 
         axes.set(xlim=(0.0, min(1.02, max(ROOM * most, 1e-6))), ylim=(len(names) - 0.5, -0.5))
         axes.xaxis.set_major_formatter(lambda share, _: f"{100.0 * share:g}%")
         axes.tick_params(axis="x", labelsize="small")
-        _label_x(axes, f"records whose {axis} is guessed to within {distance}")
-    return svg(figure, f"Share of records whose {axis} each attacker guesses to within a distance.")
+        _label_x(axes, f"records whose {axis} is guessed closer than {distance}")
+    return svg(figure, f"Share of records whose {axis} each attacker guesses closer than a distance.")
 
 
 def plain(value: float) -> str:

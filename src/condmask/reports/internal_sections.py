@@ -45,6 +45,12 @@ def utility(view: ReleaseView, name: str, compared: list[Compared], original: Or
         "the original: in one of twenty rows it is more than twice the predicted one. \u201cAs "
         "masked\u201d is what readers find who take masked values for true ones."
     )
+    ends = view.schemes[name].aggregate_ends
+    if ends and any(each.predicted_error == 0.0 and each.error != 0.0 for each in compared):
+        how += (
+            f" Where none is predicted, the means that stand for the {ends} smallest and the "
+            f"{ends} largest values make the difference."
+        )
     far = html.join([statistic_name(each.statistic) for each in compared if each.far], ", ")
     picture = view.picture(
         name,
@@ -98,7 +104,7 @@ def risk_section(view: ReleaseView, name: str, original: OriginalColumn) -> Html
     head = ["attacker", *(f"within {distance}" for distance in distances)]
     caption = html.join([
         "Share of the records whose ", html.name(name),
-        " an attacker guesses to within a distance, with its 95% interval",
+        " an attacker guesses closer than a distance, with its 95% interval",
     ])  # fmt: skip
     times = html.join([
         "How many times as many values of ", html.name(name), " as by one guess for all records, without a "
@@ -109,7 +115,7 @@ def risk_section(view: ReleaseView, name: str, original: OriginalColumn) -> Html
     sure = f"for {share(figures['surest'])}" if figures["surest"] > 0.0 else "for none"
     counted = (
         f"Of {figures['n']:,} records that were looked at one by one, the best guess from the masked value "
-        f"is nine tenths sure {sure}, to within {at}."
+        f"is nine tenths sure {sure}, closer than {at}."
     )
     return html.join([
         paragraph("Every attacker wants the value of one record, and guesses it as well as possible:"),
@@ -117,7 +123,7 @@ def risk_section(view: ReleaseView, name: str, original: OriginalColumn) -> Html
         html.figure(
             charts.attackers(risk, labels, distances, name),
             html.join([
-                "How many records each attacker guesses to within ", ", ".join(distances), " of the true ",
+                "How many records each attacker guesses closer than ", ", ".join(distances), " of the true ",
                 html.name(name), ", with 95% intervals. The dashed line needs no release.",
             ]),
         ),
@@ -170,7 +176,7 @@ def _exposed(view: ReleaseView, name: str, original: OriginalColumn) -> Html:
         [f"{row + 1:,}", share(float(records.posterior[order[int(row)]]))] for row in records.exposed(SHOWN)
     ]
     caption = html.join([
-        "Most exposed records: guessed rightly to within ",
+        "Most exposed records: guessed rightly, closer than ",
         view.with_unit(name, number_text(records.d)),
         ", by their place in the file, and how sure the attacker is",
     ])  # fmt: skip

@@ -101,7 +101,8 @@ def verdict_section(
         weigh.append(
             "The columns were masked together, and share their swap status. Anyone who knows the true "
             f"value of a record in one of them guesses its swap status for up to {share(told)} of the "
-            "records, and learns more of the other columns. The charts below show how much."
+            "records, and learns more of the other columns. The limit of the verdict is for those who see "
+            "the release alone. The charts below show how much the others learn."
         )
     weigh.append(
         "A report measures the attackers that it lists, and no others. Others may know more. Whoever signs "
@@ -141,7 +142,7 @@ def gained(view: ReleaseView, name: str, risk: Risk) -> Html:
     }[who]
     return html.join([
         tag("strong", "What attackers learn of ", html.name(name), ": "),
-        f"an attacker {knows} guesses {share(strongest)} of the values to within {distance}. Without the "
+        f"an attacker {knows} guesses {share(strongest)} of the values closer than {distance}. Without the "
         f"release, one guess for all records gets {share(float(risk.attackers[CONSTANT][k]))}.",
     ])  # fmt: skip
 

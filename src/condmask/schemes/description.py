@@ -54,10 +54,11 @@ def _reverse(scheme: Any) -> str:
     within = f" of the same {' and '.join(groups)}" if groups else ""
     unit = " of the logarithm" if scheme.scale == "log" else ""
     k = scheme.aggregate_ends
-    ends = f" The {k} smallest and {k} largest values{within} are released as their means." if k else ""
+    of_each = f" of each {' and '.join(groups)}" if groups else ""
+    ends = f", except that means stand for the {k} smallest and the {k} largest values{of_each}" if k else ""
     return (
-        f"the values are those of the original, each once, in another order. With probability {scheme.p:g} a "
-        f"record shows the value of a random record{within}; the others{within} were put in the order of "
-        f"their values with {scheme.noise} noise of standard deviation {scheme.sigma:g}{unit}, and got their "
-        f"own values back in that order; which of the two is not disclosed.{ends}{_limits(scheme)}"
+        f"the values are those of the original, each once, in another order{ends}. With probability "
+        f"{scheme.p:g} a record shows the value of a random record{within}; the others{within} were put in "
+        f"the order of their values with {scheme.noise} noise of standard deviation {scheme.sigma:g}{unit}, "
+        f"and got their own values back in that order; which of the two is not disclosed.{_limits(scheme)}"
     )

@@ -48,7 +48,7 @@ class FittedAttacker:
         return float(fullest_windows(*distinct(self.x[0]), np.array([self.width])).share[0])
 
     def risk(self, scheme: Scheme, stream: np.random.Generator) -> float:
-        """The share of records that the attacker guesses to within d; at least that of simple attackers."""
+        """The share of records that the attacker guesses closer than d; at least that of simple attackers."""
         one, two = (scheme.mask_rows(self.x, stream, tuple(self.others)).T.ravel() for _ in range(2))
         best = 0.5 * (self._hit(one, two) + self._hit(two, one))
         near = float(np.mean(np.abs(two - self.originals) < 0.5 * self.width))

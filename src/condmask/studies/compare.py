@@ -37,7 +37,7 @@ class MethodComparison:
     Attributes
     ----------
     risk, d : float
-        The share of records that the best attacker guesses to within d. All methods with a parameter were
+        The share of records that the best attacker guesses closer than d. All methods with a parameter were
         tuned to it.
     records, replications : int
     seed : int

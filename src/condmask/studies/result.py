@@ -9,6 +9,7 @@ import numpy as np
 from condmask import _checks, _state, frames
 from condmask.errors import ArgumentError
 from condmask.files.atomic import write_whole
+from condmask.studies.table import study_table
 
 PARTS = 5  # powers of the errors that are summed, from 0
 CLOSED = "closed form of "  # the columns that hold closed forms, replicate by replicate
@@ -56,6 +57,10 @@ class StudyResult:
             f"StudyResult(replications={self.replications}, schemes={schemes}, "
             f"statistics={len(self.columns)}, seed={self.seed})"
         )
+
+    def __str__(self) -> str:
+        head = f"{self.replications:,} replications, seed {self.seed}, {self.seconds:.1f} s"
+        return "\n".join([head, *study_table(self.rows())])
 
     @np.errstate(over="ignore", invalid="ignore")  # infinite, or no number, is what they then are
     def rows(self) -> list[dict[str, Any]]:

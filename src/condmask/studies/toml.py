@@ -1,19 +1,17 @@
 """Studies described in TOML, and their results as text."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from condmask import _checks
-from condmask._digits import line
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.toml import read_toml
 from condmask.scheme import Scheme, scheme_class
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies.populations import NormalCopula, Resampled, paper_population
-from condmask.studies.result import StudyResult
 
 PLAIN = (
     "n", "replications", "quantiles", "moments", "cdf_points", "risk_distances", "confidence_levels", "rng",
@@ -115,80 +113,3 @@ def _population(described: dict[str, Any], folder: Path) -> Any:
             read_column(path, described["column"]), None if other is None else read_column(path, other)
         )
     raise ArgumentError(f"kind of population must be 'paper', 'copula' or 'file', got {_checks.shown(kind)}")
-
-
-def show(result: StudyResult) -> str:
-    """A line for every statistic; several schemes beside each other."""
-    head = f"{result.replications:,} replications, seed {result.seed}, {result.seconds:.1f} s"
-    rows = result.rows()
-    schemes = list(dict.fromkeys(row["scheme"] for row in rows))
-    return "\n".join([head, *(_beside(rows, schemes) if len(schemes) > 1 else _listed(rows, schemes[0]))])
-
-
-def _beside(rows: list[dict[str, Any]], schemes: list[str]) -> list[str]:
-    """A table of each figure: a row for every statistic, a column for every scheme and estimator."""
-    number = {scheme: str(k) for k, scheme in enumerate(schemes, start=1)}
-    lines = ["", *(f"{k:>2}  {scheme}" for scheme, k in number.items())]
-    estimated = [row for row in rows if "bias" in row]
-    for figure, title in (("bias", "bias"), ("rmse", "RMSE")):
-        cells = {
-            (row["statistic"], f"{number[row['scheme']]} {row['estimator']}"): row[figure]
-            for row in estimated
-        }
-        lines += _wide(title, cells)
-    cells = {
-        (f"{row['estimator']} {row['statistic']}", number[row["scheme"]]): row["mean"]
-        for row in rows
-        if "bias" not in row
-    }
-    return [*lines, *_wide("share, MSE or length", cells), "", "Standard errors and closed forms: --json"]
-
-
-def _wide(title: str, cells: dict[tuple[str, str], float]) -> list[str]:
-    rows, columns = (list(dict.fromkeys(key[k] for key in cells)) for k in (0, 1))
-    table = [[title, *columns]]
-    table += [
-        [row, *(_number(cells[row, name]) if (row, name) in cells else "" for name in columns)]
-        for row in rows
-    ]
-    first, *widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "",
-        *("  ".join([row[0].ljust(first), *map(str.rjust, row[1:], widths)]).rstrip() for row in table),
-    ]
-
-
-def _listed(rows: list[dict[str, Any]], scheme: str) -> list[str]:
-    """A line for every statistic of one scheme, with standard errors."""
-    lines = ["", scheme]
-    of_scheme = [row for row in rows if row["scheme"] == scheme]
-    estimated = [row for row in of_scheme if "bias" in row]
-    if estimated:
-        population_known = {row["truth_of"] for row in estimated} == {"population"}
-        truth = "truth" if population_known else "of the sample"
-        lines.append(_line(["", "", truth, "bias", "s.e.", "RMSE", "s.e."]))
-    lines += [
-        _line([row["estimator"], row["statistic"], *(
-            _number(row[name]) for name in ("truth", "bias", "bias_se", "rmse", "rmse_se")
-        )])
-        for row in estimated
-    ]  # fmt: skip
-    lines.append(_line(["", "", "share or MSE", "s.e.", "closed form"]))
-    lines += [
-        _line([
-            row["estimator"], row["statistic"], _number(row["mean"]), _number(row["mean_se"]),
-            "" if row["closed_form"] is None else _number(row["closed_form"]),
-        ])
-        for row in of_scheme
-        if "bias" not in row
-    ]  # fmt: skip
-    return lines
-
-
-def _line(cells: Iterable[str]) -> str:
-    estimator, statistic, *numbers = cells
-    return line(f"  {estimator:10} {statistic:15}", numbers, head=28, width=14).rstrip()
-
-
-def _number(value: float) -> str:
-    return f"{value:.5g}"
