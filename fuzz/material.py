@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import condmask as cm
-from fuzz.target import REFUSALS
+from fuzz.target import PLACE, REFUSALS
 
 SCHEME = cm.ConditionalMasking(0.6, 3.0)
 TABLE = pa.table({
@@ -24,7 +24,10 @@ TABLE = pa.table({
 
 
 def fresh(name: str, data: bytes) -> Path:
-    """A file of these bytes, alone in the working folder."""
+    """A file of these bytes, alone in the working folder, which must be the one that `own_place` made."""
+    here = Path.cwd()
+    if here.name != "work" or not here.parent.name.startswith(PLACE):
+        raise RuntimeError(f"inputs may empty the folder of own_place alone, not {here}")
     for entry in Path().iterdir():
         shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
     Path(name).write_bytes(data)

@@ -24,6 +24,7 @@ from hypothesis import HealthCheck, given, settings
 import condmask
 from condmask.errors import CondmaskError
 
+PLACE = "condmask-fuzz-"  # how the folders begin in which inputs may write
 REFUSALS = (ValueError, TypeError, CondmaskError, ImportError, MemoryError)
 PACKAGE = str(Path(condmask.__file__).parent)
 OWN = (PACKAGE, str(Path(__file__).parent / "targets"))
@@ -127,7 +128,7 @@ def own_place() -> Iterator[Path]:
     """
     before = os.environ.get("XDG_STATE_HOME")
     here = Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="condmask-fuzz-") as folder, warnings.catch_warnings():
+    with tempfile.TemporaryDirectory(prefix=PLACE) as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         os.environ["XDG_STATE_HOME"] = folder + "/state"
         (Path(folder) / "work").mkdir()

@@ -19,6 +19,7 @@ def one(data):
     path = fresh("a.parquet", file)
     with path.open("rb") as source:
         footer = footers.read_footer(source, path)
+    footers.check_groups(footer, path)
     try:
         metadata = pq.read_metadata(path)
     except (pa.ArrowException, OSError, UnicodeDecodeError):

@@ -1,6 +1,7 @@
 """What a release says of its columns outside of their pages; oracle: pyarrow, which reads both files."""
 
 import io
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 import condmask as cm
 from condmask.files import parquet as parquet_files
 from condmask.files import parquet_footer as footers
+from condmask.files.thrift import I64, LIST, STRUCT
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -163,3 +165,67 @@ def test_a_column_that_lies_outside_of_its_file_is_refused(start, length):
     else:
         with pytest.raises(ValueError, match="a column lies outside of it"):
             footers.chunks_of(group, footer, "a.parquet")
+
+
+def with_sizes(leaf, sizes):
+    """A change of the statistics of sizes of a chunk."""
+
+    def change(groups):
+        groups[0][footers.CHUNKS][1][1][leaf][footers.CHUNK][1][footers.SIZES] = STRUCT, sizes
+
+    return change
+
+
+def without_a_chunk(groups):
+    groups[0][footers.CHUNKS][1][1].pop()
+
+
+LEVELS = (
+    LIST,
+    (I64, [1, 2]),
+)  # of an optional column: nulls, and others
+
+
+@pytest.mark.parametrize(
+    ("change", "sound"),
+    [
+        (with_sizes(2, {footers.DEFINITIONS: LEVELS}), True),
+        (with_sizes(2, {footers.DEFINITIONS: (LIST, (I64, []))}), True),
+        (with_sizes(1, {footers.BYTES: (I64, 8)}), True),  # of text
+        (with_sizes(2, {footers.REPETITIONS: LEVELS}), False),
+        (with_sizes(2, {footers.DEFINITIONS: (LIST, (I64, [1]))}), False),
+        (with_sizes(2, {footers.BYTES: (I64, 8)}), False),
+        (with_sizes(0, {footers.DEFINITIONS: LEVELS}), False),  # below a column that may be missing, too
+        (with_sizes(0, {footers.DEFINITIONS: (LIST, (I64, [1, 2, 3]))}), True),
+        (without_a_chunk, False),
+    ],
+)
+def test_a_footer_at_which_pyarrow_would_abort_is_refused(tmp_path, change, sound):
+    """Without the check the process ends: pyarrow does not catch what Parquet throws at such metadata."""
+    pq.write_table(table(), tmp_path / "a.parquet")
+    content = (tmp_path / "a.parquet").read_bytes()
+    with (tmp_path / "a.parquet").open("rb") as file:
+        footer = footers.read_footer(file, tmp_path / "a.parquet")
+    change(footer.groups)
+    (tmp_path / "a.parquet").write_bytes(content[: footer.stop] + footers.footer_bytes(footer.fields))
+
+    with nullcontext() if sound else pytest.raises(ValueError, match=r"a\.parquet cannot be read: "):
+        cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", {"pay": SCHEME}, ledger=False)
+
+    assert (tmp_path / "b.parquet").exists() is sound
+
+
+def test_the_levels_of_columns_are_those_of_pyarrow(tmp_path):
+    deep = pa.array([[{"a": [1], "b": "x"}], None] * (N // 2))
+    pq.write_table(table(deep=deep, last=PAY), tmp_path / "a.parquet")
+    with (tmp_path / "a.parquet").open("rb") as file:
+        leaves = footers.read_footer(file, tmp_path / "a.parquet").leaves()
+
+    schema = pq.read_metadata(tmp_path / "a.parquet").schema
+    columns = [schema.column(k) for k in range(len(schema))]
+    assert [leaf[:2] for leaf in leaves] == [
+        (column.max_repetition_level, column.max_definition_level) for column in columns
+    ]
+    assert [leaf.kind == footers.BYTE_ARRAY for leaf in leaves] == [
+        column.physical_type == "BYTE_ARRAY" for column in columns
+    ]

@@ -104,6 +104,7 @@ class ParquetFile(ArrowFile):
         begun = rows.done
         with SourceFile(self.path, self._before) as source:
             footer = footers.read_footer(source, self.path)
+            footers.check_groups(footer, self.path)
             leaves = [footer.leaf(self.names.index(name)) for name in names]
             writer = _Writer(self.path, source, target, footer, [leaf for leaf, _ in leaves])
             masked: dict[int, Any] = {}  # the first rows of row groups

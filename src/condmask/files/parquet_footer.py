@@ -17,19 +17,21 @@ import pyarrow as pa
 from condmask.errors import ArgumentError
 from condmask.files.arrow_schema import released_schema
 from condmask.files.source_metadata import ARROW_SCHEMA, METADATA, released_notes, released_writer
-from condmask.files.thrift import BINARY, I64, LIST, STRUCT, Struct, read_struct, write_struct
+from condmask.files.thrift import BINARY, I32, I64, LIST, STRUCT, Struct, read_struct, write_struct
 
 MAGIC, ENCRYPTED_MAGIC = b"PAR1", b"PARE"
 
 # FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, KeyValue, SortingColumn
 SCHEMA, ROWS, GROUPS, ENTRIES, WRITER, ORDERS, ENCRYPTION = 2, 3, 4, 5, 6, 7, 8
 KINDS = {SCHEMA: LIST, ROWS: I64, GROUPS: LIST, ENTRIES: LIST, WRITER: BINARY, ORDERS: LIST}
-CHILDREN = 5
+KIND, REPETITION, CHILDREN = 1, 3, 5
+REQUIRED, REPEATED, BYTE_ARRAY = 0, 2, 6
 OF_GROUPS = range(1, 8)
 CHUNKS, GROUP_SIZE, GROUP_ROWS, SORTING, GROUP_OFFSET, GROUP_COMPRESSED = OF_GROUPS[:6]
 OTHER_FILE, CHUNK_OFFSET, CHUNK, PAGE_INDEX, CRYPTO = 1, 2, 3, (4, 5, 6, 7), (8, 9)
 ENCODINGS, CODEC, VALUES, SIZE, COMPRESSED, DATA, INDEX, DICTIONARY = 2, 4, 5, 6, 7, 9, 10, 11
 STATISTICS, PAGES_BY_ENCODING, SIZES = 12, 13, 16
+BYTES, REPETITIONS, DEFINITIONS = 1, 2, 3  # of the sizes
 # without notes and Bloom filters
 OF_FILES, OF_CHUNKS = range(1, ORDERS + 1), {*range(1, 14), SIZES, 17} - {8}
 KEY, TEXT = 1, 2
@@ -46,6 +48,14 @@ class Chunk(NamedTuple):
     metadata: Struct
 
 
+class Leaf(NamedTuple):
+    """A column of plain values: its highest levels, and its physical type."""
+
+    repetitions: int
+    definitions: int
+    kind: int
+
+
 @dataclass
 class Footer:
     """The end of a file."""
@@ -56,6 +66,24 @@ class Footer:
     @property
     def groups(self) -> list[Struct]:
         return list(self.fields[GROUPS][1][1])
+
+    def leaves(self) -> list[Leaf]:
+        """The columns of plain values, in their order."""
+        elements, found = self.fields[SCHEMA][1][1], []
+        above = [(elements[0][CHILDREN][1], 0, 0)]  # elements that are left in each, and the levels there
+        for element in elements[1:]:
+            while above[-1][0] == 0:
+                above.pop()
+            left, repetitions, definitions = above.pop()
+            above.append((left - 1, repetitions, definitions))
+            of = element.get(REPETITION, (I32, 0))[1]
+            repetitions, definitions = repetitions + (of == REPEATED), definitions + (of != REQUIRED)
+            below = element.get(CHILDREN, (I32, 0))[1]
+            if below:
+                above.append((below, repetitions, definitions))
+            else:
+                found.append(Leaf(repetitions, definitions, element[KIND][1]))
+        return found
 
     def leaf(self, position: int) -> tuple[int, int]:
         """The number of the chunk and of the schema element of a column of plain values, by its position."""
@@ -111,6 +139,30 @@ def chunks_of(group: Struct, footer: Footer, path: Path) -> list[Chunk]:
         return [_chunk(fields, footer, path) for fields in group[CHUNKS][1][1]]
     except (KeyError, TypeError, IndexError, AttributeError):  # no field, or one of another type
         raise ArgumentError(f"{path} cannot be read: its footer does not say where a column lies") from None
+
+
+def check_groups(footer: Footer, path: Path) -> None:
+    """Refuse row groups at whose metadata pyarrow, which looks at them for the check of a copy, would abort:
+    with other columns than the schema, or with counts of levels that the schema does not have."""
+    try:
+        leaves = footer.leaves()
+        sound = all(
+            len(group[CHUNKS][1][1]) == len(leaves) and all(map(_has_its_levels, group[CHUNKS][1][1], leaves))
+            for group in footer.groups
+        )
+    except (KeyError, TypeError, IndexError, AttributeError):  # no field, or one of another type
+        sound = False
+    if not sound:
+        raise ArgumentError(f"{path} cannot be read: its footer does not describe its columns")
+
+
+def _has_its_levels(fields: Struct, leaf: Leaf) -> bool:
+    """Whether the statistics of sizes of a chunk, if any, are of as many levels as its column has."""
+    sizes = fields[CHUNK][1].get(SIZES, (STRUCT, {}))[1]
+    counted = ((REPETITIONS, leaf.repetitions), (DEFINITIONS, leaf.definitions))
+    return (BYTES not in sizes or leaf.kind == BYTE_ARRAY) and all(
+        len(sizes.get(key, (LIST, (I64, [])))[1][1]) in (0, levels + 1) for key, levels in counted
+    )
 
 
 def _chunk(fields: Struct, footer: Footer, path: Path) -> Chunk:
