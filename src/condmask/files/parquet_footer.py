@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from condmask.errors import ArgumentError
 from condmask.files.arrow_schema import released_schema
+from condmask.files.parquet_format import is_sound
 from condmask.files.source_metadata import ARROW_SCHEMA, METADATA, released_notes, released_writer
 from condmask.files.thrift import BINARY, I32, I64, LIST, STRUCT, Struct, read_struct, write_struct
 
@@ -23,9 +24,8 @@ MAGIC, ENCRYPTED_MAGIC = b"PAR1", b"PARE"
 
 # FileMetaData, SchemaElement, RowGroup, ColumnChunk, ColumnMetaData, KeyValue, SortingColumn
 SCHEMA, ROWS, GROUPS, ENTRIES, WRITER, ORDERS, ENCRYPTION = 2, 3, 4, 5, 6, 7, 8
-KINDS = {SCHEMA: LIST, ROWS: I64, GROUPS: LIST, ENTRIES: LIST, WRITER: BINARY, ORDERS: LIST}
 KIND, REPETITION, CHILDREN = 1, 3, 5
-REQUIRED, REPEATED, BYTE_ARRAY = 0, 2, 6
+REQUIRED, OPTIONAL, REPEATED, BYTE_ARRAY = 0, 1, 2, 6
 OF_GROUPS = range(1, 8)
 CHUNKS, GROUP_SIZE, GROUP_ROWS, SORTING, GROUP_OFFSET, GROUP_COMPRESSED = OF_GROUPS[:6]
 OTHER_FILE, CHUNK_OFFSET, CHUNK, PAGE_INDEX, CRYPTO = 1, 2, 3, (4, 5, 6, 7), (8, 9)
@@ -76,8 +76,9 @@ class Footer:
                 above.pop()
             left, repetitions, definitions = above.pop()
             above.append((left - 1, repetitions, definitions))
-            of = element.get(REPETITION, (I32, 0))[1]
-            repetitions, definitions = repetitions + (of == REPEATED), definitions + (of != REQUIRED)
+            of = element.get(REPETITION, (I32, REQUIRED))[1]
+            repetitions += of == REPEATED
+            definitions += of in (OPTIONAL, REPEATED)
             below = element.get(CHILDREN, (I32, 0))[1]
             if below:
                 above.append((below, repetitions, definitions))
@@ -118,15 +119,11 @@ def read_footer(source: IO[bytes], path: Path) -> Footer:
         fields = read_struct(bytes(source.read(length)))
     except ValueError as error:
         raise ArgumentError(f"{path} cannot be read: {error}") from None
-    # a field of another type is passed over, as every reader does
-    footer = Footer(
-        {key: field for key, field in fields.items() if field[0] == KINDS.get(key, field[0])}, stop
-    )
-    if SCHEMA not in footer.fields or GROUPS not in footer.fields:
-        raise ArgumentError(f"{path} cannot be read: its footer has no schema or no row groups")
-    if ENCRYPTION in footer.fields:
+    if ENCRYPTION in fields:
         raise _encrypted(path)
-    return footer
+    if not is_sound(fields):
+        raise ArgumentError(f"{path} cannot be read: its footer is damaged")
+    return Footer(fields, stop)
 
 
 def _encrypted(path: Path) -> ArgumentError:

@@ -45,6 +45,8 @@ class _Reader:
         while (head := self.byte()) != 0:
             kind = head & 15
             last = last + (head >> 4) if head >> 4 else self.signed()
+            if last in fields:
+                raise ArgumentError(f"the footer has field {last} twice")
             fields[last] = kind, None if kind in (TRUE, FALSE) else self.value(kind, depth)
         return fields
 
