@@ -165,9 +165,8 @@ def _of_column(args: argparse.Namespace, release: Any, column: str, asked: Asked
 def _add_quantiles(groups: list[dict[str, Any]], estimate: Any, columns: list[str], asked: Asked) -> None:
     """The quantiles of groups that are whole strata; a warning where they are not."""
     for group in groups:
-        labels = group["group"] if isinstance(group["group"], list) else [group["group"]]
         try:
-            part = estimate.part(dict(zip(columns, labels, strict=True)))
+            part = estimate.part(dict(_labels(group, columns)))
         except ArgumentError:
             warn(
                 f"quantiles are not available by {' and '.join(columns)}, only for whole strata, within "
@@ -190,6 +189,12 @@ def _numbers(interval: Any) -> dict[str, float]:
 def _label(name: Any) -> str | list[str]:
     """The label of a group, or those of several columns, for JSON."""
     return [str(label) for label in name] if isinstance(name, tuple) else str(name)
+
+
+def _labels(group: dict[str, Any], columns: list[str]) -> list[tuple[str, str]]:
+    """The columns of a group, each with its label."""
+    labels = group["group"] if isinstance(group["group"], list) else [group["group"]]
+    return list(zip(columns, labels, strict=True))
 
 
 def _refuse_masked(schemes: Any, **named: list[str | None]) -> None:
@@ -234,9 +239,7 @@ def _table(result: dict[str, Any], groups: list[str] | None) -> str:
         rows.append((f"mean weighted by {result['weighted_mean']['weights']}", result["weighted_mean"]))
     mean = "weighted mean" if "weighted_mean" in result else "mean"
     for row in result.get("groups", []):
-        labels = row["group"] if isinstance(row["group"], list) else [row["group"]]
-        pairs = zip(groups or [], labels, strict=True)
-        where = ", ".join(f"{column} {label}" for column, label in pairs)
+        where = ", ".join(f"{column} {label}" for column, label in _labels(row, groups or []))
         rows.append((f"{mean}, {where}", row))
         rows += [(f"quantile {one['q']:g}, {where}", one) for one in row.get("quantiles", [])]
     rows += [(f"regression, {row['term']}", row) for row in result.get("regression", [])]

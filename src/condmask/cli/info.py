@@ -20,9 +20,9 @@ def run(args: argparse.Namespace) -> str:
     from pathlib import Path
 
     from condmask.files.formats import FILENAME
+    from condmask.files.note import strata_of
     from condmask.files.read import open_table
     from condmask.releases.read import read_release
-    from condmask.strata import names_of
 
     release = read_release(args.file)
     names = open_table(Path(args.file)).names
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> str:
         f"for statistics with other columns, {name} varies {ratio:.2f} times as much as without noise"
         for name, ratio in ratios.items()
     ]
-    strata = [name for name in names_of(next(iter(schemes.values())).strata) if name != FILENAME]
+    strata = strata_of(schemes)
     if strata:
         lines.append(f"quantiles are available by {' and '.join(strata)}, too: condmask estimate --group")
     return "\n".join([*lines, *([f"not masked: {clear}"] if clear else [])])

@@ -62,7 +62,11 @@ class Selection(ByName, Shared):
         """
         records = self._records_here("a part of them", "records")
         masked = records.z
-        chosen = self._labelled(rows) if isinstance(rows, Mapping) else _checks.array(rows, "rows", RULE)
+        chosen = (
+            self._labelled(rows, masked.size)
+            if isinstance(rows, Mapping)
+            else _checks.array(rows, "rows", RULE)
+        )
         if chosen.dtype != np.bool_ or chosen.shape != masked.shape:
             raise ArgumentError(
                 f"rows must be {RULE}, {masked.size} in all, or labels by column, got {_checks.shown(rows)}"
@@ -80,9 +84,8 @@ class Selection(ByName, Shared):
         part: Self = estimate(self.scheme, sample, records=kept, origin=self.origin)
         return part
 
-    def _labelled(self, labels: Mapping[str, Any]) -> np.ndarray:
-        """Which records have these labels, by column."""
-        n = self._records_here("a part of them", "records").z.size
+    def _labelled(self, labels: Mapping[str, Any], n: int) -> np.ndarray:
+        """Which of n records have these labels, by column."""
         chosen = np.ones(n, dtype=bool)
         for name, label in labels.items():
             code, found = frames.groups(self._by_name(name, "rows", labels=True), "rows", n)

@@ -1,5 +1,6 @@
 """The note that goes with a release, for analysts."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from condmask.estimates.origin import Origin
@@ -105,8 +106,7 @@ def written_note(name: str, released: Published, parts: int | None = None) -> st
     if mapped:
         columns, variable = ", ".join(f"`{column}`" for column in mapped), _variable(mapped[0])
         text += REVERSE_MAPPED.format(name=name, column=mapped[0], variable=variable, columns=columns)
-    scheme = next(iter(schemes.values()))
-    strata = [group for group in names_of(scheme.strata) if group != FILENAME]
+    strata = strata_of(schemes)
     if strata:
         groups, labels = (
             " and ".join(f"`{each}`" for each in strata),
@@ -115,6 +115,11 @@ def written_note(name: str, released: Published, parts: int | None = None) -> st
         variable = _variable((estimated or mapped)[0])
         text += OF_STRATA.format(groups=groups, variable=variable, labels=", ".join(labels))
     return text
+
+
+def strata_of(schemes: Mapping[str, Scheme]) -> list[str]:
+    """The columns within whose groups alone values were swapped; files of a folder have none."""
+    return [name for name in names_of(next(iter(schemes.values())).strata) if name != FILENAME]
 
 
 def _variable(column: str) -> str:
