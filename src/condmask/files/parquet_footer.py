@@ -147,7 +147,7 @@ def check_groups(footer: Footer, path: Path) -> None:
             len(group[CHUNKS][1][1]) == len(leaves) and all(map(_has_its_levels, group[CHUNKS][1][1], leaves))
             for group in footer.groups
         )
-    except (KeyError, TypeError, IndexError, AttributeError):  # no field, or one of another type
+    except (KeyError, IndexError):  # a group or column without its fields, or a schema without a root
         sound = False
     if not sound:
         raise ArgumentError(f"{path} cannot be read: its footer does not describe its columns")
@@ -220,9 +220,7 @@ def released_entries(
     keep: Collection[str],
 ) -> list[Struct]:  # fmt: skip
     """The metadata of the release, and what is kept of those of the source."""
-    nothing = BINARY, b""
-    pairs = [(entry[KEY][1], entry.get(TEXT, nothing)[1]) for entry in _entries(footer)]
-    texts = {key: text for key, text in pairs if isinstance(key, bytes) and isinstance(text, bytes)}
+    texts = {entry[KEY][1]: entry.get(TEXT, (BINARY, b""))[1] for entry in _entries(footer)}
     stored = texts.pop(ARROW_SCHEMA, None)
     texts = {**released_notes(texts, types, keep), METADATA: released}
     if stored is not None:
