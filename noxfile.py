@@ -46,7 +46,8 @@ def tests(session):
 def slow(session):
     """More cases and replications of what the tests show."""
     session.install("-e", ".[test]")
-    session.run("python", "-m", "pytest", "-n", "auto", "-m", "slow", *session.posargs, env=SETTINGS)
+    chosen = ["-m", "slow and not long", *session.posargs]  # of those that are long, too: -- -m long
+    session.run("python", "-m", "pytest", "-n", "auto", *chosen, env=SETTINGS)
 
 
 @nox.session

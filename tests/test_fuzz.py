@@ -6,7 +6,6 @@ import sys
 import numpy as np
 import pytest
 from hostile import broken
-from marks import rest_slow
 
 from fuzz import runner
 from fuzz.repeat import fault_of, shortest
@@ -76,7 +75,14 @@ def planted(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Atheris is for Linux")
-@pytest.mark.parametrize("kind", rest_slow(PLANTED))
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "crash",
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("leak", "wrong_error")),
+        *(pytest.param(kind, marks=pytest.mark.long) for kind in ("hang", "growth", "wrong_answer")),
+    ],
+)
 def test_the_runner_finds_a_fault_and_goes_on(planted, tmp_path, kind):
     pytest.importorskip("atheris")
     name = planted(kind)

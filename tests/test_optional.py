@@ -69,7 +69,7 @@ FILES = {"mask_file, text", "mask_file, parquet", "write", "read_column", "mask"
 NEEDS = {  # the extra that is named, by package and call
     "pyarrow": {**dict.fromkeys(FILES, "cli"), "decimals": "cli", "demo": "demo", "dask": "dask"},
     "matplotlib": {"a report": "plot", "a figure": "plot", "a figure of a comparison": "plot"},
-    "tqdm": {"progress": "cli", "mask": "cli", "a figure of a comparison": "cli"},
+    "tqdm": {"progress": "cli", "mask": "cli"},
     "shtab": {"completion": "cli"},
     "sklearn": {"thorough": "thorough", "the transformer": "sklearn"},
     "dask": {"dask": "dask"},

@@ -229,7 +229,7 @@ def test_what_another_system_lacks_is_not_needed(system, here, tmp_path):
     assert found == here
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("unaudited")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("module", "name"), USED, ids=[name for _, name in USED])

@@ -67,7 +67,7 @@ def test_forked_processes_draw_keys_of_their_own():
     assert len(set(run("-c", CHILDREN).split())) == 7
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_round_of_all_with_forked_and_started_processes():
     assert " 0 faults" in run("-m", "fuzz.threads", "--seconds", "0")
 

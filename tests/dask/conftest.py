@@ -5,10 +5,15 @@ import pytest
 
 @pytest.fixture(scope="session")
 def cluster():
+    import dask
+
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
-    ) as cluster:
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
+    # so long after a worker was lost, its place is given up if it is empty just then, were it by a later loss
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
+        distributed.LocalCluster(**options) as cluster,
+    ):
         yield cluster
 
 

@@ -35,7 +35,7 @@ KINDS = {
     "mapped strata": (REVERSE, "region", True),
     "logarithms": ({**REVERSE, "scale": "log"}, None, True),
 }
-QUICK = ("small", "codes", "mapped strata")  # the others say the same of other parameters
+QUICK = ("codes", "mapped strata")  # the others say the same of other parameters
 EACH = [pytest.param(kind, marks=() if kind in QUICK else pytest.mark.slow) for kind in KINDS]
 
 

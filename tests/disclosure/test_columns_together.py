@@ -152,6 +152,6 @@ def test_columns_that_are_merely_correlated_are_released():
     assert refused(range(4)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_of_two_hundred_tables_at_most_two_in_a_hundred_are_refused():
     assert len(refused(range(200))) <= 4

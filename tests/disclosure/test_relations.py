@@ -235,7 +235,7 @@ def test_nearly_equal_values_are_no_relation_up_to_rounding(seed):
     assert identities(table, masked) == []
 
 
-@pytest.mark.parametrize("seeds", marks.rest_slow([range(4), range(4, 200)]))
+@pytest.mark.parametrize("seeds", marks.rest_long([range(4), range(4, 200)]))
 def test_tables_without_a_relation_have_none(seeds):
     # none of the first 400 had one
     tables = (drawn(seed) for seed in seeds)

@@ -84,7 +84,7 @@ def test_records_without_a_value_do_not_count(small):
     assert found == pytest.approx(np.cov(x[there], W[there])[0, 1], rel=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_release_with_merged_and_crossed_strata_gives_an_unbiased_covariance():
     frame = pd.DataFrame({"a": A, "b": B, "w": W, "region": REGION, "sex": SEX})
     frame.loc[frame["w"] > 1.0, "b"] = np.nan

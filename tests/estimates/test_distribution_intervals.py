@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from marks import rest_slow
+from marks import rest_long, rest_slow
 from releases import masked_rows
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
@@ -56,9 +56,10 @@ SHARES = ndtr((POINTS + 0.5) / SD)
 ROUNDED = np.ceil(SD * ndtri(ALPHA) - 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("p", "noise", "donors"),
-    rest_slow([(0.3, "normal", "sample"), (0.6, "normal", "sample"), (0.6, "laplace", "permutation")]),
+    rest_long([(0.3, "normal", "sample"), (0.6, "normal", "sample"), (0.6, "laplace", "permutation")]),
 )
 def test_intervals_cover_as_often_as_they_say(p, noise, donors):
     # V/n alone covers .87 at p = .6 for the population, without D .96; V - Var h for sample donors .90

@@ -6,6 +6,7 @@ the normal approximation leaves at this n, of .95. Fewer than 100 looks, a false
 
 import numpy as np
 import pytest
+from marks import rest_long
 from releases import masked_rows
 from scipy.special import ndtr, ndtri
 
@@ -87,7 +88,7 @@ def amounts(step):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("p", "donors"), [(0.3, "sample"), (0.6, "permutation")])
+@pytest.mark.parametrize(("p", "donors"), rest_long([(0.3, "sample"), (0.6, "permutation")]))
 def test_intervals_cover_as_often_as_they_say(p, donors):
     # without D, V alone: the file's mean .99; for a permutation with D in place of Var h, .87
     scheme = cm.ConditionalMasking(p, 0.45, donors=donors, step=1 / 128)

@@ -10,7 +10,7 @@ from math import ceil
 
 import numpy as np
 import pytest
-from marks import rest_slow
+from marks import rest_long, rest_slow
 from releases import in_group
 
 import condmask as cm
@@ -84,7 +84,7 @@ def releases(rng, schemes, columns, pool, count):
     return found
 
 
-@pytest.mark.parametrize(("together", "donors", "pools"), rest_slow(CELLS))
+@pytest.mark.parametrize(("together", "donors", "pools"), rest_long(CELLS))
 def test_standard_errors_about_the_file(together, donors, pools):
     # The variances of 1500 releases are known to 4%, the mean of 100 estimated ones to its own standard
     # error; they are right to some 1% in pools of 200. Five standard errors are exceeded in one of 10^5

@@ -450,7 +450,7 @@ def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary,
     assert number > 10
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
 def test_a_kill_at_any_line_leaves_nothing_raw(source, tmp_path, temporary, sent):
     """Some lines of all that are run, by a fixed seed."""

@@ -32,7 +32,14 @@ from parquet_shapes import (  # noqa: E402
 pytestmark = pytest.mark.usefixtures("unaudited")
 
 CONVERTED = ["Arrow", "a frame"]
-SHAPES = [*CONVERTED, *FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)]
+SHAPES = [
+    *CONVERTED,
+    *FEW,
+    *(
+        pytest.param(name, marks=pytest.mark.long if number % 6 else pytest.mark.slow)
+        for number, name in enumerate(MORE)
+    ),
+]
 
 
 @pytest.fixture(scope="module", params=SHAPES)

@@ -232,6 +232,7 @@ def test_intervals_cover(n, p, donors):
     assert_level(hits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("donors", rest_slow(DONORS))
 def test_intervals_cover_with_strata(donors):
     # two strata cut on w, 1000 files; there the errors of an ordinary package are too large by far, since

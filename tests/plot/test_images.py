@@ -5,6 +5,7 @@
 
 import numpy as np
 import pytest
+from marks import rest_slow
 from pictures import FOLDER, PICTURES, drawn, stored
 
 # Root of the mean squared difference of greys, 0 to 255. matplotlib 3.9.4 and 3.11.2 differ by .14, which is
@@ -25,7 +26,7 @@ def test_a_picture_is_as_it_was(name):
     assert distance(drawn(name), stored(name)) <= TOLERANCE
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", rest_slow(PICTURES))
 def test_a_picture_without_a_part_of_it_is_another_one(name):
     """Each line, marker, bar and band in turn; of series without values there is nothing to miss."""
     count, seen = 1, 0

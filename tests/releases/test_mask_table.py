@@ -203,6 +203,7 @@ def mean_and_error(values):
     return np.mean(values), np.std(values) / np.sqrt(len(values))
 
 
+@pytest.mark.slow
 def test_a_covariance_knows_that_donors_were_drawn_within_patterns_of_missing_values():
     rng = np.random.default_rng(71)
     n = 80

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from marks import rest_slow
+from marks import rest_long
 
 import condmask as cm
 from condmask.clear_columns import ROWS
@@ -52,7 +52,7 @@ def test_a_table_and_a_file_are_refused_alike(tmp_path, n):
     assert "drop 'income'" in first[0]
 
 
-@pytest.mark.parametrize("suffix", rest_slow(["parquet", "arrow", "csv"]))
+@pytest.mark.parametrize("suffix", rest_long(["parquet", "arrow", "csv"]))
 def test_a_column_in_clear_is_seen_in_a_table_sorted_by_the_masked_one(tmp_path, suffix):
     n = 2 * ROWS + 1_000
     wage = np.sort(np.round(RNG.lognormal(8.0, 0.5, n)))

@@ -238,7 +238,7 @@ class Drawn:
     [
         (cm.Resampled(WAGE, YEARS), WAGE[YEARS > 12].mean() - WAGE[YEARS <= 12].mean()),
         (cm.NormalCopula((norm(0.0, 1.0), bernoulli(0.7)), 0.8), None),
-        (Drawn(), None),
+        pytest.param(Drawn(), None, marks=pytest.mark.slow),
     ],
 )
 def test_halves_by_a_discrete_variable_are_those_of_the_population(population, truth):
@@ -286,9 +286,8 @@ def test_a_moment_that_is_too_large_for_a_number_is_none(levels):
     scheme = cm.ConditionalMasking(0.6, 1e4)
     population = cm.Resampled(1e5 * np.arange(1.0, 30.0))
 
-    found = cm.simulate(
-        population, scheme, n=20, replications=3, moments=[70], rng=1, confidence_levels=levels
-    )
+    asked = {"moments": [70], "quantiles": [0.5], "confidence_levels": levels}
+    found = cm.simulate(population, scheme, n=20, replications=3, rng=1, **asked)
 
     figures = [row["bias"] for row in found.rows() if row["statistic"] == "moment 70"]
     assert figures
