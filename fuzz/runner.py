@@ -4,7 +4,6 @@ import hashlib
 import itertools
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 FOUND = ROOT / "build" / "fuzz"  # where inputs of faults are kept
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # files of inputs need no disk
+LATE = 120.0  # s that a worker may take beyond its time, to load and to end; no input takes so long
 MOST_FAULTS = 10  # of one target, of which hard ones cannot be passed over
 KINDS = {"timeout": "hang", "oom": "growth", "crash": "crash", "slow-unit": "slow"}
 
@@ -80,12 +80,17 @@ def _worker(target, seed, inputs, deadline, faults, found):
         folder = Path(name)
         (folder / "known").write_text("\n".join(fault.fault for fault in faults))
         (folder / "inputs").write_bytes(bytes(8))
-        words = [target, folder, seed, inputs, deadline - time.monotonic()]
+        seconds = deadline - time.monotonic()
         with (folder / "log").open("wb") as log:
-            code = _python("fuzz.worker", *words, temporary=folder, stdout=log, stderr=log).wait()
+            words = [target, folder, seed, inputs, seconds]
+            worker = _python("fuzz.worker", *words, temporary=folder, stdout=log, stderr=log)
+            try:
+                code = worker.wait(seconds + LATE)
+            except subprocess.TimeoutExpired:
+                worker.kill()
+                code = worker.wait()
         ran = int.from_bytes((folder / "inputs").read_bytes(), "little")
-        ended = code in (0, -signal.SIGALRM)  # libFuzzer's clock may ring once more when all is over
-        return ended, ran, None if ended else _fault(target, folder, code, found)
+        return code == 0, ran, None if code == 0 else _fault(target, folder, code, found)
 
 
 def _fault(target, folder, code, found):

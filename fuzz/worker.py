@@ -6,8 +6,10 @@ inputs, and a fault leaves ``fault`` and, from libFuzzer, the input.
 
 import json
 import mmap
+import os
 import struct
 import sys
+import time
 import traceback
 from pathlib import Path
 
@@ -21,10 +23,11 @@ LARGEST = 1 << 16  # bytes of an input
 
 
 class Reporting(Watched):
-    """A watched function that counts where the parent sees it, and says what went wrong."""
+    """A watched function that counts where the parent sees it, says what went wrong, and ends in time."""
 
-    def __init__(self, target, folder):
+    def __init__(self, target, folder, calls, seconds):
         super().__init__(target)
+        self.most, self.ends = calls, time.monotonic() + seconds
         self.known = {*(folder / "known").read_text().splitlines()}
         self.folder = folder
         with (folder / "inputs").open("r+b") as file:
@@ -40,6 +43,9 @@ class Reporting(Watched):
                 raise
         finally:
             struct.pack_into("<Q", self.counter, 0, self.inputs)
+        if self.calls == self.most or time.monotonic() >= self.ends:
+            # libFuzzer's way out waits for threads of pyarrow with the lock of Python that they wait for
+            os._exit(0)
 
 
 def of_engine(error):
@@ -60,8 +66,6 @@ def main(name, folder, seed, inputs, seconds):
         (folder / "tokens").write_text("".join(f'"{escaped(word)}"\n' for word in words))
         options = {
             "seed": seed,
-            "runs": inputs,
-            "max_total_time": max(1, round(float(seconds))),
             "timeout": HANGS,
             "rss_limit_mb": 4096,
             "max_len": LARGEST,
@@ -70,7 +74,8 @@ def main(name, folder, seed, inputs, seconds):
             "artifact_prefix": f"{folder}/saved-",
         }
         told = [f"-{option}={value}" for option, value in options.items()]
-        atheris.Setup([sys.argv[0], *told, str(folder / "seeds")], Reporting(target, folder))
+        reporting = Reporting(target, folder, int(inputs), float(seconds))
+        atheris.Setup([sys.argv[0], *told, str(folder / "seeds")], reporting)
         atheris.Fuzz()
 
 

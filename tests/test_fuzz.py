@@ -19,7 +19,14 @@ PLANTED = {  # what a target does with an input that has an "a" in it, and what 
     "wrong_error": ("{}['a']", "KeyError in wrong_error.py"),
     "wrong_answer": ("assert data != data", "AssertionError in wrong_answer.py"),
 }
-MODULE = "import os, time\nimport numpy as np\nKEPT = []\ndef one(data):\n    if b'a' in data:\n        "
+STUCK = {  # what holds up the end of a process: a thread that others wait for, and a clock that is not heard
+    "late": "pass\nimport ctypes\nend = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: time.sleep(1000))\n"
+    "ctypes.CDLL(None).__cxa_atexit(end, None, None)",
+    "deaf": "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])\n        time.sleep(1000)",
+}
+MODULE = (
+    "import os, signal, time\nimport numpy as np\nKEPT = []\ndef one(data):\n    if b'a' in data:\n        "
+)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -66,7 +73,8 @@ def planted(tmp_path, monkeypatch):
     def make(name):
         folder = tmp_path / "planted"
         folder.mkdir(exist_ok=True)
-        (folder / f"{name}.py").write_text(MODULE + PLANTED[name][0] + "\n")
+        code = STUCK[name] if name in STUCK else PLANTED[name][0]
+        (folder / f"{name}.py").write_text(f"{MODULE}{code}\n")
         return f"planted.{name}"
 
     yield make
@@ -96,6 +104,22 @@ def test_the_runner_finds_a_fault_and_goes_on(planted, tmp_path, kind):
     assert f"python -m fuzz {name} --repeat" in str(told[0])
     if kind not in ("crash", "leak"):
         assert result.inputs > 100
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Atheris is for Linux")
+def test_a_worker_ends_whatever_waits_at_its_end(planted, tmp_path):
+    pytest.importorskip("atheris")
+    name = planted("late")
+    (result,) = runner.fuzz([name], seconds=20.0, inputs=200, seed=1, workers=1, found=tmp_path / "found")
+    assert result == (name, 200, [])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Atheris is for Linux")
+def test_a_worker_that_does_not_end_is_no_success(planted, tmp_path, monkeypatch):
+    pytest.importorskip("atheris")
+    monkeypatch.setattr(runner, "LATE", 1.0)
+    with pytest.raises(RuntimeError, match="ended with -9"):
+        runner.fuzz([planted("deaf")], seconds=2.0, inputs=-1, seed=1, workers=1, found=tmp_path / "found")
 
 
 @pytest.mark.parametrize("kind", [kind for kind in PLANTED if kind != "leak"])
