@@ -168,7 +168,7 @@ class Scheme:
         )
 
     def risk(self, x: Any, d: Any) -> Any:
-        """The chance that a masked value lies within d of its record's true one, averaged over a file.
+        """The chance that a masked value is closer than d to its record's true one, averaged over a file.
 
         Parameters
         ----------
@@ -180,8 +180,8 @@ class Scheme:
         Returns
         -------
         float or ndarray of the shape of `d`
-            p times the share of pairs of records within d plus 1 - p times P(abs(Y) < d), exactly; p = 0 for
-            additive noise. Records without a value are left out.
+            p times the share of pairs of records closer than d plus 1 - p times P(abs(Y) < d), exactly; p = 0
+            for additive noise. Records without a value are left out.
         """
         distances = _checks.distances(d, "d")
         risks = interval_risk(np.sort(known(x, self.codes)), distances.ravel(), self._noise())

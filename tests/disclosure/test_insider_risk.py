@@ -155,6 +155,6 @@ def test_it_is_a_table():
 
     text = str(found).splitlines()
     assert "all others of a pool of 60;" in text[0]
-    assert text[1].split() == ["unknown", "exactly", "within", "0.1", "within", "0.5"]
+    assert text[1].split() == ["unknown", "exactly", "closer", "than", "0.1", "closer", "than", "0.5"]
     assert len(text) == 2 + len(found.unknown) == 2 + len(found.to_frame())
     assert repr(found) == "InsiderRisk(n=60, d=(0.1, 0.5), unknown=(1, 2, 5, 6, 20, 30))"

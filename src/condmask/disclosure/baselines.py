@@ -3,7 +3,7 @@ r"""Attackers who need no law of the data: they guess the masked value itself, t
 P(|tau - X_i| < d), averaged over the records of a file and over the masking of it:
 
     tau = Z_i       p times the share of pairs nearer than d, plus (1 - p) P(|Y| < d)
-    tau = mean Z    the share of records within d of it; it varies little, about the mean of the masked values
+    tau = mean Z    the share of records nearer than d; it varies little, about the mean of the masked values
     constant        the largest share of records that an interval of width 2 d holds
 """
 

@@ -132,7 +132,7 @@ class CredibleWindows:
         return share
 
     def risk(self, most: int, folds: int) -> np.ndarray:
-        """The share of records within d of the guess, for each width, over the first folds."""
+        """The share of records closer than d to the guess, for each width, over the first folds."""
         p, total = self.folded.law.p, np.zeros(self.wide.size)
         weight = 0.0
         for k in [k for k in range(len(self.table)) if self.table[k].any()][:folds]:

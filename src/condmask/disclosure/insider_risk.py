@@ -88,7 +88,7 @@ class InsiderRisk:
         lines = [
             f"Share of the unknown values that an insider finds out who knows all others of a pool of "
             f"{self.n:,}; in brackets, with additive noise",
-            line(f"{'unknown':>10}", ("exactly", *(f"within {d:g}" for d in self.d)), head=10, width=16),
+            line(f"{'unknown':>10}", ("exactly", *(f"closer than {d:g}" for d in self.d)), head=10, width=20),
         ]
         for i, k in enumerate(self.unknown):
             reversed_, additive = (
@@ -96,7 +96,7 @@ class InsiderRisk:
                 (self.additive_exact[i], *self.additive_within[i]),
             )
             cells = (f"{a:.2f} ({b:.2f})" for a, b in zip(reversed_, additive, strict=True))
-            lines.append(line(f"{k:>10,}", cells, head=10, width=16))
+            lines.append(line(f"{k:>10,}", cells, head=10, width=20))
         return "\n".join(lines)
 
 

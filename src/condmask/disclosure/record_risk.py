@@ -32,7 +32,7 @@ class RecordRisk:
     guess : ndarray of shape (records,)
         The guess: the middle of the attacker's interval of width 2 d.
     posterior : ndarray of shape (records,)
-        How sure the attacker is that the original lies within d of the guess.
+        How sure the attacker is that the original is closer than d to the guess.
     hit : ndarray of bool
         Whether it does.
     swap_posterior : ndarray of shape (records,)

@@ -154,7 +154,7 @@ class Risk:
             )
             lines += [
                 "",
-                "the most exposed record: the chance that its released value is within d of its own is "
+                "the most exposed record: the chance that its released value is closer than d to its own is "
                 f"{exposed}",
             ]
         if self.verbatim is not None:

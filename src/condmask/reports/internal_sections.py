@@ -101,7 +101,7 @@ def risk_section(view: ReleaseView, name: str, original: OriginalColumn) -> Html
             lifts.append([label, *(f"{value:.2f}" for value in risk.lift[attacker])])
     if risk.most_exposed is not None:
         shares.append(["the masked value of the most exposed record", *map(share, risk.most_exposed)])
-    head = ["attacker", *(f"within {distance}" for distance in distances)]
+    head = ["attacker", *(f"closer than {distance}" for distance in distances)]
     caption = html.join([
         "Share of the records whose ", html.name(name),
         " an attacker guesses closer than a distance, with its 95% interval",
@@ -199,7 +199,7 @@ def insider_table(view: ReleaseView, name: str, insiders: InsiderRisk) -> Html:
         f"knows most values of a group of {insiders.n:,} records; in brackets, had noise been released "
         "instead",
     ])  # fmt: skip
-    head = ["knows", "exactly", *(f"within {view.with_unit(name, number_text(d))}" for d in insiders.d)]
+    head = ["knows", "exactly", *(f"closer than {view.with_unit(name, number_text(d))}" for d in insiders.d)]
     return html.table(caption, head, rows)
 
 

@@ -55,7 +55,7 @@ class MultiplicativeNoise(Scheme):
             return np.asarray(x * np.exp(center + spread * stream.standard_normal(x.shape)))
 
     def risk(self, x: Any, d: Any) -> Any:
-        """The chance that a masked value lies within d of its record's true one: P(abs(E - 1) < d / abs(X)).
+        """The chance that a masked value is closer than d to its true one: P(abs(E - 1) < d / abs(X)).
 
         Parameters
         ----------

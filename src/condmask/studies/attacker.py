@@ -44,7 +44,7 @@ class FittedAttacker:
         self.originals = np.repeat(self.x[0], rows)
 
     def constant(self) -> float:
-        """The share of records within d of the best constant guess."""
+        """The share of records closer than d to the best constant guess."""
         return float(fullest_windows(*distinct(self.x[0]), np.array([self.width])).share[0])
 
     def risk(self, scheme: Scheme, stream: np.random.Generator) -> float:

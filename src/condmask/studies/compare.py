@@ -121,8 +121,8 @@ class MethodComparison:
             table.append([row["method"], row["estimator"], *(_cell(row[name]) for name in head)])
         first, second, *widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
         lines = [
-            f"{self.records:,} records, {self.replications} maskings; the best attacker gets within "
-            f"{self.d:g} of the value of {self.risk:.3f} of them; errors of one masking of this file"
+            f"{self.records:,} records, {self.replications} maskings; the best attacker gets closer than "
+            f"{self.d:g} to the value of {self.risk:.3f} of them; errors of one masking of this file"
         ]
         lines += [
             "  ".join([row[0].ljust(first), row[1].ljust(second), *map(str.rjust, row[2:], widths)]).rstrip()
@@ -154,7 +154,7 @@ def compare(
         With or without `reverse_mapping`. The others are tuned to its risk. Its missing codes are left
         out of both columns; values that look like codes must be declared.
     d : float
-        A guess within d of the true value is a disclosure, in the units of the data.
+        A guess closer than d to the true value is a disclosure, in the units of the data.
     other : array_like of shape (n,), optional
         A column that is not masked; data shuffling needs it.
     replications : int
@@ -174,8 +174,8 @@ def compare(
     Raises
     ------
     ValueError
-        If every record is within d of the best guess, so that nothing can be tuned, there are fewer than 10
-        records, or values look like missing codes that the scheme does not declare.
+        If every record is closer than d to the best guess, so that nothing can be tuned, there are fewer
+        than 10 records, or values look like missing codes that the scheme does not declare.
 
     Notes
     -----

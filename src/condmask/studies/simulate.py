@@ -81,8 +81,8 @@ def simulate(
     moments : sequence of int
         Orders of raw moments besides mean and standard deviation.
     risk_distances : array_like
-        Distances d. Reported is the share of records whose value lies within d of a guess: Z_i, and the mean
-        of Z.
+        Distances d. Reported is the share of records whose value is closer than d to a guess: Z_i, and the
+        mean of Z.
     confidence_levels : array_like
         Levels at which the intervals of every statistic are tested: the share that covers, and the mean
         length, for the population (if it knows the truth) and for each sample as the file.
