@@ -18,6 +18,7 @@ from condmask.errors import ArgumentError
 
 TRIED = 1 << 13  # masked records that are linked
 MOST_NEAR, TOGETHER = 10_000, 1 << 20  # originals near a masked record, and near several at a time
+LEAF = 64  # originals in a leaf of the tree, which has few nodes then, and is built as fast
 SLACK = 1e-9  # of a distance, within which two are the same
 
 
@@ -136,7 +137,7 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
     at = np.flatnonzero(present)[rows]
     released = np.column_stack([values[at] for values in after]) / spread
     most = min(max(numbers), n)
-    tree = answering(cKDTree, original)
+    tree = answering(cKDTree, original, leafsize=LEAF)
     distance = np.sqrt(np.sum((released - original[rows]) ** 2, axis=1))
     slack = SLACK * (distance + 1.0)
     nearer, equal = np.empty((2, rows.size), dtype=np.int64)

@@ -24,7 +24,7 @@ NUMBERS = (8, 16, 64, 256)  # of neighbours that are tried
 MOST_COLUMNS = 16  # that are tried one by one
 NODES, WEIGHTS = np.array([-1.7320508, 0.0, 1.7320508]), np.array([1.0, 4.0, 1.0]) / 6.0  # of a normal law
 KNOWN = 1 << 19  # records, among which neighbours are sought
-CHUNK, TOGETHER = 1 << 20, 1 << 10  # points, and records whose neighbours are sought, at a time
+CHUNK, TOGETHER = 1 << 18, 1 << 10  # points, and records whose neighbours are sought, at a time
 # Equal records, those of one label say, would share a leaf of the tree and be searched one by one: 10 s for
 # two labels in a million records. So they are kept apart, by far less than unequal values are.
 TIES, GOLDEN = 1e-6, 0.6180339887498949

@@ -10,6 +10,7 @@ from condmask import frames
 from condmask._blocks import Workers
 from condmask._digits import number
 from condmask._once import once
+from condmask._scratch import joined
 from condmask._warn import heard
 from condmask.clear_columns import Clear, columns_in_clear
 from condmask.errors import ArgumentTypeError
@@ -194,10 +195,9 @@ class ReleaseView:
 def numeric(table: Table, name: str) -> np.ndarray | None:
     """A column of numbers as float64; None where it holds something else."""
     try:
-        parts = [part.numbers[name][0].astype(np.float64) for part in table.parts([name])]
+        return joined(part.numbers[name][0].astype(np.float64) for part in table.parts([name]))
     except (TypeError, ValueError):
         return None
-    return np.concatenate(parts) if parts else np.empty(0)
 
 
 def digest(path: Path) -> str:
