@@ -50,4 +50,4 @@ def test_two_quotes_are_one_in_quotes_alone(tmp_path):
     table = open_table(tmp_path / "a.csv")
     assert labels_of_column(table, "t").tolist() == [row[0] for row in rows]
     parts = list(table.records())
-    assert decoded(parts[0].fields(0), table.dialect.decode) == [row[0] for row in rows]
+    assert decoded(parts[0].fields(0), table.dialect.encoding) == [row[0] for row in rows]

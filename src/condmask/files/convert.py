@@ -205,7 +205,8 @@ def _texts_of_pyarrow(table: CsvFile, block: int) -> Iterator[Any]:
 
 def _texts_of_records(table: CsvFile) -> Iterator[Any]:
     for part in table.records():
-        texts = (decoded(part.fields(k), table.dialect.decode) for k in range(len(table.names)))
+        encoding = working(table.dialect.encoding)
+        texts = (decoded(part.fields(k), encoding) for k in range(len(table.names)))
         columns = [pa.array(column, pa.string()) for column in texts]
         yield pa.RecordBatch.from_arrays(columns, names=table.names)
 

@@ -3,7 +3,6 @@
 import contextlib
 import json
 from collections.abc import Collection, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from condmask.files.csv_scan import Fields, Records, Stretch, Stretches, find, l
 from condmask.files.csv_texts import as_bytes, decoded, texts_of, undoubled
 from condmask.files.formats import Part, Rows, Sample
 from condmask.files.metadata import read_beside, sidecar
-from condmask.files.recoding import compressed_writer
+from condmask.files.recoding import compressed_writer, working
 from condmask.kernels.csv_scan import AFTER_QUOTE, splice
 
 FIRST = 1_000  # records that tell the decimal mark of a column of whole numbers
@@ -160,15 +159,9 @@ class CsvFile:
             marks = np.bitwise_or.reduce([marks for _, marks in read])
             if decimal is not None or not (marks & DOT and marks & COMMA):
                 return np.concatenate([values for values, _ in read])
-        decode = partial(self.dialect.decode, errors="backslashreplace")
-        texts = [
-            None if field in self._words else text
-            for fields in fields_of_all
-            for field, text in zip(
-                fields.at(np.arange(fields.starts.size)), decoded(fields, decode), strict=True
-            )
-        ]
-        return np.array(texts, dtype=object)
+        encoding = working(self.dialect.encoding)
+        texts = (decoded(fields, encoding, "backslashreplace", self._words) for fields in fields_of_all)
+        return np.array(list(chain.from_iterable(texts)), dtype=object)
 
     def records(self) -> Iterator[Records]:
         """Runs of whole records, with the fields of all columns."""

@@ -164,9 +164,9 @@ class Dialect(NamedTuple):
             parts.append(f"missing values {', '.join(map(repr, self.na))}")
         return ", ".join(parts)
 
-    def decode(self, field: bytes, errors: str = "strict") -> str:
+    def decode(self, field: bytes) -> str:
         """The bytes of a field as text; what stood in quotes has its own quotes twice, still."""
-        return field.decode(working(self.encoding), errors)
+        return field.decode(working(self.encoding))
 
     def encode(self, text: str) -> bytes:
         """A text as it would stand in a field."""

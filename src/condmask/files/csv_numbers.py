@@ -47,8 +47,8 @@ class Words:
         self._words = {word.encode() for word in BUILT_IN} | set(words)
         self.texts = as_texts(sorted(self._words))
 
-    def __contains__(self, field: bytes) -> bool:
-        return field.strip() in self._words
+    def __contains__(self, field: object) -> bool:
+        return isinstance(field, bytes) and field.strip() in self._words
 
 
 class _Present(NamedTuple):

@@ -4,7 +4,7 @@ What would import pandas (Arrow's scalars, and arrays of Python's and NumPy's ob
 that takes a third of a second.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Container, Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -21,11 +21,16 @@ def texts_of(fields: Fields) -> pa.LargeStringArray:
     return some(_between(bounds, fields.text), np.arange(0, bounds.size - 1, 2))
 
 
-def decoded(fields: Fields, decode: Callable[[bytes], str]) -> list[str]:
-    """The fields as texts. In quotes, two are one."""
-    texts = map(decode, fields.at(np.arange(fields.starts.size)))
-    pairs = zip(texts, fields.quoted.tolist(), strict=True)
-    return [text.replace('""', '"') if quoted else text for text, quoted in pairs]
+def decoded(
+    fields: Fields, encoding: str, errors: str = "strict", missing: Container[bytes] = ()
+) -> list[str | None]:
+    """The fields as texts, None for those that say that a value is missing. In quotes, two are one."""
+    words = fields.at(np.arange(fields.starts.size))
+    texts = [None if word in missing else word.decode(encoding, errors) for word in words]
+    for k in np.flatnonzero(fields.quoted).tolist():
+        text = texts[k]
+        texts[k] = None if text is None else text.replace('""', '"')
+    return texts
 
 
 def undoubled(code: np.ndarray, distinct: list[str], fields: Fields) -> tuple[np.ndarray, list[str]]:
