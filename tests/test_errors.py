@@ -726,6 +726,11 @@ ESTIMATE = [
         ValueError,
         "other must have 2 replicates, as z has, got 3",
     ),
+    Row(
+        lambda: estimate().covariance(np.empty((0, 10))),
+        ValueError,
+        "other must have 1 replicates, as z has, got 0",
+    ),
     Row(lambda: estimate().correlation(estimate()), ValueError, NOT_TOGETHER + "None and None"),
     Row(
         lambda: estimate(group="a").correlation(estimate(group="b")), ValueError, NOT_TOGETHER + "'a' and 'b'"

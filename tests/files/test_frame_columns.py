@@ -54,6 +54,18 @@ def test_decimals_of_a_frame_are_released_as_those_of_a_file(tmp_path, kind, sch
         assert release.data.index.equals(frame.index)
 
 
+@pytest.mark.parametrize("kind", ["polars", "pandas, objects"])
+def test_a_column_of_decimals_needs_no_name(kind):
+    frame, names = FRAMES[kind](), ["", "other"]
+    frame.columns = names
+    release = cm.mask_table(frame, {"": SCHEMES["cents"]}, rng=1, nan_policy="omit")
+    arrow = TABLE.rename_columns(names)
+    expected = cm.mask_table(arrow, {"": SCHEMES["cents"]}, rng=1, nan_policy="omit").data
+
+    assert list(release.data.columns) == names
+    assert release.data[""].to_list() == expected[""].to_pylist()
+
+
 def test_a_missing_code_among_decimals_becomes_a_null():
     codes = pa.table({"x": pa.array([Decimal("-9.00"), *AMOUNTS[1:9] * 5], pa.decimal128(18, 2))})
     scheme = cm.ConditionalMasking(0.6, 3e5, decimals=2, missing=-9, missing_as="null")

@@ -84,7 +84,7 @@ def _rows(argument: Any) -> Any:
 def check_replicates(argument: Any, name: str, count: int) -> None:
     """Refuse a wrong number of estimates or rows; one row may serve all replicates."""
     rows = _rows(argument)
-    if rows is not None and len(rows) != count and (len(rows) > 1 or hasattr(argument, "_replicates")):
+    if rows is not None and len(rows) != count and (len(rows) != 1 or hasattr(argument, "_replicates")):
         raise ArgumentError(f"{name} must have {count} replicates, as z has, got {len(rows)}")
 
 

@@ -32,7 +32,9 @@ def _decimals(values: Any, name: str) -> frames.Column:
         places = decimals_of(z)
         dtype = released_type(original.type, kind, places)
         masked = released(z, original, dtype, name, decimals=places, nulls=nulls is not None)
-        column = nw.from_arrow(pa.table({name: masked}), backend=series.implementation)[name].to_native()
+        # polars gives a column without a name one of its own
+        made = nw.from_arrow(pa.table({"column": masked}), backend=series.implementation)["column"]
+        column = made.alias(name).to_native()
         if hasattr(column, "index") and not callable(column.index):  # pandas and its like
             if hasattr(values.dtype, "pyarrow_dtype"):
                 column = column.astype(type(values.dtype)(dtype))
