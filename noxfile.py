@@ -78,7 +78,9 @@ def bounds(session):
     """Kernels never reach outside their arrays: arguments go to pytest in place of the kernels' tests."""
     session.install("-e", ".[test]")
     chosen = session.posargs or ["tests/kernels"]
-    session.run("python", "-m", "pytest", "-n", "auto", *chosen, env=SETTINGS | {"NUMBA_BOUNDSCHECK": "1"})
+    # apart from machine code without checks, of which numba's cache does not tell it
+    settings = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(HERE / "build" / "bounds")}
+    session.run("python", "-m", "pytest", "-n", "auto", *chosen, env=SETTINGS | settings)
 
 
 @nox.session

@@ -66,8 +66,7 @@ def prepare(folder):
 
 
 def seconds(arguments, folder, cache):
-    environment = {name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    environment["XDG_CACHE_HOME"] = str(Path(folder) / cache)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(Path(folder) / cache)}
     start = time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", "condmask", *arguments],

@@ -46,14 +46,10 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
         "_blocks",
         "_checks",
         "_digits",
-        "_interrupts",
         "_jit",
-        "_kernel_cache",
         "_log",
-        "_once",
         "_optional",
         "_randomness",
-        "_scratch",
         "_state",
         "_warn",
     },
@@ -67,7 +63,6 @@ THROUGH_OTHERS = {
     "arrow_nesting",
     "checks",
     "grids",
-    "kernel_cache",
     "log",
     "state",
     "cli.paper",
@@ -270,7 +265,6 @@ def test_a_source_file_has_at_most_500_lines(path):
 # exceptions that are no refusals: what Python asks of a mapping or a module, what is abstract, an interrupt
 ALLOWED = {"AttributeError", "IndexError", "KeyError", "KeyboardInterrupt", "NotImplementedError"}
 WITHIN = {  # raised and caught within the package
-    "_kernel_cache": {"FileNotFoundError"},
     "engines.mapping_law": {"FloatingPointError"},
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask import _blocks, _scratch, donor_pools, frames, strata
+from condmask import _blocks, donor_pools, frames, strata
 from condmask._blocks import ordered_map
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.engines.counting import by_value
@@ -132,10 +132,8 @@ def of_attackers(x):
 
 
 @pytest.mark.filterwarnings("ignore::condmask.EstimateWarning")
-@pytest.mark.parametrize("large", [_scratch.LARGE, 64])
-def test_columns_block_by_block_are_as_they_are_whole(large, monkeypatch):
+def test_columns_block_by_block_are_as_they_are_whole(monkeypatch):
     whole, cut = list(of_columns()), _blocks.blocks
-    monkeypatch.setattr(_scratch, "LARGE", large)
     monkeypatch.setattr(strata, "SMALL_TABLE", 0)
     for name, module in list(sys.modules.items()):
         drawn = name == "condmask.disclosure.simulated_maps"  # by blocks

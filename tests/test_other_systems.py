@@ -22,7 +22,6 @@ import pytest
 from marks import rest_slow
 
 import condmask as cm
-from condmask import _scratch
 from condmask.cli import main
 
 RNG = np.random.default_rng(1)
@@ -203,10 +202,9 @@ def here(tmp_path_factory):
 
 
 def done(folder, patch):
-    """The work in a folder, by way of temporary files, with warnings off."""
+    """The work in a folder, with warnings off."""
     said = io.StringIO()
     patch.setattr(sys, "stdout", said)
-    patch.setattr(_scratch, "LARGE", 1000)
     patch.setenv("XDG_STATE_HOME", str(folder / "state"))
 
     def since():

@@ -1,7 +1,6 @@
 """Peak memory of masking a large Parquet file: ``python benchmarks/versus/files_memory.py``, Linux.
 
-Anonymous memory is what the process holds for itself, interpreter and libraries included; the column and the
-labels of strata are in temporary files, mapped into memory, and not in it.
+Anonymous memory is what the process holds for itself, interpreter and libraries included.
 """
 
 import gc

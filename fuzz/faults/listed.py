@@ -13,8 +13,7 @@ SOURCE = Path("src/condmask")
 class Fault(NamedTuple):
     """A piece of text that stands once in a file, and what takes its place.
 
-    `tests` are tried first, and `explained` says why none has to notice. Kernels run as plain Python unless
-    `compiled`, which takes a minute more.
+    `tests` are tried first, and `explained` says why none has to notice. Kernels run as plain Python.
     """
 
     room: str
@@ -24,7 +23,6 @@ class Fault(NamedTuple):
     why: str
     tests: tuple[str, ...] = ()
     explained: str = ""
-    compiled: bool = False
 
     @property
     def path(self):
@@ -34,10 +32,7 @@ class Fault(NamedTuple):
     @property
     def settings(self):
         """What the tests find in their environment."""
-        if not self.file.startswith("kernels/"):
-            return {}
-        # machine code of faults is not kept beside that of the checkout
-        return {"CONDMASK_CACHE": "0"} if self.compiled else {"NUMBA_DISABLE_JIT": "1"}
+        return {"NUMBA_DISABLE_JIT": "1"} if self.file.startswith("kernels/") else {}
 
     @property
     def name(self):

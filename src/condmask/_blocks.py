@@ -73,6 +73,12 @@ def _help(function: Callable[[Any], Any], ahead: deque[tuple[Any, Future[Any]]])
             ahead[k] = task, done
 
 
+def joined(parts: Iterable[np.ndarray]) -> np.ndarray:
+    """Arrays one after the other, of which there may be none."""
+    held = list(parts)
+    return np.concatenate(held) if held else np.empty(0)
+
+
 def evenly_spaced(n: int, most: int) -> np.ndarray:
     """Evenly spaced ones of n rows, all where there are no more than ``most``."""
     if n <= most:

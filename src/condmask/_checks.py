@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import blocks
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 
@@ -356,7 +355,7 @@ def column(
         exact_integers(given, name)
     column = given
     if given.dtype != np.float64 or not given.flags.c_contiguous:
-        column = _scratch.empty(given.shape)
+        column = np.empty(given.shape)
         column[...] = given
     if finite:
         no_infinities(column, name)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks, _scratch
+from condmask import _checks
 from condmask._blocks import blocks
 from condmask.errors import ArgumentError
 from condmask.frames import Labels
@@ -30,7 +30,7 @@ class Pools(NamedTuple):
     def leaders(self) -> np.ndarray:
         """The first row of each record's pool, whatever the pools are called; -1 for a record in none."""
         first = np.append(self.order[np.minimum(self.first, self.order.size - 1)].astype(np.int64), -1)
-        leaders = _scratch.empty(self.pool.size, np.int64)
+        leaders = np.empty(self.pool.size, np.int64)
         for start, stop in blocks(leaders.size):
             leaders[start:stop] = first[self.pool[start:stop]]
         return leaders
@@ -47,7 +47,7 @@ def make_pools(code: np.ndarray, present: np.ndarray | None) -> Pools:
 def of_present(code: np.ndarray, present: np.ndarray) -> np.ndarray:
     """The numbers of the ``present`` rows, -1 for others."""
     kind = index_type(code.size)
-    numbers = _scratch.empty(code.size, kind)
+    numbers = np.empty(code.size, kind)
     for start, stop in blocks(code.size):
         numbers[start:stop] = np.where(present[start:stop], code[start:stop].astype(kind), kind(-1))
     return numbers
@@ -79,7 +79,7 @@ def donor_pools(
 
 def present_values(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
     """Where records have a value in any column; and where in each, if that differs and parts the donors."""
-    present, *masks = (_scratch.empty(columns[0].size, bool) for _ in range(1 + len(columns)))
+    present, *masks = (np.empty(columns[0].size, bool) for _ in range(1 + len(columns)))
     alike = True
     for start, stop in blocks(present.size):
         for column, mask in zip(columns, masks, strict=True):

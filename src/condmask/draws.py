@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import BLOCK, Workers, blocks, ordered_map
 from condmask._randomness import COIN, DONOR, NOISE, Key, words
 from condmask.donor_pools import Pools
@@ -53,7 +52,7 @@ def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> tuple
     A pool with a single swapped row keeps its donor by eq. (1): its own value would be the release.
     """
     kind = index_type(n)
-    rows, drawn, m = _scratch.empty(n, kind), _scratch.empty(n, np.uint64), 0
+    rows, drawn, m = np.empty(n, kind), np.empty(n, np.uint64), 0
     before = np.empty(-(-n // BLOCK), dtype=np.int64)
     for block in range(before.size):
         start, before[block] = block * BLOCK, m
@@ -62,7 +61,7 @@ def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> tuple
         rows[part] = swapped + start
         drawn[part] = words(key.stream(block, DONOR), swapped.size)
     rows, drawn = rows[:m], drawn[:m]
-    donors = _scratch.empty(m, kind)
+    donors = np.empty(m, kind)
     donors[:] = -1
     first, last = np.full((2, 1 if pools is None else pools.size.size), -1)
     for order in in_order(drawn):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks, _scratch
+from condmask import _checks
 from condmask._blocks import blocks
 from condmask._optional import optional
 from condmask.arrow_memory import sound
@@ -388,7 +388,7 @@ def ranked(column: Labels) -> tuple[np.ndarray, list[Any]]:
     order = sorted(present, key=lambda k: _sortable(column.distinct[k]))
     rank = np.full(len(column.distinct) + 1, -1, dtype=column.code.dtype)
     rank[order] = np.arange(len(order))
-    code = _scratch.empty(column.code.size, column.code.dtype)
+    code = np.empty(column.code.size, column.code.dtype)
     for start, stop in blocks(code.size):
         code[start:stop] = rank[column.code[start:stop]]
     return code, [column.distinct[k] for k in order]

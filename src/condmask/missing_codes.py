@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from condmask import _checks, _scratch
+from condmask import _checks
 from condmask._blocks import blocks
 from condmask.errors import ArgumentError
 from condmask.law import Law
@@ -56,7 +56,7 @@ def without_codes(
     """The column with NaN for its codes, block by block."""
     if not codes:
         return x
-    out = x if in_place else _scratch.empty(x.shape, x.dtype)
+    out = x if in_place else np.empty(x.shape, x.dtype)
     if not in_place:
         out[:] = x
     flat = out.reshape(-1)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks, _scratch, frames
+from condmask import _checks, frames
 from condmask._blocks import blocks
 from condmask.errors import ArgumentError
 from condmask.frames import Labels
@@ -88,16 +88,16 @@ def _crossed(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
     times = int(b.max()) + 1
     size = (int(a.max()) + 1) * times  # both count from 0 to less than n, so that it fits
     parts = [slice(start, stop) for start, stop in blocks(n)]
-    code = _scratch.empty(n, index_type(n))
+    code = np.empty(n, index_type(n))
     if size > max(SMALL_TABLE, n):
-        pairs = _scratch.empty(n, np.int64)
+        pairs = np.empty(n, np.int64)
         for part in parts:
             pairs[part] = a[part].astype(np.int64) * times + b[part]
         distinct = _distinct(pairs)
         for part in parts:
             code[part] = np.searchsorted(distinct, a[part].astype(np.int64) * times + b[part])
         return code
-    number = _scratch.empty(size, code.dtype)
+    number = np.empty(size, code.dtype)
     number[:] = 0
     for part in parts:
         number[a[part].astype(np.int64) * times + b[part]] = 1
@@ -112,7 +112,7 @@ def _distinct(numbers: np.ndarray) -> np.ndarray:
     numbers.sort()
     first = np.ones(numbers.size, dtype=bool)
     np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
-    return _scratch.selected(numbers, first)
+    return numbers[first]
 
 
 def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) -> np.ndarray:
@@ -135,7 +135,7 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
         if pattern is not None:
             of[part] = pattern[start:stop]
     pool = pooled(size, of)
-    together = _scratch.empty(code.size, index_type(code.size))
+    together = np.empty(code.size, index_type(code.size))
     for start, stop in blocks(code.size):
         together[start:stop] = pool[code[start:stop]]
     return together
@@ -158,7 +158,7 @@ def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows by stratum, in each in their order, and how many each has; codes below 0 are none."""
     size = np.zeros(int(code.max(initial=-1)) + 1, dtype=np.int64)
     counting_sort.count(code, size)
-    order = _scratch.empty(int(size.sum()), index_type(code.size))
+    order = np.empty(int(size.sum()), index_type(code.size))
     counting_sort.sort(code, np.cumsum(size) - size, order)
     return order, size
 
@@ -175,7 +175,7 @@ def values_by_pool(x: np.ndarray, pool: np.ndarray | None) -> Iterator[tuple[Any
     if pool is None and not np.isnan(x.min()):
         yield slice(None), x
         return
-    code = _scratch.empty(x.size, index_type(x.size))
+    code = np.empty(x.size, index_type(x.size))
     for start, stop in blocks(x.size):
         part = 0 if pool is None else pool[start:stop]
         code[start:stop] = np.where(np.isnan(x[start:stop]), -1, part)
@@ -187,6 +187,6 @@ def values_by_pool(x: np.ndarray, pool: np.ndarray | None) -> Iterator[tuple[Any
 
 def taken(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The values of some rows."""
-    values = _scratch.empty(rows.size, x.dtype)
+    values = np.empty(rows.size, x.dtype)
     range_partition.take(x, rows, values)
     return values

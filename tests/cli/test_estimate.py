@@ -11,9 +11,9 @@ import pytest
 from command_line import MASK, answer
 
 import condmask as cm
-from condmask import _scratch
 from condmask.cli import estimate
 from condmask.files.read import read_column
+from condmask.releases import file_columns
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -204,7 +204,7 @@ def test_large_files_are_estimated_in_batches(run, masked, monkeypatch):
     options = ("estimate", masked, "-c", "income", "--cdf", "900", "--other", "educ", "--json")
     options += ("--group", "region")
     whole = answer(run(*options))
-    monkeypatch.setattr(_scratch, "LARGE", 1000)
+    monkeypatch.setattr(file_columns, "LARGE", 1000)
     assert answer(run(*options)) == whole
 
 

@@ -5,14 +5,10 @@ Oracles: the system, which kills whoever looks at a map of bytes that are gone, 
 
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from condmask import _scratch
-from condmask.files.arrow import ArrowFile
 
 CUT = """
 import os, sys
@@ -44,17 +40,3 @@ def test_a_file_that_is_truncated_while_it_is_read_kills_nobody(tmp_path):
 
     sentences = [f"{path} cannot be read: it is damaged, or was truncated meanwhile" for path in paths]
     assert (done.returncode, done.stdout.splitlines()) == (0, sorted(sentences * 2)), done.stderr
-
-
-def test_a_large_batch_is_in_a_temporary_file(tmp_path, monkeypatch):
-    path, table = tmp_path / "a.arrow", pa.table({"x": np.arange(400.0), "y": np.arange(400)})
-    with pa.ipc.new_file(path, table.schema) as file:
-        file.write_table(table)
-    monkeypatch.setattr(_scratch, "LARGE", 1_000)
-    made, create = [], tempfile.TemporaryFile
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **options: made.append(1) or create(**options))
-
-    (batch,) = ArrowFile(path).batches()
-
-    assert pa.Table.from_batches([batch]).equals(table)
-    assert len(made) == 1

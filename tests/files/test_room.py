@@ -1,7 +1,6 @@
-"""The room that masking takes on disks. Oracles: rows as written, and the temporary files that are mapped."""
+"""The room that masking takes on disks. Oracle: rows as written."""
 
 import tempfile
-import weakref
 from collections import namedtuple
 
 import numpy as np
@@ -9,7 +8,6 @@ import pandas as pd
 import pytest
 
 import condmask as cm
-from condmask import _scratch, draws
 from condmask.files import room as rooms
 from condmask.files.read import open_table
 from condmask.files.room import Room, bytes_of_row, check_room, estimated_rows, room_for
@@ -53,46 +51,6 @@ def test_room_is_summed_over_files(tmp_path):
 
 def test_numbers_of_rows_beyond_32_bits_take_twice_as_much():
     assert bytes_of_row(1 << 31, ONE, (), gaps=True) - bytes_of_row(100, ONE, (), gaps=True) == 4 * 4
-
-
-@pytest.mark.parametrize(
-    ("columns", "options"),
-    [
-        ("x", {}),
-        ("x", {"donors": "sample"}),
-        ("xy", {"strata": ["g", "h"]}),
-        ("x", {"reverse_mapping": True, "aggregate_ends": 3}),
-        ("xy", {"reverse_mapping": True, "missing": (-9.0, None), "p": 0.1}),
-        ("x", {"reverse_mapping": True, "strata": ["g", "h"], "p": 0.9}),
-    ],
-)
-def test_temporary_files_stay_within_the_room(tmp_path, columns, options, monkeypatch, unaudited):
-    rng = np.random.default_rng(2)
-    frame = pd.DataFrame(rng.normal(50.0, 9.0, (N, 2)), columns=["x", "y"]).assign(
-        g=rng.integers(0, 9, N), h=rng.integers(0, 5, N)
-    )
-    if "missing" in options:
-        frame.loc[::11, "y"] = -9.0
-    frame.to_parquet(tmp_path / "a.parquet")
-    schemes = {name: cm.ConditionalMasking(**{"p": 0.5, "sigma": 2.0, **options}) for name in columns}
-    held, peak, create = [0], [0], _scratch.empty
-
-    def empty(shape, dtype=np.float64):
-        array = create(shape, dtype)
-        held[0] += array.nbytes
-        peak[0] = max(peak[0], held[0])
-        weakref.finalize(array.base, lambda size=array.nbytes: held.__setitem__(0, held[0] - size))
-        return array
-
-    monkeypatch.setattr(_scratch, "LARGE", 1)
-    monkeypatch.setattr(_scratch, "empty", empty)
-    monkeypatch.setattr(draws, "LONG", 1 << 12)
-    cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", schemes, rng=1)
-    groups = options.get("strata", ())
-    spooled = N * (8 * len(columns) + 4 * len(groups))
-    asked = N * bytes_of_row(N, schemes, groups, gaps=False)
-    assert spooled + peak[0] <= asked
-    assert options == {"donors": "sample"} or peak[0] > 0.3 * (asked - spooled)
 
 
 Usage = namedtuple("Usage", "total used free")

@@ -17,12 +17,11 @@ import pytest
 from csv_files import CENTS, written
 
 import condmask as cm
-from condmask._scratch import nameless
 from condmask.files import atomic
 from condmask.files.atomic import StreamOutput, fingerprint, publishing
 from condmask.files.metadata import digest_of
 from condmask.files.recoding import open_bytes
-from condmask.files.streams import INPUT, OPENED, OUTPUT, SCHEMES, Stream
+from condmask.files.streams import INPUT, OPENED, OUTPUT, SCHEMES, Stream, nameless
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 

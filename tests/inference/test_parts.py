@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 import condmask as cm
-from condmask import _scratch
 from condmask.engines import counting, mapping_law
 from condmask.inference import parts
 from condmask.inference.parts import CompleteRows, Rows, add, frame_of, numbered
+from condmask.releases import file_columns
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
@@ -122,15 +122,6 @@ def test_in_parts_all_is_as_together(kind, monkeypatch):
         np.testing.assert_allclose(figures(estimate), together, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_from_temporary_files_the_bits_are_those_from_memory(kind, monkeypatch):
-    monkeypatch.setattr(parts, "CHUNK", 50)
-    expected = figures(estimate_of(kind))
-    monkeypatch.setattr(_scratch, "LARGE", 64)
-
-    assert np.array_equal(figures(estimate_of(kind)), expected, equal_nan=True)
-
-
 @pytest.mark.parametrize("strata", [None, "region"])
 @pytest.mark.parametrize("reverse_mapping", [False, True])
 def test_columns_masked_together_in_parts(reverse_mapping, strata, monkeypatch):
@@ -174,8 +165,8 @@ def test_a_release_on_disk_gives_the_bits_of_the_same_one_in_memory(reverse_mapp
         ]  # fmt: skip
 
     expected = found(release["x"])
-    for large in (64, _scratch.LARGE):
-        monkeypatch.setattr(_scratch, "LARGE", large)
+    for large in (64, file_columns.LARGE):
+        monkeypatch.setattr(file_columns, "LARGE", large)
         assert found(cm.read_release(tmp_path / "a.parquet")["x"]) == expected
 
 

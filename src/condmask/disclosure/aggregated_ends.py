@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import blocks
 from condmask._grid import decimals_of
 from condmask.strata import values_by_pool
@@ -15,7 +14,7 @@ def aggregate(x: np.ndarray, code: np.ndarray | None, count: int) -> None:
         least, most = ends_of(part, count)
         for end in (part <= least, part >= most):
             if end.any():
-                some = _scratch.selected(part, end)
+                some = part[end]
                 first = float(some.min())
                 middle = first + float(np.mean(np.subtract(some, first, out=some)))
                 at = end if isinstance(rows, slice) else rows[end]

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import blocks
 from condmask._digits import number
 from condmask.audit_input import AuditInput
@@ -192,7 +191,7 @@ def _of_ends(data: AuditInput, name: str, scheme: Any) -> Iterator[Finding]:
         return
 
     def sentence() -> str | None:
-        x = _scratch.empty(data.n)
+        x = np.empty(data.n)
         x[:] = data.values[name]
         before = _deviation(x)
         aggregate(x, data.strata, scheme.aggregate_ends)
@@ -334,5 +333,5 @@ def _share_of_zeros(x: np.ndarray) -> float:
 
 def _mean_size(x: np.ndarray) -> float:
     """The mean size of the values other than zero."""
-    sizes = _scratch.selected(x, (x < 0.0) | (x > 0.0))
+    sizes = x[(x < 0.0) | (x > 0.0)]
     return float(np.abs(sizes, out=sizes).mean()) if sizes.size else 1.0

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks, _scratch, frames
+from condmask import _checks, frames
 from condmask._blocks import blocks, evenly_spaced
-from condmask._interrupts import answering
 from condmask.disclosure.risk_result import wilson
 from condmask.errors import ArgumentError
 
@@ -137,7 +136,7 @@ def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -
     at = np.flatnonzero(present)[rows]
     released = np.column_stack([values[at] for values in after]) / spread
     most = min(max(numbers), n)
-    tree = answering(cKDTree, original, leafsize=LEAF)
+    tree = cKDTree(original, leafsize=LEAF)
     distance = np.sqrt(np.sum((released - original[rows]) ** 2, axis=1))
     slack = SLACK * (distance + 1.0)
     nearer, equal = np.empty((2, rows.size), dtype=np.int64)
@@ -172,7 +171,7 @@ def _numbers(k: Any) -> list[int]:
 def _standardized(columns: list[np.ndarray], present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Columns in units of their s.d., of the records without missing values, and these units."""
     n = int(np.count_nonzero(present))
-    table, spread = _scratch.empty((n, len(columns))), np.empty(len(columns))
+    table, spread = np.empty((n, len(columns))), np.empty(len(columns))
     for k, column in enumerate(columns):
         values = column if n == column.size else column[present]
         spread[k] = values.std() or 1.0

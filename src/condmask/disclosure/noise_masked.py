@@ -3,11 +3,10 @@
 The methods have the same names as those of `reverse_mapped.ReverseMapped`, and answer the same questions.
 """
 
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
-from condmask._once import once
 from condmask.disclosure import baselines, record_posteriors, value_attack, verbatim
 from condmask.disclosure.baselines import FullestWindows
 from condmask.disclosure.folds import folded_rows
@@ -35,7 +34,7 @@ class NoiseMasked(Original):
         super().__init__(units, kind, law)
         self.shared_donors = shared_donors
 
-    @once
+    @cached_property
     def attack(self) -> StrataAttack | None:
         """The attack on all records."""
         return value_attack.attack_on(self, folded_rows(self.n, self.n), FULL._replace(rows=self.n))

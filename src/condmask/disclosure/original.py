@@ -3,16 +3,14 @@
 Values are counted in whole steps of a grid, where no difference is rounded.
 """
 
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from condmask import _checks, _scratch, frames
+from condmask import _checks, frames
 from condmask._blocks import blocks
 from condmask._grid import Grid, default_step, grid_of, nearest
-from condmask._interrupts import answering
-from condmask._once import once
 from condmask.engines.counting import by_value, count
 from condmask.grids import check_fits
 from condmask.law import Law
@@ -38,12 +36,12 @@ class Original:
         self.units, self.kind, self.law = units, kind, law
         self.n, self.grid = units.size, law.grid or ONES
 
-    @once
+    @cached_property
     def values(self) -> np.ndarray:
         """The originals as they are masked, in the units of the data."""
-        return _scratch.by_block(self.law.from_units, self.units)
+        return self.law.from_units(self.units)
 
-    @once
+    @cached_property
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct units, ascending, and the number of records before each and in all."""
         counts = count(self.units, ONES)[0]
@@ -98,9 +96,9 @@ class Original:
 
 def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Distinct values, ascending, and the number of records before each and in all."""
-    ascending = _scratch.empty(values.size)
+    ascending = np.empty(values.size)
     ascending[:] = values
-    answering(np.ndarray.sort, ascending)
+    ascending.sort()
     counts = by_value(ascending)
     return counts.values, counts.below
 
@@ -124,8 +122,8 @@ def units_of(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarr
     if law.grid is None:  # digits are not looked at then
         law = law._replace(grid=grid_of(default_step(law.sigma)))
         check_fits(values, law, name, column.kind)
-        units = _scratch.by_block(law.to_units, values)
+        units = law.to_units(values)
     else:
-        values = _scratch.by_block(partial(nearest, grid=law.grid, kind=column.kind), values)
+        values = nearest(values, law.grid, column.kind)
         units = scheme.canonical(values, name, column.kind, out=values)
     return units, present, column.kind, law

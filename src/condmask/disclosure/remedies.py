@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._grid import default_step, round_and_pass, shown, step_for, suits, visible_grid
 from condmask.audit_input import AuditInput
 from condmask.disclosure import causes, guard_rails
@@ -68,7 +67,7 @@ def reverse_mapping(data: AuditInput, schemes: dict[str, Any]) -> Proposal | Non
 def _scale(data: AuditInput, name: str, scheme: Any, ends: int) -> dict[str, Any] | None:
     """The scale on which the guard rails hold for one column, and sigma if it is the log scale."""
     values = data.values[name]
-    sizes = _scratch.selected(values, values > 0.0)
+    sizes = values[values > 0.0]
     scales: list[dict[str, Any]] = [{}]
     if sizes.size and np.nanmin(values) >= 0.0:
         low, middle, high = np.quantile(sizes, (0.1, 0.5, 0.9), overwrite_input=True)

@@ -16,14 +16,12 @@ gets its own value more often: of the rare values that the guard rails look at t
 released.
 """
 
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import blocks, evenly_spaced
-from condmask._once import once
 from condmask.disclosure import baselines, simulated_maps
 from condmask.disclosure.baselines import FullestWindows
 from condmask.disclosure.original import Original, distinct
@@ -63,36 +61,36 @@ class ReverseMapped(Original):
         self.scheme, self.released = scheme, released
         self._rare: dict[bytes, RareChances] = {}
 
-    @once
+    @cached_property
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
         return distinct(self.units)
 
-    @once
+    @cached_property
     def rank(self) -> np.ndarray:
         """Which of the distinct originals each record has."""
         return np.searchsorted(self.counted[0], self.units)
 
-    @once
+    @cached_property
     def shown(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct values that are released, ascending, and how many records before each and in all."""
         return self.counted if self.released is self.units else distinct(self.released)
 
-    @once
+    @cached_property
     def released_for(self) -> np.ndarray:
         """What is released of each distinct original: itself, or a mean at the ends."""
         (values, ranks), below = self.shown, self.counted[1]
-        found = _scratch.empty(below.size - 1)
+        found = np.empty(below.size - 1)
         for start, stop in blocks(found.size):
             found[start:stop] = values[np.searchsorted(ranks, below[start:stop], side="right") - 1]
         return found
 
-    @once
+    @cached_property
     def keys(self) -> Keys:
         """Where the distinct originals lie among the keys."""
         places, below = self.counted
         return Keys(places, np.diff(below), self.law.noise, self.law.sigma, self.scheme.scale)
 
-    @once
+    @cached_property
     def cuts(self) -> np.ndarray:
         """The thresholds around the released values: the first is that below the smallest."""
         return self.keys.thresholds(self.shown[1])

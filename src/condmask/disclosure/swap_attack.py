@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask import _scratch
 from condmask.disclosure import digit_classes, swap_posterior, ties
 from condmask.disclosure.convolution import per_point
 from condmask.disclosure.folds import MOST_FOLDS, FoldCounts, FoldedRows, count_by_fold, systematic_sample
@@ -115,7 +114,7 @@ def prepare(
     if not present.all():
         values, fold = values[present], fold[present]
         strata = None if strata is None else strata[present]
-    units = _scratch.by_block(law.to_units, values, np.int64)
+    units = law.to_units(values).astype(np.int64)
     if strata is None:  # of one pool no numbers are needed
         codes, number = np.zeros(min(1, units.size), dtype=np.int64), np.empty(0, dtype=np.int64)
         every_size = np.array([units.size])

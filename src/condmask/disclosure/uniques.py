@@ -10,7 +10,6 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import blocks
-from condmask._interrupts import answering
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.scheme import Scheme
 
@@ -107,7 +106,7 @@ def _complete(columns: list[np.ndarray]) -> list[np.ndarray]:
 
 def _times(columns: list[np.ndarray]) -> np.ndarray:
     """How many records have each combination of values; more than two count as three."""
-    order, n = answering(np.lexsort, columns), columns[0].size
+    order, n = np.lexsort(columns), columns[0].size
     new = np.ones(n + 1, dtype=bool)  # that the records in order begin; the last one is beyond them
     for start, stop in blocks(n - 1):
         some = order[start : stop + 1]

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask._interrupts import answering
 from condmask.engines import crossings, lattice
 from condmask.engines.rearrangement import Rearrangement
 from condmask.kernels.curve import Curve
@@ -84,13 +83,11 @@ class EmpiricalCDF:
         self._values, self._below = values, below
 
     def at(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(
-            self._below[answering(np.searchsorted, self._values, x, side="right")] / self._below[-1]
-        )
+        return np.asarray(self._below[np.searchsorted(self._values, x, side="right")] / self._below[-1])
 
     def quantile(self, q: np.ndarray, crossing: str) -> np.ndarray:
         ranks = ranks_of(q, int(self._below[-1]))
-        return np.asarray(self._values[answering(np.searchsorted, self._below[1:], ranks, side="right")])
+        return np.asarray(self._values[np.searchsorted(self._below[1:], ranks, side="right")])
 
     def rearranged(self, x: np.ndarray, tol: float) -> np.ndarray:
         return self.at(x)

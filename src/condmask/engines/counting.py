@@ -5,15 +5,13 @@ counted in windows of its own, and what is left after a few of these is sorted.
 """
 
 from collections.abc import Iterable
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import Workers, blocks, ordered_map
 from condmask._grid import ULPS, Grid
-from condmask._once import once
 from condmask.kernels.counting import count_distinct, count_window, take_distinct
 
 SAMPLE = 1 << 10  # records that suggest a window
@@ -38,14 +36,14 @@ class _ValueCounts(NamedTuple):
 class ValueCounts(_ValueCounts):
     """Distinct values in whole steps of a grid, ascending, and how many records have each."""
 
-    @once
+    @cached_property
     def n(self) -> int:
         return int(self.counts.sum())
 
-    @once
+    @cached_property
     def below(self) -> np.ndarray:
         """The number of records before each value, and in all."""
-        below = _scratch.empty(self.counts.size + 1, np.int64)
+        below = np.empty(self.counts.size + 1, np.int64)
         below[0] = 0
         np.cumsum(self.counts, out=below[1:])
         return below
@@ -58,9 +56,9 @@ class ValueCounts(_ValueCounts):
 def by_value(ascending: np.ndarray) -> ValueCounts:
     """The counts of ascending values as they are; zero has no sign. The values take the place of the given
     ones, which are overwritten."""
-    below = _scratch.empty(count_distinct(ascending) + 1, np.int64)
+    below = np.empty(count_distinct(ascending) + 1, np.int64)
     take_distinct(ascending, below)
-    counts = _scratch.empty(below.size - 1, np.int64)
+    counts = np.empty(below.size - 1, np.int64)
     np.subtract(below[1:], below[:-1], out=counts)
     values = ascending[: counts.size]
     counted = ValueCounts(values if 2 * values.size > ascending.size else values.copy(), counts)

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import BLOCK, blocks
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
@@ -239,7 +238,7 @@ def _sizes(x: np.ndarray, width: float) -> np.ndarray:
 
 def _counted(x: np.ndarray, cells: Coordinates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The cells that occur, the number of each record's, and how many records lie in each."""
-    cell = _scratch.empty(x.size, np.int32)
+    cell = np.empty(x.size, np.int32)
     span, parts = cells.high - cells.low, [slice(start, stop) for start, stop in blocks(x.size, PART)]
     if span < max(min(4 * x.size, MOST_CELLS // 4), 1 << 16):
         counts = np.zeros(int(span) + 1, dtype=np.int64)

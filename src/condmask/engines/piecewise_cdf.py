@@ -1,9 +1,10 @@
 """A distribution function or density that is a polynomial on each of many equal cells: T_b."""
 
+from functools import cached_property
+
 import numpy as np
 
 from condmask._blocks import blocks
-from condmask._once import once
 from condmask.engines.rearrangement import Rearrangement
 from condmask.kernels import bisection
 
@@ -52,7 +53,7 @@ class PiecewiseCDF:
             low, high = np.where(reached, middle, low), np.where(reached, high, middle)
         return np.asarray(np.where(x < self.lefts[0], 0.0, 0.5 * (low + high)))
 
-    @once
+    @cached_property
     def rearrangement(self) -> Rearrangement:
         """The values in ascending order, `NODES` in each cell."""
         places = (np.arange(NODES) + 0.5) / NODES - 0.5

@@ -1,8 +1,8 @@
 """The monotone rearrangement of a function that is known piece by piece: its values, sorted by stretches."""
 
-import numpy as np
+from functools import cached_property
 
-from condmask._once import once
+import numpy as np
 
 BROAD = 0.05  # a range of values, from which on all are sorted, once for all that is asked
 
@@ -35,12 +35,12 @@ class Rearrangement:
             self.lengths = np.insert(np.repeat(widths, sizes), cuts, apart)
         self.values = values
 
-    @once
+    @cached_property
     def highest(self) -> np.ndarray:
         """T up to each value at most."""
         return np.asarray(np.maximum.accumulate(self.values))
 
-    @once
+    @cached_property
     def lowest(self) -> np.ndarray:
         """T from each value on at least."""
         return np.asarray(np.minimum.accumulate(self.values[::-1])[::-1])
@@ -59,7 +59,7 @@ class Rearrangement:
         before = self.lengths[: part.start].sum() + lengths[under].sum()
         return self._in_order(values[inside], before, lengths[inside])
 
-    @once
+    @cached_property
     def ascending(self) -> tuple[np.ndarray, np.ndarray]:
         """All values ascending, and the edges between which the rearrangement has them."""
         return self._in_order(self.values, 0.0, self.lengths if self.lengths.size else None)

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import blocks
 from condmask.errors import ArgumentError
 from condmask.kernels import reverse_mapping
@@ -61,7 +60,7 @@ class Keys:
     def __init__(self, values: np.ndarray, counts: np.ndarray, noise: str, sigma: float, scale: str) -> None:
         self.values, self.n = values, int(counts.sum())
         self.normal, self.reach = noise == "normal", REACH[noise]
-        self.weights = np.divide(counts, self.n, out=_scratch.empty(values.size))
+        self.weights = np.divide(counts, self.n, out=np.empty(values.size))
         self.at = on_a_line(values, sigma, scale, 3.0 * self.reach)
         first = starts(self.at.size, lambda rows: [np.floor(self.at[rows] * BINS)])
         mass = np.add.reduceat(self.weights, first)
@@ -81,12 +80,12 @@ class Keys:
 
     def middle(self, first: np.ndarray, mass: np.ndarray) -> np.ndarray:
         """The means of bins of values, which begin at these and have these shares of the records."""
-        moments = np.multiply(self.weights, self.at, out=_scratch.empty(self.at.size))
+        moments = np.multiply(self.weights, self.at, out=np.empty(self.at.size))
         return np.asarray(np.add.reduceat(moments, first) / mass)
 
     def thresholds(self, ranks: np.ndarray) -> np.ndarray:
         """Below which keys so many records lie, in expectation; infinite for none and for all."""
-        thresholds = _scratch.empty(ranks.size)
+        thresholds = np.empty(ranks.size)
         for start, stop in blocks(ranks.size):
             some, found = ranks[start:stop], thresholds[start:stop]
             reverse_mapping.solve(some / self.n, self.nodes, self.below, self.slope, 1.0 / NODES, found)
@@ -111,7 +110,7 @@ class Keys:
 
 def on_a_line(values: np.ndarray, sigma: float, scale: str, gap: float) -> np.ndarray:
     """Ascending values in units of sigma, where noise is added to them; no gap is wider than `gap`."""
-    line = _scratch.empty(values.size)
+    line = np.empty(values.size)
     line[0] = 0.0
     for start, stop in blocks(values.size - 1):
         some = values[start : stop + 1]

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import Workers, ordered_map
 from condmask.kernels import range_partition
 
@@ -14,14 +13,14 @@ SAMPLED, RANGES = 1 << 10, 8  # records that tell where to cut; each range costs
 def ascending(z: np.ndarray, workers: Workers = 1) -> np.ndarray:
     """A sorted copy; of several threads each gathers and sorts the values of a range."""
     if not isinstance(workers, int) or workers == 1 or z.size < PARALLEL:
-        out = _scratch.empty(z.size, z.dtype)
+        out = np.empty(z.size, z.dtype)
         out[:] = z
         out.sort()
         return out
     sample, ranges = np.sort(z[:: z.size // SAMPLED]), min(workers, RANGES)
     edges = [-np.inf, *sample[np.arange(1, ranges) * sample.size // ranges].tolist(), np.inf]
     ends = [0, *(range_partition.count_below(z, edge) for edge in edges[1:-1]), z.size]
-    out = _scratch.empty(z.size, z.dtype)
+    out = np.empty(z.size, z.dtype)
 
     def sort(k: int) -> None:
         part = out[ends[k] : ends[k + 1]]

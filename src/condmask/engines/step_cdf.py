@@ -1,8 +1,9 @@
 """A distribution function that is constant from each point of a grid to the next: T_1."""
 
+from functools import cached_property
+
 import numpy as np
 
-from condmask._once import once
 from condmask.engines.rearrangement import Rearrangement
 
 FEW = 16  # quantiles, for which counting is sooner done than sorting
@@ -53,11 +54,11 @@ class StepCDF:
         """The points between the pieces, on which T keeps its last value."""
         return np.diff(self.starts) - np.diff(self.offsets)[:-1]
 
-    @once
+    @cached_property
     def _running(self) -> np.ndarray:
         return np.maximum.accumulate(self.values)
 
-    @once
+    @cached_property
     def rearrangement(self) -> Rearrangement:
         """T in ascending order."""
         sizes = np.diff(self.offsets)

@@ -1,11 +1,11 @@
 """What all groups of methods of an Estimate share."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks
-from condmask._once import once
 from condmask.errors import ArgumentError
 from condmask.estimates.origin import Origin
 from condmask.inference import rearranged_variance
@@ -59,18 +59,18 @@ class Shared:
             return mapped
         return self._undone
 
-    @once
+    @cached_property
     def _curves(self) -> BoundedCache:
         return BoundedCache(CURVES)
 
-    @once
+    @cached_property
     def _undone(self) -> PseudoValues:
         """The pseudo-values after additive masking: figures by pool."""
         records = self._records_for("pseudo-values", "records")
         cycle = not self.scheme.shared_donors
         return PseudoValues(records.z, self._law, records.pools(), cycle=cycle)
 
-    @once
+    @cached_property
     def _reverse_mapped(self) -> ReverseMapped:
         """The pseudo-values after reverse mapping; kept, since they take longest."""
         records = self._records_for("pseudo-values", "records")
@@ -97,12 +97,12 @@ class Shared:
         """Whether donors are drawn anew for each record, so that records may share one."""
         return bool(self.scheme.donors == "sample")
 
-    @once
+    @cached_property
     def _donor_pools(self) -> list[MaskedSample]:
         """The records by donor pool; empty if there is one pool or pools make no difference."""
         return samples_by_pool(self._records, self._law) if self._shared_donors else []
 
-    @once
+    @cached_property
     def _variances(self) -> BoundedCache:
         return BoundedCache(VARIANCES)
 

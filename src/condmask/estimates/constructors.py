@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers, blocks
-from condmask._scratch import joined
+from condmask._blocks import Workers, blocks, joined
 from condmask.donor_pools import donor_pools
 from condmask.engines.counting import TooManyPointsError
 from condmask.errors import ArgumentError

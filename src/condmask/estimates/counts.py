@@ -1,13 +1,13 @@
 """A masked column in one pass and with little memory: counts by grid point or value, which can be merged."""
 
 from bisect import bisect_left
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
 
 from condmask import _checks, _state, frames
 from condmask._grid import Grid, default_step
-from condmask._once import alone
 from condmask.engines.counting import EMPTY, ValueCounts, by_value, coarser, in_cells, merged
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.origin import NOWHERE, Origin
@@ -17,6 +17,7 @@ from condmask.samples.columns import counted_column
 from condmask.scheme import Scheme
 
 MOST_POINTS = 1 << 20  # of 16 bytes
+ADDING = Lock()  # threads may add to the same counts
 BY_VALUE, WIDEST = -1074, 1023  # levels: all numbers are multiples of 2^-1074, and below 2^1024
 
 
@@ -148,7 +149,7 @@ class Counts:
             raise ArgumentTypeError(f"other must be Counts, got {type(other).__name__}")
         if other._identity() != self._identity():
             raise ArgumentError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
-        with alone(other, "counts"):
+        with ADDING:
             theirs = other.value_counts, other.level, other.pairs
         self._add(*theirs)
 
@@ -165,7 +166,7 @@ class Counts:
 
     def to_bytes(self) -> bytes:
         """The whole state; `from_bytes` gives it back bit by bit."""
-        with alone(self, "counts"):
+        with ADDING:
             p, noise, sigma, grid = self.law
             described = {
                 "p": p, "noise": noise, "sigma": sigma, "grid": grid, "mapped": self.mapped,
@@ -242,7 +243,7 @@ class Counts:
         return self.law, self.mapped, self.shared_donors, self.strata, self.origin, self.codes
 
     def _add(self, counts: ValueCounts, level: int, pairs: np.ndarray) -> None:
-        with alone(self, "counts"):  # threads may add to the same counts
+        with ADDING:
             if pairs[0] > 0.0:
                 self.pairs = _combined(self.pairs, pairs)
             self._add_values(counts, level)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from condmask._blocks import BLOCK
-from condmask._once import once
 from condmask.errors import ArgumentError
 from condmask.files.arrow import ArrowFile
 from condmask.files.arrow_types import parts_of, plain, taken
@@ -45,18 +45,18 @@ class ArrowFiles:
         """Nothing more: everything is in the files."""
         return {}
 
-    @once
+    @cached_property
     def starts(self) -> list[int]:
         """The first row of each file in the table."""
         sizes = [sizes.sum() for sizes in self._sizes]
         return [0, *np.cumsum(sizes, dtype=np.int64)[:-1].tolist()]
 
-    @once
+    @cached_property
     def rows(self) -> int:
         """The number of rows."""
         return int(sum(sizes.sum() for sizes in self._sizes))
 
-    @once
+    @cached_property
     def _sizes(self) -> list[np.ndarray]:
         """The rows of each piece of each file."""
         return [file._sizes(self.names[0]).astype(np.int64) for file in self.files]

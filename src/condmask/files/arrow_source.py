@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from condmask import _scratch
+from condmask._blocks import joined
 from condmask.files.source_file import SourceFile
 
-PIECE = 1 << 22  # bytes that are in memory before they are in a temporary file
+PIECE = 1 << 22  # bytes
 
 
 class ArrowSource(SourceFile):
@@ -25,11 +25,11 @@ class ArrowSource(SourceFile):
 
 
 class BatchSource(ArrowSource):
-    """A file of record batches, each of which is read as a whole: large ones are in temporary files."""
+    """A file of record batches, each of which is read as a whole."""
 
     def read_buffer(self, size: int) -> Any:
         """So many bytes."""
         pieces = (self.exactly(min(PIECE, size - done)) for done in range(0, size, PIECE))
-        content = _scratch.joined(np.frombuffer(piece, np.uint8) for piece in pieces)
+        content = joined(np.frombuffer(piece, np.uint8) for piece in pieces)
         content.flags.writeable = False
         return pa.py_buffer(content)

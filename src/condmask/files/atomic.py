@@ -21,9 +21,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from condmask._scratch import nameless
 from condmask.errors import CondmaskError
-from condmask.files.streams import OPENED
+from condmask.files.streams import OPENED, nameless
 
 Fingerprint = tuple[int, ...] | None  # of a file; None where there is none
 # within which a release takes its name, given the one it has meanwhile

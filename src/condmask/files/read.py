@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condmask import _checks
-from condmask._blocks import Workers
+from condmask._blocks import Workers, joined
 from condmask._log import logger
 from condmask._optional import optional
-from condmask._scratch import joined
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.csv_format import CsvFormat
 from condmask.files.folder import FolderTable

@@ -7,13 +7,18 @@ can have, for lack of a suffix.
 
 import io
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 from typing import IO
 
-from condmask._once import alone
-
 INPUT, OUTPUT = Path("standard input"), Path("standard output")
+
+
+def nameless(buffering: int = -1) -> IO[bytes]:
+    """A temporary file without a name."""
+    return tempfile.TemporaryFile(prefix="condmask-", buffering=buffering)  # mode 0600
 
 
 class Stream:
@@ -28,10 +33,11 @@ class Stream:
     def __init__(self, fill: Callable[[], IO[bytes]] | None = None) -> None:
         self.kept: IO[bytes] | None = None
         self._fill = fill
+        self._lock = Lock()
 
     def status(self) -> os.stat_result | None:
         """That of the file that keeps it; None where nothing was written yet."""
-        with alone(self, "kept"):
+        with self._lock:
             if self.kept is None and self._fill is not None:
                 self.kept = self._fill()
         return None if self.kept is None else os.fstat(self.kept.fileno())
@@ -49,7 +55,7 @@ class Stream:
     def read_at(self, position: int, buffer: memoryview) -> int:
         """Some of it, from a position on, into a buffer; how many bytes."""
         assert self.kept is not None
-        with alone(self, "kept"):
+        with self._lock:
             self.kept.seek(position)
             return self.kept.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
 

@@ -6,11 +6,11 @@ strata, between them, and on any part of the records. Columns masked together ke
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from condmask._once import once
 from condmask.engines.counting import ValueCounts
 from condmask.errors import ArgumentError
 from condmask.inference import heavy_tails
@@ -65,7 +65,7 @@ class PairSums:
         """The values of the other column in a part."""
         return np.asarray((part.of(self.w) - self._origin) / self.unit)
 
-    @once
+    @cached_property
     def squares(self) -> np.ndarray:
         """The variances of released columns, and the covariance of originals of the first and the other."""
         (sums,) = self.parts.fold(self._add_squares, (np.zeros(3),))
@@ -80,7 +80,7 @@ class PairSums:
             noise = (1.0 - law.p) * float(law.noise_moments(2, self.unit)[2])
         return covariance, (one - self.pseudo.noise_variance, two - noise), self.pseudo.unit * self.unit
 
-    @once
+    @cached_property
     def moments(self) -> PairMoments:
         """The moments of the released columns about their means, by donor pool."""
         (moments,) = self.parts.fold(self._add_moments, (PairMoments(self.pseudo.pool_count),))

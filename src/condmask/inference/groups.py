@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import blocks
 from condmask.frames import RemoteColumn
 from condmask.inference.interval_options import IntervalOptions
@@ -36,7 +35,7 @@ def crossed(columns: list[tuple[Any, list[Any]]]) -> tuple[Any, list[tuple[Any, 
 def _derived(function: Callable[..., np.ndarray], code: Any, other: Any) -> Any:
     if isinstance(code, RemoteColumn):
         return code.derived(function, code, other)
-    found = _scratch.empty(code.size, np.int64)
+    found = np.empty(code.size, np.int64)
     for start, stop in blocks(code.size):
         found[start:stop] = function(code[start:stop], other[start:stop])
     return found

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import blocks
 from condmask.engines.counting import with_distinct
 from condmask.frames import RemoteColumn
@@ -180,7 +179,7 @@ def numbered(
         return distinct, partial(_ranks, distinct)
     (occurs,) = rows.fold(partial(_occurring, codes), (np.zeros(most, dtype=bool),))
     distinct = np.flatnonzero(occurs)
-    number: Any = _scratch.empty(most, index_type(most))
+    number: Any = np.empty(most, index_type(most))
     number[distinct] = np.arange(distinct.size)
     return distinct, partial(_looked_up, number)
 

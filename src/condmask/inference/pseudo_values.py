@@ -10,13 +10,11 @@ Only figures by pool are kept. Everything by record is computed part by part.
 """
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from condmask import _scratch
-from condmask._once import once
 from condmask.frames import RemoteColumn
 from condmask.inference.intervals import Interval, UndefinedError
 from condmask.inference.parts import Combine, CompleteRows, Rows, Step, add, complete_rows, frame_of, summed
@@ -52,17 +50,17 @@ class Part:
         """The number of records."""
         return self.rows.size
 
-    @once
+    @cached_property
     def masked(self) -> np.ndarray:
         """The masked values."""
         return np.asarray((self.of(self.file.z) - self.file.origin) / self.file.unit)
 
-    @once
+    @cached_property
     def pool(self) -> np.ndarray | None:
         """The number of each record's pool; None where all are one."""
         return None if self.file.pool is None else self.of(self.file.pool)
 
-    @once
+    @cached_property
     def values(self) -> np.ndarray:
         """The pseudo-values; without swapping, the masked values themselves."""
         file = self.file
@@ -70,7 +68,7 @@ class Part:
             return self.masked
         return np.asarray(self._mean + self._deviation / self.of_pool(file.factor))
 
-    @once
+    @cached_property
     def masked_variances(self) -> np.ndarray:
         """The variance of each masked value given the file: right on average, and negative for some."""
         p = self.file.law.p
@@ -99,15 +97,15 @@ class Part:
         else:
             sums += (weights @ values)[..., None]  # without an array in between, which costs more
 
-    @once
+    @cached_property
     def _mean(self) -> np.ndarray:
         return self.of_pool(self.file.pool_mean)
 
-    @once
+    @cached_property
     def _deviation(self) -> np.ndarray:
         return np.asarray(self.masked - self._mean)
 
-    @once
+    @cached_property
     def _square(self) -> np.ndarray:
         size = self.file.pool_size
         return np.asarray(self._deviation**2 * self.of_pool(size / np.maximum(size - 1, 1)))
@@ -191,7 +189,7 @@ class PseudoValues:
         """
         if isinstance(self.z, RemoteColumn):
             return self._present.filled(partial(_in_units, self))
-        values = _scratch.empty(self.z.size)
+        values = np.empty(self.z.size)
         if self.n < self.z.size:
             values.fill(np.nan)
         for part in self.parts():
@@ -204,14 +202,14 @@ class PseudoValues:
         _ = self.pool_mean
         _ = self._squares
 
-    @once
+    @cached_property
     def pool_count(self) -> int:
         """One more than the largest number of a pool."""
         if self.pool is None:
             return 1
         return 1 + int(self._present.fold(partial(_largest, self.pool), -1, max))
 
-    @once
+    @cached_property
     def pool_size(self) -> np.ndarray:
         """By pool the number of records."""
         if self.pool is None:
@@ -219,13 +217,13 @@ class PseudoValues:
         size = np.zeros(self.pool_count, dtype=np.int64)
         return np.asarray(self._present.fold(partial(_counted, self.pool), (size,))[0])
 
-    @once
+    @cached_property
     def pool_mean(self) -> np.ndarray:
         """The mean of the masked values, by pool."""
         (sums,) = self.parts().fold(_masked, (self.sums(),))
         return np.asarray(sums / np.maximum(self.pool_size, 1))
 
-    @once
+    @cached_property
     def factor(self) -> np.ndarray:
         """f by pool, by which masking shrinks deviations from the mean."""
         size, p = self.pool_size, self.law.p
@@ -242,12 +240,12 @@ class PseudoValues:
         """The variance that noise adds to masked values."""
         return (1.0 - self.law.p) * float(self.law.noise_moments(2, self.unit)[2])
 
-    @once
+    @cached_property
     def other(self) -> np.ndarray:
         """The variance of what a record shows that does not keep its place: of a donor's value and noise."""
         return np.asarray(self.law.p * self.originals + self.noise_variance)
 
-    @once
+    @cached_property
     def originals(self) -> np.ndarray:
         """The variance of the originals by pool, at least 0."""
         variance = self._squares / np.maximum(self.pool_size - 1, 1)
@@ -285,7 +283,7 @@ class PseudoValues:
             estimate=origin + unit * interval.estimate,
         )
 
-    @once
+    @cached_property
     def _squares(self) -> np.ndarray:
         """The sums of squares about the means, by pool."""
         return np.asarray(self.parts().fold(_squared, (self.sums(),))[0])

@@ -12,14 +12,12 @@ The law of the map is that of a large pool. In pools of 50 it shifts sums by les
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import blocks
-from condmask._once import once
 from condmask._warn import warn
 from condmask.engines import mapping_law
 from condmask.engines.counting import ValueCounts, merged
@@ -83,17 +81,17 @@ class MappedPart(Part):
 
     file: "ReverseMapped"
 
-    @once
+    @cached_property
     def cell(self) -> np.ndarray:
         """The number of each record's cell, among those of all pools."""
         return self.of(self.file.cell)
 
-    @once
+    @cached_property
     def values(self) -> np.ndarray:
         """The pseudo-values."""
         return np.asarray(self.file.undone.values[self.cell])
 
-    @once
+    @cached_property
     def masked_variances(self) -> np.ndarray:
         """The variance of each released value's h given the file, right on average."""
         return np.asarray(self.file.undone.variances[self.cell])
@@ -143,10 +141,10 @@ class ReverseMapped(PseudoValues):
             law = _mapping_law(z, scheme)
             self.pools[0], self.cell = Pool(slice(0, law.share.size), law), law.cell
             return
-        self.cell = _scratch.empty(z.size, np.int32)
+        self.cell = np.empty(z.size, np.int32)
         self.cell.fill(-1)
         for number, rows in rows_of(self._codes()).items():
-            values = _scratch.empty(rows.size)
+            values = np.empty(rows.size)
             parts = blocks(rows.size)
             for start, stop in parts:
                 values[start:stop] = z[rows[start:stop]]
@@ -156,7 +154,7 @@ class ReverseMapped(PseudoValues):
             self.pools[number] = Pool(slice(cells, cells + law.share.size), law)
             cells += law.share.size
 
-    @once
+    @cached_property
     def factor(self) -> np.ndarray:
         """1 by pool: h undoes the masking whole."""
         return np.ones(self.pool_count)
@@ -213,14 +211,14 @@ class ReverseMapped(PseudoValues):
             spreads[number] = Spread(x, law.share, h, law.matrix, law.n, variation(law, x, h, self.law.p))
         return spreads
 
-    @once
+    @cached_property
     def means(self) -> np.ndarray:
         """The mean of the released values by cell."""
         counts = np.concatenate([law.share * law.n for _, law in self.pools.values()])
         (sums,) = self.parts().fold(_of_cells, (np.zeros(counts.size),))
         return np.asarray(sums / counts)
 
-    @once
+    @cached_property
     def undone(self) -> Undone:
         """What undoes the masking."""
         values, variances, largest = *np.empty((2, self.means.size)), 0.0
@@ -266,7 +264,7 @@ class ReverseMapped(PseudoValues):
     def _codes(self) -> np.ndarray:
         """The pool of each record, -1 of those without a value."""
         kind = index_type(self.z.size)
-        codes = _scratch.empty(self.z.size, kind)
+        codes = np.empty(self.z.size, kind)
         for start, stop in blocks(self.z.size):
             own = kind(0) if self.pool is None else self.pool[start:stop]
             codes[start:stop] = np.where(np.isnan(self.z[start:stop]), kind(-1), own)

@@ -12,7 +12,7 @@ from condmask._jit import SAFE_MATH, kernel
 CHUNK = 1024  # records whose points are computed together
 
 
-@kernel(fastmath=SAFE_MATH, short=True)
+@kernel(fastmath=SAFE_MATH)
 def count_window(z, per_step, slack, first, start, stop, counts, outside):
     """counts[k] += records of z[start:stop] at grid point first + k; outside[i]: the others; their number.
 

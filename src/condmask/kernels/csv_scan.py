@@ -10,7 +10,7 @@ QUOTE, NEWLINE, RETURN, BLANK = 34, 10, 13, 32
 TOO_FEW, TOO_MANY, AFTER_QUOTE = 1, 2, 3  # faults
 
 
-@kernel(short=True)
+@kernel
 def find_fields(text, delimiter, blank, width, wanted, starts, stops):
     """starts[r, k], stops[r, k]: the field wanted[k], ascending, of the r-th record of ``width`` fields.
 
@@ -78,7 +78,7 @@ def find_fields(text, delimiter, blank, width, wanted, starts, stops):
     return records, size, 0
 
 
-@kernel(short=True)
+@kernel
 def splice(text, starts, stops, keep, quoted, fields, begins, ends, out):
     """out: the text with fields[begins[i] : ends[i]] for its i-th piece, unless keep[i]; its length.
 

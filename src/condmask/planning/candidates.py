@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import evenly_spaced
 from condmask.disclosure import baselines
 from condmask.disclosure.pools import Pool, pools
@@ -98,13 +97,13 @@ class Column(NamedTuple):
         """The column as the scheme masks it."""
         units = self.ascending
         if not scheme.reverse_mapping:
-            units = scheme.canonical(units, "x", self.kind, out=_scratch.empty(units.size))
+            units = scheme.canonical(units, "x", self.kind, out=np.empty(units.size))
         parts = pools(units, self.kind, scheme.law, scheme, self.code)
         if self.code is None:
             pool = parts[0][1]
             return File(pool.values, pool.released if isinstance(pool, ReverseMapped) else pool.values, parts)
-        values = _scratch.empty(units.size)
-        released = _scratch.empty(units.size) if scheme.reverse_mapping else values
+        values = np.empty(units.size)
+        released = np.empty(units.size) if scheme.reverse_mapping else values
         for rows, pool in parts:
             values[rows] = pool.values
             if isinstance(pool, ReverseMapped):
@@ -152,7 +151,7 @@ def column_of(
 ) -> Column:
     """A column from values without gaps, and the donor pool of each value."""
     order = np.argsort(x, kind="stable")
-    ascending = _scratch.by_block(x.__getitem__, order)
+    ascending = x[order]
     beside, code = (None if each is None else each[order] for each in (other, code))
     gate = Gate(x, kind, ()) if gate is None else gate
     return Column(x, kind, other, ascending, beside, code, gate, {}, name)
@@ -188,7 +187,7 @@ def predicted(
     """n times the variances of all statistics; and how much longer intervals are, for statistics of the
     column alone (T at the deciles) and for those that relate it to others."""
     alone, longer = (_rearranged if scheme.reverse_mapping else _noised)(file, column, scheme)
-    v, of_means = _scratch.empty(file.values.size), []
+    v, of_means = np.empty(file.values.size), []
     for rows, pool in file.pools:
         if scheme.reverse_mapping:
             v[rows] = predicted_relations.rearranged(pool.values, scheme)

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import blocks, evenly_spaced
 from condmask.engines import mapping_law
 from condmask.inference.pseudo_values import covariance_factor
@@ -50,7 +49,7 @@ class Pair(NamedTuple):
 def pair(x: np.ndarray, w: np.ndarray) -> Pair:
     """What relates two columns; NaN where either is constant."""
     middle, of_other, at, n = float(x.mean()), float(w.mean()), split(w), x.size
-    weights, squares = _scratch.empty((len(NAMES), n)), np.zeros(2)
+    weights, squares = np.empty((len(NAMES), n)), np.zeros(2)
     above = int(np.count_nonzero(w > at))
     sums = x.sum(where=w > at), x.sum(where=w <= at)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite
-from condmask._once import once
 from condmask.errors import ArgumentError
 from condmask.planning.candidates import Candidate, Column
 from condmask.planning.check import Checked, checked
@@ -118,7 +118,7 @@ class Plan:
         allowed = (candidate for candidate, ok in zip(self.candidates, self.allowed, strict=True) if ok)
         return min(allowed, key=lambda candidate: candidate.loss if np.isfinite(candidate.loss) else np.inf)
 
-    @once
+    @cached_property
     def refused(self) -> np.ndarray:
         """Which schemes masking refuses, of those on the frontier that keep the caps. Others are checked only
         if that was needed to find a suggestion."""

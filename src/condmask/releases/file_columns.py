@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from condmask import _scratch, frames
-from condmask._blocks import Workers
-from condmask._scratch import joined
+from condmask import frames
+from condmask._blocks import Workers, joined
 from condmask.donor_pools import donor_pools
 from condmask.estimates.constructors import estimate_parts
 from condmask.estimates.estimate import Estimate
@@ -25,13 +24,13 @@ from condmask.samples.records import Records
 from condmask.strata import names_of
 
 SMALL_KEPT, LARGE_KEPT = 32, 4  # columns
+LARGE = 1 << 24  # bytes of a column
 
 
 class FileColumns:
     """The columns of a file, or of a folder of them.
 
-    Long ones are in temporary files, mapped into memory; those that were read last are kept. A file that was
-    changed since is refused.
+    Those that were read last are kept. A file that was changed since is refused.
 
     Parameters
     ----------
@@ -44,7 +43,7 @@ class FileColumns:
         self._path = path
         with reading(path):
             self._before = fingerprints_of(path)
-        self._small = 8 * records < _scratch.LARGE
+        self._small = 8 * records < LARGE
         self._kept = BoundedCache(SMALL_KEPT if self._small else LARGE_KEPT)
 
     def numbers(self, name: str) -> np.ndarray:
@@ -70,7 +69,7 @@ class FileColumns:
     def strata(self, name: str) -> Labels:
         """The column as labels, sorted as masking numbers them; a missing one is a label, too."""
         labels = self.labels(name)
-        code = _scratch.empty(labels.code.size, labels.code.dtype)
+        code = np.empty(labels.code.size, labels.code.dtype)
         code[:] = labels.code
         return in_order(code, labels.distinct)
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _scratch, frames
+from condmask import frames
 from condmask._blocks import evenly_spaced
-from condmask._once import once
 from condmask.audit_input import AuditInput
 from condmask.correlations import pearson
 from condmask.disclosure.all_columns import by_all_columns, swap_evidence
@@ -126,7 +126,7 @@ class Original:
         """How well an attacker could tell which records were swapped."""
         return audit_table(self._table, self._view.schemes, thorough=self._thorough)
 
-    @once
+    @cached_property
     def _table(self) -> AuditInput:
         """The original as an audit looks at it."""
         view = self._view
@@ -146,7 +146,7 @@ class Original:
         strata = None if pools is None else pools[rows]
         if scheme.grid is not None:  # in double precision, single ones are off their grid
             units, *_, law = units_of(x, scheme)
-            x = _scratch.by_block(law.from_units, units)
+            x = law.from_units(units)
         some = evenly_spaced(x.size, x.size if view.reverse_mapping else MOST_RECORDS)
         middle = sorted(d)[len(d) // 2]
         risk = release_risk(x, z, scheme, d=d, strata=strata, audit=False)
@@ -184,7 +184,7 @@ class Original:
         together = [np.zeros(self._view.rows), *(self._evidence[other] for other in others)]
         return np.asarray(np.sum(together, axis=0))
 
-    @once
+    @cached_property
     def _evidence(self) -> dict[str, np.ndarray]:
         """What each column tells of who was swapped, its originals being known; 0 where one is missing."""
         evidence = {}

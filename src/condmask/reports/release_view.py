@@ -1,16 +1,15 @@
 """What a release says by itself; nothing here is given the original. A public report is made of this."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from condmask import frames
-from condmask._blocks import Workers
+from condmask._blocks import Workers, joined
 from condmask._digits import number
-from condmask._once import once
-from condmask._scratch import joined
 from condmask._warn import heard
 from condmask.clear_columns import Clear, columns_in_clear
 from condmask.errors import ArgumentTypeError
@@ -71,7 +70,7 @@ class ReleaseView:
         """The name by which somebody reads the release; a stream has none, and gets one."""
         return "masked.csv" if self.path in OPENED else self.path.name
 
-    @once
+    @cached_property
     def _clear(self) -> list[str]:
         """The columns that are neither masked nor tell donor pools."""
         return columns_in_clear(self.names, [*self.schemes, *self.strata])
@@ -86,7 +85,7 @@ class ReleaseView:
         self._texts = set(clear.labels) - set(clear.clear)
         return clear
 
-    @once
+    @cached_property
     def known(self) -> dict[str, np.ndarray]:
         """All columns in clear as an attacker knows them: numbers, or labels by number; NaN where missing."""
         known: dict[str, np.ndarray] = {}
@@ -103,7 +102,7 @@ class ReleaseView:
                 known[name] = values if finite.all() else np.where(finite, values, np.nan)
         return known
 
-    @once
+    @cached_property
     def others(self) -> dict[str, np.ndarray]:
         """The first columns in clear that are complete and vary: correlations with them are reported."""
         others: dict[str, np.ndarray] = {}

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import Workers, blocks
 from condmask.engines.counting import ValueCounts
 from condmask.kernels import counting_sort
@@ -61,7 +60,7 @@ def _in_a_table(z: np.ndarray, pool: np.ndarray, law: Law) -> list[MaskedSample]
     points, pools = high - low + 1.0, int(pool.max()) + 1
     if pools * points > max(SMALL_TABLE, min(DENSE * z.size, LONGEST_TABLE)):
         return None
-    table = _scratch.empty(pools * int(points), np.int64)
+    table = np.empty(pools * int(points), np.int64)
     table[:] = 0
     for part in parts:
         present = ~np.isnan(z[part])

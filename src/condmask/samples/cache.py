@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from condmask._once import alone
-
 
 class BoundedCache:
-    """The last few results, by key; each is computed by one thread, for which others wait.
+    """The last few results, by key.
 
     Parameters
     ----------
@@ -24,12 +22,10 @@ class BoundedCache:
 
     def get(self, key: Any, make: Callable[[], Any]) -> Any:
         """The result for a key; computed if it is not there."""
-        with alone(self, key):
-            value = self._kept.pop(key, self)
-            if value is self:
-                value = make()
-            with alone(self._kept, "order"):
-                self._kept[key] = value  # as the last
-                if len(self._kept) > self._most:
-                    del self._kept[next(iter(self._kept))]
+        value = self._kept.pop(key, self)
+        if value is self:
+            value = make()
+        self._kept[key] = value  # as the last
+        for old in list(self._kept)[: -self._most]:
+            self._kept.pop(old, None)
         return value

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from condmask._blocks import Workers, ordered_map
+from condmask._blocks import Workers, joined, ordered_map
 from condmask._grid import Grid
-from condmask._scratch import joined
 from condmask.engines.counting import EMPTY, Tally, ValueCounts, by_value, count, merged
 from condmask.errors import ArgumentError
 
@@ -49,7 +48,7 @@ def counted_parts(parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: 
 
 
 def counted_in_order(parts: Iterable[tuple[np.ndarray, str]], grid: Grid) -> ValueCounts:
-    """As `counted_parts`, of values on any number of points, which are sorted in a temporary file."""
+    """As `counted_parts`, of values on any number of points, which are sorted."""
 
     def units() -> Iterator[np.ndarray]:
         for [(row, z, kind)] in _tasks(parts, 1):

@@ -10,11 +10,12 @@ a mean, an s.d. and a quantile are off by w/2 at most (s.d.: times sqrt(n / (n-1
 bandwidth, and T and quantiles are bracketed by the ends of the cells.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers
-from condmask._once import once
 from condmask.engines import lattice as curves
 from condmask.engines import sorting
 from condmask.engines.cdf import CDF, CurveCDF, EmpiricalCDF, ranks_of
@@ -50,22 +51,22 @@ class ExactSample(CountedSample):
         self.law, self._workers, self._width, self._kept = EXACT, workers, width, BoundedCache(KEPT)
         self._sorting = False  # for quantiles, from the second request on
 
-    @once
-    def counts(self) -> ValueCounts:
+    @cached_property
+    def counts(self) -> ValueCounts:  # type: ignore[override]
         """By value, that of the middle where cells are counted."""
         if self._cells is None:
             return by_value(sorting.ascending(self._z, self._workers))
         return self._cells._replace(values=self._cells.values + 0.5 * self._width)
 
-    @once
+    @cached_property
     def _ends(self) -> tuple[float, float]:
         return _checks.ends(self._z if self._cells is None else self.counts.values)
 
-    @once
+    @cached_property
     def _below(self) -> np.ndarray:
         return self.counts.below
 
-    @once
+    @cached_property
     def _two(self) -> Powers:
         return self._powers(2)
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from condmask._once import alone
 from condmask.errors import ArgumentError
 
 
@@ -43,18 +42,18 @@ class Records:
     @property
     def z(self) -> Any:
         """The masked values in their places."""
-        with alone(self, "z"):  # of several threads one reads
-            if callable(self._z):
-                self._z = self._z()
-            return self._z
+        z = self._z
+        if callable(z):
+            self._z = z = z()
+        return z
 
     @property
     def pool(self) -> Any:
         """The pool of each record, None where all are one or the pools are unknown."""
-        with alone(self, "pool"):
-            if callable(self._pool):
-                self._pool = self._pool(self.z)
-            return self._pool
+        pool = self._pool
+        if callable(pool):
+            self._pool = pool = pool(self.z)
+        return pool
 
     def samples_by_pool(self, law: Any) -> Any:
         """The samples of records that lie elsewhere, by pool."""

@@ -1,14 +1,13 @@
 """Masked values without a grid, sorted once. Results are cached for all threads."""
 
+from functools import cached_property
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from condmask._blocks import Workers, blocks
+from condmask._blocks import Workers, blocks, joined
 from condmask._grid import default_step, grid_of
-from condmask._once import once
-from condmask._scratch import joined
 from condmask.deconvolution.weight import Masking
 from condmask.engines import choice, pairwise
 from condmask.engines import lattice as curves
@@ -135,11 +134,11 @@ class UngriddedSample:
         curve: Curve | None = self._kept.get((masking, tol, density, "unsorted"), make)
         return self._curve(masking, tol, density) if curve is None else curve
 
-    @once
+    @cached_property
     def _sorted(self) -> np.ndarray:
         return ascending(self.z, self._workers)
 
-    @once
+    @cached_property
     def _counts(self) -> ValueCounts:
         """The records as if rounded to the default grid."""
         fine, z = grid_of(default_step(self.law.sigma)), self._sorted

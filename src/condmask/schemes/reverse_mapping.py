@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _scratch
 from condmask._blocks import BLOCK, Workers, blocks, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure.aggregated_ends import aggregate
@@ -160,7 +159,7 @@ class Tossed:
             return swapped, kept
 
         # the swapped from the front, the kept from the back
-        rows, first, last = _scratch.empty(n, kind), 0, n
+        rows, first, last = np.empty(n, kind), 0, n
         self.swapped_before, self.kept_before = [0], [0]
         for swapped, kept in ordered_map(toss, self.numbers, threads):
             rows[first : first + swapped.size] = swapped
@@ -173,14 +172,14 @@ class Tossed:
 
     def words_of_swapped(self) -> np.ndarray:
         """One word for each swapped row."""
-        drawn = _scratch.empty(self.swapped.size, np.uint64)
+        drawn = np.empty(self.swapped.size, np.uint64)
         for block, (first, last) in enumerate(pairwise(self.swapped_before)):
             drawn[first:last] = words(self.key.stream(block, DONOR), last - first)
         return drawn
 
     def words_of_kept(self) -> np.ndarray:
         """One word for each kept row, from behind those of the swapped rows of its block."""
-        drawn = _scratch.empty(self.kept.size, np.uint64)
+        drawn = np.empty(self.kept.size, np.uint64)
         swapped = np.diff(self.swapped_before).tolist()
         for block, (first, last) in enumerate(pairwise(self.kept_before)):
             both = words(self.key.stream(block, DONOR), swapped[block] + last - first)
@@ -201,7 +200,7 @@ def _call(task: Callable[[], Any]) -> Any:
 
 def _shuffled(tossed: Tossed, pool: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The places of the swapped rows by pool, and as many of the same pool in random order."""
-    order, last = _scratch.empty(tossed.swapped.size, tossed.swapped.dtype), 0
+    order, last = np.empty(tossed.swapped.size, tossed.swapped.dtype), 0
     for part in in_order(tossed.words_of_swapped()):  # a long list comes in parts
         order[last : last + part.size] = part
         last += part.size
@@ -218,7 +217,7 @@ def _place_kept(
     values = taken(x, rows)
     if pool is None:
         by_value = rows[:0]
-        spare = _scratch.empty(values.size, np.uint64)
+        spare = np.empty(values.size, np.uint64)
         if values.size and not range_partition.sort_floats_beside(values, spare):
             values.sort()
     else:
@@ -231,7 +230,7 @@ def _in_order_of_keys(
     tossed: Tossed, x: np.ndarray, law: Law, scale: str, column: int, pool: np.ndarray | None, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The kept rows with a value, and their places in the order of keys, ties in random order."""
-    keys, rows = _scratch.empty(tossed.kept.size), tossed.kept
+    keys, rows = np.empty(tossed.kept.size), tossed.kept
 
     def make(block: int) -> None:
         first, last = tossed.kept_before[block : block + 2]
@@ -242,15 +241,15 @@ def _in_order_of_keys(
         pass
     has_key = None
     if pool is not None and keys.size and np.isnan(keys.min()):
-        has_key = np.isnan(keys, out=_scratch.empty(keys.size, bool))
+        has_key = np.isnan(keys, out=np.empty(keys.size, bool))
         np.logical_not(has_key, out=has_key)
-        keys, rows = _scratch.selected(keys, has_key), _scratch.selected(rows, has_key)
+        keys, rows = keys[has_key], rows[has_key]
     order, alike = ascending(keys)
     most = range_partition.most_tied(keys.view(np.uint64), order) if alike else 1
     if most > 1:
         ties = tossed.words_of_kept()
-        ties = ties if has_key is None else _scratch.selected(ties, has_key)
-        room = [_scratch.empty(most, np.uint64) for _ in range(3)]
+        ties = ties if has_key is None else ties[has_key]
+        room = [np.empty(most, np.uint64) for _ in range(3)]
         range_partition.break_ties(keys.view(np.uint64), order, ties, *room)
     return rows, order
 
@@ -271,10 +270,10 @@ def ascending(values: np.ndarray) -> tuple[np.ndarray, bool]:
 
     The numbers are overwritten.
     """
-    order, spare = (_scratch.empty(values.size, np.uint64) for _ in range(2))
+    order, spare = (np.empty(values.size, np.uint64) for _ in range(2))
     distinct_keys = range_partition.order_floats(values, order, spare) if values.size else 1
     if not distinct_keys:
         order[:] = np.argsort(values.view(np.uint64), kind="stable")
-    places = _scratch.empty(order.size, index_type(order.size))
+    places = np.empty(order.size, index_type(order.size))
     places[:] = order
     return places, distinct_keys != 1

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._interrupts import answering
 from condmask.errors import ArgumentError
 from condmask.scheme import Scheme
 
@@ -57,13 +56,13 @@ class DataShuffling(Scheme):
             raise ArgumentError("others must have the unmasked columns that DataShuffling uses, got none")
         z = np.empty_like(x)
         for row in range(len(x)):
-            given = np.array([answering(_scores, column[row]) for column in others])
-            scores = answering(_scores, x[row])
-            weights = answering(np.linalg.lstsq, given.T, scores, rcond=None)[0]
+            given = np.array([_scores(column[row]) for column in others])
+            scores = _scores(x[row])
+            weights = np.linalg.lstsq(given.T, scores, rcond=None)[0]
             fitted = weights @ given
             # noise parts the ties of `given`; where there is none, records that tie have equal values
             simulated = fitted + np.std(scores - fitted) * stream.standard_normal(scores.size)
-            z[row, answering(np.argsort, simulated)] = np.sort(x[row])
+            z[row, np.argsort(simulated)] = np.sort(x[row])
         return z
 
 
