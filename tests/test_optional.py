@@ -53,7 +53,6 @@ CALLS = {
     "the transformer": "import condmask.sklearn",
     "demo": "from condmask import demo; demo.run()",
     "section 4": "from condmask.studies import paper; paper.section_4()",
-    "completion": "run('completion', 'bash')",
     "mask": "run('mask', 'in.csv', 'c.csv', '-c', 'x', '--p', '.6', '--sigma', '500', '--dry-run')",
     "a figure of a comparison": "run('compare', 'in.csv', '-c', 'x', '--p', '.6', '--sigma', '500', "
     "'--within', '9', '--out', 'd', '--replications', '10')",
@@ -70,7 +69,6 @@ NEEDS = {  # the extra that is named, by package and call
     "pyarrow": {**dict.fromkeys(FILES, "cli"), "decimals": "cli", "demo": "demo", "dask": "dask"},
     "matplotlib": {"a report": "plot", "a figure": "plot", "a figure of a comparison": "plot"},
     "tqdm": {"progress": "cli", "mask": "cli"},
-    "shtab": {"completion": "cli"},
     "sklearn": {"thorough": "thorough", "the transformer": "sklearn"},
     "dask": {"dask": "dask"},
     "distributed": {"dask": "dask"},

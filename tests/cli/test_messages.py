@@ -8,7 +8,6 @@ import pytest
 from command_line import MASK
 
 from condmask.cli import parser
-from condmask.cli.completion import parsers
 
 VALUE, LABEL, COLUMN = "71", "Wilhelmine", "Einkommen"
 
@@ -37,7 +36,6 @@ def commands(secret):
     yield "plan", secret, "-c", COLUMN, "--p", ".6", "--sigma", "300", "--within", "50"
     yield "risk", secret, "-c", COLUMN, "--within", "50", "--release", "b.csv"
     yield "report", "b.csv", "r.html", "--public"
-    yield ("ledger",)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -72,7 +70,7 @@ def test_nothing_is_said_without_it_and_nothing_stays(run, secret):
 
 
 def test_every_command_has_it():
-    _, *each = parsers(parser())
+    (commands,) = (action.choices for action in parser()._actions if action.choices)
 
-    assert len(each) >= 14
-    assert all("--verbose" in command.format_help() for command in each)
+    assert len(commands) >= 12
+    assert all("--verbose" in command.format_help() for command in commands.values())

@@ -18,7 +18,6 @@ import pytest
 from csv_files import LINES, UNITS, mask_lines
 
 import condmask as cm
-from condmask.cli.signals import ended_by_signals
 from condmask.files import atomic
 from condmask.releases.ledger import Ledger
 
@@ -342,8 +341,8 @@ def test_of_jobs_with_one_target_one_wins_whole(source, tmp_path, jobs):
 class Points:
     """The operations of a process on the files of a folder, of which the `last` one is where it ends."""
 
-    def __init__(self, folder, last, sent):
-        self.folder, self.last, self.sent, self.passed = str(folder), last, sent, 0
+    def __init__(self, folder, last):
+        self.folder, self.last, self.passed = str(folder), last, 0
 
     def watch(self):
         """From now on; what is watched stays so until the process ends."""
@@ -374,7 +373,7 @@ class Points:
     def point(self):
         self.passed += 1
         if self.passed == self.last:
-            os.kill(os.getpid(), self.sent)
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.fixture
@@ -386,20 +385,18 @@ def temporary(tmp_path, monkeypatch):
 
 
 def mask_until(source, target, begin):
-    """The release, with signals dealt with as the command does; `begin` is told when it begins."""
+    """The release; `begin` is told when it begins."""
     os.umask(0o022)
-    with ended_by_signals():
-        begin()
-        cm.mask_file(source, target, {"income": SCHEME}, ledger=target.parent / "ledger")
+    begin()
+    cm.mask_file(source, target, {"income": SCHEME}, ledger=target.parent / "ledger")
 
 
-def assert_nothing_raw(source, target, temporary, sent, *, again=True):
+def assert_nothing_raw(source, target, temporary, *, again=True):
     """Whether the release is there, whole and entered in the ledger; if not, `again` makes it now."""
     assert list(temporary.iterdir()) == []
     for path in target.parent.iterdir():
         assert not shown(path.read_bytes())
         if path.name.startswith("."):  # what has to have a name stays behind where nobody can clean up
-            assert sent == signal.SIGKILL
             assert stat.S_IMODE(path.stat().st_mode) in (0o600, 0o644)  # while it grows, and when it is whole
     published, content = target.exists(), Ledger(target.parent / "ledger").content()
     assert (content is not None and len(content.entries) == 1) == published
@@ -411,16 +408,8 @@ def assert_nothing_raw(source, target, temporary, sent, *, again=True):
     return published
 
 
-@pytest.mark.parametrize(
-    ("sent", "nameless"),
-    [
-        (signal.SIGKILL, False),
-        pytest.param(signal.SIGTERM, True, marks=pytest.mark.slow),
-        pytest.param(signal.SIGKILL, True, marks=pytest.mark.slow),
-        pytest.param(signal.SIGTERM, False, marks=pytest.mark.slow),
-    ],
-)
-def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary, monkeypatch, sent, nameless):
+@pytest.mark.parametrize("nameless", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary, monkeypatch, nameless):
     if not nameless:
         not_for_links(monkeypatch)
     # kernels are compiled
@@ -429,7 +418,7 @@ def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary,
     whole = release_of(source, tmp_path / "whole")
 
     def job(target, last):
-        points = Points(tmp_path, last, sent)
+        points = Points(tmp_path, last)
         mask_until(source, target, points.watch)
         (tmp_path / "points").write_text(str(points.passed))
 
@@ -440,10 +429,10 @@ def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary,
         target = release_of(source, tmp_path / f"out{last}")
         code = exit_code(in_child(lambda target=target, last=last: job(target, last)))
 
-        assert code == (-signal.SIGKILL if sent == signal.SIGKILL else 1)
+        assert code == -signal.SIGKILL
         # until there are names, nothing hinders
         again = last > number - 12
-        published.append(assert_nothing_raw(source, target, temporary, sent, again=again))
+        published.append(assert_nothing_raw(source, target, temporary, again=again))
     # the file of the data takes its name last; then the names are put on the disk
     assert published[-4:] == [False, False, True, True]
     assert not any(published[:-4])
@@ -451,8 +440,7 @@ def test_a_kill_at_any_operation_leaves_nothing_raw(source, tmp_path, temporary,
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
-def test_a_kill_at_any_line_leaves_nothing_raw(source, tmp_path, temporary, sent):
+def test_a_kill_at_any_line_leaves_nothing_raw(source, tmp_path, temporary):
     """Some lines of all that are run, by a fixed seed."""
     # kernels are compiled
     cm.mask_file(source, release_of(source, tmp_path / "warm"), {"income": SCHEME}, ledger=False)
@@ -464,7 +452,7 @@ def test_a_kill_at_any_line_leaves_nothing_raw(source, tmp_path, temporary, sent
         def line(frame, event, argument):
             nonlocal passed
             if event == "line" and (passed := passed + 1) == last:
-                os.kill(os.getpid(), sent)
+                os.kill(os.getpid(), signal.SIGKILL)
             return line
 
         def trace(frame, event, argument):
@@ -480,7 +468,7 @@ def test_a_kill_at_any_line_leaves_nothing_raw(source, tmp_path, temporary, sent
     for last in sorted(random.Random(7).sample(range(1, number), 40)):
         target = release_of(source, tmp_path / f"out{last}")
         exit_code(in_child(lambda target=target, last=last: job(target, last)))
-        published.append(assert_nothing_raw(source, target, temporary, sent))
+        published.append(assert_nothing_raw(source, target, temporary))
     assert published == sorted(published)
 
 

@@ -1,46 +1,30 @@
 """The command ``condmask``: mask a file, estimate from a masked one, simulate, demonstrate.
 
 Results go to standard output, everything else to standard error. There is no option for a seed: a seed is a
-secret. A refusal is one line; any other exception is a bug, shown with its traceback.
+secret. A refusal is one line. Any other exception is a bug, shown by where it was raised: a traceback ends up
+in logs and in reports to others, so the message, which may quote a value, is left out.
 
 Each command is a file: ``add`` adds it to the grammar, ``run`` runs it and returns what is printed. ``run``
 imports whatever is heavy, so that ``--help`` answers at once.
 """
 
 import argparse
-import contextlib
+import os
 import sys
-from collections.abc import Iterator, Sequence
+import traceback
+from collections.abc import Sequence
 
-from condmask.cli import (
-    audit,
-    bugs,
-    compare,
-    completion,
-    demo,
-    estimate,
-    info,
-    ledger,
-    mask,
-    paper,
-    plan,
-    report,
-    risk,
-    simulate,
-)
+from condmask.cli import audit, compare, demo, estimate, info, mask, paper, plan, report, risk, simulate
 from condmask.cli import run as run_recipe
 from condmask.cli.arguments import Parser, UsageError, Version
 from condmask.cli.messages import messages
 from condmask.cli.output import one_line_warnings
-from condmask.cli.signals import Ended, ended_by_signals
-from condmask.cli.streams import give_up_output, print_text, standard_streams
 from condmask.errors import CondmaskError
 
 COMMANDS = (
-    plan, audit, mask, run_recipe, ledger, risk, estimate, report, compare, simulate, paper, info, demo,
-    completion,
+    plan, audit, mask, run_recipe, risk, estimate, report, compare, simulate, paper, info, demo
 )  # fmt: skip
-BUG = 70  # as sysexits.h has it
+BUG = "this is a bug in condmask; please report it with the lines above, which contain no value of the data"
 WHAT_TO_TYPE = """\
 Mask columns of a file, or estimate from a masked file. For example:
 
@@ -56,10 +40,7 @@ Results go to standard output, everything else to standard error. The exit code 
   0    done
   1    refused, or failed; one line says why
   2    wrong usage; one line says what is wrong
-  70   a bug in condmask; the traceback says where
-  129  the terminal was closed
-  130  interrupted from the keyboard
-  143  terminated"""
+  130  interrupted from the keyboard"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -84,24 +65,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     try:
-        with (
-            one_line_warnings(args.to_cli_terms),
-            without_core_dumps(),
-            ended_by_signals(),
-            messages(args),
-            standard_streams(args),
-        ):
-            print_text(args, args.run(args))
+        with one_line_warnings(args.to_cli_terms), messages(args):
+            print(args.run(args), flush=True)
     except UsageError as error:
         return _fail(args.to_cli_terms(str(error)), 2)
     except CondmaskError as error:
         return _fail(args.to_cli_terms(str(error)), 1)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
-    except Ended as end:
-        return _fail(end.reason, 128 + end.signal)
-    except BrokenPipeError:
-        give_up_output()  # the reader left; so do we
+    except BrokenPipeError:  # who reads the output left; what is buffered goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:  # of the file system: other ones have no message
         if error.strerror is None:
@@ -122,28 +95,16 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     top.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    top.set_defaults(grammar=top)
     for command in COMMANDS:
         command.add(commands)
     return top
 
 
-@contextlib.contextmanager
-def without_core_dumps() -> Iterator[None]:
-    """Write no core dumps, which would hold what is in memory."""
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
-            import resource
-
-            soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
-            resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
-            stack.callback(resource.setrlimit, resource.RLIMIT_CORE, (soft, hard))
-        yield
-
-
 def _bug(error: Exception) -> int:
-    print(bugs.shown(error), file=sys.stderr)
-    return BUG
+    """Say where an exception was raised and of what type it is, without its message."""
+    where = "".join(traceback.format_tb(error.__traceback__))
+    print(f"Traceback (most recent call last):\n{where}{type(error).__qualname__}", file=sys.stderr)
+    return _fail(BUG, 1)
 
 
 def _fail(reason: object, code: int) -> int:

@@ -18,6 +18,7 @@ from condmask.cli.terms import to_cli_terms
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 from condmask.schemes.parameters import whole
 
+ORIGINAL = "the original data: a file, a folder or 'glob' of files"
 NEGATIVE = re.compile(r"-(\d|\.\d|inf$)")  # numbers, also with exponents, are not options
 
 
@@ -123,6 +124,25 @@ def command(
     return parser
 
 
+def add_files(parser: argparse.ArgumentParser) -> Any:
+    """The first group: the files that are read and written."""
+    return parser.add_argument_group("files")
+
+
+def add_source(parser: argparse.ArgumentParser, name: str = "file") -> Any:
+    """Add IN, the original data, as the first of the files; returns the group of these."""
+    files = add_files(parser)
+    files.add_argument(name, metavar="IN", help=ORIGINAL)
+    return files
+
+
+def add_release(parser: argparse.ArgumentParser, name: str = "file") -> Any:
+    """Add IN, a release, as the first of the files; returns the group of these."""
+    files = add_files(parser)
+    files.add_argument(name, metavar="IN", help="the masked file or folder")
+    return files
+
+
 def add_running(parser: argparse.ArgumentParser, *, json: bool = True, workers: bool = False) -> None:
     """The last group: options of all commands, and ``--workers`` for those that compute."""
     running = parser.add_argument_group("running")
@@ -142,16 +162,6 @@ def add_again(group: Any) -> None:
         "--again",
         action="store_true",
         help="release records that were released before, with a warning of what that reveals",
-    )
-
-
-def add_ledger(group: Any) -> None:
-    """``--ledger``, for the commands that read it."""
-    group.add_argument(
-        "--ledger",
-        default=True,
-        metavar="PATH",
-        help="file that lists earlier releases (default: your own ledger)",
     )
 
 

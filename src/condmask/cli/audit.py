@@ -3,10 +3,9 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import add_running, command, usage
+from condmask.cli.arguments import add_running, add_source, command, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
-from condmask.cli.streams import add_source
 
 
 def add(commands: Any) -> None:

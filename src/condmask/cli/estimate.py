@@ -6,9 +6,17 @@ from typing import Any, NamedTuple
 
 from condmask._digits import number
 from condmask._warn import warn
-from condmask.cli.arguments import UsageError, add_estimand, add_running, command, typed, usage, workers
+from condmask.cli.arguments import (
+    UsageError,
+    add_estimand,
+    add_release,
+    add_running,
+    command,
+    typed,
+    usage,
+    workers,
+)
 from condmask.cli.output import to_json
-from condmask.cli.streams import add_files, add_release
 from condmask.errors import ArgumentError
 from condmask.schemes.parameters import number as read_number
 
@@ -26,7 +34,7 @@ def add(commands: Any) -> None:
         "condmask estimate masked.parquet -c income",
         "condmask estimate masked.parquet -c income --quantile .1 --quantile .9",
     )
-    add_release(new, add_files(new), "file")
+    add_release(new)
     asked = new.add_argument_group("what is estimated")
     asked.add_argument(
         "-c",

@@ -4,15 +4,14 @@ import argparse
 import contextlib
 from typing import Any
 
-from condmask.cli.arguments import add_running, command
+from condmask.cli.arguments import add_release, add_running, command
 from condmask.cli.output import entries, listing, to_json
-from condmask.cli.streams import add_files, add_release
 
 
 def add(commands: Any) -> None:
     text = "Show the number of rows of a masked file, its columns, and how they were masked."
     new = command(commands, "info", run, text, "condmask info masked.parquet")
-    add_release(new, add_files(new), "file")
+    add_release(new)
     add_running(new)
 
 

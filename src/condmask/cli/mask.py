@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from condmask.cli.arguments import add_again, add_ledger, add_running, command, usage, workers
+from condmask.cli.arguments import add_again, add_running, add_source, command, usage, workers
 from condmask.cli.output import entries, listing, progress, to_json
 from condmask.cli.schemes import add_csv, add_scheme, commands_of, csv_of, schemes_of
-from condmask.cli.streams import add_source, add_target, write_out
 
 if TYPE_CHECKING:
     from condmask.releases.release import Release
@@ -21,7 +20,9 @@ def add(commands: Any) -> None:
         "condmask mask people.parquet masked.parquet -c income --p 0.6 --sigma 0.3 --scale log "
         "--reverse-mapping",
     )  # fmt: skip
-    add_target(new, add_source(new, "source"))
+    files = add_source(new, "source")
+    files.add_argument("target", metavar="OUT", help="the masked file to write")
+    files.add_argument("--force", action="store_true", help="replace OUT if it exists")
     add_scheme(new)
     release = new.add_argument_group("the release")
     release.add_argument(
@@ -43,7 +44,10 @@ def add(commands: Any) -> None:
         "--dry-run", action="store_true", help="check and audit everything, but write nothing: try this first"
     )
     ledger = new.add_argument_group("earlier releases")
-    add_ledger(ledger)
+    ledger.add_argument(
+        "--ledger", default=True, metavar="PATH",
+        help="file that lists earlier releases (default: your own ledger)",
+    )  # fmt: skip
     ledger.add_argument(
         "--no-ledger", dest="ledger", action="store_const", const=False,
         help="neither look up earlier releases nor enter this one",
@@ -69,7 +73,6 @@ def run(args: argparse.Namespace) -> str:
             keep_metadata=args.keep_metadata,
             ledger=args.ledger, again=args.again,
         )  # fmt: skip
-    write_out(args)
     if args.dry_run:
         audit = audit_file(args.source, schemes, csv=csv)
         if args.json:
@@ -86,16 +89,11 @@ def announce(source: str, schemes: "dict[str, Any]", csv: Any = None, *, omitted
     """Say how much disk space a large file takes, before it is read."""
     from condmask.files.read import open_table
     from condmask.files.room import MUCH, room_for
-    from condmask.files.streams import OPENED
     from condmask.strata import names_of
 
-    path = Path(source)
-    if path in OPENED:  # the job reads it, nothing before
-        return
     with contextlib.suppress(ImportError, OSError, ValueError):  # reported when the file is read
-        room = room_for(
-            open_table(path, csv), schemes, names_of(next(iter(schemes.values())).strata), gaps=omitted
-        )
+        strata = names_of(next(iter(schemes.values())).strata)
+        room = room_for(open_table(Path(source), csv), schemes, strata, gaps=omitted)
         if max(room.temporary, room.release) > MUCH:
             print(room, file=sys.stderr)
 

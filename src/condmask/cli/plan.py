@@ -4,10 +4,9 @@ import argparse
 import re
 from typing import Any
 
-from condmask.cli.arguments import add_estimand, add_running, command, typed, usage
+from condmask.cli.arguments import add_estimand, add_running, add_source, command, typed, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_parameter, csv_of, mask_command
-from condmask.cli.streams import add_source
 from condmask.cli.terms import in_terms_of_column
 from condmask.errors import ArgumentError
 from condmask.schemes.parameters import choices_of, number, number_or_fraction, whole

@@ -3,10 +3,18 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import UsageError, add_running, command, typed, usage, workers
+from condmask.cli.arguments import (
+    ORIGINAL,
+    UsageError,
+    add_release,
+    add_running,
+    command,
+    typed,
+    usage,
+    workers,
+)
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, csv_of
-from condmask.cli.streams import IN, add_files, add_release
 from condmask.errors import ArgumentError
 from condmask.schemes.parameters import number
 
@@ -19,10 +27,9 @@ def add(commands: Any) -> None:
         "Write a report of a release: one to be signed before it is published, or one for its readers.",
         "condmask report masked.parquet report.html --original people.parquet --units income=euros",
     )
-    files = add_files(new)
-    add_release(new, files, "release")
+    files = add_release(new, "release")
     files.add_argument("path", metavar="OUT", help="the report to write, in HTML")
-    files.add_argument("--original", dest="source", metavar="FILE", help=f"{IN}; not with --public")
+    files.add_argument("--original", dest="source", metavar="FILE", help=f"{ORIGINAL}; not with --public")
     files.add_argument("--force", action="store_true", help="replace OUT if it exists")
     content = new.add_argument_group("the report")
     content.add_argument(

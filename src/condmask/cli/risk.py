@@ -4,10 +4,9 @@ import argparse
 from dataclasses import MISSING
 from typing import Any
 
-from condmask.cli.arguments import UsageError, add_running, command, typed, usage
+from condmask.cli.arguments import UsageError, add_running, add_source, command, typed, usage
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, given_parameters, schemes_of
-from condmask.cli.streams import add_release, add_source
 from condmask.cli.terms import in_terms_of_column
 from condmask.schemes.parameters import PARAMETERS, number, option_of, whole
 
@@ -18,8 +17,9 @@ def add(commands: Any) -> None:
         "Measure how closely attackers can guess original values, before masking or after it.",
         "condmask risk people.parquet -c income --p 0.6 --sigma 500 --within 250",
     )  # fmt: skip
-    text = "a release of IN: use its scheme, and show its own risk as well"
-    add_release(new, add_source(new), "--release", text)
+    add_source(new).add_argument(
+        "--release", metavar="FILE", help="a release of IN: use its scheme, and show its own risk as well"
+    )
     add_scheme(
         new,
         required=False,

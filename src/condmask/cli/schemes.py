@@ -7,7 +7,6 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from condmask.cli.arguments import typed
-from condmask.cli.streams import word
 from condmask.errors import ArgumentError
 from condmask.schemes.parameters import PARAMETERS, Parameter, option_of
 
@@ -128,8 +127,7 @@ def mask_command(
     args: argparse.Namespace, by_column: Mapping[str, Any], source: str, target: str, more: Sequence[str]
 ) -> str:
     """The command that masks columns with these schemes and reads the file as this one does."""
-    words = ["condmask", "mask", word(source), word(target), *_words("--column", list(by_column))]
-    words += ["--scheme", args.scheme_file] if word(target) == "-" else []
+    words = ["condmask", "mask", source, target, *_words("--column", list(by_column))]
     schemes = list(by_column.values())
     for name, parameter in PARAMETERS.items():
         if name == "decimals" or parameter.mapping not in (None, schemes[0].reverse_mapping):

@@ -3,9 +3,8 @@
 import argparse
 from typing import Any
 
-from condmask.cli.arguments import add_running, command, usage, workers
+from condmask.cli.arguments import add_files, add_running, command, usage, workers
 from condmask.cli.output import to_json
-from condmask.cli.streams import add_files
 
 
 def add(commands: Any) -> None:

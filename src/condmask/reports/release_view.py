@@ -18,7 +18,6 @@ from condmask.files.metadata import digest_of
 from condmask.files.note import sentence
 from condmask.files.read import open_table
 from condmask.files.sampling import clear_of_table
-from condmask.files.streams import OPENED
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import released_codes, without_codes
 from condmask.releases.file_columns import FileColumns
@@ -67,8 +66,8 @@ class ReleaseView:
 
     @property
     def file(self) -> str:
-        """The name by which somebody reads the release; a stream has none, and gets one."""
-        return "masked.csv" if self.path in OPENED else self.path.name
+        """The name by which somebody reads the release."""
+        return self.path.name
 
     @cached_property
     def _clear(self) -> list[str]:
