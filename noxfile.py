@@ -93,15 +93,6 @@ def lowest(session):
 
 
 @nox.session
-def fuzz(session):
-    """Targets of ``fuzz/`` for a minute; for one of them an hour: ``nox -s fuzz -- csv --seconds 3600``."""
-    session.install("-e", ".[test]")
-    # as many inputs wherever it runs, in a minute at most
-    asked = session.posargs or ["--inputs", "20000"]
-    session.run("python", "-m", "fuzz", *asked, env=SETTINGS)
-
-
-@nox.session
 def bench(session):
     """The answers of the comparisons with others; ``nox -s bench -- --benchmark-enable`` times them."""
     session.install("-e", ".[test,peers]")

@@ -12,7 +12,7 @@ from pathlib import Path
 import fixed_keys
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from condmask.schemes.conditional import ConditionalMasking
 
@@ -20,6 +20,8 @@ from condmask.schemes.conditional import ConditionalMasking
 # examples that nobody has seen (CONTRIBUTING.md).
 settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
 settings.register_profile("exploring", deadline=None, max_examples=1000, print_blob=True)
+# `tests/faults.py` asks whether a test fails, not for the smallest example
+settings.register_profile("unshrunk", settings.get_profile("fixed"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("fixed")
 
 

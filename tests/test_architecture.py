@@ -96,7 +96,6 @@ OF_MANY = {
     "hostile_arguments",
     "architecture",
     "benchmarks_run",
-    "fuzz",
     "bounds",
     "citation",
     "doc_extensions",

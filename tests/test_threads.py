@@ -1,4 +1,4 @@
-"""Sixteen threads at once, and forked processes, get the bits of one thread alone (`fuzz.threads`).
+"""Threads at once, and forked processes, get the bits of one thread alone, and keys of their own.
 
 Oracle: the same request to an object of its own, that was asked nothing else.
 """
@@ -6,23 +6,26 @@ Oracle: the same request to an object of its own, that was asked nothing else.
 import os
 import subprocess
 import sys
-from itertools import count
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
-from marks import rest_slow
 
-from fuzz import threads
+import condmask as cm
 
-ROOT = Path(__file__).parents[1]
-SUBJECTS = [
-    "grid",
-    "scheme",
-    "release on disk",
-    "no grid, two threads",
-    "Laplace",
-    "strata",
-    "reverse mapping",
+X = np.random.default_rng(1).lognormal(5.0, 0.4, 240).round(2)
+SCHEMES = {
+    "grid": cm.ConditionalMasking(0.6, 25.0, decimals=2),
+    "no grid": cm.ConditionalMasking(0.6, 25.0),
+    "reverse mapping": cm.ConditionalMasking(0.6, 25.0, reverse_mapping=True),
+}
+REQUESTS = [
+    lambda e: e.quantile([0.1, 0.5, 0.9]),
+    lambda e: e.cdf(np.linspace(60.0, 400.0, 9)),
+    lambda e: e.pdf(np.linspace(60.0, 400.0, 9), bandwidth="scott"),
+    lambda e: np.array([e.mean(), e.variance(), e.moment(3)]),
+    lambda e: np.array(e.quantile_interval(0.5)[:2]),
 ]
 
 # draws a key in this process and in its children
@@ -45,46 +48,32 @@ for _ in range(3):
 """
 
 
-def run(*command):
-    """What a Python process prints that draws keys of the operating system."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
-    ended = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
+@pytest.mark.parametrize("name", SCHEMES)
+def test_eight_threads_get_the_bits_of_one(name):
+    scheme = SCHEMES[name]
+    z = scheme.mask(X, rng=1, accept_visible_coins=True)
+    expected = [request(scheme.estimate(z)).tobytes() for request in REQUESTS]
+    shared = scheme.estimate(z)
 
+    def ask(thread):
+        order = np.random.default_rng(thread).permutation(len(REQUESTS))
+        return all(REQUESTS[k](shared).tobytes() == expected[k] for k in order)
 
-@pytest.mark.filterwarnings("ignore")  # of what is asked
-@pytest.mark.parametrize("name", rest_slow(SUBJECTS))
-def test_sixteen_threads_get_the_bits_of_one(name, tmp_path):
-    chosen = {name: threads.subjects(tmp_path)[name]}
-    storm = threads.Storm(chosen, threads.alone(chosen), seed=1)
-
-    assert storm.rage() == []
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # so that threads meet within a line
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(ask, range(8)))
+    finally:
+        sys.setswitchinterval(before)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 def test_forked_processes_draw_keys_of_their_own():
-    assert len(set(run("-c", CHILDREN).split())) == 7
+    # without the fixed keys of tests
+    environment = os.environ | {"PYTHONPATH": str(Path(cm.__file__).parents[1])}
+    ended = subprocess.run(
+        [sys.executable, "-c", CHILDREN], env=environment, capture_output=True, text=True, check=True
+    )
 
-
-@pytest.mark.long
-def test_a_round_of_all_with_forked_and_started_processes():
-    assert " 0 faults" in run("-m", "fuzz.threads", "--seconds", "0")
-
-
-def test_an_answer_that_is_not_that_of_one_alone_is_a_fault(tmp_path):
-    """An object that counts how often it was asked."""
-
-    class Counting:
-        def __init__(self):
-            self.asked = count()
-
-    chosen = {
-        "counting": threads.Subject(
-            Counting, {"asked": lambda one: next(one.asked), "nothing": lambda one: 0}
-        )
-    }
-
-    faults = threads.Storm(chosen, threads.alone(chosen), seed=1).rage(lambda: ["amid"])
-
-    assert faults == ["amid"] + 15 * ["counting: asked"]
+    assert len(set(ended.stdout.split())) == 7

@@ -1,6 +1,7 @@
 """Counts against the estimate from the values, bit by bit, however the values were cut and merged."""
 
 import io
+import sys
 import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,6 @@ from hypothesis import strategies as st
 import condmask as cm
 from condmask import _state
 from condmask.estimates.origin import Origin
-from fuzz import threads
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -54,8 +54,13 @@ def test_sixteen_threads_add_to_the_same_counts():
         for part in own:
             shared.update(part, part)
 
-    with threads.switching(), ThreadPoolExecutor(16) as pool:
-        list(pool.map(add, parts))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # so that threads meet within a line
+    try:
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(add, parts))
+    finally:
+        sys.setswitchinterval(before)
 
     expected = counted(one, values)
     assert shared.n == values.size

@@ -1,1 +1,0 @@
-"""One target a file (``fuzz.target``)."""

@@ -1,0 +1,220 @@
+"""Faults put into condmask one at a time, to see whether the tests notice.
+
+``python tests/faults.py kernels`` puts in the rows of ``tests/faults_rows/kernels.toml``: mistakes that
+somebody who knows the subject would fear. A row names a file, a piece of its text that stands there once,
+what stands there instead, and what would go wrong. ``--sample 40`` puts in small changes of the room's syntax
+trees, such as ``<`` for ``<=``, chosen by chance, so that nobody can write tests to them.
+
+A fault is noticed if a test of the room fails, or if the tests take five times as long as without it.
+"""
+
+import argparse
+import ast
+import copy
+import os
+import queue
+import random
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = Path("src/condmask")
+ROWS = Path(__file__).with_name("faults_rows")
+COPIES = ROOT / "build" / "faults"
+# kernels are tried as plain Python, in which these take minutes
+SLOW = ("--ignore=tests/kernels/test_replicate.py", "-k", "not test_quantile.py or first_crossings and two")
+ROOMS = {  # the source of a room, and what pytest is told to run
+    "deconvolution": (["deconvolution"], ["tests/deconvolution", "tests/engines"]),
+    "disclosure": (["disclosure"], ["tests/disclosure"]),
+    "engines": (["engines"], ["tests/engines", "tests/estimates"]),
+    "estimates": (["estimates"], ["tests/estimates"]),
+    "inference": (["inference"], ["tests/inference", "tests/estimates"]),
+    "kernels": (["kernels"], ["tests/kernels", "tests/schemes", "tests/samples", *SLOW]),
+    "planning": (["planning"], ["tests/planning"]),
+    "samples": (["samples"], ["tests/samples", "tests/estimates"]),
+    "schemes": (
+        ["schemes", "draws.py", "law.py", "donor_pools.py"],
+        ["tests/schemes", "tests/test_draws.py", "tests/test_law.py", "tests/test_donor_pools.py"],
+    ),
+    "studies": (["studies"], ["tests/studies"]),
+}
+SWAPS = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+    ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+TWINS = {"min": "max", "any": "all", "floor": "ceil", "left": "right", "minimum": "maximum"}
+TWINS |= {twin: name for name, twin in TWINS.items()}
+NOT_TRIED = (ast.Import, ast.ImportFrom, ast.Raise, ast.Assert, ast.JoinedStr)  # messages, mostly
+
+
+class Fault(NamedTuple):
+    """What takes the place of some bytes of a file, and a line that says so."""
+
+    path: Path
+    first: int
+    last: int
+    now: str
+    told: str
+
+    def text(self):
+        """The file with the fault."""
+        before = (ROOT / self.path).read_bytes()
+        return before[: self.first] + self.now.encode() + before[self.last :]
+
+
+def main():
+    """Put in the faults that the command line asks for; the exit code is 1 if one survived."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("room", choices=ROOMS)
+    parser.add_argument("--sample", type=int, metavar="N", help="N small changes by chance, not the rows")
+    parser.add_argument("--seed", type=int, default=1, help="of the chance (default: 1)")
+    parser.add_argument("--workers", type=int, default=2, help="faults at once (default: 2)")
+    args = parser.parse_args()
+    faults = listed(args.room) if args.sample is None else sampled(args.room, args.sample, args.seed)
+    survivors = survived(args.room, faults, args.workers)
+    print(f"{len(faults)} faults, {len(faults) - len(survivors)} noticed")
+    return int(bool(survivors))
+
+
+def listed(room):
+    """The faults of the rows of a room."""
+    rows = tomllib.loads((ROWS / f"{room}.toml").read_text())["fault"]
+    return [put_in(**row) for row in rows]
+
+
+def put_in(file, was, now, why):
+    """The fault of a row."""
+    before, piece = (ROOT / SOURCE / file).read_bytes(), was.encode()
+    if before.count(piece) != 1:
+        raise ValueError(f"{file}: {was!r} stands there {before.count(piece)} times, not once")
+    first = before.index(piece)
+    return Fault(SOURCE / file, first, first + len(piece), now, f"{file}: {why}")
+
+
+def sampled(room, count, seed):
+    """As many small changes of a room, each as likely as any other."""
+    folders, _ = ROOMS[room]
+    roots = [ROOT / SOURCE / name for name in folders]
+    files = [path for root in roots for path in ([root] if root.is_file() else sorted(root.rglob("*.py")))]
+    found = [fault for path in files for fault in changes(path.relative_to(ROOT))]
+    return random.Random(seed).sample(found, min(count, len(found)))
+
+
+def changes(path):
+    """All small changes of a file."""
+    text = (ROOT / path).read_bytes()
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for node in walk(ast.parse(text)):
+        for place, now in variants(node):
+            first = starts[place.lineno - 1] + place.col_offset
+            last = starts[place.end_lineno - 1] + place.end_col_offset
+            was = " ".join(text[first:last].decode().split())
+            yield Fault(path, first, last, now, f"{path}:{place.lineno}: {was} -> {now}")
+
+
+def walk(node):
+    """A syntax tree without types, decorators and what only words a refusal."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        if name not in ("annotation", "returns", "decorator_list"):
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST) and not isinstance(child, NOT_TRIED):
+                    yield from walk(child)
+
+
+def variants(node):
+    """Pairs of a node and a text that takes its place."""
+    match node:
+        case ast.Compare(ops=[operator]) if type(operator) in SWAPS:
+            yield node, unparsed(node, ops=[SWAPS[type(operator)]()])
+        case ast.BinOp(op=operator) | ast.BoolOp(op=operator) if type(operator) in SWAPS:
+            yield node, unparsed(node, op=SWAPS[type(operator)]())
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            yield node, unparsed(operand)
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            yield node, str(number + 1)
+        case ast.Name(id="p", ctx=ast.Load()):
+            yield node, "(1 - p)"
+        case ast.Name(id=name, ctx=ast.Load()) if name in TWINS:
+            yield node, TWINS[name]
+        case ast.Attribute(attr=name, ctx=ast.Load()) if name in TWINS:
+            yield node, unparsed(node, attr=TWINS[name])
+        case ast.Constant(value=str(name)) if name in TWINS:
+            yield node, repr(TWINS[name])
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            yield test, f"(not {unparsed(test)})"
+        case ast.Expr(value=ast.Call()):
+            yield node, "pass"
+        case ast.Call(keywords=keywords):
+            for keyword in keywords:
+                yield node, unparsed(node, keywords=[other for other in keywords if other is not keyword])
+
+
+def unparsed(node, **fields):
+    """The text of a node, with other fields, in brackets."""
+    changed = copy.copy(node)
+    for name, value in fields.items():
+        setattr(changed, name, value)
+    return f"({ast.unparse(changed)})"
+
+
+def survived(room, faults, workers):
+    """The faults that no test of a room notices."""
+    free = queue.Queue()
+    for number in range(workers):
+        free.put(fresh_copy(COPIES / str(number)))
+    code, seconds = tested(free.queue[0], room, 3600)
+    if code != 0:
+        raise SystemExit(f"the tests of {room} end with {code} without any fault")
+
+    def noticed(fault):
+        folder = free.get()
+        (folder / fault.path).write_bytes(fault.text())
+        code, _ = tested(folder, room, 5 * seconds + 30)
+        shutil.copy2(ROOT / fault.path, folder / fault.path)
+        free.put(folder)
+        print("noticed: " if code else "SURVIVED:", fault.told, flush=True)
+        return code != 0
+
+    with ThreadPoolExecutor(workers) as pool:
+        results = list(pool.map(noticed, faults))
+    return [fault for fault, seen in zip(faults, results, strict=True) if not seen]
+
+
+def fresh_copy(folder):
+    """A folder with the source and the tests."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in ("src", "tests"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy2(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def tested(folder, room, limit):
+    """What pytest ends with for a room within so many seconds, and the seconds it took."""
+    roots = (folder / name for name in ("src", "tests", "tests/fixed_keys", "."))
+    settings = {"PYTHONPATH": os.pathsep.join(map(str, roots)), "OPENBLAS_NUM_THREADS": "1"}
+    settings |= {"NUMBA_DISABLE_JIT": "1"} if room == "kernels" else {}
+    command = [*(sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider")]
+    command += ["--hypothesis-profile", "unshrunk", *ROOMS[room][1]]
+    begin = time.monotonic()
+    try:
+        ended = subprocess.run(
+            command, cwd=folder, env=os.environ | settings, capture_output=True, timeout=limit, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return "no end", limit
+    return ended.returncode, time.monotonic() - begin
+
+
+if __name__ == "__main__":
+    sys.exit(main())
