@@ -21,7 +21,7 @@ SETTINGS = {"PYTHONPATH": str(HERE / "tests" / "fixed_keys"), "OPENBLAS_NUM_THRE
 PLAIN_KERNELS = "not test_quantile.py or first_crossings and (two or ties)"
 # what the lowest versions are tried on, without what is counted over many releases
 STOREYS = ["kernels", "deconvolution", "samples", "inference", "estimates", "schemes"]
-LOWEST = [*STOREYS, "dask", "disclosure", "files", "plot", "releases", "test_frames.py", "test_sklearn.py"]
+LOWEST = [*STOREYS, "disclosure", "files", "plot", "releases", "test_frames.py"]
 NO_COUNTING = "not cover and not unbiased and not insider and not joint_attack"
 
 
@@ -87,7 +87,7 @@ def bounds(session):
 def lowest(session):
     """The lowest versions of the dependencies, on what does not count over many releases."""
     tools = ["hypothesis", "mpmath", "pytest", "pytest-benchmark", "pytest-xdist"]
-    session.install("-c", ".ci/lowest.txt", "polars", *tools, "-e", ".[cli,dask,plot,sklearn,thorough]")
+    session.install("-c", ".ci/lowest.txt", "polars", *tools, "-e", ".[cli,dask,plot,thorough]")
     folders = [f"tests/{name}" for name in LOWEST]
     session.run("python", "-m", "pytest", "-n", "auto", *folders, "-k", NO_COUNTING, env=SETTINGS)
 

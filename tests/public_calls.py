@@ -7,7 +7,6 @@ first day (tests/test_hostile_arguments.py).
 import inspect
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +15,6 @@ import pandas as pd
 from hostile import GIVEN, N
 
 import condmask as cm
-from condmask.sklearn import ConditionalMasker
 
 OTHER = GIVEN**0.5 + np.random.default_rng(8).normal(size=N)
 TOWNS = np.resize(["a", "b"], N)
@@ -93,13 +91,6 @@ def _masked(scheme):
     return scheme.mask(GIVEN, rng=1, **(OPEN if scheme in (SCHEME, MAPPED) else {}))
 
 
-def fitted(
-    X, schemes, strata=None, nan_policy="raise", round=False, workers=1, accept_visible_coins=False
-):  # as scikit-learn has it, which checks when it fits
-    options = {"strata": strata, "nan_policy": nan_policy, "round": round, "workers": workers}
-    return ConditionalMasker(schemes, accept_visible_coins=accept_visible_coins, **options).fit(X)
-
-
 def write_files(folder: Path) -> None:
     """The files that calls read: a source, its release, a recipe, a study's result."""
     rng = np.random.default_rng(9)
@@ -115,22 +106,6 @@ def write_files(folder: Path) -> None:
         "[columns.x]\np = 0.6\nsigma = 300.0\n"
     )
     cm.simulate(cm.paper_population(), [SCHEME], **STUDY).save(folder / "study.npz")
-
-
-def of_dask(release: Any) -> dict[str, Call]:
-    """Sound calls of what masks and estimates Dask frames, without a cluster."""
-    import dask.dataframe as dd
-
-    import condmask.dask as cd
-
-    frame, data = dd.from_pandas(FRAME, npartitions=2), dd.from_pandas(release.data, npartitions=2)
-    return {
-        "dask.audit": Call(cd.audit, {"frame": frame, "schemes": {"x": SCHEME}}),
-        "dask.counts": Call(cd.counts, {"column": data["x"], "scheme": SCHEME}),
-        "dask.estimate": Call(cd.estimate, {"ddf": data, "release": release}),
-        "dask.mask_table": Call(cd.mask_table, {"frame": frame, "schemes": {"x": SCHEME}, **OPEN}),
-        "dask.read_release": Call(cd.read_release, {"path": "released.parquet"}),
-    }
 
 
 def calls(folder: Path) -> dict[str, Call]:
@@ -216,7 +191,6 @@ def calls(folder: Path) -> dict[str, Call]:
         "NormalCopula": Call(cm.NormalCopula, {"margins": cm.paper_population().margins}),
         "Resampled": Call(cm.Resampled, {"x": GIVEN}),
         "Key": Call(cm.Key, {}),
-        "ConditionalMasker": Call(fitted, {"X": FRAME, "schemes": {"x": SCHEME}, **OPEN}),
         "Counts.from_bytes": Call(cm.Counts.from_bytes, {"data": counts.to_bytes()}),
         "StudyResult.load": Call(cm.StudyResult.load, {"path": "study.npz"}),
         "ConditionalMasking.estimate within": Call(WITHIN.estimate, {"z": z, "strata": TOWNS}),
@@ -282,7 +256,5 @@ def calls(folder: Path) -> dict[str, Call]:
         replications=2,
         n=5,
     )
-    if find_spec("dask") and find_spec("distributed"):
-        named |= of_dask(release)
     named["Estimate.plot_cdf"] = Call(estimate.plot_cdf, {"path": "a.png"})
     return {name: call for name, call in named.items() if call.parameters}

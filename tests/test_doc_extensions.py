@@ -93,7 +93,6 @@ def links(*lines):
     ("lines", "expected"),
     [
         (["release = cm.mask_table(frame, schemes)"], ["condmask.mask_table"]),
-        (["cm.dask.audit(frame, schemes)"], ["condmask.dask.audit"]),
         (["e = scheme.estimate(scheme.mask(x, rng=2))", "e.gini()"], ["condmask.Estimate.gini"]),
         (["scheme.estimate(masked).mean()"], ["condmask.Estimate.mean"]),
         (

@@ -774,7 +774,6 @@ def test_a_wrong_argument_brings_its_message(row):
         (errors.ArgumentError, ValueError),
         (errors.ArgumentTypeError, TypeError),
         (errors.MissingPackageError, ImportError),
-        (errors.StateError, RuntimeError),
         (cm.FileError, OSError),
         (cm.ReleaseError, ValueError),
         (UndefinedError, ValueError),

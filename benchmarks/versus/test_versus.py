@@ -39,16 +39,6 @@ def test_script(name):
     assert all(np.isfinite(line.value) for line in lines)
 
 
-def test_dask_large(monkeypatch):
-    script = importlib.import_module("dask_large")
-    monkeypatch.setattr(script, "PARTITIONS", 4)
-    monkeypatch.setattr(script, "EMPTY", 20)
-    lines = script.measure(QUICK, (20_000, 40_000))
-
-    assert len(lines) >= 20
-    assert all(np.isfinite(line.value) for line in lines)
-
-
 def test_start_up():
     lines = importlib.import_module("startup").measure(QUICK, ["info", "estimate"])
 

@@ -18,9 +18,7 @@ BLOCK = re.compile(
 ASSIGNED = re.compile(r"(?:>>> |\.\.\. )?\s*(\w+) = (.*)", re.DOTALL)
 NAME, DOT = r'<span class="n">(\w+)</span>', r'<span class="o">\.</span>'
 ITEM = r'<span class="p">\[</span><span class="s\d?">[^<]*</span><span class="p">\]</span>'
-OF_PACKAGE = re.compile(
-    rf'<span class="n">cm</span>{DOT}(?:<span class="n">(dask|kernels)</span>{DOT})?{NAME}'
-)
+OF_PACKAGE = re.compile(rf'<span class="n">cm</span>{DOT}(?:<span class="n">(kernels)</span>{DOT})?{NAME}')
 CALL = r"\((?:[^()]|\([^()]*\))*\)"  # with calls in its arguments, and none in theirs
 OF_VARIABLE = re.compile(rf"{NAME}((?:{ITEM})?{DOT}){NAME}")
 OF_RESULT = re.compile(rf'(<span class="p">[^<]*\)</span>{DOT}){NAME}')

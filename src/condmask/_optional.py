@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from condmask.errors import MissingPackageError
 
 PACKAGES = {  # by the name under which they are imported
-    "dask": "Dask",
-    "distributed": "distributed",
     "matplotlib": "matplotlib",
     "pandas": "pandas",
     "pyarrow": "pyarrow",

@@ -27,7 +27,3 @@ class ArgumentTypeError(CondmaskError, TypeError):
 
 class MissingPackageError(CondmaskError, ModuleNotFoundError):
     """A package that this needs is not installed; the message says how to install it."""
-
-
-class StateError(CondmaskError, RuntimeError):
-    """Something needed from earlier work is gone or has changed."""

@@ -3,7 +3,6 @@
 Accepts arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others).
 """
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
@@ -29,42 +28,6 @@ class Column(NamedTuple):
     back: Callable[..., Any]  # of values, and of where there shall be nulls beside the gaps of the original
 
 
-class RemoteColumn(ABC):
-    """A handle of a column whose parts other processes hold, such as one of a Dask frame.
-
-    Attributes
-    ----------
-    size : int
-        The number of its records.
-    """
-
-    size: int
-    ndim = 1
-
-    def __len__(self) -> int:
-        return self.size
-
-    @abstractmethod
-    def numbers(self, name: str) -> "RemoteColumn":
-        """The column as numbers, as `column` takes them; `name` is what errors call it."""
-
-    @abstractmethod
-    def in_design(self, key: str, name: str) -> "RemoteColumn":
-        """The column as numbers, as `design` takes them."""
-
-    @abstractmethod
-    def groups(self, name: str) -> tuple["RemoteColumn", list[Any]]:
-        """The column as numbers of labels, and these, as `groups` has them."""
-
-    @abstractmethod
-    def derived(self, function: Callable[..., np.ndarray], *columns: "RemoteColumn") -> "RemoteColumn":
-        """The column that a function gives of the values of others, part by part."""
-
-    @abstractmethod
-    def complete(self, columns: "Sequence[RemoteColumn]") -> Any:
-        """The rows that miss nothing in these columns, to be gone through part by part."""
-
-
 class Labels(NamedTuple):
     """A column of labels: the number of each record's label, and the labels by number."""
 
@@ -75,9 +38,7 @@ class Labels(NamedTuple):
 def column(
     values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2, finite: bool = True
 ) -> Column:
-    """Take a column from any container; of one that lies elsewhere, its handle."""
-    if isinstance(values, RemoteColumn):
-        return Column(values.numbers(name), "", "float64", _as_array)
+    """Take a column from any container."""
     if type(values).__module__.split(".")[0] in ("numpy", "builtins"):
         array = _checks.column(values, name, dimensions=dimensions, least=least, finite=finite)
         return Column(array, "", _kind(np.asarray(values).dtype), _as_array)
@@ -356,8 +317,6 @@ def is_decimal(values: Any) -> bool:
 
 def groups(values: Any, name: str, n: int) -> tuple[Any, list[Any]]:
     """Labels of n records as whole numbers in the sorted order of the labels, -1 where one is missing."""
-    if isinstance(values, RemoteColumn):
-        return values.groups(name)
     if isinstance(values, Labels):
         _checks.same_length(values.code, name, n, "z")
         return ranked(values)
@@ -462,8 +421,6 @@ def _frame_columns(values: Any, name: str) -> dict[str, Any]:
 
 def _numbers(values: Any, key: str, name: str, least: int) -> Any:
     """One column as numbers; yes and no are 1 and 0."""
-    if isinstance(values, RemoteColumn):
-        return values.in_design(key, name)
     array = _checks.array(values, key, "1-D")
     if array.dtype.kind == "b":
         return array.astype(np.float64)

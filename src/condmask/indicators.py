@@ -6,7 +6,6 @@ import numpy as np
 
 from condmask import frames
 from condmask.errors import ArgumentError
-from condmask.frames import RemoteColumn
 
 MOST = 50  # categories of a column; names and numbers of persons have more
 WORDS = {"true": 1.0, "false": 0.0, "": np.nan}  # as CSV files have them
@@ -14,8 +13,6 @@ WORDS = {"true": 1.0, "false": 0.0, "": np.nan}  # as CSV files have them
 
 def yes_no(values: Any) -> Any:
     """A column of yes and no as 1 and 0, NaN where one is missing; every other column as it is."""
-    if isinstance(values, RemoteColumn):
-        return values
     array = np.asarray(values)
     if array.dtype.kind == "b":
         return array.astype(np.float64)
@@ -36,8 +33,6 @@ def yes_no(values: Any) -> Any:
 
 def is_text(values: Any) -> bool:
     """Whether a column holds text."""
-    if isinstance(values, RemoteColumn):
-        return False
     array = np.asarray(values)
     return array.dtype.kind in "UT" or (array.dtype.kind == "O" and isinstance(_first(array), str))
 

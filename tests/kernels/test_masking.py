@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 from condmask.kernels import masking
 
-NAMES = ("high_product", "toss", "choose_donors", "choose_pool_donors", "choose_ranks", "place")
+NAMES = ("high_product", "toss", "choose_donors", "choose_pool_donors", "place")
 WORDS = st.integers(0, 2**64 - 1)
 EDGES = (0, 1, 2**32 - 1, 2**32, 2**32 + 1, 2**63, 2**64 - 1)  # where a half of a word is empty or full
 
@@ -62,17 +62,6 @@ def all_donors(kernels, words, rows, start, n):
     donors = np.empty(len(rows), dtype=np.int64)
     kernels.choose_donors(as_words(words), np.array(rows), start, n, donors)
     return donors.tolist()
-
-
-@given(records=st.lists(st.tuples(WORDS, st.integers(1, 2**40), st.integers(0, 2**40)), max_size=8))
-def test_ranks_of_donors_skip_the_record_itself(records):
-    words, size, rank = zip(*records, strict=True) if records else ((), (), ())
-    ranks = np.empty(len(records), dtype=np.int64)
-
-    masking.choose_ranks(as_words(words), np.array(size, np.int64), np.array(rank, np.int64), ranks)
-
-    donors = [word * (m - 1) >> 64 for word, m in zip(words, size, strict=True)]
-    assert ranks.tolist() == [d + (d >= own) for d, own in zip(donors, rank, strict=True)]
 
 
 @pytest.mark.parametrize("n", [2, 3, 7])

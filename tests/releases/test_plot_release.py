@@ -7,7 +7,6 @@ import pytest
 from pictures import SCHEME, originals
 
 import condmask as cm
-from condmask.frames import RemoteColumn
 
 
 @pytest.fixture(autouse=True)
@@ -144,10 +143,6 @@ def test_refusals(frame):
         cm.plot_release(frame[["age"]], release)
     with pytest.raises(ValueError, match="column must be one of the masked columns 'income', got 'age'"):
         cm.plot_release(frame, release, "age")
-    partitions = type("Partitions", (RemoteColumn,), {})
-    partitions.__abstractmethods__ = frozenset()
-    with pytest.raises(TypeError, match=r"^income must be in memory or in a file for a picture, got part"):
-        cm.plot_release(partitions(), release)
     gap = frame.assign(income=frame["income"].where(frame.index > 0))
     with pytest.raises(
         ValueError, match=r"^income must be missing in the same rows of original and release, got others$"

@@ -3,10 +3,15 @@
 from distributed import Client
 
 import condmask as cm
-import condmask.dask
 
 if __name__ == "__main__":
     schemes = {"masked": cm.ConditionalMasking(0.6, 1000.0)}
-    with Client(n_workers=2, threads_per_worker=1):
-        found = condmask.dask.simulate(cm.paper_population(), schemes, n=20_000, replications=20, rng=1)
+    with Client(n_workers=2, threads_per_worker=1) as client:
+
+        def dask_map(function, tasks):
+            return client.gather(client.map(function, list(tasks), pure=False))
+
+        found = cm.simulate(
+            cm.paper_population(), schemes, n=20_000, replications=20, rng=1, workers=dask_map
+        )
     print(f"{found.value('masked', 'T_1', 'mean', 'rmse'):.3f}")

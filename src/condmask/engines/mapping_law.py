@@ -33,7 +33,6 @@ SOME, NOTHING = 0.01, 1e-3  # of the variance about the file: what the rest may 
 ROUNDING = 1e-24
 MOST_STEPS = 500
 PART = BLOCK  # records at a time
-NOT_HERE = np.empty(0, dtype=np.int32)
 
 
 class TooManyCellsError(ValueError):
@@ -56,7 +55,7 @@ class MappingLaw(NamedTuple):
     key, value, chance : ndarray of shape (pieces,)
         Pieces of the coupling: a cell of keys, the number of a cell of values, its chance given the former.
     n : int
-        The number of records; of those of which others have the cells `cell` is empty.
+        The number of records.
     """
 
     cell: np.ndarray
@@ -98,14 +97,7 @@ def of_values(x: np.ndarray, noise: str, sigma: float, scale: str) -> MappingLaw
     ends = np.array([ends_of(x[start:stop], sigma, scale) for start, stop in blocks(x.size, PART)])
     line = Coordinates(both_ends(*ends), noise, sigma, scale)
     occupied, cell, counts = _counted(x, line)
-    return of_counts(occupied, counts, noise, cell)
-
-
-def of_counts(
-    occupied: np.ndarray, counts: np.ndarray, noise: str, cell: np.ndarray = NOT_HERE
-) -> MappingLaw:
-    """The law M of one pool from how many records lie in each cell; `cell` is that of `MappingLaw`."""
-    n, gap = int(counts.sum()), _gap(noise)
+    n, gap = x.size, _gap(noise)
     share = counts / n
     position = gap // 2 + np.concatenate(([0.0], np.cumsum(np.minimum(np.diff(occupied), gap))))
     if position[-1] + gap > MOST_CELLS:

@@ -44,13 +44,6 @@ class Shared:
             raise ArgumentError(f"z must be masked values for {purpose}, got Counts, which keep no {missing}")
         return self._records
 
-    def _records_here(self, purpose: str, missing: str) -> Records:
-        """The records; an error if they are in other processes, too."""
-        records = self._records_for(purpose, missing)
-        if records.elsewhere:
-            raise ArgumentError(f"z must be in memory or in a file for {purpose}, got a frame in partitions")
-        return records
-
     def _pseudo_values(self) -> PseudoValues:
         """The pseudo-values of a sample; after reverse mapping with a warning where they vary much."""
         if self.scheme.reverse_mapping:

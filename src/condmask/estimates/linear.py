@@ -1,7 +1,6 @@
 """Statistics linear in the original: means of groups, weighted means, totals, regressions."""
 
 from collections.abc import Callable
-from functools import partial
 from math import ceil
 from typing import Any
 
@@ -20,7 +19,7 @@ from condmask.inference.groups import crossed, group_means
 from condmask.inference.interval_options import IntervalOptions, interval_options
 from condmask.inference.intervals import EstimateWarning, Interval
 from condmask.inference.least_squares import Basis, basis, fit
-from condmask.inference.parts import Rows, complete_rows
+from condmask.inference.parts import CompleteRows
 from condmask.inference.reverse_mapped import Spread
 from condmask.inference.weighted_sums import total, weighted_mean
 
@@ -350,7 +349,8 @@ class LinearEstimates(ByName, Shared):
     ) -> Intervals:
         """Group by group: records of others have no weight, as if it were missing."""
         found = [
-            weighted_mean(_of_group(k, group, w), self._pseudo_values(), options) for k in range(len(names))
+            weighted_mean(np.where(group == k, w, np.nan), self._pseudo_values(), options)
+            for k in range(len(names))
         ]
         records = np.array([count for _, count in found])
         first = found[0][0]
@@ -428,9 +428,10 @@ class LinearEstimates(ByName, Shared):
 
     def _positive_weights(self, weights: Any) -> Any:
         w = self._weights(weights)
-        negative = complete_rows(w).fold(partial(_first_negative, w), 0.0, _first)
-        if negative < 0.0:
-            raise ArgumentError(f"weights must not be negative, got {negative:g}")
+        for rows in CompleteRows(w):
+            part = rows.of(w)
+            if part.min() < 0.0:
+                raise ArgumentError(f"weights must not be negative, got {part[part < 0.0][0]:g}")
         return w
 
     def _left_out(self, used: int) -> str:
@@ -470,24 +471,3 @@ def _by_name(
 ) -> Intervals:
     low, high, error, estimate, level, target, quantity = interval
     return Intervals(names, estimate, error, low, high, records, level, target, quantity + about, by)
-
-
-def _of_group(k: int, group: Any, w: Any) -> Any:
-    """The weights of the records of one group, NaN in others."""
-    if isinstance(w, frames.RemoteColumn):
-        return w.derived(partial(_where, k), group, w)
-    return _where(k, group, w)
-
-
-def _where(k: int, group: np.ndarray, w: np.ndarray) -> np.ndarray:
-    return np.where(group == k, w, np.nan)
-
-
-def _first_negative(w: Any, found: float, rows: Rows) -> float:
-    """The first weight below 0, or 0."""
-    part = rows.of(w)
-    return _first(found, 0.0 if part.min() >= 0.0 else float(part[part < 0.0][0]))
-
-
-def _first(one: float, other: float) -> float:
-    return one or other

@@ -60,7 +60,7 @@ class Selection(ByName, Shared):
         >>> bool(abs(estimate.part(female).median() - 90.0) < 1.5)
         True
         """
-        records = self._records_here("a part of them", "records")
+        records = self._records_for("a part of them", "records")
         masked = records.z
         chosen = (
             self._labelled(rows, masked.size)

@@ -21,10 +21,8 @@ from condmask.files.publish_folder import folder_state, publish_folder, writable
 from condmask.files.streams import OPENED
 
 
-def targets_of(source: Path | None, target: Path, *, overwrite: bool) -> dict[Path, Any]:
-    """The files, or the folder, that a release will be, as they are now; refused if they may not be written.
-
-    `source` is None if it has partitions and is not a file."""
+def targets_of(source: Path, target: Path, *, overwrite: bool) -> dict[Path, Any]:
+    """The files, or the folder, that a release will be, as they are now; refused if they may not be written."""
     _checks.utf8(target)
     if target not in OPENED and not target.absolute().parent.is_dir():
         raise FileError(f"cannot write to {target.parent}: no such file or directory")
@@ -34,7 +32,7 @@ def targets_of(source: Path | None, target: Path, *, overwrite: bool) -> dict[Pa
                 f"target must be outside other releases, got {target}, which is within the one in {folder}"
             )
     _checks.truth(overwrite, "overwrite")
-    if source is None or is_folder(source):
+    if is_folder(source):
         state = folder_state(target)
         writable_folder(target, state, source, overwrite=overwrite)
         return {target: state}

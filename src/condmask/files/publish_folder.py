@@ -51,16 +51,17 @@ def folder_state(target: Path) -> State:
     return tuple((name, fingerprint(target / name)) for name in entries) if entries else None
 
 
-def writable_folder(target: Path, state: State, source: Path | None, *, overwrite: bool) -> None:
-    """Refuse a target folder that may not be written; a source that is not a file is None."""
-    must = "target must be a folder if the source " + ("has partitions" if source is None else "is one")
+def writable_folder(target: Path, state: State, source: Path, *, overwrite: bool) -> None:
+    """Refuse a target folder that may not be written."""
+    must = "target must be a folder if the source is one"
     if target in OPENED:
         raise FileError(f"{must}, got {target}: name one")
     suffix = target.suffix.lower()
-    alike = source is not None and source.suffix.lower() == suffix and not is_glob(source)
+    alike = source.suffix.lower() == suffix and not is_glob(source)
     if suffix in FORMATS and not alike:
-        stay = "" if source is None else ": files keep their names and format"
-        raise ArgumentError(f"{must}, got {target}, which has the name of a file{stay}")
+        raise ArgumentError(
+            f"{must}, got {target}, which has the name of a file: files keep their names and format"
+        )
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         what = "a link" if target.is_symlink() else "a file"
         raise FileError(f"{must}, got {target}, which is {what}")
@@ -68,8 +69,7 @@ def writable_folder(target: Path, state: State, source: Path | None, *, overwrit
         raise FileError(
             f"target must not be the current folder or one above it, got {target}: name a new one"
         )
-    if source is not None:
-        _apart(target, source)
+    _apart(target, source)
     if state is not None:
         if not overwrite:
             raise FileError(f"{target} exists; it is replaced only with --force (overwrite=True)")

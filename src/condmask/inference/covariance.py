@@ -19,7 +19,7 @@ from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.linear_variance import SampledSums, Variation
 from condmask.inference.pair_variance import PairMoments
-from condmask.inference.parts import complete_rows, frame_of
+from condmask.inference.parts import CompleteRows, frame_of
 from condmask.inference.pseudo_values import Part, PseudoValues, covariance_factor
 from condmask.law import Law
 from condmask.samples.moments import Powers
@@ -35,7 +35,7 @@ class PairSums:
     ----------
     pseudo : PseudoValues
         Those of the first column.
-    w : ndarray of shape (n,) or RemoteColumn
+    w : ndarray of shape (n,)
         The other column; NaN where a value is missing.
     law : Law, optional
         Of a column masked together with the first; None for an unmasked column.
@@ -52,11 +52,16 @@ class PairSums:
 
     def __init__(self, pseudo: PseudoValues, w: Any, law: Law | None) -> None:
         self.pseudo, self.w, self.law = pseudo, w, law
-        self._origin, self.unit, _ = frame_of(w, complete_rows(w))
+        self._origin, self.unit, _ = frame_of(w, CompleteRows(w))
         self.parts = pseudo.parts(w)
-        sums, self.n, self._ends = self.parts.fold(
-            self._add_first, (np.zeros(3), 0, (np.inf, -np.inf)), _both_first
-        )
+        sums, self.n, (low, high) = np.zeros(3), 0, (np.inf, -np.inf)
+        for part in self.parts:
+            b = self.other(part)
+            first = part.masked if law is not None else part.values
+            sums += part.masked.sum(), b.sum(), first.sum()
+            self.n += part.size
+            low, high = min(low, float(b.min())), max(high, float(b.max()))
+        self._ends = low, high
         if self.n < 2:
             raise UndefinedError(f"other must have at least 2 values where z has them, got {self.n}")
         self.means = sums / self.n
@@ -68,7 +73,11 @@ class PairSums:
     @cached_property
     def squares(self) -> np.ndarray:
         """The variances of released columns, and the covariance of originals of the first and the other."""
-        (sums,) = self.parts.fold(self._add_squares, (np.zeros(3),))
+        sums, (a, b, first) = np.zeros(3), self.means
+        for part in self.parts:
+            one, two = part.masked - a, self.other(part) - b
+            own = one if self.law is not None else part.values - first
+            sums += one @ one, two @ two, own @ two
         return np.asarray(sums / (self.n - 1))
 
     @property
@@ -83,8 +92,9 @@ class PairSums:
     @cached_property
     def moments(self) -> PairMoments:
         """The moments of the released columns about their means, by donor pool."""
-        (moments,) = self.parts.fold(self._add_moments, (PairMoments(self.pseudo.pool_count),))
-        assert isinstance(moments, PairMoments)
+        moments, (a, b, _) = PairMoments(self.pseudo.pool_count), self.means
+        for part in self.parts:
+            moments.add(part.masked - a, self.other(part) - b, part.pool)
         return moments
 
     @property
@@ -96,67 +106,30 @@ class PairSums:
         if self.law is not None:
             return [of_first, heavy_tails.of_masked(Powers(0.0, self.unit, means[0]), self.law)]
         low, high, mean = (np.array([x]) for x in (*self._ends, self.means[1]))
-        (tails,) = self.parts.fold(self._add_tails, (PlainTails(low, high, mean),))
+        tails = PlainTails(low, high, mean)
+        for part in self.parts:
+            tails.add(self.other(part)[None])
         return [of_first, *tails.kurtoses]
 
     def variation(self) -> tuple[Variation, SampledSums]:
         """How the covariance varies, whose weights are those of the other column, and its contributions."""
-        total, contribution = self.parts.fold(self._add_weights, (self.pseudo.sums(1), 0.0))
-        start = Variation(self.pseudo, total), SampledSums(np.array([contribution / self.n]))
-        variation, sampled = self.parts.fold(self._add_variation, start)
+        total, sum_of_contributions = self.pseudo.sums(1), 0.0
+        for part in self.parts:
+            weights, contributions = self._contributions(part)
+            part.add_by_pool(total, weights[None])
+            sum_of_contributions += float(contributions.sum())
+        variation = Variation(self.pseudo, total)
+        sampled = SampledSums(np.array([sum_of_contributions / self.n]))
+        for part in self.parts:
+            weights, contributions = self._contributions(part)
+            variation.add(weights[None], part)
+            sampled.add(contributions[None], part)
         return variation, sampled
 
-    # --- steps ---
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            **self.__dict__,
-            "pseudo": None,
-            "parts": None,
-        }  # steps are handed parts, which know their file
-
-    def _add_first(self, gathered: Any, part: Part) -> Any:
-        """Sums of both columns and of the first one's pseudo-values, the records, and the other's ends."""
-        sums, n, (low, high) = gathered
-        b = self.other(part)
-        first = part.masked if self.law is not None else part.values
-        sums += part.masked.sum(), b.sum(), first.sum()
-        return sums, n + part.size, (min(low, float(b.min())), max(high, float(b.max())))
-
-    def _add_squares(self, sums: tuple[np.ndarray], part: Part) -> tuple[np.ndarray]:
-        a, b, first = self.means
-        one, two = part.masked - a, self.other(part) - b
-        own = one if self.law is not None else part.values - first
-        sums[0][:] += one @ one, two @ two, own @ two
-        return sums
-
-    def _add_moments(self, moments: tuple[PairMoments], part: Part) -> tuple[PairMoments]:
-        a, b, _ = self.means
-        moments[0].add(part.masked - a, self.other(part) - b, part.pool)
-        return moments
-
-    def _add_tails(self, tails: tuple[PlainTails], part: Part) -> tuple[PlainTails]:
-        tails[0].add(self.other(part)[None])
-        return tails
-
-    def _add_weights(self, sums: tuple[np.ndarray, float], part: Part) -> tuple[np.ndarray, float]:
-        """The weights of the covariance by pool, and all contributions."""
+    def _contributions(self, part: Part) -> tuple[np.ndarray, np.ndarray]:
+        """The weights of the covariance, and what each record contributes to it."""
         weights = (self.other(part) - self.means[1]) / (self.n - 1)
-        part.add_by_pool(sums[0], weights[None])
-        return sums[0], sums[1] + float(weights @ (part.values - self.means[2]))
-
-    def _add_variation(
-        self, gathered: tuple[Variation, SampledSums], part: Part
-    ) -> tuple[Variation, SampledSums]:
-        weights = (self.other(part) - self.means[1]) / (self.n - 1)
-        gathered[0].add(weights[None], part)
-        gathered[1].add((weights * (part.values - self.means[2]))[None], part)
-        return gathered
-
-
-def _both_first(one: Any, other: Any) -> Any:
-    (sums, n, (low, high)), (more, m, (lower, higher)) = one, other
-    return sums + more, n + m, (min(low, lower), max(high, higher))
+        return weights, weights * (part.values - self.means[2])
 
 
 def covariance_error(pairs: PairSums, options: IntervalOptions) -> float:

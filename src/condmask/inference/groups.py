@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import blocks
-from condmask.frames import RemoteColumn
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
-from condmask.inference.parts import Gathered, Rows, add, complete_rows, numbered
+from condmask.inference.parts import CompleteRows, Rows, add, numbered
 from condmask.inference.pseudo_values import Part, PseudoValues
 
 Number = Callable[[np.ndarray], np.ndarray]  # of each code
@@ -26,25 +25,21 @@ def crossed(columns: list[tuple[Any, list[Any]]]) -> tuple[Any, list[tuple[Any, 
     for other, labels in others:
         count = len(labels)
         pairs = partial(_pairs, code, other, count)
-        cells, number = numbered(complete_rows(code, other), pairs, len(names) * count, code.size)
-        code = _derived(partial(_number_of_pair, number, count), code, other)
+        cells, number = numbered(CompleteRows(code, other), pairs, len(names) * count, code.size)
+        code = _numbers_of_pairs(number, count, code, other)
         names = [(*names[cell // count], labels[cell % count]) for cell in cells.tolist()]
     return code, names
 
 
-def _derived(function: Callable[..., np.ndarray], code: Any, other: Any) -> Any:
-    if isinstance(code, RemoteColumn):
-        return code.derived(function, code, other)
+def _numbers_of_pairs(number: Number, count: int, code: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The number of each record's pair of codes, -1 where one is missing."""
     found = np.empty(code.size, np.int64)
     for start, stop in blocks(code.size):
-        found[start:stop] = function(code[start:stop], other[start:stop])
-    return found
-
-
-def _number_of_pair(number: Number, count: int, code: np.ndarray, other: np.ndarray) -> np.ndarray:
-    found = np.full(code.size, -1, dtype=np.int64)
-    present = (code >= 0) & (other >= 0)
-    found[present] = number(code[present] * np.int64(count) + other[present])
+        one, two = code[start:stop], other[start:stop]
+        present = (one >= 0) & (two >= 0)
+        part = np.full(one.size, -1, dtype=np.int64)
+        part[present] = number(one[present] * np.int64(count) + two[present])
+        found[start:stop] = part
     return found
 
 
@@ -59,7 +54,11 @@ def group_means(
     """
     clusters = options.clusters
     parts = pseudo.parts(group, clusters)
-    records, sums = parts.fold(partial(_of_groups, group), (np.zeros(count, dtype=np.int64), np.zeros(count)))
+    records, sums = np.zeros(count, dtype=np.int64), np.zeros(count)
+    for part in parts:
+        inside = part.of(group)
+        add(records, inside)
+        add(sums, inside, part.values)
     with np.errstate(invalid="ignore"):
         estimate = sums / records
     number: Number | None = None
@@ -67,10 +66,15 @@ def group_means(
     if clusters is not None:
         both, number = _crossed(clusters, group, options.cluster_count, count, pseudo)
         squares = np.zeros(both.size)
-    residuals = partial(_residuals, clusters, number, estimate)
-    table, squares = parts.fold(
-        partial(_of_table, group, residuals), (_Table(group, count, pseudo, options), squares)
-    )
+    table = _Table(group, count, pseudo, options)
+    for part in parts:
+        inside = part.of(group)
+        table.add(inside, part)
+        residual = part.values - estimate[inside]
+        if number is None:
+            add(squares, inside, residual**2)
+        else:
+            add(squares, number(part.of(clusters) * np.int64(count) + inside), residual)
     sizes = records
     if clusters is not None:
         sizes = np.bincount(both % count, None, count)
@@ -83,47 +87,8 @@ def group_means(
     return pseudo.in_units(interval), records
 
 
-def _of_groups(
-    group: Any, gathered: tuple[np.ndarray, np.ndarray], part: Part
-) -> tuple[np.ndarray, np.ndarray]:
-    """The records of each group, and the sums of their pseudo-values."""
-    inside = part.of(group)
-    add(gathered[0], inside)
-    add(gathered[1], inside, part.values)
-    return gathered
-
-
-def _of_table(
-    group: Any, residuals: Callable[..., None], gathered: tuple["_Table", np.ndarray], part: Part
-) -> tuple["_Table", np.ndarray]:
-    """The table, and what residuals sum up to."""
-    table, squares = gathered
-    inside = part.of(group)
-    table.add(inside, part)
-    residuals(squares, inside, part)
-    return gathered
-
-
-def _residuals(
-    clusters: Any,
-    number: Number | None,
-    means: np.ndarray,
-    sums: np.ndarray,
-    inside: np.ndarray,
-    part: Part,
-) -> None:
-    """Add the squares of residuals by group, or residuals by pair of a cluster and a group."""
-    residual = part.values - means[inside]
-    if number is None:
-        add(sums, inside, residual**2)
-    else:
-        add(sums, number(part.of(clusters) * np.int64(means.size) + inside), residual)
-
-
-class _Table(Gathered):
+class _Table:
     """What groups have of pools: records, and the sums of how these vary by masking."""
-
-    sums = "_records", "_variances", "_shared"
 
     def __init__(self, group: Any, count: int, pseudo: PseudoValues, options: IntervalOptions) -> None:
         self._pseudo, self._count = pseudo, count
@@ -141,9 +106,6 @@ class _Table(Gathered):
         add(self._variances, at, part.masked_variances)
         if part.file.cycle:
             add(self._shared, at, part.donor_covariance)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_pseudo": None}  # parts know their file
 
     def variances(self, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The variances of means of groups given the file, and what masking adds to their sums of squares."""
@@ -173,7 +135,7 @@ def _crossed(
     code: Any, group: Any, codes: int, count: int, pseudo: PseudoValues, *needed: Any
 ) -> tuple[np.ndarray, Number]:
     """The pairs of a code and a group that occur, and what gives the number of each."""
-    complete = complete_rows(pseudo.z, group, code, *needed)
+    complete = CompleteRows(pseudo.z, group, code, *needed)
     return numbered(complete, partial(_pairs, code, group, count), codes * count, pseudo.n)
 
 

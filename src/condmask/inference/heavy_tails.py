@@ -20,7 +20,6 @@ import numpy as np
 
 from condmask._warn import warn
 from condmask.inference.intervals import EstimateWarning
-from condmask.inference.parts import Gathered
 from condmask.law import Law
 from condmask.samples.moments import Powers, original_moments, shift
 
@@ -41,7 +40,7 @@ def of_masked(masked: Powers, law: Law) -> float:
     return kurtosis(original_moments(masked, law), law)
 
 
-class PlainTails(Gathered):
+class PlainTails:
     """The tails of columns that were not masked, gathered part by part.
 
     Parameters
@@ -49,8 +48,6 @@ class PlainTails(Gathered):
     low, high, means : ndarray of shape (q,)
         Of the columns, in a unit in which they are of about 1.
     """
-
-    sums = "_n", "_more", "_squares", "_fourths"
 
     def __init__(self, low: np.ndarray, high: np.ndarray, means: np.ndarray) -> None:
         self._low, self._high, self._means, self._n = low[:, None], high[:, None], means[:, None], 0

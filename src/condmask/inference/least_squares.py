@@ -17,7 +17,7 @@ from condmask.inference.heavy_tails import PlainTails
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
 from condmask.inference.linear_variance import Sampled, SampledSums, Variation
-from condmask.inference.parts import Rows, complete_rows, summed
+from condmask.inference.parts import CompleteRows, Rows
 from condmask.inference.pseudo_values import Part, Parts, PseudoValues
 
 # of a column, the part that the others do not determine: above, one Cholesky factor serves, or two
@@ -31,9 +31,9 @@ class Basis:
 
     Parameters
     ----------
-    columns : list of ndarray of shape (n,) or RemoteColumn
+    columns : list of ndarray of shape (n,)
         NaN where a value is missing.
-    needed : sequence of ndarray, RemoteColumn or None
+    needed : sequence of ndarray or None
         Other columns that records may not miss.
     intercept : bool
 
@@ -52,12 +52,11 @@ class Basis:
     """
 
     def __init__(self, columns: list[Any], needed: tuple[Any, ...], *, intercept: bool) -> None:
-        self._columns, self.complete = columns, complete_rows(*columns, *needed)
+        self._columns, self.complete = columns, CompleteRows(*columns, *needed)
         self.first = int(intercept)
         self._only: np.ndarray | None = None
         count = self.first + len(columns)
-        none = np.full(len(columns), np.inf)
-        low, high, self.records = self.complete.fold(self._ends_with, (none, -none, 0), _both_ends)
+        low, high, self.records = self._found_ends()
         largest = np.maximum(high, -low)
         self.units, self._middles = np.ones(count), np.zeros(count)
         self.units[self.first :] = np.where(largest == 0.0, 1.0, largest)
@@ -90,7 +89,9 @@ class Basis:
 
     def centre(self) -> np.ndarray:
         """Take the means off the columns where there is a constant; the means."""
-        (sums,) = self.complete.fold(self._add_rows, (np.zeros(self.units.size),))
+        sums = np.zeros(self.units.size)
+        for rows in self.complete:
+            sums += self.standardised(rows).sum(axis=1)
         means: np.ndarray = sums / self.records
         if self.first:
             self._middles[1:] = means[1:]
@@ -100,11 +101,15 @@ class Basis:
     def products(self, means: np.ndarray | None = None) -> np.ndarray:
         """The products of the rows; with the means of the columns these are looked at for tails, too."""
         products: np.ndarray = np.zeros(self.back.shape)
-        if means is None:
-            return np.asarray(self.complete.fold(self._add_products, (products,))[0])
-        low, high = (end / self.units[self.first :] for end in self._ends)
-        products, tails = self.complete.fold(self._add_products, (products, PlainTails(low, high, means)))
-        self.kurtoses = tails.kurtoses
+        units, (low, high) = self.units[self.first :], self._ends
+        tails = None if means is None else PlainTails(low / units, high / units, means)
+        for rows in self.complete:
+            basis = self.rows(rows)
+            products += basis @ basis.T
+            if tails is not None:
+                tails.add(self._of(rows) / units[:, None])
+        if tails is not None:
+            self.kurtoses = tails.kurtoses
         return products
 
     def turn(self, matrix: np.ndarray) -> None:
@@ -114,9 +119,10 @@ class Basis:
 
     def reflected(self, norms: np.ndarray) -> np.ndarray:
         """The upper triangle from which orthonormal rows make the rows, divided by their norms."""
-        return np.asarray(
-            self.complete.fold(partial(self._reflect, norms), np.empty((0, norms.size)), _both_triangles)
-        )
+        upper = np.empty((0, norms.size))
+        for rows in self.complete:
+            upper = _triangle(np.vstack([upper, (self.rows(rows) / norms[:, None]).T]))
+        return upper
 
     def divide(self, norms: np.ndarray, upper: np.ndarray) -> None:
         """Divide the rows by their norms and by that triangle; but for rounding they are orthonormal then."""
@@ -126,36 +132,14 @@ class Basis:
     def _of(self, rows: Rows | Part) -> np.ndarray:
         return np.array([rows.of(column) for column in self._columns])
 
-    # --- steps ---
-
-    def _ends_with(self, found: Any, rows: Rows) -> Any:
+    def _found_ends(self) -> tuple[np.ndarray, np.ndarray, int]:
         """The least and the largest of each column, and the number of records."""
-        values = self._of(rows)
-        return _both_ends(found, (values.min(axis=1), values.max(axis=1), values.shape[1]))
-
-    def _add_rows(self, sums: tuple[np.ndarray], rows: Rows) -> tuple[np.ndarray]:
-        sums[0][:] += self.standardised(rows).sum(axis=1)
-        return sums
-
-    def _add_products(self, gathered: Any, rows: Rows) -> Any:
-        """The products, and the tails where these are asked for."""
-        products, *tails = gathered
-        basis = self.rows(rows)
-        products += basis @ basis.T
-        for each in tails:
-            each.add(self._of(rows) / self.units[self.first :, None])
-        return gathered
-
-    def _reflect(self, norms: np.ndarray, upper: np.ndarray, rows: Rows) -> np.ndarray:
-        return _triangle(np.vstack([upper, (self.rows(rows) / norms[:, None]).T]))
-
-
-def _both_ends(one: Any, other: Any) -> Any:
-    return np.minimum(one[0], other[0]), np.maximum(one[1], other[1]), one[2] + other[2]
-
-
-def _both_triangles(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return _triangle(np.vstack([one, other]))
+        low, high, records = np.full(len(self._columns), np.inf), np.full(len(self._columns), -np.inf), 0
+        for rows in self.complete:
+            values = self._of(rows)
+            low, high = np.minimum(low, values.min(axis=1)), np.maximum(high, values.max(axis=1))
+            records += values.shape[1]
+        return low, high, records
 
 
 def basis(names: list[str], columns: list[Any], *needed: Any, intercept: bool) -> Basis:
@@ -221,11 +205,27 @@ def fit(space: Basis, pseudo: PseudoValues, options: IntervalOptions, *, interce
     back, count = space.back, len(space.back)
     shift = 0.0 if intercept else pseudo.origin / pseudo.unit
     parts = Parts(pseudo, space.complete)
-    along, total = parts.fold(partial(_along, space, shift), (np.zeros(count), pseudo.sums(count)))
+    along, total = np.zeros(count), pseudo.sums(count)
+    for part in parts:
+        q = space.rows(part)
+        along += q @ (part.values + shift)
+        part.add_by_pool(total, q)
     variation, m = Variation(pseudo, back @ total), space.records
     clusters = SampledSums(np.zeros(count), options.clusters, options.cluster_count)
-    step = partial(_residuals, space, shift, along, options.clusters is not None)
-    variation, clusters, leans = parts.fold(step, (variation, clusters, np.zeros(count)), _both_residuals)
+    leans = np.zeros(count)
+    for part in parts:
+        q = space.rows(part)
+        residual, weights = part.values + shift - along @ q, back @ q
+        if options.clusters is not None:
+            variation.add(weights, part)
+            clusters.add(weights * residual, part)
+            continue
+        apart = 1.0 - np.einsum("ij,ij->j", q, q)
+        alone = apart < ALONE
+        if alone.any():  # how far the coefficients lean on a record that alone determines one
+            apart[alone] = np.inf
+            leans = np.maximum(leans, np.abs(weights[:, alone]).max(axis=1))
+        variation.add(weights, part, (residual / apart) ** 2)
     if options.clusters is None:
         # the fit leaves such a record no residual: how far its original lies from others like it is unknown
         unknown = leans > ALONE * np.abs(back).max(axis=1)
@@ -238,41 +238,3 @@ def fit(space: Basis, pseudo: PseudoValues, options: IntervalOptions, *, interce
     constant = np.zeros(count)
     constant[: int(intercept)] = 1.0
     return pseudo.in_units(interval, total=constant, units=space.units)
-
-
-Residuals = tuple[Variation, SampledSums, np.ndarray]
-
-
-def _along(
-    space: Basis, shift: float, sums: tuple[np.ndarray, np.ndarray], part: Part
-) -> tuple[np.ndarray, np.ndarray]:
-    """The coefficients in the basis, and the sums of its rows by pool."""
-    q = space.rows(part)
-    sums[0][:] += q @ (part.values + shift)
-    part.add_by_pool(sums[1], q)
-    return sums
-
-
-def _residuals(
-    space: Basis, shift: float, along: np.ndarray, clustered: bool, gathered: Residuals, part: Part
-) -> Residuals:
-    """How coefficients vary, and by how much they lean on a record that alone determines one."""
-    variation, clusters, leans = gathered
-    q = space.rows(part)
-    residual = part.values + shift - along @ q
-    weights = space.back @ q
-    if clustered:
-        variation.add(weights, part)
-        clusters.add(weights * residual, part)
-        return gathered
-    apart = 1.0 - np.einsum("ij,ij->j", q, q)
-    alone = apart < ALONE
-    if alone.any():
-        apart[alone] = np.inf
-        leans = np.maximum(leans, np.abs(weights[:, alone]).max(axis=1))
-    variation.add(weights, part, (residual / apart) ** 2)
-    return variation, clusters, leans
-
-
-def _both_residuals(one: Residuals, other: Residuals) -> Residuals:
-    return *summed(one[:2], other[:2]), np.maximum(one[2], other[2])

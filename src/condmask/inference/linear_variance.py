@@ -16,7 +16,7 @@ import numpy as np
 
 from condmask.inference.interval_options import IntervalOptions
 from condmask.inference.intervals import Interval
-from condmask.inference.parts import Gathered, add
+from condmask.inference.parts import add
 from condmask.inference.pseudo_values import Part, PseudoValues
 
 
@@ -27,7 +27,7 @@ class Sampled(NamedTuple):
     degrees: float
 
 
-class Variation(Gathered):
+class Variation:
     """How sums of originals vary, gathered part by part.
 
     Parameters
@@ -41,8 +41,6 @@ class Variation(Gathered):
     records : int
         The number of records that had a weight as yet.
     """
-
-    sums = "records", "_file", "_excess", "_count", "_variances", "_shared"
 
     def __init__(self, pseudo: PseudoValues, total: np.ndarray) -> None:
         self._pseudo, self._total, self.records = pseudo, total, 0
@@ -65,9 +63,6 @@ class Variation(Gathered):
         part.add_by_pool(self._count, np.ones(part.size))
         if file.cycle:
             part.add_by_pool(self._shared, part.donor_covariance, weights)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_pseudo": None}  # parts know their file
 
     @property
     def file(self) -> np.ndarray:
@@ -93,7 +88,7 @@ class Variation(Gathered):
         return options.t_interval(quantity, estimate, self.file, excess, sampled.degrees, self._pseudo.n)
 
 
-class SampledSums(Gathered):
+class SampledSums:
     """How sums of contributions vary over samples of records, or of clusters where these were sampled.
 
     Parameters
@@ -103,8 +98,6 @@ class SampledSums(Gathered):
     clusters : ndarray of shape (n,), optional
         The number of each record's cluster, of which there are `count`.
     """
-
-    sums = "_count", "_squares", "_sums", "_occurs"
 
     def __init__(self, mean: np.ndarray, clusters: Any = None, count: int = 0) -> None:
         self._mean, self._clusters, self._count = mean, clusters, 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from condmask.inference import influence
 from condmask.inference.influence import Weights
-from condmask.inference.parts import Gathered, add
+from condmask.inference.parts import add
 from condmask.inference.polynomial_variance import Moments, Variances, polynomial_variance
 from condmask.samples.moments import theorem_2_1
 
@@ -59,10 +59,8 @@ def pair_variance(
     )  # fmt: skip
 
 
-class PairMoments(Gathered):
+class PairMoments:
     """Means of a^i b^j by donor pool, i + j up to `DEGREE`, gathered part by part."""
-
-    sums = ("_sums",)
 
     def __init__(self, pools: int) -> None:
         self._sums = np.zeros((DEGREE + 1, DEGREE + 1, pools))

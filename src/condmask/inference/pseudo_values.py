@@ -10,14 +10,13 @@ Only figures by pool are kept. Everything by record is computed part by part.
 """
 
 from collections.abc import Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from condmask.frames import RemoteColumn
 from condmask.inference.intervals import Interval, UndefinedError
-from condmask.inference.parts import Combine, CompleteRows, Rows, Step, add, complete_rows, frame_of, summed
+from condmask.inference.parts import CompleteRows, Rows, add, frame_of
 from condmask.law import Law
 
 
@@ -124,22 +123,9 @@ class Parts:
             return parts
         if self._only is None:
             self._only = list(parts)
+        if not self._only:
+            raise UndefinedError("z must have records in which the other columns have values, too, got none")
         return iter(self._only)
-
-    def fold(self, step: Step, start: Any, combine: Combine = summed) -> Any:
-        """What is gathered from all parts, as `CompleteRows` does; a step takes a `Part` in."""
-        if self._rows.single:
-            part = next(iter(self), None)
-            if part is None:
-                raise UndefinedError(
-                    "z must have records in which the other columns have values, too, got none"
-                )
-            return step(start, part)
-        return self._rows.fold(partial(_in_part, self._file, step), start, combine)
-
-
-def _in_part(file: "PseudoValues", step: Step, gathered: Any, rows: Rows) -> Any:
-    return step(gathered, file.part(file, rows))
 
 
 class PseudoValues:
@@ -149,7 +135,7 @@ class PseudoValues:
 
     Parameters
     ----------
-    z : ndarray of shape (n,) or RemoteColumn
+    z : ndarray of shape (n,)
         Masked values; NaN where one is missing.
     law : Law
     pool : ndarray of shape (n,), optional
@@ -169,26 +155,19 @@ class PseudoValues:
 
     def __init__(self, z: Any, law: Law, pool: Any, *, cycle: bool) -> None:
         self.z, self.law, self.pool, self.cycle = z, law, pool, cycle
-        self._present = complete_rows(z)
+        self._present = CompleteRows(z)
         self.origin, self.unit, self.n = frame_of(z, self._present)
-        if isinstance(z, RemoteColumn):
-            self._settle()
 
     def parts(self, *needed: Any) -> "Parts":
         """The records that have a value and miss nothing in other columns."""
-        return Parts(self, complete_rows(self.z, *needed) if needed else self._present)
+        return Parts(self, CompleteRows(self.z, *needed) if needed else self._present)
 
     def sums(self, *shape: int) -> np.ndarray:
         """Sums by pool along the last axis, of nothing as yet."""
         return np.zeros((*shape, self.pool_count))
 
-    def values(self) -> Any:
-        """The pseudo-values in units of the data, in the places of the records; NaN for missing values.
-
-        Those of records that lie elsewhere are left there.
-        """
-        if isinstance(self.z, RemoteColumn):
-            return self._present.filled(partial(_in_units, self))
+    def values(self) -> np.ndarray:
+        """The pseudo-values in units of the data, in the places of the records; NaN for missing values."""
         values = np.empty(self.z.size)
         if self.n < self.z.size:
             values.fill(np.nan)
@@ -197,17 +176,12 @@ class PseudoValues:
             values[rows][slice(None) if used is None else used] = self.origin + self.unit * part.values
         return values
 
-    def _settle(self) -> None:
-        """Work out what parts look at before they do so elsewhere, where records of other parts are not."""
-        _ = self.pool_mean
-        _ = self._squares
-
     @cached_property
     def pool_count(self) -> int:
         """One more than the largest number of a pool."""
         if self.pool is None:
             return 1
-        return 1 + int(self._present.fold(partial(_largest, self.pool), -1, max))
+        return 1 + max((int(rows.of(self.pool).max()) for rows in self._present), default=-1)
 
     @cached_property
     def pool_size(self) -> np.ndarray:
@@ -215,12 +189,16 @@ class PseudoValues:
         if self.pool is None:
             return np.array([self.n])
         size = np.zeros(self.pool_count, dtype=np.int64)
-        return np.asarray(self._present.fold(partial(_counted, self.pool), (size,))[0])
+        for rows in self._present:
+            add(size, rows.of(self.pool))
+        return size
 
     @cached_property
     def pool_mean(self) -> np.ndarray:
         """The mean of the masked values, by pool."""
-        (sums,) = self.parts().fold(_masked, (self.sums(),))
+        sums = self.sums()
+        for part in self.parts():
+            part.add_by_pool(sums, part.masked)
         return np.asarray(sums / np.maximum(self.pool_size, 1))
 
     @cached_property
@@ -286,32 +264,12 @@ class PseudoValues:
     @cached_property
     def _squares(self) -> np.ndarray:
         """The sums of squares about the means, by pool."""
-        return np.asarray(self.parts().fold(_squared, (self.sums(),))[0])
+        sums = self.sums()
+        for part in self.parts():
+            part.add_by_pool(sums, (part.masked - part.of_pool(self.pool_mean)) ** 2)
+        return sums
 
     @property
     def _spread(self) -> np.ndarray:
         size = self.pool_size
         return np.asarray(self._squares * (size / np.maximum(size - 1, 1)))
-
-
-def _largest(pool: Any, largest: int, rows: Rows) -> int:
-    return max(largest, int(rows.of(pool).max()))
-
-
-def _counted(pool: Any, sums: tuple[np.ndarray], rows: Rows) -> tuple[np.ndarray]:
-    add(sums[0], rows.of(pool))
-    return sums
-
-
-def _masked(sums: tuple[np.ndarray], part: Part) -> tuple[np.ndarray]:
-    part.add_by_pool(sums[0], part.masked)
-    return sums
-
-
-def _squared(sums: tuple[np.ndarray], part: Part) -> tuple[np.ndarray]:
-    part.add_by_pool(sums[0], (part.masked - part.of_pool(part.file.pool_mean)) ** 2)
-    return sums
-
-
-def _in_units(file: PseudoValues, rows: Rows) -> np.ndarray:
-    return np.asarray(file.origin + file.unit * file.part(file, rows).values)

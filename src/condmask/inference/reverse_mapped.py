@@ -12,7 +12,7 @@ The law of the map is that of a large pool. In pools of 50 it shifts sums by les
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +20,9 @@ import numpy as np
 from condmask._blocks import blocks
 from condmask._warn import warn
 from condmask.engines import mapping_law
-from condmask.engines.counting import ValueCounts, merged
-from condmask.engines.mapping_law import Coordinates, MappingLaw, TooManyCellsError
-from condmask.frames import RemoteColumn
+from condmask.engines.mapping_law import MappingLaw, TooManyCellsError
 from condmask.inference.intervals import EstimateWarning, UndefinedError
-from condmask.inference.parts import CHUNK, Rows, add
+from condmask.inference.parts import add
 from condmask.inference.pseudo_values import Part, PseudoValues
 from condmask.law import Law
 from condmask.strata import index_type, rows_of
@@ -110,33 +108,28 @@ class ReverseMapped(PseudoValues):
 
     Parameters
     ----------
-    z : ndarray of shape (n,) or RemoteColumn
+    z : ndarray of shape (n,)
         Released values; NaN where one is missing.
     scheme : ConditionalMasking
         p, noise, sigma and scale are used.
-    pool : ndarray of shape (n,) or RemoteColumn, optional
+    pool : ndarray of shape (n,), optional
         The number of each record's donor pool; None where all are one.
 
     Attributes
     ----------
     pools : dict of Pool
         By number.
-    cell : ndarray of shape (n,) or RemoteColumn
+    cell : ndarray of shape (n,)
         The number of each record's cell, those of all pools counted one after the other; -1 where the value
         is missing.
     """
 
     part = MappedPart
 
-    cell: Any
-
     def __init__(self, z: Any, scheme: Any, pool: Any) -> None:
         super().__init__(z, Law(scheme.p, scheme.noise, scheme.sigma), pool, cycle=False)
         self.pools: dict[int, Pool] = {}
         cells = 0
-        if isinstance(z, RemoteColumn):
-            self.cell = self._cells_elsewhere(z, scheme)
-            return
         if pool is None and self.n == z.size:
             law = _mapping_law(z, scheme)
             self.pools[0], self.cell = Pool(slice(0, law.share.size), law), law.cell
@@ -215,7 +208,9 @@ class ReverseMapped(PseudoValues):
     def means(self) -> np.ndarray:
         """The mean of the released values by cell."""
         counts = np.concatenate([law.share * law.n for _, law in self.pools.values()])
-        (sums,) = self.parts().fold(_of_cells, (np.zeros(counts.size),))
+        sums = np.zeros(counts.size)
+        for part in self.parts():
+            add(sums, part.cell, part.masked)
         return np.asarray(sums / counts)
 
     @cached_property
@@ -231,35 +226,6 @@ class ReverseMapped(PseudoValues):
         if largest > LARGEST:
             raise UndefinedError(_refusal(f"{largest:.1f} times as much as without noise"))
         return Undone(values, variances, largest)
-
-    def __getstate__(self) -> dict[str, Any]:
-        if isinstance(self.z, RemoteColumn):  # parts have what they need of the pools by cell
-            return {**self.__dict__, "pools": {}}
-        return self.__dict__
-
-    def _settle(self) -> None:
-        """As for all files; the sums of squares are not needed."""
-        _ = self.pool_mean
-
-    def _cells_elsewhere(self, z: RemoteColumn, scheme: Any) -> RemoteColumn:
-        """Take in the pools of records that lie elsewhere, counted there; gives the cells of these."""
-        law = scheme.noise, scheme.sigma, scheme.scale
-        ends = self._present.fold(
-            partial(_pool_ends, self, *law[1:]), {}, partial(_together, mapping_law.both_ends)
-        )
-        lines = {number: Coordinates(ends[number], *law) for number in sorted(ends)}
-        counted = self._present.fold(partial(_pool_cells, self, lines), {}, partial(_together, _merged))
-        places, cells = {}, 0
-        for number, line in lines.items():
-            own = _merged(counted[number])
-            _refuse_few(own[0].n)
-            with _refusing_many():
-                found = mapping_law.of_counts(*own[0], scheme.noise)
-            self.pools[number] = Pool(slice(cells, cells + found.share.size), found)
-            places[number] = line, own[0].values, cells
-            cells += found.share.size
-        of_pool = [] if self.pool is None else [self.pool]
-        return z.derived(partial(_cells, places), z, *of_pool)
 
     def _codes(self) -> np.ndarray:
         """The pool of each record, -1 of those without a value."""
@@ -314,70 +280,3 @@ def _refusal(how: str) -> str:
         f"statistics with other columns: its pseudo-values vary {how}, and at most "
         f"{LARGEST:g} times is allowed"
     )
-
-
-def _of_cells(sums: tuple[np.ndarray], part: Part) -> tuple[np.ndarray]:
-    assert isinstance(part, MappedPart)
-    add(sums[0], part.cell, part.masked)
-    return sums
-
-
-# --- records that lie elsewhere -----------------------------------------------------------------------
-
-
-def _by_pool(file: ReverseMapped, rows: Rows) -> Iterator[tuple[int, np.ndarray]]:
-    """The values of some rows by pool."""
-    z = rows.of(file.z)
-    if file.pool is None:
-        yield 0, z
-        return
-    for number, own in rows_of(rows.of(file.pool)).items():
-        yield number, z[own]
-
-
-def _pool_ends(
-    file: ReverseMapped, sigma: float, scale: str, found: dict[int, np.ndarray], rows: Rows
-) -> dict[int, np.ndarray]:
-    """What the coordinates of each pool are made of."""
-    own = {number: mapping_law.ends_of(z, sigma, scale) for number, z in _by_pool(file, rows)}
-    return _together(mapping_law.both_ends, found, own)
-
-
-def _pool_cells(
-    file: ReverseMapped,
-    lines: dict[int, Coordinates],
-    found: dict[int, list[ValueCounts]],
-    rows: Rows,
-) -> dict[int, list[ValueCounts]]:
-    """The cells of each pool that occur, with how many records lie in them."""
-    for number, z in _by_pool(file, rows):
-        counts = found.setdefault(number, [])
-        counts.append(ValueCounts(*np.unique(lines[number](z), return_counts=True)))
-        if sum(new.values.size for new in counts[1:]) > counts[0].values.size + CHUNK:
-            found[number] = _merged(counts)
-    return found
-
-
-def _merged(*counts: list[ValueCounts]) -> list[ValueCounts]:
-    return [merged([each for some in counts for each in some])]
-
-
-def _together(
-    combine: Callable[[Any, Any], Any], one: dict[int, Any], other: dict[int, Any]
-) -> dict[int, Any]:
-    """What is known of pools in several places."""
-    both = {number: combine(one[number], other[number]) for number in one.keys() & other.keys()}
-    return {**one, **other, **both}
-
-
-def _cells(
-    places: dict[int, tuple[Coordinates, np.ndarray, int]], z: np.ndarray, *pool: np.ndarray
-) -> np.ndarray:
-    """The number of each record's cell among those of all pools; -1 where the value is missing."""
-    present = ~np.isnan(z)
-    code = np.where(present, pool[0] if pool else 0, -1)
-    cells = np.full(z.size, -1, dtype=np.int32)
-    for number, rows in rows_of(code).items():
-        line, occupied, first = places[number]
-        cells[rows] = np.searchsorted(occupied, line(z[rows])) + first
-    return cells

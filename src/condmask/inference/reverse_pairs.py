@@ -7,9 +7,7 @@ positive, and so are M and T: their eigenvalues lie in [0, 1], on which a polyno
 inverse. Powers of T factor, and nothing is ill-posed: the inverse is 1/p at most.
 """
 
-from functools import partial
 from math import ceil, log, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -40,7 +38,10 @@ def joint(one: ReverseMapped, two: ReverseMapped) -> Product:
     a, b, _ = sums.means
     x, y = (_powers(file, file.means - middle, one.law.p) for file, middle in ((one, a), (two, b)))
     x *= coefficients(one.law.p)[:, None]
-    (total,) = sums.parts.fold(partial(_joint, x, y, two.cell), (0.0,))
+    total = 0.0
+    for part in sums.parts:
+        own, other = part.cell, part.of(two.cell)
+        total += sum(float(p[own] @ q[other]) for p, q in zip(x, y, strict=True))
     first, second, _ = sums.squares.tolist()
     return total / (sums.n - 1), (first, second), one.unit * two.unit
 
@@ -69,25 +70,13 @@ def pair_variances(sums: PairSums, own: ReverseMapped, weights: list[Weights]) -
     """
     a, b, _ = sums.means
     of_covariance = float(sums.variation()[0].file[0])
-    step = partial(_moments, sums, (a, b), own.powers(a))
-    (moments,) = sums.parts.fold(step, (np.zeros((DEGREE + 1, DEGREE + 1)),))
+    undone, moments = own.powers(a), np.zeros((DEGREE + 1, DEGREE + 1))
+    for part in sums.parts:
+        released, of_w = powers(part.masked - a), powers(sums.other(part) - b)
+        moments[:, 0] += released.sum(axis=1)
+        for i in range(DEGREE):
+            moments[i, 1:] += of_w[1:] @ undone[i][part.cell]
     moments /= sums.n
     h = of_pair(weights, (0.0, 0.0), own.law.p).h
     file = np.array(weights)[:, 0] ** 2 * max(of_covariance, 0.0)
     return np.array([file, file + np.maximum(covariance(h, h, moments)[:, 0], 0.0) / sums.n])
-
-
-def _joint(x: np.ndarray, y: np.ndarray, cell: Any, sums: tuple[float], part: Any) -> tuple[float]:
-    own, other = part.cell, part.of(cell)
-    return (sums[0] + sum(float(p[own] @ q[other]) for p, q in zip(x, y, strict=True)),)
-
-
-def _moments(
-    pairs: PairSums, means: tuple[float, float], undone: np.ndarray, sums: tuple[np.ndarray], part: Any
-) -> tuple[np.ndarray]:
-    """Add what the moments of the original and the other column are the means of."""
-    released, of_w = (powers(x) for x in (part.masked - means[0], pairs.other(part) - means[1]))
-    sums[0][:, 0] += released.sum(axis=1)
-    for i in range(DEGREE):
-        sums[0][i, 1:] += of_w[1:] @ undone[i][part.cell]
-    return sums

@@ -69,14 +69,6 @@ def choose_pool_donors(words, swapped, start, pool, first, size, order, donors):
 
 
 @kernel
-def choose_ranks(words, size, rank, ranks):
-    """ranks[k]: the rank, in its pool of size[k] records, of the donor of a record that has rank[k]."""
-    for k in range(words.size):
-        donor = np.int64(high_product(words[k], np.uint64(size[k] - 1)))
-        ranks[k] = donor + (donor >= rank[k])
-
-
-@kernel
 def place(x, swapped, donors, kept, noise, start, z):
     """z[i] = x[donor] in the swapped rows of a block, x[i] + noise in the kept ones."""
     for k in range(swapped.size):

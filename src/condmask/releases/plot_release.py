@@ -105,7 +105,5 @@ def _named(original: Any, name: str) -> Any:
 
 def _present(values: Any, name: str, codes: tuple[float, ...]) -> np.ndarray:
     """A column as numbers, NaN where there is no value."""
-    if isinstance(values, frames.RemoteColumn):
-        raise ArgumentTypeError(f"{name} must be in memory or in a file for a picture, got partitions")
     column = frames.column(values, name)
     return without_codes(column.array, codes, column.kind)

@@ -131,7 +131,7 @@ class Release(Mapping[str, Estimate]):
         workers: Workers = 1,
         audited: bool = True,
     ) -> None:
-        self._originals, self._forgotten = originals, False
+        self._originals = originals
         self.data, self.path, self._published = data, path, published
         self.records, self.schemes, self.origins = published
         self._workers, self._audited = workers, audited
@@ -236,11 +236,6 @@ class Release(Mapping[str, Estimate]):
         writable(targets, None, overwrite=overwrite)
         table, rows = FrameTable(self.data), MaskedRows(self.data, self.schemes)
         book = ledger_of(ledger)
-        if book is not None and self._forgotten:
-            raise ArgumentError(
-                "ledger must be False for the release of a transformer, which keeps no original that could "
-                "be looked up (mask_table and mask_file look records up)"
-            )
         entering = None
         if book is not None and self._originals is not None:
             records = sketch_of_frame(table.batches(), table.names, self._originals)
@@ -282,11 +277,6 @@ class Release(Mapping[str, Estimate]):
             return self[name]
         assert self._columns is not None
         return self._columns.labels(name) if labels else self._columns.numbers(name)
-
-
-def forget_originals(release: Release) -> None:
-    """Let a release keep masked values alone; no ledger can look its records up any more."""
-    release._originals, release._forgotten = None, True
 
 
 def refuse_changes(lost: list[str], added: list[str], changed: list[str]) -> None:

@@ -224,7 +224,7 @@ class Original:
 
     def _pools(self, name: str) -> np.ndarray | None:
         """The donor pool of each record; None where all are one."""
-        pools: np.ndarray | None = self._view.release[name]._records_here("a comparison", "records").pools()
+        pools: np.ndarray | None = self._view.release[name]._records_for("a comparison", "records").pools()
         return pools
 
     def linkage(self) -> dict[str, Linkage]:

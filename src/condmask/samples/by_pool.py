@@ -24,9 +24,6 @@ def samples_by_pool(records: Records | None, law: Law) -> list[MaskedSample]:
     """The records of one sample by pool of donors; none where all are one, or the pools are unknown."""
     if records is None or records.pool is None or records.refusal is not None:
         return []
-    if records.elsewhere:
-        found: list[MaskedSample] = records.samples_by_pool(law)
-        return found
     z, pool = records.z, records.pool
     if law.grid is None:
         return [ungridded_sample(values, law, 1) for _, values in values_by_pool(z, pool)]

@@ -19,14 +19,7 @@ class Records:
         The pool of each record, None if there is one pool; or a function that computes it from the values.
     refusal : str or None
         What must be given before the pools are known.
-
-    Attributes
-    ----------
-    elsewhere : bool
-        Whether the values lie elsewhere; z and the pool are handles of columns then.
     """
-
-    elsewhere = False
 
     def __init__(
         self,
@@ -54,10 +47,6 @@ class Records:
         if callable(pool):
             self._pool = pool = pool(self.z)
         return pool
-
-    def samples_by_pool(self, law: Any) -> Any:
-        """The samples of records that lie elsewhere, by pool."""
-        raise NotImplementedError
 
     def pools(self) -> Any:
         """The pool of each record; refused where they are unknown."""
