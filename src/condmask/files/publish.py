@@ -22,7 +22,7 @@ from condmask.files.streams import OPENED
 
 
 def targets_of(source: Path, target: Path, *, overwrite: bool) -> dict[Path, Any]:
-    """The files, or the folder, that a release will be, as they are now; refused if they may not be written."""
+    """The files, or the folder, that a release will be, as they are now; refused if not to be written."""
     _checks.utf8(target)
     if target not in OPENED and not target.absolute().parent.is_dir():
         raise FileError(f"cannot write to {target.parent}: no such file or directory")
