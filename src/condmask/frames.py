@@ -228,13 +228,6 @@ def with_index(frame: Any) -> Any:
     return frame.reset_index(drop=True).assign(**levels)
 
 
-def stacked(parts: Sequence[Any]) -> Any:
-    """Data frames with the same columns, the rows of one after those of the other."""
-    import narwhals as nw
-
-    return nw.concat([as_frame(part) for part in parts]).to_native()
-
-
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     """The frame, or the dict of columns, with some replaced, in their places."""
     if isinstance(frame, dict):
@@ -244,19 +237,6 @@ def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     table = as_frame(frame)
     series = [nw.from_native(new, series_only=True).alias(name) for name, new in replacements.items()]
     return table.with_columns(*series).to_native()
-
-
-def copied(frame: Any, library: str = "", *, index: Any = None) -> Any:
-    """A copy of a data frame, as one of pandas or polars where these are named; pandas takes the index."""
-    import narwhals as nw
-
-    if library in ("pandas", "polars"):
-        table = nw.from_native(frame, eager_only=True)
-        frame = table.to_pandas() if library == "pandas" else table.to_polars()
-    copy = frame.copy() if hasattr(frame, "copy") else frame.clone() if hasattr(frame, "clone") else frame
-    if index is not None and hasattr(copy, "index"):
-        copy.index = index
-    return copy
 
 
 def as_frame(frame: Any) -> Any:

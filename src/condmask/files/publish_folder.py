@@ -13,7 +13,7 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -86,39 +86,19 @@ def publish_folder(
     entering: Entering | None = None,
 ) -> None:
     """Write a folder with the masked rows of many files; nothing if these changed since they were read."""
-
-    def rewrite(folder: OutputFolder, metadata: dict[str, Any]) -> dict[str, Any]:
+    files: list[dict[str, Any]] = [{"name": name} for name in table.files.names]
+    metadata = {**published.to_dict(), "release": group_name(), "parts": files}
+    with publishing_folder(target, state, entering) as folder:
         table.rewrite(folder, rows, metadata)
         with reading(table.path):
             unchanged = [*original] == table.files.paths and table.fingerprints() == original
         if rows.done != published.records or not unchanged:
             raise FileError(f"{table.path} changed while it was masked; nothing was published")
-        return table.description
-
-    publish_parts(table.files.names, target, state, rewrite, published, entering)
-
-
-def publish_parts(
-    names: Sequence[str],
-    target: Path,
-    state: State,
-    write: Callable[["OutputFolder", dict[str, Any]], dict[str, Any]],
-    published: Published,
-    entering: Entering | None = None,
-) -> None:
-    """Write a folder of files with these names by ``write``, together with what is published with them.
-
-    ``write`` is given the folder and the metadata, and returns what else reading takes.
-    """
-    files: list[dict[str, Any]] = [{"name": name} for name in names]
-    metadata = {**published.to_dict(), "release": group_name(), "parts": files}
-    with publishing_folder(target, state, entering) as folder:
-        description = write(folder, metadata)
         for file in files:
             name = file["name"]
             file.update(records=folder.records[name], digest=part_digest(folder.path / name))
         with folder.part(FOLDER_METADATA) as output:
-            output.write(json.dumps({**metadata, **description}, indent=1).encode())
+            output.write(json.dumps({**metadata, **table.description}, indent=1).encode())
         with folder.part(FOLDER_NOTE) as output:
             output.write(written_note(target.name, published, len(files)).encode())
 

@@ -23,8 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.kernels.record_samples import ALL, add_records
-from condmask.kernels.record_samples import MOST as COUNTED
+from condmask.kernels.record_samples import add_records
 from condmask.kernels.value_words import ABSENT, number_words
 from condmask.releases.value_hash import mix
 
@@ -102,28 +101,6 @@ def sketch(blocks: Iterable[Mapping[str, np.ndarray]], common: Mapping[str, np.n
         records += next(iter(words.values())).size
         samples.add(words)
     return Sketch(records, [] if samples is None else samples.all())
-
-
-def merged(parts: Sequence[Sketch]) -> Sketch:
-    """The sketch of a table, from those of its parts with the same columns and common values: bit for bit.
-
-    The level depends on how many kinds of records there are, so a part never has a higher one than the whole.
-    """
-    samples = zip(*(part.samples for part in parts if part.records), strict=True)
-    return Sketch(sum(part.records for part in parts), [_union(some) for some in samples])
-
-
-def _union(samples: Sequence[Sample]) -> Sample:
-    """The sample of all records, from those of parts, by one set of columns."""
-    tokens, at = np.unique(np.concatenate([sample.tokens for sample in samples]), return_inverse=True)
-    counts = np.zeros(tokens.size, dtype=np.int64)
-    np.add.at(counts, at, np.concatenate([sample.counts for sample in samples]))
-    level = max(sample.level for sample in samples)
-    while np.count_nonzero(tokens <= ALL >> np.uint64(level)) > MOST:
-        level += 1
-    kept = tokens <= ALL >> np.uint64(level)
-    whole = sum(sample.whole for sample in samples) % 2**64
-    return Sample(level, whole, tokens[kept], _levels(tokens[kept]), np.minimum(counts[kept], COUNTED))
 
 
 def _levels(tokens: np.ndarray) -> np.ndarray:

@@ -37,12 +37,6 @@ class Outside(NamedTuple):
     first: int
     expected: tuple[float, float]
 
-    def plus(self, other: "Outside", row: int) -> "Outside":
-        """With those of more values, of which the first one has this position."""
-        first = self.first if self.values or not other.values else row + other.first
-        below, above = (sum(pair) for pair in zip(self.expected, other.expected, strict=True))
-        return Outside(self.values + other.values, first, (below, above))
-
 
 def check_limits(data: AuditInput, schemes: Mapping[str, Any]) -> None:
     """Refuse columns with a value outside of their range, and those whose release is expected to have one."""

@@ -71,15 +71,9 @@ class Moved(NamedTuple):
     def and_of(self, x: np.ndarray, on_grid: np.ndarray) -> Self:
         """With more values; NaN is missing."""
         total, values = float(np.nansum(on_grid - x)), int(np.count_nonzero(~np.isnan(on_grid)))
-        largest = float(np.fmax.reduce(x, initial=-np.inf)), float(np.fmax.reduce(on_grid, initial=-np.inf))
-        return self.plus(Moved(total, values, largest))
-
-    def plus(self, other: "Moved") -> Self:
-        """Both together."""
-        low, high = (max(pair) for pair in zip(self.largest, other.largest, strict=True))
-        return self._replace(
-            total=self.total + other.total, values=self.values + other.values, largest=(low, high)
-        )
+        low, high = (float(np.fmax.reduce(part, initial=-np.inf)) for part in (x, on_grid))
+        largest = max(self.largest[0], low), max(self.largest[1], high)
+        return self._replace(total=self.total + total, values=self.values + values, largest=largest)
 
     def shift(self, name: str, step: float) -> Shifts:
         """The published part, with a warning; nothing if nothing moved."""
