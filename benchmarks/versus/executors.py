@@ -48,7 +48,8 @@ def dask():
     with Client(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as client:
 
         def dask_map(function, tasks):
-            return client.gather(client.map(function, list(tasks), pure=False))
+            sent = client.scatter(function)
+            return client.gather([client.submit(_call, sent, task, pure=False) for task in tasks])
 
         yield dask_map
 
