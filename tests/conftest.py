@@ -21,7 +21,8 @@ from condmask.schemes.conditional import ConditionalMasking
 settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
 settings.register_profile("exploring", deadline=None, max_examples=1000, print_blob=True)
 # `tests/faults.py` asks whether a test fails, not for the smallest example
-settings.register_profile("unshrunk", settings.get_profile("fixed"), phases=(Phase.explicit, Phase.generate))
+phases = [phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)]
+settings.register_profile("unshrunk", settings.get_profile("fixed"), phases=phases)
 settings.load_profile("fixed")
 
 

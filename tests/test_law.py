@@ -31,6 +31,11 @@ def test_moments_and_chances_of_rounded_noise_are_sums_over_its_steps(noise, ste
         assert law.noise_within(np.array([d]))[0] == pytest.approx(exact, abs=1e-12)
 
 
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+def test_a_distance_of_more_standard_deviations_than_there_are_numbers_is_certain(noise):
+    assert Law(0.5, noise, 1e-290, None).noise_within(np.array([1e51, 0.0])).tolist() == [1.0, 0.0]
+
+
 def test_moments_scale_with_sigma_and_unit():
     law = Law(0.6, "laplace", 8.0, grid_of(0.5))
     unit = Law(0.6, "laplace", 1.0, grid_of(1 / 16))

@@ -45,7 +45,8 @@ class Law(NamedTuple):
         """P(|Y| < d) for the noise as it is added."""
         if self.grid is not None:
             d = (self.grid.above(d) - 0.5) * self.step
-        u = np.ascontiguousarray(np.maximum(d, 0.0) / self.sigma)
+        with np.errstate(over="ignore"):  # infinitely many standard deviations
+            u = np.ascontiguousarray(np.maximum(d, 0.0) / self.sigma)
         if self.noise == "normal":
             shares = np.empty(u.shape)
             normal.within(u.ravel(), shares.reshape(-1))
