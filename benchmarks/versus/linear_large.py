@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import tables
+from condmask.files.metadata import Published
 from files_memory import anonymous
 from tables import Line
 
 import condmask as cm
 from condmask.estimates.origin import NOWHERE
-from condmask.files.metadata import Published
 
 ROWS = 100_000_000
 GROUPS = 50

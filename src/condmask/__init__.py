@@ -15,22 +15,20 @@ if TYPE_CHECKING:
     from condmask.disclosure.risk import release_risk, risk
     from condmask.disclosure.risk_result import Risk
     from condmask.disclosure.uniques import uniques
-    from condmask.errors import CondmaskError
+    from condmask.errors import CondmaskError, FileError
     from condmask.estimates.bands import compare_distributions
     from condmask.estimates.counts import Counts
     from condmask.estimates.estimate import Estimate
-    from condmask.files.atomic import FileError
-    from condmask.files.csv_format import CsvFormat
+    from condmask.files.csv_text import CsvFormat
     from condmask.files.read import read_column
     from condmask.inference.intervals import EstimateWarning
     from condmask.planning.plan import plan
     from condmask.planning.result import Plan
     from condmask.recipes.run import run_recipe
     from condmask.releases.mask_file import mask_file
-    from condmask.releases.mask_table import mask_table
+    from condmask.releases.masking import mask_table
     from condmask.releases.plot_release import plot_release
-    from condmask.releases.read import read_counts, read_release, read_schemes
-    from condmask.releases.release import Release
+    from condmask.releases.release import Release, read_counts, read_release, read_schemes
     from condmask.reports.report import report
     from condmask.schemes.additive import AdditiveNoise
     from condmask.schemes.conditional import ConditionalMasking
@@ -50,10 +48,10 @@ _HOMES = {
     "audit": "condmask.disclosure.audit",
     "ConditionalMasking": "condmask.schemes.conditional",
     "CondmaskError": "condmask.errors",
-    "CsvFormat": "condmask.files.csv_format",
+    "CsvFormat": "condmask.files.csv_text",
     "Estimate": "condmask.estimates.estimate",
     "EstimateWarning": "condmask.inference.intervals",
-    "FileError": "condmask.files.atomic",
+    "FileError": "condmask.errors",
     "Key": "condmask._randomness",
     "Release": "condmask.releases.release",
     "ReleaseError": "condmask.disclosure.release_check",
@@ -89,12 +87,12 @@ _HOMES = {
     "run_recipe": "condmask.recipes.run",
     "kernels": "condmask.kernels",
     "mask_file": "condmask.releases.mask_file",
-    "mask_table": "condmask.releases.mask_table",
+    "mask_table": "condmask.releases.masking",
     "plot_release": "condmask.releases.plot_release",
     "read_column": "condmask.files.read",
-    "read_release": "condmask.releases.read",
-    "read_schemes": "condmask.releases.read",
-    "read_counts": "condmask.releases.read",
+    "read_release": "condmask.releases.release",
+    "read_schemes": "condmask.releases.release",
+    "read_counts": "condmask.releases.release",
 }
 
 __all__ = [  # noqa: RUF022 (grouped by use)

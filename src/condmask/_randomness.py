@@ -158,15 +158,18 @@ def working_key(
     """
     if rng is None:
         return Key()
-    if isinstance(rng, Key):
-        root = rng
-    elif isinstance(rng, (int, np.integer)):
-        root = seeded_key(int(rng))
-    else:
-        root = Key(np.random.default_rng(rng).bytes(16))
     described = [[name, scheme.key_entries()] for name, scheme in schemes.items()]
     label = json.dumps(described, sort_keys=True, separators=(",", ":")).encode()
-    return root.derive(purpose, label, *digests())
+    return root_key(rng).derive(purpose, label, *digests())
+
+
+def root_key(rng: Any) -> Key:
+    """The key that a source of randomness stands for."""
+    if isinstance(rng, Key):
+        return rng
+    if isinstance(rng, (int, np.integer)):
+        return seeded_key(int(rng))
+    return Key(np.random.default_rng(rng).bytes(16))
 
 
 def check_rng(value: Any) -> Any:

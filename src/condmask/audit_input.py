@@ -36,6 +36,8 @@ class AuditInput(NamedTuple):
         Columns in clear that name units: the few records sharing a value are alike in a masked column.
     identifiers : tuple of str
         Columns in clear with a different text or whole number in each record, which may be names.
+    sampled : bool
+        Whether the rows are some of a longer table, whose pools and rare values were looked at whole.
     """
 
     values: dict[str, np.ndarray]
@@ -46,6 +48,7 @@ class AuditInput(NamedTuple):
     labels: dict[str, np.ndarray] = {}  # noqa: RUF012
     units: dict[str, Unit] = {}  # noqa: RUF012
     identifiers: tuple[str, ...] = ()
+    sampled: bool = False
 
     @property
     def n(self) -> int:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import frame_rows, frames
+from condmask import frames
 from condmask._blocks import evenly_spaced, in_stretches
 from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
 from condmask.audit_input import Unit
@@ -41,6 +41,7 @@ class Clear(NamedTuple):
     labels: Columns
     units: dict[str, Unit]
     identifiers: tuple[str, ...] = ()
+    sampled: bool = False
 
 
 def columns_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
@@ -86,7 +87,27 @@ def clear_of_frame(frame: Any, names: Sequence[str], masked: Sequence[np.ndarray
         return [(code, [*labels, None])]
 
     n = masked[0].size
-    return clear_columns(n, masked, lambda rows: (rows, frame_rows.some_rows(frame, names, rows)), coded)
+    return clear_columns(n, masked, lambda rows: (rows, some_rows(frame, names, rows)), coded)
+
+
+def some_rows(frame: Any, names: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Columns of a data frame or a dict in some rows; what is missing there becomes NaN, NaT or None."""
+    columns = {name: _in_rows(frames.table_column(frame, name), name, rows) for name in names}
+    return {name: x for name, x in columns.items() if x.ndim == 1}
+
+
+def _in_rows(values: Any, name: str, rows: np.ndarray) -> np.ndarray:
+    """A column in some rows."""
+    if isinstance(values, np.ndarray | list | tuple) or not frames.is_series(values):
+        return np.asarray(frames.labels(values, name)[rows])
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True)
+    by_place = getattr(values, "take", None)  # of pandas and Arrow
+    try:
+        return frames.labels(by_place(rows) if by_place else series[rows].to_native(), name)
+    except NotImplementedError:  # views and runs of Arrow, which it takes one by one
+        return frames.objects([series.item(row) for row in rows.tolist()])
 
 
 def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:

@@ -17,10 +17,10 @@ import numpy as np
 
 from condmask import _checks
 from condmask._optional import optional
-from condmask.files.atomic import FileError
+from condmask.errors import FileError
 from condmask.files.read import read_column
 from condmask.releases.mask_file import mask_file
-from condmask.releases.read import read_release
+from condmask.releases.release import read_release
 from condmask.schemes.conditional import ConditionalMasking
 
 SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%
@@ -80,7 +80,7 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
         _write(source, earnings)
         clock.step("write the original file")
-        release = mask_file(source, target, {"earnings": SCHEME}, ledger=False)
+        release = mask_file(source, target, {"earnings": SCHEME}, log=False)
         clock.step("mask")
         estimate = read_release(target, "earnings")
         clock.step("read the masked file")

@@ -7,6 +7,8 @@ a callable raises that was passed in as that.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class CondmaskError(Exception):
@@ -27,3 +29,36 @@ class ArgumentTypeError(CondmaskError, TypeError):
 
 class MissingPackageError(CondmaskError, ModuleNotFoundError):
     """A package that this needs is not installed; the message says how to install it."""
+
+
+class FileError(CondmaskError, OSError):
+    """A file cannot be read or written; the message is one sentence that names it."""
+
+
+class Refusals:
+    """What is refused, collected so that all of it is said at once."""
+
+    def __init__(self) -> None:
+        self.errors: list[CondmaskError] = []
+        self._texts: set[str] = set()
+
+    @contextmanager
+    def collected(self, where: str = "") -> Iterator[None]:
+        """Go on after a refusal within; what was refused elsewhere for the same reason is not said again."""
+        try:
+            yield
+        except CondmaskError as error:
+            if str(error) not in self._texts:
+                self._texts.add(str(error))
+                self.errors.append(type(error)(f"{error}{where}") if where else error)
+
+    def raise_all(self) -> None:
+        """Raise one error that says all of it; of the class of a single one, or of the narrowest they
+        share."""
+        if len(self.errors) == 1:
+            raise self.errors[0]
+        if self.errors:
+            texts = "; ".join(f"({k}) {error}" for k, error in enumerate(self.errors, 1))
+            kinds = [kind for kind in type(self.errors[0]).__mro__ if issubclass(kind, CondmaskError)]
+            shared = next(kind for kind in kinds if all(isinstance(error, kind) for error in self.errors))
+            raise shared(f"{len(self.errors)} things must be settled: {texts}")

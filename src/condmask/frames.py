@@ -12,10 +12,11 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
+from condmask._grid import decimals_of
 from condmask._optional import optional
-from condmask.arrow_memory import sound
 from condmask.errors import ArgumentError, ArgumentTypeError
 
+NOT_OF_ARROW = (TypeError, ValueError, OverflowError)  # besides what Arrow raises of its own
 LABELS = "a column of labels, each a number, a text or the like"
 
 
@@ -44,7 +45,6 @@ def column(
         return Column(array, "", _kind(np.asarray(values).dtype), _as_array)
     import narwhals as nw
 
-    sound(values, name)
     if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
         return _arrow_array(values, name, least, finite)
     series = _wrapped(values, series_only=True)
@@ -79,6 +79,54 @@ def column(
 
     own_name = series.name if isinstance(series.name, str) else ""
     return Column(_checks.column(array, name, least=least, finite=finite), own_name, kind, back)
+
+
+def column_of(frame: Any, name: str, *, least: int = 2, finite: bool = True) -> Column:
+    """A column of a data frame or of a dict of columns; decimals go back as such where they can."""
+    values = table_column(frame, name)
+    if is_decimal(values):
+        return _decimals(values, name, least)
+    return column(values, name, least=least, finite=finite)
+
+
+def _decimals(values: Any, name: str, least: int) -> Column:
+    """Decimals as the numbers next to them, and back, by way of text: a cast is off in the last bit."""
+    import narwhals as nw
+
+    with optional(f"{name}, a column of decimals,", "files"):
+        import pyarrow as pa
+
+    series = nw.from_native(values, series_only=True)
+    original = series.to_arrow()
+    array = original.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+
+    def back(z: np.ndarray, nulls: np.ndarray | None = None) -> Any:
+        gaps = np.isnan(z) if nulls is None else np.isnan(z) | nulls
+        places, scale = decimals_of(z[~gaps]), original.type.scale
+        fits = places is not None and places <= scale
+        dtype = pa.decimal128(38, scale) if fits else pa.float64()
+        masked = pa.array(z, mask=gaps).cast(pa.string()).cast(dtype)
+        # polars gives a column without a name one of its own
+        made = nw.from_arrow(pa.table({"column": masked}), backend=series.implementation)["column"]
+        native = made.alias(name).to_native()
+        if hasattr(native, "index") and not callable(native.index):
+            if hasattr(values.dtype, "pyarrow_dtype"):
+                native = native.astype(type(values.dtype)(dtype))
+            native.index = values.index
+        return native
+
+    return Column(_checks.column(array, name, least=least), name, "float64", back)
+
+
+def coded(frame: Any, name: str) -> Labels:
+    """A column as labels, a missing one among them."""
+    values = table_column(frame, name)
+    if type(values).__module__.split(".")[0] == "pyarrow" and hasattr(values, "chunks"):
+        whole = values.combine_chunks()
+        whole = whole.dictionary_decode() if hasattr(whole, "dictionary_decode") else whole
+        code = whole.dictionary_encode(null_encoding="encode")
+        return Labels(code.indices.to_numpy(zero_copy_only=False), code.dictionary.to_pylist())
+    return Labels(*codes(labels(values, name), name))
 
 
 def data_frame(columns: dict[str, list[Any]]) -> Any:
@@ -185,7 +233,7 @@ def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
     names = column_names(table)
     if name not in names:
         raise ArgumentError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
-    return table[name] if isinstance(frame, dict) else sound(table[name].to_native(), name)
+    return table[name] if isinstance(frame, dict) else table[name].to_native()
 
 
 def column_names(frame: Any) -> list[str]:
@@ -228,6 +276,37 @@ def with_index(frame: Any) -> Any:
     return frame.reset_index(drop=True).assign(**levels)
 
 
+def arrow_table(frame: Any) -> Any:
+    """A data frame, or a dict of columns, as a pyarrow Table."""
+    import pyarrow as pa
+
+    names = column_names(frame)
+    table: Any = frame if isinstance(frame, dict) else as_frame(frame)
+    try:
+        if isinstance(frame, dict):
+            return pa.table({name: labels(values, name) for name, values in frame.items()})
+        return table.to_arrow()
+    except MemoryError:
+        raise
+    except (*NOT_OF_ARROW, pa.ArrowException):  # what Arrow says of it holds values
+        wrong = _checks.listed([name for name in names if not _is_arrow(table[name])])
+        raise ArgumentTypeError(
+            "frame must have columns that hold one type each, got mixed types, or values that Arrow has no "
+            f"type for, in {wrong}"
+        ) from None
+
+
+def _is_arrow(values: Any) -> bool:
+    """Whether Arrow has a type for a column."""
+    import pyarrow as pa
+
+    try:
+        values.to_arrow() if hasattr(values, "to_arrow") else pa.array(labels(values, "frame"))
+    except (*NOT_OF_ARROW, pa.ArrowException):
+        return False
+    return True
+
+
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     """The frame, or the dict of columns, with some replaced, in their places."""
     if isinstance(frame, dict):
@@ -237,6 +316,13 @@ def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     table = as_frame(frame)
     series = [nw.from_native(new, series_only=True).alias(name) for name, new in replacements.items()]
     return table.with_columns(*series).to_native()
+
+
+def copied(frame: Any) -> Any:
+    """A copy of a data frame or a dict of columns, of all that can be changed in place."""
+    if isinstance(frame, dict):
+        return {name: values.copy() if hasattr(values, "copy") else values for name, values in frame.items()}
+    return next((getattr(frame, name)() for name in ("copy", "clone") if hasattr(frame, name)), frame)
 
 
 def as_frame(frame: Any) -> Any:

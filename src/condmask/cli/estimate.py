@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> str:
         points = _points(args.cdf or [], "--cdf")
         threads = workers(args)
         level, target = _checks.confidence_level(args.level, "level"), args.target
-    from condmask.releases.read import masked_column, read_release
+    from condmask.releases.release import masked_column, read_release
 
     release = read_release(args.file, workers=threads)
     columns = [masked_column(release.schemes, name) for name in args.column or release.schemes]

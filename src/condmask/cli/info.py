@@ -16,15 +16,13 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> str:
-    from pathlib import Path
-
-    from condmask.files.formats import FILENAME
-    from condmask.files.note import strata_of
-    from condmask.files.read import open_table
-    from condmask.releases.read import read_release
+    from condmask.files.parts import FILENAME
+    from condmask.files.read import opened
+    from condmask.releases.release import read_release
+    from condmask.strata import names_of
 
     release = read_release(args.file)
-    names = open_table(Path(args.file)).names
+    names = opened(args.file).names
     rows, columns, schemes = release.records, [name for name in names if name != FILENAME], release.schemes
     ratios = _ratios(release)
     if args.json:
@@ -36,7 +34,7 @@ def run(args: argparse.Namespace) -> str:
         f"for statistics with other columns, {name} varies {ratio:.2f} times as much as without noise"
         for name, ratio in ratios.items()
     ]
-    strata = strata_of(schemes)
+    strata = [name for name in names_of(next(iter(schemes.values())).strata) if name != FILENAME]
     if strata:
         lines.append(f"quantiles are available by {' and '.join(strata)}, too: condmask estimate --group")
     return "\n".join([*lines, *([f"not masked: {clear}"] if clear else [])])

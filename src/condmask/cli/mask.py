@@ -1,9 +1,6 @@
 """``condmask mask``: the masked file and what is published with it."""
 
 import argparse
-import contextlib
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from condmask.cli.arguments import add_again, add_running, add_source, command, usage, workers
@@ -43,16 +40,16 @@ def add(commands: Any) -> None:
     release.add_argument(
         "--dry-run", action="store_true", help="check and audit everything, but write nothing: try this first"
     )
-    ledger = new.add_argument_group("earlier releases")
-    ledger.add_argument(
-        "--ledger", default=True, metavar="PATH",
-        help="file that lists earlier releases (default: your own ledger)",
+    log = new.add_argument_group("earlier releases")
+    log.add_argument(
+        "--log", default=True, metavar="PATH",
+        help="file that lists earlier releases (default: your own log)",
     )  # fmt: skip
-    ledger.add_argument(
-        "--no-ledger", dest="ledger", action="store_const", const=False,
+    log.add_argument(
+        "--no-log", dest="log", action="store_const", const=False,
         help="neither look up earlier releases nor enter this one",
     )  # fmt: skip
-    add_again(ledger)
+    add_again(log)
     add_csv(new)
     add_running(new, workers=True)
 
@@ -63,15 +60,14 @@ def run(args: argparse.Namespace) -> str:
         threads, csv = workers(args), csv_of(args)
     from condmask.releases.mask_file import audit_file, mask_file
 
-    announce(args.source, schemes, csv, omitted=args.omit_missing)
     with progress() as report:
         release = mask_file(
             args.source, args.target, schemes,
             nan_policy="omit" if args.omit_missing else "raise", round=args.round,
-            overwrite=args.force, workers=threads, progress=report,
+            force=args.force, workers=threads, progress=report,
             accept_visible_coins=args.accept_visible_coins, dry_run=args.dry_run, csv=csv,
             keep_metadata=args.keep_metadata,
-            ledger=args.ledger, again=args.again,
+            log=args.log, again=args.again,
         )  # fmt: skip
     if args.dry_run:
         audit = audit_file(args.source, schemes, csv=csv)
@@ -81,21 +77,8 @@ def run(args: argparse.Namespace) -> str:
         return "\n".join([args.to_cli_terms(str(audit)), *commands, "nothing was written"])
     if args.json:
         return to_json({"target": args.target, **_published(release)})
-    lines = [*listing(release.schemes), *_dialect(args.target), *_left_out(args.source, args.keep_metadata)]
+    lines = [*listing(release.schemes), *_layout(args.target)]
     return "\n".join([f"masked values in {args.target}", *lines])
-
-
-def announce(source: str, schemes: "dict[str, Any]", csv: Any = None, *, omitted: bool) -> None:
-    """Say how much disk space a large file takes, before it is read."""
-    from condmask.files.read import open_table
-    from condmask.files.room import MUCH, room_for
-    from condmask.strata import names_of
-
-    with contextlib.suppress(ImportError, OSError, ValueError):  # reported when the file is read
-        strata = names_of(next(iter(schemes.values())).strata)
-        room = room_for(open_table(Path(source), csv), schemes, strata, gaps=omitted)
-        if max(room.temporary, room.release) > MUCH:
-            print(room, file=sys.stderr)
 
 
 def _published(release: "Release") -> dict[str, Any]:
@@ -104,22 +87,9 @@ def _published(release: "Release") -> dict[str, Any]:
     return {"schemes": entries(release.schemes), **({"rounded": shifts} if shifts else {})}
 
 
-def _left_out(path: str, kept: list[str]) -> list[str]:
-    """The entries in the metadata of a file that were not released."""
-    from condmask.files.formats import ROOMY, format_of
-    from condmask.files.part_files import is_folder
-    from condmask.files.read import open_table
+def _layout(path: str) -> list[str]:
+    """How a CSV file was read and written."""
+    from condmask.files.read import opened
 
-    if not is_folder(Path(path)) and format_of(Path(path)) not in ROOMY:
-        return []
-    left = [name for name in open_table(Path(path)).notes() if name not in kept]
-    return [f"metadata left out (--keep-metadata keeps it): {', '.join(left)}"] if left else []
-
-
-def _dialect(path: str) -> list[str]:
-    """How a CSV file was read and written, unless that is the usual way."""
-    from condmask.files.read import open_table
-
-    table = open_table(Path(path))
-    dialect = getattr(getattr(table, "original", table), "dialect", None)
-    return [] if dialect is None or dialect.is_plain else [f"read and written with {dialect}"]
+    layout = opened(path).layout
+    return [] if layout is None else [f"read and written with {layout}"]

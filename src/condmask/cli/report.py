@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> str:
 
     report(
         args.source, args.release, args.path,
-        public=args.public, d=args.within, csv=csv, overwrite=args.force, workers=threads,
+        public=args.public, d=args.within, csv=csv, force=args.force, workers=threads,
         thorough=args.thorough, units=dict(args.units),
     )  # fmt: skip
     kind = "public" if args.public else "internal"

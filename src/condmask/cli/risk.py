@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> str:
     from condmask.disclosure.record_risk import record_risk
     from condmask.disclosure.risk import release_risk, risk
     from condmask.files.read import read_column, read_labels, read_numbers
-    from condmask.releases.read import masked_column, read_schemes
+    from condmask.releases.release import masked_column, read_schemes
     from condmask.strata import names_of
 
     if args.release is not None:

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> str:
 
     with progress() as report:
         result = run_recipe(
-            args.recipe, overwrite=args.force, workers=threads, progress=report, dry_run=args.dry_run,
+            args.recipe, force=args.force, workers=threads, progress=report, dry_run=args.dry_run,
             again=args.again,
         )  # fmt: skip
     reports = [str(path) for path in result.reports]

@@ -12,11 +12,11 @@ from condmask.schemes.parameters import PARAMETERS, Parameter, option_of
 
 if TYPE_CHECKING:
     from condmask.disclosure.audit_result import Audit
-    from condmask.files.csv_format import CsvFormat
+    from condmask.files.csv_text import CsvFormat
     from condmask.schemes.conditional import ConditionalMasking
 
 CSV = ("delimiter", "decimal", "encoding", "na")
-FILENAME = "__filename"  # of `files.formats`, which would be slow to import
+FILENAME = "__filename"  # of `files.parts`, which would be slow to import
 
 
 def add_scheme(
@@ -84,7 +84,7 @@ def given_parameters(args: argparse.Namespace) -> dict[str, Any]:
 
 def csv_of(args: argparse.Namespace) -> "CsvFormat | None":
     """How a CSV file is written, None if no option says so."""
-    from condmask.files.csv_format import CsvFormat
+    from condmask.files.csv_text import CsvFormat
 
     delimiter = "\t" if args.delimiter == "\\t" else args.delimiter
     csv = CsvFormat(delimiter=delimiter, decimal=args.decimal, encoding=args.encoding, na=tuple(args.na))

@@ -97,7 +97,7 @@ def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False)
     """
     if _checks.truth(thorough, "thorough"):
         boosting.check_available()
-    table = _data(data, scheme, strata)
+    table = input_of(data, scheme, strata)
     if isinstance(scheme, Mapping):
         return audit_table(table, dict(scheme), thorough=thorough)
     return _single(audit_table(table, {next(iter(table.values)): scheme}, thorough=thorough))
@@ -130,7 +130,7 @@ def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
     ndarray of shape (n,)
         NaN for missing values.
     """
-    table = _data(x, scheme, strata)
+    table = input_of(x, scheme, strata)
     ((name, values),) = table.values.items()
     column, law = frames.column(z, "z"), scheme.law
     released = without_codes(column.array, released_codes(scheme), column.kind)
@@ -184,7 +184,7 @@ def _single(audit: Audit) -> Audit:
     return replace(audit, scheme=scheme, proposals=tuple(proposals))
 
 
-def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
+def input_of(data: Any, scheme: Any, strata: Any = None) -> AuditInput:
     """Columns from their containers, checked."""
     schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
     check_schemes(schemes)
@@ -212,7 +212,7 @@ def _data(data: Any, scheme: Any, strata: Any) -> AuditInput:
 
 def column_beside(x: Any, scheme: Any, strata: Any, others: Any) -> AuditInput:
     """A column and the other columns known, from their containers, checked."""
-    data = _data(x, scheme, strata)
+    data = input_of(x, scheme, strata)
     if others is None:
         return data
     beside = frames.design(others, "others")

@@ -42,19 +42,19 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Why columns must not be released (None if they may), and what to warn of."""
+    """Why columns must not be released, for all reasons there are, and what to warn of."""
 
-    refusal: str | None
+    refusals: list[str]
     warnings: list[str]
 
 
 def review(data: AuditInput, schemes: dict[str, Any]) -> Verdict:
-    """The verdict on columns to be masked, up to the first refusal."""
+    """The verdict on columns to be masked."""
     return _verdict(findings(data, schemes))
 
 
 def review_clear(data: AuditInput) -> Verdict:
-    """The verdict on columns that are left in clear, up to the first refusal."""
+    """The verdict on columns that are left in clear."""
     return _verdict(_of_clear(data.aligned()))
 
 
@@ -70,23 +70,24 @@ def pools_hold(data: AuditInput, p: float) -> bool:
 
 def findings(data: AuditInput, schemes: dict[str, Any]) -> Iterator[Finding]:
     """What the guard rails find in columns to be masked, one after the other."""
-    yield from _of_pools(data, next(iter(schemes.values())).p)
+    if not data.sampled:
+        yield from _of_pools(data, next(iter(schemes.values())).p)
     for name, scheme in schemes.items():
-        yield from _of_ends(data, name, scheme)
         yield from _of_order(data.values[name], name)
-        yield from _of_rare(data, name, scheme)
+        if not data.sampled:
+            yield from _of_ends(data, name, scheme)
+            yield from _of_rare(data, name, scheme)
         yield from _of_zeros(data, name, scheme)
     yield from _of_pairs(data)
 
 
 def _verdict(walk: Iterable[Finding]) -> Verdict:
-    warnings: list[str] = []
+    found = Verdict([], [])
     for finding in walk:
         sentence = finding.sentence()
-        if finding.refused:
-            return Verdict(sentence, warnings)
-        warnings += [] if sentence is None else [sentence]
-    return Verdict(None, warnings)
+        if sentence is not None:
+            (found.refusals if finding.refused else found.warnings).append(sentence)
+    return found
 
 
 def _refusal(sentence: str) -> Finding:

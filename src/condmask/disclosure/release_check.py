@@ -11,7 +11,7 @@ from condmask.disclosure.audit_result import FEWEST, Audit, too_few
 from condmask.disclosure.guard_rails import Verdict
 from condmask.disclosure.long_columns import count_present
 from condmask.disclosure.remedies import reverse_mapping
-from condmask.errors import CondmaskError
+from condmask.errors import CondmaskError, Refusals
 from condmask.grids import shown_digits
 
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"
@@ -90,9 +90,11 @@ def _warn_of_identifiers(names: Sequence[str]) -> None:
 
 def _apply_verdicts(*verdicts: Verdict) -> None:
     """Refuse a release by reverse mapping, or warn of it, as the guard rails say."""
-    for verdict in verdicts:
-        if verdict.refusal is not None:
-            raise ReleaseError(verdict.refusal + GO_ON)
+    refusals = Refusals()
+    for sentence in (sentence for verdict in verdicts for sentence in verdict.refusals):
+        with refusals.collected():
+            raise ReleaseError(sentence + GO_ON)
+    refusals.raise_all()
     for verdict in verdicts:
         for sentence in verdict.warnings:
             warn(sentence, ReleaseWarning)

@@ -46,7 +46,7 @@ def reverse_mapping(data: AuditInput, schemes: dict[str, Any]) -> Proposal | Non
     are aggregated if rare values there come back to their records.
     """
     p = next(iter(schemes.values())).p
-    if guard_rails.review_clear(data).refusal is not None or not guard_rails.pools_hold(data, p):
+    if guard_rails.review_clear(data).refusals or not guard_rails.pools_hold(data, p):
         return None
     for ends in (0, ENDS):
         scales: dict[str, dict[str, Any]] = {}

@@ -40,8 +40,7 @@ def _of_rails(data: AuditInput, schemes: dict[str, Any]) -> list[Cause]:
     """What the guard rails refuse or warn of."""
     why = []
     for verdict in (guard_rails.review_clear(data), guard_rails.review(data, schemes)):
-        refusals = [] if verdict.refusal is None else [verdict.refusal]
-        for name, sentences in ((RAIL, refusals), (RAIL_WARNING, verdict.warnings)):
+        for name, sentences in ((RAIL, verdict.refusals), (RAIL_WARNING, verdict.warnings)):
             for sentence in sentences:
                 text, _, remedy = sentence.partition("; ")
                 why.append(Cause(name, float(name == RAIL), remedy, text))

@@ -1,86 +1,75 @@
-"""Publishing a release: the data, how they were masked, and the note for analysts."""
+"""A release gets its name at once and whole, or not at all.
+
+It is written under a hidden name of its own, ``.name.condmask``, that nobody else may have, and renamed. A
+kill leaves the old file, or none, under the target's name; what then lies under the hidden name is a second
+masking of the same records, and the next job says so.
+"""
 
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from condmask import _checks
-from condmask.files.atomic import Entering, FileError, Fingerprint, fingerprint, publishing, replaceable
-from condmask.files.folder import FolderTable
-from condmask.files.formats import Rows, Writable, reading
-from condmask.files.metadata import (
-    FOLDER_METADATA,
-    Published,
-    beside_data,
-    sidecar,
-    target_fingerprints,
-)
-from condmask.files.note import written_note
-from condmask.files.part_files import is_folder
-from condmask.files.publish_folder import folder_state, publish_folder, writable_folder
-from condmask.files.streams import OPENED
+from condmask.errors import FileError
+from condmask.files.tables import reading
 
 
-def targets_of(source: Path, target: Path, *, overwrite: bool) -> dict[Path, Any]:
-    """The files, or the folder, that a release will be, as they are now; refused if not to be written."""
+def refuse_target(target: Path, source: Path | None, *, force: bool) -> None:
+    """Refuse a target that must not be replaced."""
     _checks.utf8(target)
-    if target not in OPENED and not target.absolute().parent.is_dir():
-        raise FileError(f"cannot write to {target.parent}: no such file or directory")
-    for folder in target.absolute().parents if target not in OPENED else ():
-        if os.path.isfile(folder / FOLDER_METADATA):  # false where nobody may look
-            raise FileError(
-                f"target must be outside other releases, got {target}, which is within the one in {folder}"
-            )
-    _checks.truth(overwrite, "overwrite")
-    if is_folder(source):
-        state = folder_state(target)
-        writable_folder(target, state, source, overwrite=overwrite)
-        return {target: state}
-    if fingerprint(source) is None:
-        raise FileError(f"{source}: no such file or directory")
-    targets: dict[Path, Any] = target_fingerprints(target)
-    writable(targets, source, overwrite=overwrite)
-    return targets
+    if source is not None and target.exists() and source.exists() and target.samefile(source):
+        raise FileError(f"{target} is the source, and would be lost")
+    if target.is_dir():
+        raise FileError(f"{target} is a folder, which is never replaced: remove it yourself")
+    if target.exists() and not force:
+        raise FileError(f"{target} exists; it is replaced only with --force (force=True)")
+    if not target.parent.is_dir():
+        raise FileError(f"{target.parent}: no such directory")
+    hidden = _hidden(target)
+    if hidden.exists():
+        raise FileError(
+            f"another job writes {target}, or one was killed: what lies in {hidden} is another masking of "
+            "the same records; remove it"
+        )
 
 
-def writable(targets: dict[Path, Fingerprint], source: Path | None, *, overwrite: bool) -> None:
-    """Refuse targets that may not be written."""
-    target = next(iter(targets))
-    _checks.truth(overwrite, "overwrite")
-    if source is not None and source.exists() and target.exists() and source.samefile(target):
-        raise FileError(f"target must be a different file from the source, got {target}")
-    for path, before in targets.items():
-        replaceable(path, before, overwrite=overwrite)
-
-
-def publish(
-    table: Writable,
-    targets: dict[Path, Any],
-    rows: Rows,
-    published: Published,
-    original: Any,
-    entering: Entering | None = None,
-) -> None:
-    """Write a table with its masked rows; nothing if the source changed since it was read.
-
-    ``targets`` are the files of the release, or its folder, with their fingerprints when the job began. They
-    take their names within ``entering``, which may still refuse them.
-    """
-    if isinstance(table, FolderTable):
-        ((folder, state),) = targets.items()
-        publish_folder(table, folder, state, rows, published, original, entering)
-        return
-    metadata = published.to_dict()
-    beside = sidecar(next(iter(targets)))
-    with publishing(targets, hashed=beside is not None, entering=entering) as outputs:
-        target, *others = outputs
-        table.rewrite(target, rows, metadata)
-        with reading(table.path):
-            unchanged = rows.done == published.records and table.fingerprints() == original
-        if not unchanged:
-            raise FileError(f"{table.path} changed while it was masked; nothing was published")
-        for output in others:
-            if output.final == beside:
-                output.write(beside_data(metadata | table.description, target.sha256))
+@contextmanager
+def publishing(target: Path, *, folder: bool = False) -> Iterator[Path]:
+    """The hidden name, under which a file or a folder is written that then gets its name."""
+    hidden = _hidden(target)
+    with reading(target):
+        if folder:
+            hidden.mkdir()
+        else:
+            hidden.open("xb").close()
+        try:
+            yield hidden
+            for path in [*hidden.rglob("*"), hidden] if folder else [hidden]:
+                if path.is_file():
+                    _sync(path)
+            os.replace(hidden, target)
+        except BaseException:
+            if folder:
+                shutil.rmtree(hidden, ignore_errors=True)
             else:
-                output.write(written_note(target.final.name, published).encode())
+                hidden.unlink(missing_ok=True)
+            raise
+
+
+def write_whole(path: Path, data: bytes, *, force: bool = True) -> None:
+    """A small file, whole or not at all."""
+    refuse_target(path, None, force=force)
+    with publishing(path) as hidden:
+        hidden.write_bytes(data)
+
+
+def _hidden(target: Path) -> Path:
+    return target.with_name(f".{target.name}.condmask")
+
+
+def _sync(path: Path) -> None:
+    """Have the system write a file before it gets its name."""
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())

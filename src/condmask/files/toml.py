@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from condmask.errors import ArgumentError
-from condmask.files.formats import reading
+from condmask.files.tables import reading
 
 
 def read_toml(path: Path) -> dict[str, Any]:

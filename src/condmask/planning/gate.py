@@ -24,8 +24,8 @@ class Gate(NamedTuple):
         try:
             with heard():  # a warning is no refusal
                 prepare(
-                    {"x": scheme}, {"x": self.x}, {"x": self.kind}, published={"x": scheme},
-                    labels=self.labels, nan_policy="omit",
+                    {"x": scheme}, {"x": self.x}, {"x": self.kind}, labels=self.labels,
+                    nan_policy="omit",
                 )  # fmt: skip
         except ValueError as error:
             return str(error)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.files.csv_format import CsvFormat
-from condmask.files.formats import format_of, reading
-from condmask.files.part_files import is_folder
+from condmask.files.csv_text import CsvFormat
+from condmask.files.parts import is_folder
+from condmask.files.tables import format_of
 from condmask.files.toml import read_toml
 from condmask.scheme import common_method
 from condmask.schemes.conditional import ConditionalMasking
@@ -19,7 +19,7 @@ from condmask.strata import not_masked
 
 TOP = (
     "source", "target", "scheme", "columns", "omit_missing", "round", "accept_visible_coins", "thorough",
-    "keep_metadata", "csv", "report", "checks", "ledger",
+    "keep_metadata", "csv", "report", "checks", "log",
 )  # fmt: skip
 CSV = tuple(field.name for field in fields(CsvFormat))
 REPORT = ("internal", "public", "within", "units")
@@ -46,8 +46,8 @@ class Recipe(NamedTuple):
         By column and distance, the largest share of records that the best attacker may guess that closely.
     thorough : bool
         Whether to train an attacker, for the checks and the internal report.
-    ledger : bool or Path
-        The user's own ledger, none, or the one in a file.
+    log : bool or Path
+        The user's own log, none, or the one in a file.
     """
 
     path: Path
@@ -65,7 +65,7 @@ class Recipe(NamedTuple):
     units: dict[str, str]
     checks: dict[str, dict[float, float]]
     thorough: bool
-    ledger: bool | Path
+    log: bool | Path
 
 
 def read_recipe(path: str | os.PathLike[str]) -> Recipe:
@@ -93,9 +93,7 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
     twice = [name for name, file in paths.items() if [*paths.values()].count(file) > 1]
     if twice:
         raise ArgumentError(f"{' and '.join(twice)} must be different files, got {paths[twice[0]]}")
-    with reading(paths["source"]):
-        in_folder = is_folder(paths["source"])
-    for name in () if in_folder else ("source", "target"):
+    for name in () if is_folder(paths["source"]) else ("source", "target"):
         format_of(paths[name])  # refuses unknown formats
     for name in ("internal", "public"):
         if name in paths and paths[name].suffix.lower() not in (".html", ".htm"):
@@ -109,7 +107,7 @@ def _recipe(path: Path, entries: dict[str, Any]) -> Recipe:
         _distances(report.get("within", []), schemes), _units(_table(report, "units"), schemes),
         _caps(_table(entries, "checks"), schemes),
         _flag(entries, "thorough"),
-        _ledger(path, entries.get("ledger", True)),
+        _log(path, entries.get("log", True)),
     )  # fmt: skip
 
 
@@ -228,9 +226,9 @@ def _names(entries: dict[str, Any], name: str) -> list[str]:
     return value
 
 
-def _ledger(path: Path, value: Any) -> bool | Path:
-    """The ledger that a recipe names."""
-    return value if isinstance(value, bool) else path.parent / _text(value, "ledger")
+def _log(path: Path, value: Any) -> bool | Path:
+    """The log that a recipe names."""
+    return value if isinstance(value, bool) else path.parent / _text(value, "log")
 
 
 def _flag(entries: dict[str, Any], name: str) -> bool:

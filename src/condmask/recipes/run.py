@@ -12,13 +12,12 @@ from condmask.disclosure.release_check import GO_ON, ReleaseError
 from condmask.disclosure.risk import risk, with_trained
 from condmask.disclosure.risk_result import BEST, TRAINED
 from condmask.errors import ArgumentError
-from condmask.files.formats import reading
-from condmask.files.publish import targets_of
+from condmask.files.publish import refuse_target
 from condmask.files.read import read_labels, read_numbers
 from condmask.recipes.recipe import Recipe, read_recipe
 from condmask.releases.mask_file import audit_file, audited_table, mask_file
 from condmask.reports import charts
-from condmask.reports.report import report, to_write
+from condmask.reports.report import check_page, report
 from condmask.strata import names_of
 
 
@@ -43,7 +42,7 @@ class RecipeResult(NamedTuple):
 def run_recipe(
     path: str | os.PathLike[str],
     *,
-    overwrite: bool = False,
+    force: bool = False,
     workers: Workers = 1,
     progress: Callable[[int, int | None], None] | None = None,
     dry_run: bool = False,
@@ -56,7 +55,7 @@ def run_recipe(
     path : path
         A TOML file with every choice of a release (docs/report.rst lists the keys). Paths in it are relative
         to its own folder.
-    overwrite : bool
+    force : bool
         Whether existing files may be replaced.
     workers : int or map-like callable
         Results do not depend on it.
@@ -80,8 +79,8 @@ def run_recipe(
         If the recipe has an unknown key, a missing key or a wrong value, which is found before any data are
         read; if a check fails; or if the data cannot be masked. Nothing is written.
     ReleaseError
-        If the release would show which records were swapped (`audit`), or shares more than a tenth of its
-        records with an earlier one. Nothing is written.
+        If the release would show which records were swapped (`audit`), or a masked column has the
+        values of an earlier release. Nothing is written.
 
     See Also
     --------
@@ -126,10 +125,9 @@ def run_recipe(
     reports = {
         public: page for public, page in ((False, recipe.internal), (True, recipe.public)) if page is not None
     }
-    with reading(recipe.source):
-        targets = targets_of(recipe.source, recipe.target, overwrite=overwrite)
+    refuse_target(recipe.target, recipe.source, force=force)
     for page in reports.values():
-        to_write(page, [recipe.source, *targets], overwrite)
+        check_page(page, [recipe.source, recipe.target], force=force)
     if reports:
         charts.ready()
     if recipe.thorough:
@@ -139,17 +137,17 @@ def run_recipe(
         _check_coins(recipe)
     release = mask_file(
         recipe.source, recipe.target, recipe.schemes, nan_policy="omit" if recipe.omit_missing else "raise",
-        round=recipe.round, overwrite=overwrite, workers=threads, progress=progress,
+        round=recipe.round, force=force, workers=threads, progress=progress,
         accept_visible_coins=recipe.accept_visible_coins, dry_run=dry_run, csv=recipe.csv,
         keep_metadata=recipe.keep_metadata,
-        ledger=recipe.ledger, again=again,
+        log=recipe.log, again=again,
     )  # fmt: skip
     if dry_run:
         return RecipeResult(recipe.target, release.schemes, ())
     for public, page in reports.items():
         report(
             recipe.source, recipe.target, page, public=public, d=recipe.within or None, csv=recipe.csv,
-            overwrite=overwrite, workers=threads, thorough=recipe.thorough and not public, units=recipe.units,
+            force=force, workers=threads, thorough=recipe.thorough and not public, units=recipe.units,
         )  # fmt: skip
     return RecipeResult(recipe.target, release.schemes, tuple(reports.values()))
 
@@ -172,8 +170,8 @@ def _check_risks(recipe: Recipe) -> None:
         by_value = risk(x, scheme, d=distances, strata=strata or None, audit=False)
         best = by_value.attackers[BEST]
         if recipe.thorough:
-            with audited_table(source, recipe.schemes, csv) as (_, data):
-                best = with_trained(by_value, data, name, recipe.schemes).attackers[TRAINED]
+            data = audited_table(source, recipe.schemes, csv)
+            best = with_trained(by_value, data, name, recipe.schemes).attackers[TRAINED]
         for d, share in zip(distances, best, strict=True):
             if share > caps[d]:
                 raise ArgumentError(

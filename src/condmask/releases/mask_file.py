@@ -1,45 +1,34 @@
-"""Masking and auditing files."""
+"""Masking and auditing files: a look at every part, then part by part masked and written."""
 
-import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from condmask import _checks
 from condmask._blocks import Workers
+from condmask._optional import optional
+from condmask._warn import each_once
 from condmask.audit_input import AuditInput
-from condmask.clear_columns import columns_in_clear
-from condmask.disclosure.audit import audit_table, check_schemes, table_of
+from condmask.disclosure.audit import audit, check_schemes, input_of
 from condmask.disclosure.audit_result import Audit
-from condmask.disclosure.boosting import check_available
-from condmask.errors import ArgumentError
-from condmask.files.atomic import spool
-from condmask.files.csv_format import CsvFormat
-from condmask.files.formats import (
-    PACKED,
-    ROOMY,
-    Table,
-    columns_exist,
-    format_of,
-    in_lines,
-    in_the_files,
-    named_once,
-    reading,
-    without_names,
-)
-from condmask.files.metadata import published
-from condmask.files.part_files import fingerprints_of, is_folder, unchanged
-from condmask.files.publish import targets_of
-from condmask.files.read import converted, open_table
-from condmask.files.sampling import clear_of_table
-from condmask.files.spool import spool_columns
-from condmask.files.streams import OPENED
-from condmask.releases.ledger import Where
-from condmask.releases.masking import job_of, release
-from condmask.releases.release import Release
-from condmask.strata import not_masked
+from condmask.errors import ArgumentError, FileError, Refusals
+from condmask.files import about, tables
+from condmask.files.about import Published
+from condmask.files.csv_text import CsvFormat
+from condmask.files.parts import Pieces, Source, joined
+from condmask.files.publish import publishing, refuse_target
+from condmask.files.read import opened
+from condmask.frames import Column
+from condmask.releases.job import Job, Look, clear_beside, columns_of, job_of, look_at, prepared
+from condmask.releases.log import Log, Where, keyed
+from condmask.releases.masking import mask_part
+from condmask.releases.release import Release, published_with
+from condmask.releases.write import Output, new_layout, released_type
+from condmask.schemes.prepare import Prepared
+
+Progress = Callable[[int, int | None], None] | None
+UNITS = 256  # firms, households and the like that are looked at whole
 
 
 def mask_file(
@@ -51,14 +40,15 @@ def mask_file(
     rng: Any = None,
     nan_policy: str = "raise",
     round: bool = False,
-    overwrite: bool = False,
+    force: bool = False,
     workers: Workers = 1,
-    progress: Callable[[int, int | None], None] | None = None,
+    progress: Progress = None,
     accept_visible_coins: bool = False,
     dry_run: bool = False,
     csv: CsvFormat | None = None,
+    part_rows: int | None = None,
     keep_metadata: Sequence[str] = (),
-    ledger: Where = True,
+    log: Where = True,
     again: bool = False,
 ) -> Release:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays unchanged.
@@ -67,9 +57,9 @@ def mask_file(
     ----------
     source, target : path
         Files, whose suffix gives the format: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or
-        one of the last three followed by .gz. From text into another format, columns become numbers if all
-        their fields are. A source that is a folder or a glob (``"data/*.parquet"``, ``**`` for all folders
-        below) is one table of many files; the target is then a folder with files of the same names.
+        one of the last three followed by .gz. Text stays text. A source that is a folder or a glob
+        (``"data/*.parquet"``, ``**`` for all folders below) is one table of many files; the target is then a
+        new folder with files of the same names.
     schemes : dict of str to scheme
         The scheme of each column to mask, all of one class. `ConditionalMasking` masks several columns
         together, as in `mask_table`; other schemes mask each on its own.
@@ -79,29 +69,28 @@ def mask_file(
         ``key=value`` are columns, too.
     rng, nan_policy, round, workers
         As for `ConditionalMasking.mask`.
-    overwrite : bool
-        Whether an existing target may be replaced; a folder only if it is a release, with nothing else in it.
+    force : bool
+        Whether an existing file may be replaced; a folder never is.
     progress : callable (rows_done, rows_total), optional
         Called as rows are read, with None for their number, which is not yet known, and as they are written.
-        An object may also have two methods: ``begin(stages, rows)`` gets the names of the stages of the job
-        ("reading", ..., "writing") with their relative times, and the expected number of rows;
-        ``stage(name)`` is called as each begins.
     accept_visible_coins : bool
         Release without an audit and without guard rails, even if that shows which records were swapped.
     dry_run : bool
         Check and audit everything, but write nothing.
     csv : CsvFormat, optional
-        How a CSV file is written, if that is not clear from its text. The release is written the same way,
-        and is read again without it.
+        How a CSV file is written, if that is not clear from its first line. The release is written the same
+        way, and is read again without it.
+    part_rows : int, optional
+        Rows of a part; by default 2^24 divided by the number of columns. A longer source is masked in parts:
+        donors come from a record's own part. Results depend on it, where there is more than one part.
     keep_metadata : sequence of str
         Entries in the metadata of a Parquet or Arrow file, or of its unmasked columns, to release unchanged
-        ("geo"). Others are left out, except those needed to read the file (docs/files.rst), because they may
-        reveal originals.
-    ledger : bool or path
-        The list of releases, so that no record is released twice: the user's own ledger (True), none (False),
-        or the one in this file. With `rng`, which is for tests, there is none.
+        ("geo"). Others are left out, except pandas' index and columns, because they may reveal originals.
+    log : bool or path
+        The list of releases, so that the same values are not released twice unnoticed: the user's own (True),
+        none (False), or the one in this file. With `rng`, which is for tests, there is none.
     again : bool
-        Release records that were released before, with a warning of what that reveals.
+        Release values that were released before.
 
     Returns
     -------
@@ -114,62 +103,58 @@ def mask_file(
     FileError
         If a file cannot be read or written, or the target exists.
     ValueError, TypeError
-        If a column is unknown or was masked before, or the data cannot be masked. Nothing is written.
+        If a column is unknown or was masked before, or the data cannot be masked: all that is wrong with them
+        is said at once. Nothing is written.
     ReleaseError
-        If the release would show which records were swapped (`audit`), or shares more than a tenth of its
-        records with an earlier one. Nothing is written.
+        If the release would show which records were swapped (`audit`), or a masked column has the values of
+        an earlier release. Nothing is written.
 
     Notes
     -----
-    The file is read in two passes. A third one finds the types of columns, from text into Parquet or Arrow,
-    or from decimal commas to points. Memory is flat, apart from a temporary file of 8 bytes per masked value
-    (schemes other than `ConditionalMasking` mask a column in memory). Integers stay integers if the scheme's
-    grid has whole steps, float32 stays float32, and CSV has the scheme's decimals. Masking a file again draws
-    a new key: never publish both results.
+    A source of one part is read once, a longer one twice. Memory holds one part. Integers stay integers if
+    the scheme's grid has whole steps, float32 stays float32, decimals stay decimals where their places
+    suffice, and CSV has the scheme's decimals; all that is not masked stays as it is. Masking a file again
+    draws a new key: never publish both results.
 
-    The audit examines the masked columns whole, and all others in up to 32,768 rows from all over the file,
-    in stretches of 16. Beyond 4 million values these are the first rows of up to 64 row groups or batches; in
-    text beyond 8 MB, up to 32 longer stretches. Columns that identify firms, households and the like are read
-    whole, twice, for all rows of some of them.
+    The audit examines every part, and columns in clear in up to 32,768 rows; those of a source of several
+    parts in 16,384 rows from all over it, with all rows of some of the firms, households and the like in
+    them.
     """
-    audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
     job = job_of(
-        schemes, strata, rng, nan_policy, workers, round=round, progress=progress,
-        audited=audited, dry_run=dry_run, ledger=ledger,
-        again=again,
+        schemes, strata=strata, rng=rng, nan_policy=nan_policy, round=round, workers=workers,
+        accept_visible_coins=accept_visible_coins,
     )  # fmt: skip
-    origin, target = _checks.path(source, "source"), _checks.path(target, "target")
-    with reading(origin):
-        targets = targets_of(origin, target, overwrite=overwrite)
-        original = fingerprints_of(origin)  # before anything is read: others may write
-        table = open_table(origin, csv, job.workers)
-        columns_exist(table, [*schemes, *job.groups])
-        in_the_files(table, schemes)
-        table.keep(_checks.names(keep_metadata, "keep_metadata"))
-        before = published(table)
-        for name in schemes:
-            if before is not None and name in before.schemes:
-                raise ArgumentError(f"{name} is masked already in {source}: mask the original instead")
-        if not is_folder(origin) and not _same_format(table, target):
-            table = converted(table)
-        made = release(job, table, targets, before, original)
-    return Release(made, path=None if dry_run else target, workers=job.workers)
-
-
-def _same_format(table: Table, target: Path) -> bool:
-    """Whether a table keeps its format in this target; packed or not, text is text.
-
-    A stream has no suffix that gives its delimiter: output keeps the source's, and input keeps its own,
-    unless the target must have tabs.
-    """
-    before, after = (format_of(path).removesuffix(PACKED) for path in (table.path, target))
-    if target in OPENED:
-        return before not in ROOMY
-    if table.path in OPENED and after == "TSV":
-        from condmask.files.csv import CsvFile  # with pyarrow, which frames do without
-
-        return isinstance(table, CsvFile) and table.dialect.delimiter == "\t"
-    return before == after
+    book, force = Log(log if job.root is None else False), _checks.truth(force, "force")
+    again, dry_run = _checks.truth(again, "again"), _checks.truth(dry_run, "dry_run")
+    report, keep = _checks.called(progress, "progress"), _checks.names(keep_metadata, "keep_metadata")
+    place, out = _checks.path(source, "source"), _checks.path(target, "target")
+    with optional("a file", "files"):
+        import pyarrow  # noqa: F401
+    origin = Source(place, csv, part_rows)
+    _check_formats(origin, out)
+    refuse_target(out, place, force=force)
+    origin.require([*schemes, *job.groups])
+    origin.in_the_files(list(schemes))
+    about.check_kept(origin.schema, keep, place)
+    stamp, before = origin.stamp(), _published_before(origin, schemes)
+    with each_once():
+        looked = _looked(origin, job, report)
+    marks = keyed(looked.look.marks) if book.path else {}
+    book.refuse(marks, place, again=again)
+    published = _published(origin, out, job, looked.look, before)
+    if dry_run:
+        return Release(published)
+    with publishing(out, folder=origin.is_folder) as hidden:
+        output = _output(origin, hidden, out, published, looked.look, job, keep)
+        for part, masked in _masked(origin, looked, job):
+            output.add(part, masked)
+            if report is not None:
+                report(sum(output.sizes), published.records)
+        output.close()
+        if tuple(output.sizes) != published.parts or origin.stamp() != stamp:
+            raise FileError(f"{source} changed while it was masked; nothing was published")
+    book.enter(out, marks, place)
+    return Release(published_with(out), path=out, workers=job.workers)
 
 
 def audit_file(
@@ -196,36 +181,172 @@ def audit_file(
     -------
     Audit
     """
-    if thorough:
-        check_available()
-    with audited_table(source, schemes, csv) as (table, data):
-        return _naming_files(audit_table(data, schemes, thorough=thorough), table)
+    return audit(_whole_or_sample(source, schemes, csv), schemes, thorough=thorough)
 
 
-def _naming_files(audit: Audit, table: Table) -> Audit:
-    """An audit whose remedies say how to leave out what the names of files reveal."""
-    causes = []
-    for cause in audit.causes:
-        remedies = [cause.remedy, *without_names(table, f"{cause.text}; {cause.remedy}")]
-        causes.append(cause._replace(remedy="; ".join(filter(None, remedies))))
-    proposals = (one._replace(audit=_naming_files(one.audit, table)) for one in audit.proposals)
-    return replace(audit, causes=tuple(causes), proposals=tuple(proposals))
-
-
-@contextlib.contextmanager
 def audited_table(
     source: str | os.PathLike[str], schemes: dict[str, Any], csv: CsvFormat | None
-) -> Iterator[tuple[Table, AuditInput]]:
-    """A file to be masked, and its columns as an audit needs them."""
+) -> AuditInput:
+    """A file as an audit looks at it."""
+    return input_of(_whole_or_sample(source, schemes, csv), schemes)
+
+
+def _whole_or_sample(source: str | os.PathLike[str], schemes: dict[str, Any], csv: CsvFormat | None) -> Any:
+    """A source of one part as a table; of a longer one some rows from all over it."""
     check_schemes(schemes)
-    groups = not_masked(next(iter(schemes.values())).strata, schemes)
-    with reading(Path(source)), unchanged(Path(source)):
-        table = open_table(Path(source), csv)
-        columns_exist(table, [*schemes, *groups])
-        in_the_files(table, schemes)
-        named_once(table)
-        with spool() as create, in_lines(table):
-            columns, kinds, labels = spool_columns(table, list(schemes), groups, create)
-            beside = columns_in_clear(table.names, [*columns, *groups])
-            clear = clear_of_table(table, beside, list(columns.values())) if beside else None
-            yield table, table_of(schemes, columns, kinds, labels, clear)
+    job, origin = job_of(schemes, nan_policy="omit"), opened(source, csv)
+    origin.require([*schemes, *job.groups])
+    origin.in_the_files(list(schemes))
+    parts = origin.parts()
+    first, more = next(parts, None), next(parts, None)
+    if first is None:
+        raise ArgumentError(f"{origin.path} must have at least 2 records, got none")
+    if more is not None:
+        for _ in parts:  # counts the rows of all files
+            pass
+    table = joined(first) if more is None else sample_of(origin, job)
+    return origin.numeric(table, list(job.schemes))
+
+
+class Looked(NamedTuple):
+    """What a look at a source found; of a single part also its columns, which are not read again."""
+
+    look: Look
+    single: tuple[Pieces, dict[str, Column], Prepared] | None
+
+
+def _looked(origin: Source, job: Job, progress: Progress) -> Looked:
+    """A look at every part; all that is refused is said at once."""
+    parts = origin.parts()
+    first, more = next(parts, None), next(parts, None)
+    if first is None:
+        raise ArgumentError(f"{origin.path} must have at least 2 records, got none")
+    if more is None:
+        frame = origin.numeric(joined(first), list(job.schemes))
+        columns = columns_of(frame, job)
+        clear = clear_beside(frame, columns, job) if job.audited else None
+        made = prepared(frame, columns, job, clear=clear, to_file=True)
+        return Looked(look_at(columns, made, job), (first, columns, made))
+    del parts, first, more
+    looks: list[Look] = []
+    refusals, rows = Refusals(), 0
+    for part in origin.parts([*job.schemes, *job.groups]):
+        table = joined(part)
+        where = f" (in rows {rows + 1:,} to {rows + table.num_rows:,})"
+        with refusals.collected(where):
+            frame = origin.numeric(table, list(job.schemes), rows + 1)
+            columns = columns_of(frame, job)
+            looks.append(look_at(columns, prepared(frame, columns, job, to_file=True), job))
+        rows += table.num_rows
+        if progress is not None:
+            progress(rows, None)
+    refusals.raise_all()
+    look = looks[0]
+    for other in looks[1:]:
+        look = look.plus(other)
+    if job.audited:
+        _check_sample(origin, job, look)
+    return Looked(look, None)
+
+
+def _check_sample(origin: Source, job: Job, look: Look) -> None:
+    """The attack that needs columns in clear, on rows from all over the parts."""
+    frame = origin.numeric(sample_of(origin, job), list(job.schemes))
+    columns = columns_of(frame, job)
+    clear = clear_beside(frame, columns, job)
+    if clear is not None:
+        prepared(frame, columns, job._replace(groups=()), clear=clear._replace(sampled=True))
+
+
+def sample_of(origin: Source, job: Job) -> Any:
+    """Rows from all over a source, with all rows of the firms, households and the like that some belong
+    to."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    sample, _ = origin.sample()
+    frame = origin.numeric(sample, list(job.schemes))
+    clear = clear_beside(frame, columns_of(frame, job), job)
+    if clear is None or not clear.units:
+        return sample
+    unit = next(iter(clear.units))
+    chosen = sample[unit].take(clear.rows[:: max(1, clear.rows.size // UNITS)]).combine_chunks().unique()
+    whole = [table.filter(pc.is_in(table[unit], value_set=chosen)) for table in map(joined, origin.parts())]
+    return pa.concat_tables([sample.filter(pc.invert(pc.is_in(sample[unit], value_set=chosen))), *whole])
+
+
+def _masked(origin: Source, looked: Looked, job: Job) -> Iterator[tuple[Pieces, dict[str, Any]]]:
+    """The parts, and their masked columns."""
+    if looked.single is not None:
+        part, columns, made = looked.single
+        yield part, mask_part(columns, made, job)
+        return
+    for k, part in enumerate(origin.parts()):
+        frame = origin.numeric(joined(part), list(job.schemes))
+        columns = columns_of(frame, job)
+        yield part, mask_part(columns, prepared(frame, columns, job, audited=False), job, k)
+
+
+def _output(
+    origin: Source,
+    hidden: Path,
+    target: Path,
+    published: Published,
+    look: Look,
+    job: Job,
+    keep: Sequence[str],
+) -> Output:
+    """Where the parts are written."""
+    names = [origin.name(k) for k in range(len(origin.files))] if origin.is_folder else []
+    stored = [name for name in origin.names if name not in origin.keys]
+    types = {
+        name: released_type(origin.schema.field(name).type, scheme) for name, scheme in job.schemes.items()
+    }
+    bare = origin.schemas[0].remove_metadata() if origin.layout else origin.schema
+    fields = [bare.field(name) for name in stored]
+    schema = about.released_schema(fields, origin.schema.metadata, types, published, keep)
+    layouts = (
+        origin.layouts
+        if origin.layout
+        else [new_layout(target, stored) if not names else None] * len(origin.files)
+    )
+    same = origin.format == "Parquet" and (origin.is_folder or tables.format_of(target) == "Parquet")
+    return Output(
+        hidden, target, published, schema, layouts, look.places, names,
+        tables.codecs_of(origin.files[0]) if same else "snappy",
+    )  # fmt: skip
+
+
+def _check_formats(origin: Source, target: Path) -> None:
+    """Refuse targets in formats that the source cannot get."""
+    if origin.is_folder:
+        return
+    if origin.format == "CSV" and tables.format_of(target) != "CSV":
+        raise ArgumentError(
+            tables.FROM_CSV.format(source=str(origin.path), target=origin.path.stem + ".parquet")
+        )
+
+
+def _published_before(origin: Source, schemes: dict[str, Any]) -> Published | None:
+    """What was published with a source, of which other columns are masked already."""
+    before = about.published(origin.base if origin.is_folder else origin.path)
+    for name in schemes:
+        if before is not None and name in before.schemes:
+            raise ArgumentError(f"{name} is masked already in {origin.path}: mask the original instead")
+    return before
+
+
+def _published(origin: Source, target: Path, job: Job, look: Look, before: Published | None) -> Published:
+    """What is published with the release."""
+    layout = origin.layout or (None if origin.is_folder else new_layout(target, origin.names))
+    form = {} if layout is None else {name: value for name, value in vars(layout.form).items() if value}
+    new = Published(look.parts, job.schemes, look.origins(job.schemes), form)
+    if before is None:
+        return new
+    if before.parts != look.parts:
+        raise ArgumentError(
+            f"{origin.path} was masked in parts of {before.parts[0]:,} rows, so part_rows must be that"
+        )
+    return new._replace(
+        schemes={**before.schemes, **new.schemes}, origins={**before.origins, **new.origins}, sums=before.sums
+    )

@@ -1,181 +1,122 @@
-"""How a release is made from a table: spooled, audited, masked, written, and published as a whole.
+"""Masking of a part, which tables, files and folders share, and of a table in memory.
 
-Pass 1 counts the rows, checks every value and spools the columns to be masked to temporary files without a
-name, mapped into memory. Pass 2 streams the source again and puts in the masked values. Memory is flat apart
-from those files, if the scheme masks block by block.
+Columns of one call are masked together: each record is swapped, with one donor, in all or in none. A swapped
+record carries all its values from one donor, so Cov(Z_a, Z_b) = Cov(X_a, X_b) for independent noise. Two
+separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint masking").
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from condmask import _checks
+from condmask import frames, masked_notes
 from condmask._blocks import Workers
-from condmask._grid import decimals_of
-from condmask._log import logger
-from condmask._randomness import check_rng
-from condmask.clear_columns import columns_in_clear
-from condmask.disclosure.release_check import ReleaseError
-from condmask.files.atomic import Fingerprint, spool
-from condmask.files.formats import Table, in_lines, named_once, without_names
-from condmask.files.metadata import Published
-from condmask.files.publish import publish
-from condmask.files.room import check_room, room_for
-from condmask.files.sampling import clear_of_table
-from condmask.files.spool import Progress, ReleasedRows, spool_columns
-from condmask.releases.ledger import Ledger, Where, ledger_of
-from condmask.releases.record_words import sketch_of_file, some_values
-from condmask.releases.registration import Registration
-from condmask.releases.release import origins_of
-from condmask.scheme import common_method
-from condmask.schemes.prepare import prepare
-from condmask.schemes.rounding import asked
-from condmask.strata import not_masked
-
-LOG = logger(__name__)
+from condmask.disclosure.audit_result import FEWEST
+from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.files.about import Published
+from condmask.frames import Column
+from condmask.missing_codes import is_code, restore_codes
+from condmask.releases.job import Job, clear_beside, columns_of, job_of, look_at, prepared
+from condmask.releases.release import Release
+from condmask.scheme import release_key
+from condmask.schemes.prepare import Prepared
 
 
-class Job(NamedTuple):
-    """All arguments, checked before anything is read."""
-
-    schemes: dict[str, Any]
-    named: dict[str, Any]  # with the strata that the call names
-    groups: tuple[str, ...]
-    random: Any
-    policy: str
-    round: bool
-    workers: Workers
-    progress: Progress
-    audited: bool
-    dry_run: bool
-    ledger: Ledger | None
-    again: bool
+def mask_part(columns: Mapping[str, Column], made: Prepared, job: Job, part: int = 0) -> dict[str, Any]:
+    """The masked columns of a part, in their containers."""
+    key = release_key(job.root_of(part), job.schemes, list(made.units.values()), made.pools)
+    masked = job.method.masked_columns(job.schemes, made.units, key, made.pools, job.workers)
+    released = {}
+    for (name, column), z in zip(columns.items(), masked, strict=True):
+        scheme = job.schemes[name]
+        nulls = is_code(column.array, scheme.codes, column.kind) if scheme.missing_as == "null" else None
+        released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
+    return released
 
 
-def job_of(
+def mask_table(
+    frame: Any,
     schemes: dict[str, Any],
-    strata: str | Sequence[str] | None,
-    rng: Any,
-    nan_policy: str,
-    workers: Workers,
     *,
-    round: bool,
-    progress: Progress,
-    audited: bool,
-    dry_run: bool,
-    ledger: Where,
-    again: bool,
-) -> Job:
-    """The job, or an error in one sentence."""
-    masking = common_method(schemes)
-    policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
-    random, threads = check_rng(rng), _checks.workers(workers)
-    named = masking.within(schemes, strata)
-    groups = not_masked(next(iter(named.values())).strata, schemes)
-    to_grid = asked(round, schemes)
-    book = ledger_of(ledger)
-    return Job(
-        schemes, named, groups, random, policy, to_grid, threads,
-        _checks.called(progress, "progress"), audited, _checks.truth(dry_run, "dry_run"),
-        book if random is None else None, _checks.truth(again, "again"),
-    )  # fmt: skip
+    strata: str | Sequence[str] | None = None,
+    rng: Any = None,
+    nan_policy: str = "raise",
+    round: bool = False,
+    workers: Workers = 1,
+    accept_visible_coins: bool = False,
+) -> Release:
+    """Mask several columns of a data frame together: each record is swapped in all of them, or in none.
 
+    Parameters
+    ----------
+    frame : data frame or dict of columns
+        pandas, polars, pyarrow or another that narwhals supports.
+    schemes : dict of str to scheme
+        The scheme of each column to mask, all of one class. `ConditionalMasking` masks the columns together:
+        a swapped record gets all its values from one donor. Its schemes may differ in `sigma`, `noise` and
+        `decimals`; `p` and `donors` must be equal. Other schemes mask each column on its own.
+    strata : str or sequence of str, optional
+        Column within whose groups donors are drawn; several are crossed. The schemes may name them instead.
+    rng, nan_policy, round, workers
+        As for `ConditionalMasking.mask`. With "omit", records with different columns missing form strata of
+        their own, since a donor must have the values that the record has; each needs 10 records.
+    accept_visible_coins : bool
+        Release without an audit and without guard rails, even if that shows which records were swapped.
 
-def stages_of(job: Job) -> dict[str, float]:
-    """The stages of a job, in order, with their relative times."""
-    scheme = next(iter(job.schemes.values()))
-    orders = scheme.reverse_mapping or getattr(scheme, "donors", None) == "permutation"
-    drawing = 5.0 * len(job.schemes) if scheme.reverse_mapping else 3.0 if orders else 0.1
-    stages = {"reading": 2.0, "looking up": 3.0, "auditing": 1.0, "drawing": drawing, "writing": 6.0}
-    left_out = {"looking up"} if job.ledger is None else set()
-    left_out |= {"drawing", "writing"} if job.dry_run else set()
-    return {name: time for name, time in stages.items() if name not in left_out}
+    Returns
+    -------
+    Release
+        The frame with masked columns, the schemes, and by column the estimates of the original; its `write`
+        makes a file. The name of its group is drawn anew each time, also with `rng`.
 
+    Raises
+    ------
+    ValueError
+        If a column is unknown or noted as masked, `p` or `donors` differ, or a stratum is too small.
+    ReleaseError
+        If the release, with its unmasked columns, would show which records were swapped (`audit`).
 
-def release(
-    job: Job,
-    table: Table,
-    targets: dict[Path, Any],
-    before: Published | None,
-    original: dict[Path, Fingerprint],
-) -> Published:
-    """Mask columns of a table into files; returns what is published.
+    Notes
+    -----
+    Columns masked together let the analyst estimate the correlation of the originals. In return, swapped
+    records show whole original records, without saying whose.
 
-    ``targets`` are the files as they were when the job began, ``before`` is what was published with columns
-    that were masked earlier, ``original`` are the fingerprints of the source before the table was opened.
+    A column masked twice has wrong estimates. Masked columns are noted in the ``attrs`` of a pandas frame and
+    the schema of an Arrow table, and are refused there. Frames of other kinds, and pandas frames read from a
+    file, have no such note.
+
+    The audit examines the masked columns whole, and all others in up to 32,768 rows from all over the frame,
+    in stretches of 16. Columns that identify firms, households and the like are examined in all rows of some.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import condmask as cm
+    >>> x = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 20_000)
+    >>> frame = pd.DataFrame(x, columns=["income", "bonus"])
+    >>> scheme = cm.ConditionalMasking(0.6, 0.5)
+    >>> release = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=2)
+    >>> bool(abs(release["income"].correlation("bonus") - 0.8) < 0.03)
+    True
     """
-    if job.audited:
-        named_once(table)
-    schemes = job.schemes
-    masking = common_method(schemes)
-    room = room_for(table, schemes, job.groups, gaps=job.policy == "omit")
-    check_room(room, None if job.dry_run else next(iter(targets)))
-    stages = stages_of(job)
-    if staged := hasattr(job.progress, "begin"):
-        job.progress.begin(stages, room.rows)  # type: ignore[union-attr]
-
-    def stage(name: str) -> None:
-        LOG.info("%s", name)
-        if staged and name in stages:
-            job.progress.stage(name)  # type: ignore[union-attr]
-
-    stage("reading")
-    with spool(room.taken) as create, in_lines(table):
-        columns, kinds, labels = spool_columns(table, list(schemes), job.groups, create, job.progress)
-        n = next(iter(columns.values())).size
-        LOG.info("%d records of %s, columns to mask: %d", n, table.path, len(columns))
-        entry = None
-        if job.ledger is not None:  # before columns are prepared in place
-            stage("looking up")
-            records, originals = sketch_of_file(table, columns, kinds), some_values(columns, kinds, schemes)
-            target = next(iter(targets))
-            entry = Registration(
-                job.ledger, target, job.named, records, originals, again=job.again, dry_run=job.dry_run
-            )
-        stage("auditing")
-        beside = columns_in_clear(table.names, [*columns, *job.groups])
-        clear = clear_of_table(table, beside, list(columns.values())) if job.audited and beside else None
-        with _naming_files(table):
-            made = prepare(
-                schemes, columns, kinds, published=job.named, labels=labels,
-                clear=clear, rng=job.random, nan_policy=job.policy, to_grid=job.round, audited=job.audited,
-                to_file=True, in_place=True,
-            )  # fmt: skip
-        if entry is not None:
-            entry.look_up()
-        published = Published(
-            n,
-            {**(before.schemes if before else {}), **job.named},
-            {
-                **(before.origins if before else {}),
-                **origins_of(job.named, made.patterns, made.shifts),
-            },
+    if isinstance(frame, Release):
+        raise ArgumentTypeError(
+            "frame must contain the originals, got a Release: masking twice would make estimates wrong"
         )
-        if not job.dry_run:
-            stage("drawing")
-            places = {
-                name: decimals_of(made.units[name])
-                for name, scheme in schemes.items()
-                if scheme.reverse_mapping
-            }
-            parts = masking.masked_blocks(schemes, made.units, made.key, made.pools, job.workers)
-            rows = ReleasedRows(parts, schemes, kinds, n, job.progress, places)
-            rows.workers = job.workers if isinstance(job.workers, int) else 1
-            publish(table, targets, rows, published, original, None if entry is None else entry.entering)
-            target = next(iter(targets))
-            size = f", {target.stat().st_size} bytes" if target.is_file() else ""
-            LOG.info("published %s: %d records%s", target, n, size)
-    return published
-
-
-@contextmanager
-def _naming_files(table: Table) -> Iterator[None]:
-    """Let a refusal because of the names of files say how to leave these out."""
-    try:
-        yield
-    except ReleaseError as error:
-        how = without_names(table, str(error))
-        if not how:
-            raise
-        raise ReleaseError("; ".join([str(error), *how])) from None
+    job = job_of(
+        schemes, strata=strata, rng=rng, nan_policy=nan_policy, round=round, workers=workers,
+        accept_visible_coins=accept_visible_coins,
+    )  # fmt: skip
+    frames.same_lengths(frame, "frame")
+    before = masked_notes.masked_columns(frame)
+    for name in schemes:
+        if name in before:
+            raise ArgumentError(f"{name} is masked already, as the frame notes: mask the original instead")
+    columns = columns_of(frame, job)
+    made = prepared(frame, columns, job, clear=clear_beside(frame, columns, job) if job.audited else None)
+    look = look_at(columns, made, job)
+    data = masked_notes.with_masked(
+        frames.with_columns(frame, mask_part(columns, made, job)), [*before, *schemes]
+    )
+    few = job.audited and look.parts[0] < FEWEST and not next(iter(job.schemes.values())).reverse_mapping
+    published = Published(look.parts, job.schemes, look.origins(job.schemes))
+    return Release(published, data=data, marks=look.marks, few=few, workers=workers)

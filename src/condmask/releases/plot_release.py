@@ -9,8 +9,7 @@ from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import released_codes, without_codes
-from condmask.releases.read import masked_column
-from condmask.releases.release import Release
+from condmask.releases.release import Release, masked_column
 
 SHOWN = 1000  # records, drawn one by one
 POINTS = 1000  # at which distribution functions are drawn

@@ -1,73 +1,24 @@
 """A release: masked columns, how they were masked, and the estimates of their originals."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from condmask import _checks, frame_rows, frames
+from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._optional import optional
-from condmask._randomness import group_name
 from condmask._warn import warn
 from condmask.disclosure.release_check import refuse_few
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
-from condmask.estimates.origin import Origin
-from condmask.files.formats import reading
-from condmask.files.frame_columns import column_of_frame
-from condmask.files.metadata import Published, target_fingerprints
-from condmask.files.publish import publish, writable
+from condmask.files.about import MANIFEST, Published, published, sidecar
+from condmask.files.parts import Source
 from condmask.inference.intervals import EstimateWarning
-from condmask.missing_codes import released_codes, without_codes
-from condmask.releases.file_columns import FileColumns
-from condmask.releases.ledger import Where, ledger_of
-from condmask.releases.record_words import Originals, sketch_of_frame
-from condmask.releases.registration import Registration
-from condmask.strata import listed, names_of
-
-
-class Columns(Protocol):
-    """Where the columns of a release are read from."""
-
-    def numbers(self, name: str) -> Any:
-        """A column of numbers, in a container that `ConditionalMasking.estimate` takes."""
-
-    def labels(self, name: str) -> Any:
-        """A column as labels of groups of records."""
-
-    def estimate(self, name: str, published: Published, workers: Workers) -> tuple[Estimate, int]:
-        """The estimate of a masked column, and the number of its records."""
-
-
-class FrameColumns:
-    """The columns of a data frame."""
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-
-    def numbers(self, name: str) -> Any:
-        """The column as it is, decimals as floats."""
-        values = frames.table_column(self._frame, name)
-        return column_of_frame(self._frame, name).array if frames.is_decimal(values) else values
-
-    def labels(self, name: str) -> Any:
-        """The column as it is."""
-        return frames.table_column(self._frame, name)
-
-    def estimate(self, name: str, published: Published, workers: Workers) -> tuple[Estimate, int]:
-        """The estimate of a masked column, and the number of its records."""
-        _, schemes, origins = published
-        z, pools = self.numbers(name), {}
-        if schemes[name].strata is not None:
-            pools["strata"] = {group: self.labels(group) for group in names_of(schemes[name].strata)}
-        if origins[name].patterns:
-            together = {other: frames.column(self.numbers(other), other) for other in origins[name].patterns}
-            pools["patterns"] = {
-                other: without_codes(column.array, released_codes(schemes[other]), column.kind)
-                for other, column in together.items()
-            }
-        return schemes[name].estimate(z, workers=workers, **pools), len(z)
+from condmask.releases.columns import Columns
+from condmask.releases.log import Log, Mark, Where, keyed
+from condmask.scheme import Scheme
+from condmask.strata import listed
 
 
 class Release(Mapping[str, Estimate]):
@@ -83,25 +34,25 @@ class Release(Mapping[str, Estimate]):
         The masked table.
     path : Path, optional
         The masked file, if there is no table.
-    columns : Columns, optional
-        The columns of the file, unless `FileColumns` reads them.
-    originals : Originals, optional
-        What the ledger needs of a table before it is written; it is not sent to other processes.
+    marks : dict, optional
+        By which the log knows the columns again, of a table that is not written yet.
+    few : bool
+        Whether there are too few records to be written.
     workers : int or map-like callable
         For estimates; results do not depend on it.
-    audited : bool
-        Whether the table was audited before it was released.
 
     Attributes
     ----------
     data : data frame, dict of columns or None
-        The table with masked columns in place of the originals; None for a file.
+        A copy of the table with masked columns in place of the originals; None for a file.
     path : Path or None
         The file that was masked or read.
     schemes : dict of str to scheme
         How each column was masked.
     records : int
         Number of records.
+    parts : tuple of int
+        The records of each part of a long file, within which donors were drawn.
     origins : dict of str to Origin
         What else estimates need to know about each column: which ones were masked together, within which
         patterns of missing values, and how far rounding moved values.
@@ -126,20 +77,24 @@ class Release(Mapping[str, Estimate]):
         *,
         data: Any = None,
         path: Path | None = None,
-        columns: Columns | None = None,
-        originals: Originals | None = None,
+        marks: Mapping[str, Mark] | None = None,
+        few: bool = False,
         workers: Workers = 1,
-        audited: bool = True,
     ) -> None:
-        self._originals = originals
-        self.data, self.path, self._published = data, path, published
-        self.records, self.schemes, self.origins = published
-        self._workers, self._audited = workers, audited
-        self._digests = None if data is None else frame_rows.digests(data)
-        if columns is None and path is not None:
-            columns = FileColumns(path, published.records)
-        self._columns = columns if data is None else FrameColumns(data)
+        self.path, self._published = path, published
+        self.schemes, self.origins = published.schemes, published.origins
+        self.records, self.parts = published.records, published.parts
+        self._data, self._marks, self._few = data, dict(marks or {}), few
+        source = data if path is None else Source(path, published.form)
+        self._columns = None if source is None else Columns(source, published, workers)
         self._estimates: dict[str, Estimate] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_marks": keyed(self._marks)}
+
+    @property
+    def data(self) -> Any:
+        return None if self._data is None else frames.copied(self._data)
 
     @property
     def group(self) -> dict[str, str | None]:
@@ -168,45 +123,37 @@ class Release(Mapping[str, Estimate]):
         where = "" if self.path is None else f", path={str(self.path)!r}"
         return f"Release(records={self.records}, schemes={self.schemes!r}{where})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_originals": None}
-
     def write(
         self,
         path: str | os.PathLike[str],
         *,
-        overwrite: bool = False,
-        ledger: Where = True,
+        columns: Sequence[str] | None = None,
+        force: bool = False,
+        log: Where = True,
         again: bool = False,
     ) -> None:
-        """Write the release of a table: the data, how they were masked, and a note for analysts.
+        """Write the release of a table: the data as they were masked, and how.
 
         Parameters
         ----------
         path : path
             The file to write; its suffix gives the format, as for `mask_file`.
-        overwrite : bool
+        columns : sequence of str, optional
+            The columns to write, masked ones and those of the strata among them; by default all.
+        force : bool
             Whether an existing file may be replaced.
-        ledger, again
+        log, again
             As for `mask_file`; one release may be written several times.
 
         Raises
         ------
         FileError
             If the file cannot be written, or exists.
-        ReleaseError
-            If it shares more than a tenth of its records with an earlier release.
         ValueError
-            If the release is a masked file, which is written already; or if `data` were changed since the
-            table was masked, or got new columns, which were not audited.
+            If the release is a masked file, which is written already, or a column is unknown.
         ReleaseError
-            If it has fewer than 100 records with noise: too few to tell what they show.
-
-        Notes
-        -----
-        Columns may be dropped from `data`. To find changes, columns of numbers are compared whole, and text
-        and other objects in 16,384 rows from all over the table. A change of text in other rows is not
-        noticed, nor is an exchange of numbers there.
+            If a masked column has the values of an earlier release; or if there are fewer than 100 records
+            with noise: too few to tell what they show.
 
         Examples
         --------
@@ -222,47 +169,25 @@ class Release(Mapping[str, Estimate]):
         ['income']
         >>> folder.cleanup()
         """
-        if self.data is None:
+        from condmask.releases.write import write_table
+
+        if self._data is None:
             raise ArgumentError(
                 "write must be called on the release of a table; a masked file is written already"
             )
-        with optional("write", "cli"):
-            from condmask.files.frame_table import FrameTable, MaskedRows
-        self._refuse_changed()
-        if self._audited and any(scheme.law is not None for scheme in self.schemes.values()):
+        if self._few:
             refuse_few(self.records)
-        target = _checks.path(path, "path")
-        targets = target_fingerprints(target)
-        writable(targets, None, overwrite=overwrite)
-        table, rows = FrameTable(self.data), MaskedRows(self.data, self.schemes)
-        book = ledger_of(ledger)
-        entering = None
-        if book is not None and self._originals is not None:
-            records = sketch_of_frame(table.batches(), table.names, self._originals)
-            some = self._originals.some
-            entry = Registration(
-                book, target, self.schemes, records, some, again=_checks.truth(again, "again")
-            )
-            entry.look_up()
-            entering = entry.entering
-        with reading(target):
-            publish(table, targets, rows, self._published, {}, entering)
-        if entering is not None:
-            self._originals = None  # writing it to another file is not another release
-
-    def _refuse_changed(self) -> None:
-        """Refuse data that were changed after they were masked and audited."""
-        before = self._digests or {}
-        now = frame_rows.digests(self.data)
-        lost = [name for name in self.schemes if name not in now]
-        added = [name for name in now if name not in before]
-        changed = [name for name in now if name in before and now[name] != before[name]]
-        refuse_changes(lost, added, changed)
+        target, force = _checks.path(path, "path"), _checks.truth(force, "force")
+        book, marks = Log(log), keyed(self._marks) if log is not False else {}
+        book.refuse(marks, None, again=_checks.truth(again, "again"))
+        write_table(self._data, target, self._published, columns, force=force)
+        book.enter(target, marks, None)
+        self._marks = {}  # writing it to another file is not another release
 
     def _estimate(self, column: str) -> Estimate:
         if self._columns is None:
             raise ArgumentError(f"{column!r} has no estimate: nothing was written (dry_run=True)")
-        estimate, records = self._columns.estimate(column, self._published, self._workers)
+        estimate, records = self._columns.estimate(column)
         warn_of_a_part(column, self.schemes[column], records, self.records)
         return estimate.of_release(self.origins[column], self._column, column)
 
@@ -279,17 +204,6 @@ class Release(Mapping[str, Estimate]):
         return self._columns.labels(name) if labels else self._columns.numbers(name)
 
 
-def refuse_changes(lost: list[str], added: list[str], changed: list[str]) -> None:
-    """Refuse data of which these columns ("" for the index) were lost, added or changed."""
-    for names, what in ((lost, "lost"), (added, "gained"), (changed, "changed")):
-        if names:
-            shown = _checks.listed([name or "the index" for name in names])
-            raise ArgumentError(
-                f"data must be as they were when masked and audited, but have {what} {shown} since: change "
-                "the original, mask it again, and publish only that release"
-            )
-
-
 def warn_of_a_part(column: str, scheme: Any, n: int, records: int) -> None:
     """Warn if records were selected: swapped ones have values of records that are gone."""
     if n == records:
@@ -303,12 +217,112 @@ def warn_of_a_part(column: str, scheme: Any, n: int, records: int) -> None:
     )
 
 
-def origins_of(
-    schemes: Mapping[str, Any],
-    patterns: tuple[str, ...],
-    shifts: Mapping[str, tuple[float, float]],
-) -> dict[str, Origin]:
-    """The origins of columns that were masked in one call."""
-    shared = next(iter(schemes.values())).shared_coins
-    group = group_name() if shared and len(schemes) > 1 else None
-    return {name: Origin(group, patterns if shared else (), shifts.get(name, ())) for name in schemes}
+def published_with(path: str | os.PathLike[str]) -> Published:
+    """What was published with a file; refused if nothing was."""
+    place = _checks.path(path, "path")
+    found = published(place)
+    if found is None:
+        where = f"in {MANIFEST} in it" if place.is_dir() else f"in its schema, or in {sidecar(place).name}"
+        raise ArgumentError(
+            f"{path} holds no scheme {where}: it was not masked by condmask, is one file of a released "
+            "folder, or what was published with it is lost"
+        )
+    return found
+
+
+def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The schemes of the masked columns of a file.
+
+    Parameters
+    ----------
+    path : path
+        A file, or a folder of files, that `mask_file` wrote.
+
+    Returns
+    -------
+    dict of str to scheme
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+    ValueError
+        If it has no scheme.
+    """
+    return published_with(path).schemes
+
+
+def read_release(path: str | os.PathLike[str], column: str | None = None, *, workers: Workers = 1) -> Any:
+    """The estimate of a masked column, or of all of them, from the file alone.
+
+    Parameters
+    ----------
+    path : path
+        A file or a folder that `mask_file` or `Release.write` wrote.
+    column : str, optional
+        The masked column; None for all.
+    workers : int or map-like callable
+        Results do not depend on it.
+
+    Returns
+    -------
+    Estimate or Release
+        The estimate, or a mapping of columns to estimates, each read on first use. The schemes are those in
+        the file; strata come from the columns that they name; other columns of the file can be used by name:
+        ``read_release(path, "income").correlation("age")``.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or is not the one that was released.
+    ValueError
+        If it has no scheme, or none for this column, or lacks a column of the strata.
+    """
+    release = Release(published_with(path), path=Path(path), workers=_checks.workers(workers))
+    return release if column is None else release[masked_column(release.schemes, column)]
+
+
+def read_counts(
+    path: str | os.PathLike[str], column: str | None = None, *, other: str | None = None
+) -> Counts:
+    """Counts of a masked column in one pass, for files larger than memory.
+
+    Parameters
+    ----------
+    path, column
+        As for `read_release`.
+    other : str, optional
+        A column that was not masked, for their covariance.
+
+    Returns
+    -------
+    Counts
+        The scheme's ``estimate(counts)`` gives the estimates; `read_schemes` gives the scheme.
+    """
+    release = Release(published_with(path), path=Path(path))
+    name = masked_column(release.schemes, column)
+    scheme, rows = release.schemes[name], 0
+    if not scheme.estimators:
+        raise ArgumentTypeError(
+            f"{name} must be masked by a scheme that has estimates, for Counts, got {scheme!r}"
+        )
+    if other is not None and _checks.text(other, "other") == name:
+        raise ArgumentError(f"other must be another column than the masked one, got {name!r}")
+    counts, names = Counts(scheme, origin=release.origins[name]), [name] if other is None else [name, other]
+    assert release._columns is not None
+    for part in release._columns.parts(*names):
+        rows += len(part[name])
+        counts.update(*(part[one] for one in names))
+    warn_of_a_part(name, scheme, rows, release.records)
+    return counts
+
+
+def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
+    """The name of a masked column; None means the only one."""
+    masked = ", ".join(map(repr, schemes))
+    if column is None and len(schemes) > 1:
+        raise ArgumentError(f"column must name one of the masked columns {masked}, got None")
+    name = next(iter(schemes)) if column is None else _checks.text(column, "column")
+    if name not in schemes:
+        raise ArgumentError(f"column must be one of the masked columns {masked}, got {name!r}")
+    return name

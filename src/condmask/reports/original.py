@@ -23,10 +23,8 @@ from condmask.disclosure.risk import release_risk, with_trained
 from condmask.disclosure.risk_result import ALL, BEST, LINKED, Risk
 from condmask.disclosure.uniques import Uniques, uniques
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.files.csv_format import CsvFormat
-from condmask.files.formats import columns_exist, reading
-from condmask.files.part_files import unchanged
-from condmask.files.read import column_of, open_table
+from condmask.files.csv_text import CsvFormat
+from condmask.files.read import numbers_or_objects, opened
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import without_codes
 from condmask.reports.release_view import CORRELATION, ReleaseView, digest
@@ -107,10 +105,8 @@ class Original:
         self, path: Path, view: ReleaseView, csv: CsvFormat | None = None, *, thorough: bool = False
     ) -> None:
         self.path, self._view, self._thorough = path, view, thorough
-        with reading(path), unchanged(path):
-            table = open_table(path, csv)
-            columns_exist(table, list(view.schemes))
-            self._raw = {name: column_of(table, name) for name in view.schemes}
+        source = opened(path, csv)
+        self._raw = {name: numbers_or_objects(source, name) for name in view.schemes}
         for name, values in self._raw.items():
             if values.size != view.rows:
                 raise ArgumentError(

@@ -8,22 +8,20 @@ from typing import Any
 import numpy as np
 
 from condmask import frames
-from condmask._blocks import Workers, joined
+from condmask._blocks import Workers
 from condmask._digits import number
 from condmask._warn import heard
-from condmask.clear_columns import Clear, columns_in_clear
+from condmask.clear_columns import Clear, clear_columns, clear_of_frame, columns_in_clear, some_rows
 from condmask.errors import ArgumentTypeError
-from condmask.files.formats import Table, reading
-from condmask.files.metadata import digest_of
-from condmask.files.note import sentence
-from condmask.files.read import open_table
-from condmask.files.sampling import clear_of_table
+from condmask.files.about import digest_of
+from condmask.files.parts import FILENAME, Source, joined
+from condmask.files.tables import reading
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import released_codes, without_codes
-from condmask.releases.file_columns import FileColumns
-from condmask.releases.read import published_with
-from condmask.releases.release import Release
+from condmask.releases.columns import Columns
+from condmask.releases.release import Release, published_with
 from condmask.schemes.conditional import ConditionalMasking
+from condmask.schemes.description import with_rounding
 from condmask.strata import names_of
 
 MOST_OTHERS = 8  # columns in clear whose correlations are told
@@ -47,8 +45,6 @@ class ReleaseView:
         self.path, self._units = path, dict(units or {})
         published = published_with(path)
         self.rows, self.schemes = published.records, published.schemes
-        with reading(path):
-            self.names = list(open_table(path).names)
         for name, scheme in self.schemes.items():
             if not isinstance(scheme, ConditionalMasking):
                 raise ArgumentTypeError(
@@ -58,8 +54,10 @@ class ReleaseView:
         self.reverse_mapping: bool = first.reverse_mapping  # all columns, or none
         self.strata = names_of(first.strata)
         self.sha256 = digest(path)
-        self.columns = FileColumns(path, published.records)
-        self.release = Release(published, path=path, columns=self.columns, workers=workers)
+        self.release = Release(published, path=path, workers=workers)
+        self.source = Source(path, published.form)
+        self.columns = Columns(self.source, published, workers)
+        self.names = [name for name in self.source.names if name != FILENAME]
         self._numbers: dict[str, np.ndarray | None] = {}
         self._texts: set[str] = set()
         self.warnings: list[str] = []  # of estimates
@@ -76,13 +74,26 @@ class ReleaseView:
 
     def clear_beside(self, originals: list[np.ndarray]) -> Clear:
         """The columns in clear beside the originals of masked ones, as an audit looks at them."""
-        with reading(self.path):
-            table = open_table(self.path)
-            for _ in table.parts([]):
-                pass  # text is sampled where it was read
-            clear = clear_of_table(table, self._clear, originals)
+        if len(self.release.parts) == 1:
+            (part,) = self.source.parts(self._clear, self.release.parts)
+            clear = clear_of_frame(joined(part), self._clear, originals)
+        else:
+            clear = self._sampled(originals)
         self._texts = set(clear.labels) - set(clear.clear)
         return clear
+
+    def _sampled(self, originals: list[np.ndarray]) -> Clear:
+        """The columns in clear of a long release, in rows from all over it."""
+        for _ in self.source.parts([]):  # counts the rows of all files
+            pass
+        table, rows = self.source.sample()
+
+        def coded(name: str) -> list[tuple[np.ndarray, list[Any]]]:
+            labels = self.columns.labels(name)
+            return [(labels.code, list(labels.distinct))]
+
+        some = some_rows(table, self._clear, np.arange(rows.size))
+        return clear_columns(self.rows, originals, lambda _: (rows, some), coded)
 
     @cached_property
     def known(self) -> dict[str, np.ndarray]:
@@ -115,8 +126,7 @@ class ReleaseView:
         if name in self._texts:  # it was seen to be
             return None
         if name not in self._numbers:
-            with reading(self.path):
-                self._numbers[name] = numeric(open_table(self.path), name)
+            self._numbers[name] = numeric(self.source, name)
         return self._numbers[name]
 
     def unit(self, name: str) -> str:
@@ -139,7 +149,7 @@ class ReleaseView:
 
     def sentence(self, name: str) -> str:
         """How a column was masked."""
-        return sentence(self.schemes[name], self.release.origins[name])
+        return with_rounding(self.schemes[name], self.release.origins[name].shift)
 
     def estimates(self, name: str, target: str, *, correlations: bool = True) -> dict[str, Interval]:
         """Estimates of the original with their intervals; none where there are too few records.
@@ -190,10 +200,10 @@ class ReleaseView:
             self.warnings.append(text)
 
 
-def numeric(table: Table, name: str) -> np.ndarray | None:
+def numeric(source: Source, name: str) -> np.ndarray | None:
     """A column of numbers as float64; None where it holds something else."""
     try:
-        return joined(part.numbers[name][0].astype(np.float64) for part in table.parts([name]))
+        return source.column(name).astype(np.float64)
     except (TypeError, ValueError):
         return None
 

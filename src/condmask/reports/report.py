@@ -9,9 +9,9 @@ from condmask import _checks
 from condmask._blocks import Workers
 from condmask._log import logger
 from condmask.disclosure.boosting import check_available
-from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.files.atomic import FileError, fingerprint, publishing, replaceable
-from condmask.files.csv_format import CsvFormat
+from condmask.errors import ArgumentError, ArgumentTypeError, FileError
+from condmask.files.csv_text import CsvFormat
+from condmask.files.publish import publishing, refuse_target
 from condmask.reports import charts, disclaimers, html, internal_sections, public_sections
 from condmask.reports.html import section
 from condmask.reports.original import Original, compared
@@ -32,7 +32,7 @@ def report(
     public: bool = False,
     d: Any = None,
     csv: CsvFormat | None = None,
-    overwrite: bool = False,
+    force: bool = False,
     workers: Workers = 1,
     thorough: bool = False,
     units: Mapping[str, str] | None = None,
@@ -55,7 +55,7 @@ def report(
         sigma; on the log scale of sigma times the median as it is estimated. A public report has no risks.
     csv : CsvFormat, optional
         How the original is written, as for `mask_file`.
-    overwrite : bool
+    force : bool
         Whether an existing file may be replaced.
     workers : int or map-like callable
         Results do not depend on it.
@@ -114,7 +114,7 @@ def report(
     threads = _checks.workers(workers)
     original = None if source is None else _checks.path(source, "source")
     released, out = _checks.path(release, "release"), _checks.path(path, "path")
-    previous = to_write(out, [released, *([] if original is None else [original])], overwrite)
+    check_page(out, [released, *([] if original is None else [original])], force=force)
     public, thorough = _checks.truth(public, "public"), _checks.truth(thorough, "thorough")
     distances = None if d is None else _distances(d)
     if original is None and not public:
@@ -135,8 +135,8 @@ def report(
     else:
         assert original is not None
         text = internal_page(view, Original(original, view, csv, thorough=thorough), distances)
-    with publishing({out: previous}) as (output,):
-        output.write(text.encode())
+    with publishing(out) as hidden:
+        hidden.write_text(text, encoding="utf-8")
     LOG.info("wrote %s", out)
 
 
@@ -198,9 +198,8 @@ def internal_page(view: ReleaseView, original: Original, d: dict[str | None, lis
     )  # fmt: skip
 
 
-def to_write(path: Any, others: list[Any], overwrite: bool) -> tuple[int, ...] | None:
-    """The state of the file that a report goes to; refused where it may not."""
-    out, overwrite = _checks.path(path, "path"), _checks.truth(overwrite, "overwrite")
+def check_page(out: Path, others: list[Any], *, force: Any) -> None:
+    """Refuse a file that a report may not go to."""
     if out.suffix.lower() not in SUFFIXES:
         raise ArgumentError(f"path must end in one of {', '.join(SUFFIXES)}, got {out}")
     for other in map(Path, others):
@@ -208,11 +207,7 @@ def to_write(path: Any, others: list[Any], overwrite: bool) -> tuple[int, ...] |
             raise FileError(f"path must be another file than those it reports on, got {out}")
         if other.resolve() in out.resolve().parents:
             raise FileError(f"path must stand outside of the folders it reports on, got {out}")
-    if not out.parent.is_dir():
-        raise FileError(f"{out.parent}: no such directory")
-    previous = fingerprint(out)
-    replaceable(out, previous, overwrite=overwrite)
-    return previous
+    refuse_target(out, None, force=_checks.truth(force, "force"))
 
 
 def _units(units: Any) -> dict[str, str]:

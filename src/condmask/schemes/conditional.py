@@ -20,7 +20,7 @@ from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
 from condmask.missing_codes import is_code, restore_codes
-from condmask.scheme import Scheme
+from condmask.scheme import Scheme, release_key
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.parameters import choices_of, parameter, refuse_by_mapping
 from condmask.schemes.prepare import prepare
@@ -274,11 +274,14 @@ class ConditionalMasking(Scheme):
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
         threads = _checks.workers(workers)
         made = prepare(
-            {"x": self}, {"x": column.array}, {"x": column.kind}, published={column.name: self},
-            labels=labels, rng=random, nan_policy=policy, to_grid=asked(round, {"x": self}),
+            {"x": self}, {"x": column.array}, {"x": column.kind}, labels=labels, nan_policy=policy,
+            to_grid=asked(round, {"x": self}),
             audited=not _checks.truth(accept_visible_coins, "accept_visible_coins"),
         )  # fmt: skip
-        blocks = blocks_of([self], [made.units["x"]], made.key, pools=made.pools, rows=span, workers=threads)
+        for moved in made.moved.values():
+            moved.shift("x", self.grid.step)  # type: ignore[union-attr]
+        key = release_key(random, {column.name: self}, list(made.units.values()), made.pools)
+        blocks = blocks_of([self], [made.units["x"]], key, pools=made.pools, rows=span, workers=threads)
         (z,) = blocks.masked(threads)
         z = restore_codes(self, z, column.array[slice(*span)], column.kind, "x")
         nulls = is_code(column.array, self.codes, column.kind) if self.missing_as == "null" else None

@@ -40,6 +40,11 @@ def _limits(scheme: Any) -> str:
     return f" No value lies outside of {in_words(scheme.range)}." if scheme.range is not None else ""
 
 
+def with_rounding(scheme: Any, shift: tuple[float, ...]) -> str:
+    """How a column was masked, and how it was rounded before."""
+    return str(scheme.sentence()) + (rounding(*shift) if shift else "")
+
+
 def rounding(mean: float, largest: float) -> str:
     """What rounding did to a column before it was masked."""
     return (

@@ -1,6 +1,7 @@
-"""Columns on their way to being masked: without codes, rounded, in donor pools, audited, with a key.
+"""Columns on their way to being masked: without codes, rounded, in donor pools, audited.
 
-A column, a table and a file take the same path, so that all refuse the same data with the same messages.
+A column, a table and a part of a file take the same path, so that all refuse the same data with the same
+messages, and all that is wrong with them at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,15 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask._randomness import Key
+from condmask import _checks
+from condmask._grid import decimals_of
 from condmask.audit_input import AuditInput
 from condmask.clear_columns import Clear
 from condmask.donor_pools import Pools, pools_of
+from condmask.errors import Refusals
 from condmask.frames import Labels
-from condmask.missing_codes import drop_codes, refuse_reachable
-from condmask.scheme import release_key
+from condmask.missing_codes import refuse_reachable, refuse_undeclared, without_codes
 from condmask.schemes.limits import check_limits
-from condmask.schemes.rounding import Shifts, rounded
+from condmask.schemes.rounding import Moved, rounded
+from condmask.suspected_codes import suspicion
 
 
 class Prepared(NamedTuple):
@@ -30,49 +33,41 @@ class Prepared(NamedTuple):
         Donor pools; None where all records are one.
     patterns : tuple of str
         The columns whose pattern of missing values parts the pools.
-    shifts : dict of str to (float, float)
+    moved : dict of str to Moved
         What rounding moved.
-    key : Key
-        Of the release.
     """
 
     units: dict[str, np.ndarray]
     pools: Pools | None
     patterns: tuple[str, ...]
-    shifts: Shifts
-    key: Key
+    moved: dict[str, Moved]
 
 
 def prepare(
     schemes: Mapping[str, Any],
-    columns: dict[str, np.ndarray],
+    columns: Mapping[str, np.ndarray],
     kinds: Mapping[str, str],
     *,
-    published: Mapping[str, Any],
     labels: Sequence[Labels] = (),
     clear: Clear | None = None,
-    rng: Any = None,
     nan_policy: str = "raise",
     to_grid: bool = False,
     audited: bool = True,
     to_file: bool = False,
-    in_place: bool = False,
 ) -> Prepared:
-    """Columns ready to be masked, or an error that says why they cannot be.
+    """Columns ready to be masked, or an error that says all that is wrong with them.
 
     Parameters
     ----------
     schemes : dict of str to scheme
-        By column, all of one class.
+        By column, all of one class, with the strata that are published.
     columns, kinds : dict of str to ndarray, of str to str
         The originals, and what their containers held.
-    published : dict of str to scheme
-        The schemes under the names, and with the strata, that are published; they make the key.
     labels : sequence of Labels
         The strata.
     clear : Clear, optional
         What is released beside them.
-    rng, nan_policy
+    nan_policy : str
         As for `ConditionalMasking.mask`, checked.
     to_grid : bool
         Whether data are rounded.
@@ -80,21 +75,56 @@ def prepare(
         Whether a release that shows which records were swapped is refused.
     to_file : bool
         Whether the release goes to a file, as one of a few records does not.
-    in_place : bool
-        Whether the originals may be overwritten.
     """
-    columns, policy = drop_codes(schemes, columns, kinds, nan_policy, in_place=in_place)
-    columns, shifts = rounded(schemes, columns, kinds, in_place=in_place) if to_grid else (columns, {})
-    pools, patterns = pools_of(next(iter(published.values())), columns, labels, policy)
-    table = AuditInput(columns, dict(kinds), {}, None if pools is None else pools.pool)
-    check_limits(table, schemes)
-    if audited:
-        table = table if clear is None else table._replace(**clear._asdict())
-        next(iter(schemes.values())).check(dict(schemes), table, to_file=to_file)
-    units = {
-        name: scheme.canonical(columns[name], name, kinds[name], out=columns[name] if in_place else None)
-        for name, scheme in schemes.items()
+    refusals = Refusals()
+    first = next(iter(schemes.values()))
+    values = {
+        name: _without_codes(schemes[name], x, name, kinds[name], nan_policy, refusals)
+        for name, x in columns.items()
     }
-    refuse_reachable(schemes, units, kinds)
-    key = release_key(rng, published, list(units.values()), pools)
-    return Prepared(units, pools, patterns, shifts, key)
+    moved: dict[str, Moved] = {}
+    if to_grid:
+        values, moved = rounded(schemes, values, kinds)
+    pools: Pools | None = None
+    patterns: tuple[str, ...] = ()
+    with refusals.collected():
+        pools, patterns = pools_of(first, values, labels, "omit")
+    table = AuditInput(values, dict(kinds), {}, None if pools is None else pools.pool)
+    for name, scheme in schemes.items():
+        with refusals.collected():
+            check_limits(table.only(name), {name: scheme})
+    if audited:
+        with refusals.collected():
+            whole = table if clear is None else table._replace(**clear._asdict())
+            first.check(dict(schemes), whole, to_file=to_file)
+    units = {}
+    for name, scheme in schemes.items():
+        with refusals.collected():
+            units[name] = scheme.canonical(values[name], name, kinds[name])
+            refuse_reachable({name: scheme}, units, kinds)
+    refusals.raise_all()
+    return Prepared(units, pools, patterns, moved)
+
+
+def decimals_in_text(scheme: Any, values: np.ndarray) -> int | None:
+    """The decimals of masked values in text; None for as many as each needs."""
+    if scheme.reverse_mapping:
+        return decimals_of(values)
+    return 0 if scheme.grid is not None and scheme.grid.whole else scheme.decimals
+
+
+def _without_codes(
+    scheme: Any, x: np.ndarray, name: str, kind: str, nan_policy: str, refusals: Refusals
+) -> np.ndarray:
+    """A column with NaN for its codes; one that looks like a code and is not declared is asked about, and
+    taken for one in what is looked at then."""
+    with refusals.collected():
+        _checks.has_gaps(x, name, nan_policy)
+    values = without_codes(x, scheme.codes, kind)
+    before = len(refusals.errors)
+    with refusals.collected():
+        refuse_undeclared(scheme.missing, values, name, kind)
+    if len(refusals.errors) == before:
+        return values
+    suspected = suspicion(values, kind)
+    return values if suspected is None else without_codes(values, tuple(suspected.codes), kind)

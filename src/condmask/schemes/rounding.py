@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from condmask import _checks
-from condmask._blocks import blocks
 from condmask._grid import nearest
 from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseWarning
@@ -41,24 +40,10 @@ def rounded(
     schemes: Mapping[str, Any],
     columns: dict[str, np.ndarray],
     kinds: Mapping[str, str],
-    *,
-    in_place: bool = False,
-) -> tuple[dict[str, np.ndarray], Shifts]:
-    """Columns on the grids of their schemes, NaN where values are missing; and what moved, with a warning.
-
-    Shifts have two digits, since the largest value is one record's.
-    """
-    on_grid: dict[str, np.ndarray] = {}
-    shifts: Shifts = {}
-    for name, x in columns.items():
-        grid, out, moved = schemes[name].grid, x if in_place else np.empty_like(x), STILL
-        for start, stop in blocks(x.size):
-            part = nearest(x[start:stop], grid, kinds[name])
-            moved = moved.and_of(x[start:stop], part)
-            out[start:stop] = part
-        on_grid[name] = out
-        shifts |= moved.shift(name, grid.step)
-    return on_grid, shifts
+) -> tuple[dict[str, np.ndarray], "dict[str, Moved]"]:
+    """Columns on the grids of their schemes, NaN where values are missing; and what that moved."""
+    on_grid = {name: nearest(x, schemes[name].grid, kinds[name]) for name, x in columns.items()}
+    return on_grid, {name: Moved.of(x, on_grid[name]) for name, x in columns.items()}
 
 
 class Moved(NamedTuple):
@@ -68,15 +53,21 @@ class Moved(NamedTuple):
     values: int
     largest: tuple[float, float]
 
-    def and_of(self, x: np.ndarray, on_grid: np.ndarray) -> Self:
-        """With more values; NaN is missing."""
+    @classmethod
+    def of(cls, x: np.ndarray, on_grid: np.ndarray) -> Self:
+        """What rounding these values moved; NaN is missing."""
         total, values = float(np.nansum(on_grid - x)), int(np.count_nonzero(~np.isnan(on_grid)))
-        low, high = (float(np.fmax.reduce(part, initial=-np.inf)) for part in (x, on_grid))
-        largest = max(self.largest[0], low), max(self.largest[1], high)
-        return self._replace(total=self.total + total, values=self.values + values, largest=largest)
+        largest = float(np.fmax.reduce(x, initial=-np.inf)), float(np.fmax.reduce(on_grid, initial=-np.inf))
+        return cls(total, values, largest)
+
+    def plus(self, other: "Moved") -> "Moved":
+        """Both together."""
+        low, high = (max(pair) for pair in zip(self.largest, other.largest, strict=True))
+        return Moved(self.total + other.total, self.values + other.values, (low, high))
 
     def shift(self, name: str, step: float) -> Shifts:
-        """The published part, with a warning; nothing if nothing moved."""
+        """The published part in two digits, since the largest value is one record's, with a warning; nothing
+        if nothing moved."""
         shift = self.total / max(self.values, 1), self.largest[1] - self.largest[0]
         if not self.values or not any(shift):
             return {}
@@ -86,6 +77,3 @@ class Moved(NamedTuple):
             ReleaseWarning,
         )
         return {name: (float(f"{shift[0]:.2g}"), float(f"{shift[1]:.2g}"))}
-
-
-STILL = Moved(0.0, 0, (-np.inf, -np.inf))

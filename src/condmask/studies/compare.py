@@ -14,7 +14,7 @@ from condmask._blocks import Workers
 from condmask._digits import number
 from condmask._randomness import seeded_key
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.files.atomic import write_whole
+from condmask.files.publish import write_whole
 from condmask.missing_codes import drop_codes
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking

@@ -14,7 +14,7 @@ import numpy as np
 
 from condmask._blocks import Workers
 from condmask._optional import optional
-from condmask.files.atomic import write_whole
+from condmask.files.publish import write_whole
 from condmask.schemes.additive import AdditiveNoise
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies.populations import paper_population

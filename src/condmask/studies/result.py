@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask import _checks, _state, frames
 from condmask.errors import ArgumentError
-from condmask.files.atomic import write_whole
+from condmask.files.publish import write_whole
 from condmask.studies.table import study_table
 
 PARTS = 5  # powers of the errors that are summed, from 0

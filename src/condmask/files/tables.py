@@ -1,0 +1,197 @@
+"""Tables in files: Parquet, Arrow and CSV, read in batches by pyarrow and written by it."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from condmask.errors import ArgumentError, FileError
+from condmask.files import csv_text
+from condmask.files.csv_text import Layout
+
+FORMATS = {
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".arrow": "Arrow",
+    ".feather": "Arrow",
+    ".ipc": "Arrow",
+    ".csv": "CSV",
+    ".txt": "CSV",
+    ".tsv": "CSV",
+    ".csv.gz": "CSV",
+    ".txt.gz": "CSV",
+    ".tsv.gz": "CSV",
+}
+FROM_CSV = (
+    "to get a Parquet file of a CSV file, let pyarrow tell the types of its columns, and mask that: "
+    "pq.write_table(pyarrow.csv.read_csv({source!r}), {target!r})"
+)
+
+
+def format_of(path: Path) -> str:
+    """The format of a file, by its suffix."""
+    suffix = path.suffix.lower()
+    suffix = "".join(path.suffixes[-2:]).lower() if suffix == ".gz" else suffix
+    if suffix not in FORMATS:
+        raise ArgumentError(f"{path} must end in one of {', '.join(FORMATS)}, got {suffix or 'no suffix'}")
+    return FORMATS[suffix]
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Errors of the system and of pyarrow as one sentence; pyarrow's own holds rows and values."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        if error.errno is None:  # of Arrow
+            raise FileError(f"{path} cannot be read: it is damaged, or of another format") from None
+        raise FileError(f"{error.filename or path}: {reason(error)}") from error
+    except (pa.ArrowException, UnicodeError):
+        raise FileError(
+            f"{path} cannot be read: it is damaged, or of another format, encoding or delimiter "
+            "(CsvFormat says how text is written)"
+        ) from None
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, in a few words."""
+    known = {
+        errno.ENOENT: "no such file or directory",
+        errno.ENOSPC: "no space left on the device; nothing was published",
+    }
+    return known.get(error.errno or 0, (error.strerror or str(error)).lower())
+
+
+def check_regular(path: Path) -> None:
+    """Refuse a path that is no ordinary file."""
+    with reading(path):
+        mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        raise FileError(f"{path} is no ordinary file")
+
+
+def schema_of(path: Path, layout: Layout | None) -> Any:
+    """The schema of a file; all columns of CSV are text."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if layout is not None:
+        return pa.schema([(name, pa.large_string()) for name in layout.names])
+    if format_of(path) == "Parquet":
+        return pq.read_schema(str(path))
+    with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+        return reader.schema
+
+
+def batches(path: Path, layout: Layout | None, names: Sequence[str] | None = None) -> Iterator[Any]:
+    """The rows of a file in record batches, of some columns."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if layout is not None:
+        with csv_text.batches(path, layout, names) as reader:
+            yield from reader
+    elif format_of(path) == "Parquet":
+        with pq.ParquetFile(str(path)) as file:
+            yield from file.iter_batches(batch_size=1 << 17, columns=names)
+    else:
+        with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
+            for k in range(reader.num_record_batches):
+                batch = reader.get_batch(k)
+                yield batch if names is None else batch.select(names)
+
+
+def beginnings(path: Path, layout: Layout | None, pieces: int, rows: int) -> Iterator[tuple[int, Any]]:
+    """The first rows of evenly spaced pieces of a file, each with its number of the first row: row groups of
+    Parquet, batches of others."""
+    import pyarrow.parquet as pq
+
+    if layout is None and format_of(path) == "Parquet":
+        with pq.ParquetFile(str(path)) as file:
+            sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+            for k in range(0, len(sizes), -(-len(sizes) // pieces)):
+                for batch in file.iter_batches(batch_size=rows, row_groups=[k]):
+                    yield sum(sizes[:k]), batch
+                    break
+        return
+    row = 0
+    for k, batch in enumerate(batches(path, layout)):
+        if k % max(1, os.path.getsize(path) // (pieces << 20)) == 0:
+            yield row, batch.slice(0, rows)
+        row += batch.num_rows
+
+
+class Writer:
+    """Rows on their way into one file of any format."""
+
+    def __init__(
+        self, path: Path, kind: str, schema: Any, *, layout: Layout | None = None, packed: bool = False,
+        codecs: Mapping[str, str] | str = "snappy",
+    ) -> None:  # fmt: skip
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self.schema, self.layout, self.rows = schema, layout, 0
+        self._sink = pa.output_stream(str(path), compression="gzip" if packed else None)
+        self._writer: Any = None
+        if layout is not None:
+            self._sink.write(layout.mark + layout.head.encode(layout.encoding))
+        elif kind == "Parquet":
+            self._writer = pq.ParquetWriter(self._sink, schema, compression=codecs)
+        else:
+            options = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
+            self._writer = pa.ipc.new_file(self._sink, schema, options=options)
+
+    def write(self, table: Any) -> None:
+        """Add rows."""
+        self.rows += table.num_rows
+        if self._writer is None:
+            self._sink.write(csv_text.lines(table, self.layout))  # type: ignore[arg-type]
+        else:
+            self._writer.write_table(table.cast(self.schema))
+
+    def close(self, last: bytes) -> None:
+        """End the file, with what was known only then."""
+        if hasattr(self._writer, "add_key_value_metadata"):
+            self._writer.add_key_value_metadata({"condmask.sums": last})
+        elif self._writer is not None:
+            import pyarrow as pa
+
+            empty = pa.RecordBatch.from_pylist([], schema=self.schema)
+            self._writer.write_batch(empty, custom_metadata={"condmask.sums": last})
+        if self._writer is not None:
+            self._writer.close()
+        self._sink.close()
+
+
+def last_of(path: Path) -> bytes | None:
+    """What `Writer.close` was given."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if format_of(path) == "Parquet":
+        found: bytes | None = (pq.read_metadata(str(path)).metadata or {}).get(b"condmask.sums")
+        return found
+    with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+        count = reader.num_record_batches
+        notes = reader.get_batch_with_custom_metadata(count - 1).custom_metadata if count else None
+        return None if notes is None else dict(notes).get(b"condmask.sums")
+
+
+def codecs_of(path: Path) -> dict[str, str] | str:
+    """How the columns of a Parquet file are compressed."""
+    import pyarrow.parquet as pq
+
+    metadata = pq.read_metadata(str(path))
+    if not metadata.num_row_groups:
+        return "snappy"
+    group = metadata.row_group(0)
+    columns = [group.column(k) for k in range(group.num_columns)]
+    return {one.path_in_schema: one.compression.lower().replace("uncompressed", "none") for one in columns}

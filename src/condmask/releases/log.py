@@ -1,0 +1,140 @@
+"""The log of releases to files, by which the same values are not released twice unnoticed.
+
+A line of JSON for each release: when, where from, where to, and a mark of each masked column. It is a hash,
+keyed by a secret of the user's own, of two sums over the values that add over parts and do not depend on the
+order of records. It tells whether the same values were released before, and nothing else. What the log does
+not see, docs/promises.rst says.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks
+from condmask._blocks import blocks
+from condmask._warn import warn
+from condmask.disclosure.release_check import ReleaseError, ReleaseWarning
+from condmask.errors import ArgumentTypeError
+from condmask.files.tables import reading
+
+Where = bool | str | os.PathLike[str]  # the user's own, none, or the one in this file
+
+
+class Mark(NamedTuple):
+    """Two sums over the values of a column, modulo 2^64."""
+
+    first: int
+    second: int
+
+    def plus(self, other: "Mark") -> "Mark":
+        """Those of both columns together."""
+        return Mark((self.first + other.first) % 2**64, (self.second + other.second) % 2**64)
+
+
+def mark_of(values: np.ndarray) -> Mark:
+    """The mark of a column."""
+    sums = np.zeros(2, np.uint64)
+    for start, stop in blocks(values.size):
+        bits = (values[start:stop].astype(np.float64) + 0.0).view(np.uint64)
+        once = _mixed(bits)
+        sums += np.array([once.sum(), _mixed(once).sum()])
+    return Mark(*sums.tolist())
+
+
+def keyed(marks: Mapping[str, Mark | str]) -> dict[str, str]:
+    """Marks as the log has them, from which nobody without the user's secret learns anything."""
+
+    def hashed(mark: Mark | str) -> str:
+        return (
+            mark
+            if isinstance(mark, str)
+            else hashlib.blake2b(repr(mark).encode(), key=_key()).hexdigest()[:32]
+        )
+
+    return {name: hashed(mark) for name, mark in marks.items()}
+
+
+def _mixed(words: np.ndarray) -> np.ndarray:
+    """Words of 64 bits, each of which depends on all bits of one (the finalizer of SplitMix64)."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(words ^ (words >> np.uint64(31)))
+
+
+class Log:
+    """The log in a file, which need not exist; None is none."""
+
+    def __init__(self, where: Where) -> None:
+        if not isinstance(where, bool | str | os.PathLike):
+            raise ArgumentTypeError(f"log must be True, False or a path, got {_checks.shown(where)}")
+        self.path = None if where is False else folder() / "log.jsonl" if where is True else Path(where)
+
+    def refuse(self, found: Mapping[str, str], source: Path | None, *, again: bool) -> None:
+        """Refuse columns whose values were released before, and warn where the source was, with others."""
+        if self.path is None or not self.path.exists():
+            return
+        with reading(self.path):
+            entries = [json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines()]
+        for entry in entries:
+            before = set(entry["columns"].values())
+            when = f"{entry['target']}, released on {entry['date'][:10]}"
+            same = [name for name, mark in found.items() if mark in before]
+            if same and not again:
+                raise ReleaseError(
+                    f"{_checks.listed(same)}: the same values are in {when}; both show more than either. "
+                    "Publish that one alone, or both with --again (again=True); if it was given to nobody, "
+                    f"delete its line from {self.path}"
+                )
+            if not same and source is not None and entry["source"] == str(source.resolve()):
+                both = [name for name in found if name in entry["columns"]]
+                if both:
+                    warn(
+                        f"{source} is the source of {when}, with other values: never publish both",
+                        ReleaseWarning,
+                    )
+
+    def enter(self, target: Path, found: Mapping[str, str], source: Path | None) -> None:
+        """Add a release."""
+        if self.path is None:
+            return
+        entry: dict[str, Any] = {
+            "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+            "target": str(target.resolve()),
+            "source": None if source is None else str(source.resolve()),
+            "columns": dict(found),
+        }
+        with reading(self.path):
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
+
+
+def folder() -> Path:
+    """Where programs of the system keep a user's data."""
+    home = Path.home()
+    if sys.platform == "win32":
+        place = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        place = home / "Library" / "Application Support"
+    else:
+        place = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return place / "condmask"
+
+
+def _key() -> bytes:
+    """The user's secret, made on first use; only the user may read it."""
+    path = folder() / "log.key"
+    with reading(path):
+        if not path.exists():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(secrets.token_bytes(16))
+        return path.read_bytes()
