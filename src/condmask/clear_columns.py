@@ -8,6 +8,7 @@ unit says less than one over all of it.
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -268,6 +269,10 @@ def _numbers(texts: list[str]) -> np.ndarray:
     A mark that occurs once, and not before exactly three digits, is the decimal mark, and so is the last of
     several kinds. If this leaves it open, the point is the decimal mark.
     """
+    with suppress(ValueError):
+        read = np.array(list(map(float, texts)))
+        if np.isfinite(read).all():
+            return read
     matches = [NUMBER.findall(text) for text in texts]
     alone = [match[0].rstrip(".,'") if len(match) == 1 else "" for match in matches]
     comma = sum(map(_decimal_comma, alone)) > sum(map(_decimal_point, alone))

@@ -23,6 +23,7 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 MARKS = {"utf-8": codecs.BOM_UTF8, "utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 FIRST = 1 << 20  # bytes in which the header ends
 ROWS = 1 << 16  # that are written at once
+EXACT = 2.0**50
 
 
 @dataclass(frozen=True)
@@ -197,12 +198,16 @@ def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> A
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text, kind = masked.cast(pa.string()), pa.large_string()
-    exponents = pc.any(pc.match_substring(text, "e")).as_py()
+    kind = pa.large_string()
     if places is not None:
-        text = text.cast(pa.decimal128(38, places)).cast(pa.string())
-    elif exponents:  # which not every reader knows
-        text = pa.chunked_array([pa.array(map(_positional, masked.to_pylist()), pa.string())])
+        most = pc.max(pc.abs(masked)).as_py() or 0.0
+        exact = most * 10.0**places < EXACT  # else numbers are not rounded as they are printed
+        decimals = masked if exact else masked.cast(pa.string())
+        text = decimals.cast(pa.decimal128(38, places)).cast(pa.string())
+    else:
+        text = masked.cast(pa.string())
+        if pc.any(pc.match_substring(text, "e")).as_py():  # exponents, which not every reader knows
+            text = pa.chunked_array([pa.array(map(_positional, masked.to_pylist()), pa.string())])
     if layout.decimal == ",":
         text = pc.replace_substring(text, ".", ",")
     missing = pa.array([*MISSING, *layout.na], kind)

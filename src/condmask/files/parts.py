@@ -106,6 +106,12 @@ class Source:
                     "these are released"
                 )
 
+    @property
+    def is_long(self) -> bool:
+        """Whether there are several parts, as far as the files say."""
+        rows = [tables.rows_of(file) for file in self.files]
+        return 2 * sum(filter(None, rows)) >= 3 * self.part_rows
+
     def parts(self, names: Sequence[str] | None = None, sizes: Sequence[int] = ()) -> Iterator[Pieces]:
         """The rows in parts, of these sizes where they are known: tables with the numbers of their files."""
         held: Pieces = []
@@ -192,7 +198,7 @@ class Source:
         for number, (file, layout) in enumerate(zip(self.files, self.layouts, strict=True)):
             own = stored if stored or stored is None else self.schemas[number].names[:1]
             self.rows[number] = 0
-            for batch in tables.batches(file, layout, own):
+            for batch in tables.batches(file, layout, own, max(1, self.part_rows // 4)):
                 self.rows[number] += batch.num_rows
                 yield number, self._whole(number, batch, names)
 

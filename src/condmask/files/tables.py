@@ -90,8 +90,17 @@ def schema_of(path: Path, layout: Layout | None) -> Any:
         return reader.schema
 
 
-def batches(path: Path, layout: Layout | None, names: Sequence[str] | None = None) -> Iterator[Any]:
-    """The rows of a file in record batches, of some columns."""
+def rows_of(path: Path) -> int | None:
+    """The number of rows of a file that says it."""
+    import pyarrow.parquet as pq
+
+    return pq.read_metadata(str(path)).num_rows if format_of(path) == "Parquet" else None
+
+
+def batches(
+    path: Path, layout: Layout | None, names: Sequence[str] | None = None, rows: int = 1 << 17
+) -> Iterator[Any]:
+    """The rows of a file in record batches, of some columns; those of Parquet have so many rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -100,7 +109,7 @@ def batches(path: Path, layout: Layout | None, names: Sequence[str] | None = Non
             yield from reader
     elif format_of(path) == "Parquet":
         with pq.ParquetFile(str(path)) as file:
-            yield from file.iter_batches(batch_size=1 << 17, columns=names)
+            yield from file.iter_batches(batch_size=rows, columns=names)
     else:
         with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
             for k in range(reader.num_record_batches):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from condmask import _checks
-from condmask._blocks import Workers
+from condmask._blocks import Workers, ordered_map
 from condmask._optional import optional
 from condmask._warn import each_once
 from condmask.audit_input import AuditInput
@@ -197,15 +197,20 @@ def _whole_or_sample(source: str | os.PathLike[str], schemes: dict[str, Any], cs
     job, origin = job_of(schemes, nan_policy="omit"), opened(source, csv)
     origin.require([*schemes, *job.groups])
     origin.in_the_files(list(schemes))
-    parts = origin.parts()
-    first, more = next(parts, None), next(parts, None)
+    first = _only_part(origin)
     if first is None:
-        raise ArgumentError(f"{origin.path} must have at least 2 records, got none")
-    if more is not None:
-        for _ in parts:  # counts the rows of all files
+        for _ in origin.parts([]):  # counts the rows of all files
             pass
-    table = joined(first) if more is None else sample_of(origin, job)
-    return origin.numeric(table, list(job.schemes))
+    return origin.numeric(sample_of(origin, job) if first is None else joined(first), list(job.schemes))
+
+
+def _only_part(origin: Source) -> Pieces | None:
+    """The part, where there is one alone."""
+    parts = iter(()) if origin.is_long else origin.parts()
+    first, more = next(parts, None), next(parts, None)
+    if first is None and not origin.is_long:
+        raise ArgumentError(f"{origin.path} must have at least 2 records, got none")
+    return first if more is None else None
 
 
 class Looked(NamedTuple):
@@ -217,17 +222,13 @@ class Looked(NamedTuple):
 
 def _looked(origin: Source, job: Job, progress: Progress) -> Looked:
     """A look at every part; all that is refused is said at once."""
-    parts = origin.parts()
-    first, more = next(parts, None), next(parts, None)
-    if first is None:
-        raise ArgumentError(f"{origin.path} must have at least 2 records, got none")
-    if more is None:
+    first = _only_part(origin)
+    if first is not None:
         frame = origin.numeric(joined(first), list(job.schemes))
         columns = columns_of(frame, job)
         clear = clear_beside(frame, columns, job) if job.audited else None
         made = prepared(frame, columns, job, clear=clear, to_file=True)
         return Looked(look_at(columns, made, job), (first, columns, made))
-    del parts, first, more
     looks: list[Look] = []
     refusals, rows = Refusals(), 0
     for part in origin.parts([*job.schemes, *job.groups]):
@@ -281,10 +282,16 @@ def _masked(origin: Source, looked: Looked, job: Job) -> Iterator[tuple[Pieces, 
         part, columns, made = looked.single
         yield part, mask_part(columns, made, job)
         return
-    for k, part in enumerate(origin.parts()):
+    one = job._replace(workers=1) if isinstance(job.workers, int) else job
+
+    def masked(task: tuple[int, Pieces]) -> tuple[Pieces, dict[str, Any]]:
+        k, part = task
         frame = origin.numeric(joined(part), list(job.schemes))
         columns = columns_of(frame, job)
-        yield part, mask_part(columns, prepared(frame, columns, job, audited=False), job, k)
+        return part, mask_part(columns, prepared(frame, columns, job, audited=False), one, k)
+
+    threads = job.workers if isinstance(job.workers, int) else 1
+    yield from ordered_map(masked, enumerate(origin.parts()), threads, ahead=threads)
 
 
 def _output(

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from condmask.errors import ArgumentError, FileError
 from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
 from condmask.files.csv_text import Layout
-from condmask.files.parts import Pieces
+from condmask.files.parts import Pieces, joined
 from condmask.files.publish import publishing, refuse_target, write_whole
 from condmask.files.tables import Writer
 from condmask.schemes.prepare import decimals_in_text
@@ -50,9 +52,10 @@ class Output:
     def add(self, part: Pieces, masked: Mapping[str, Any]) -> None:
         """Write a part, given in the pieces of its files, with its masked columns."""
         start = 0
-        for number, table in part:
-            pieces = {name: column.slice(start, table.num_rows) for name, column in masked.items()}
-            self._of_file(number).write(self._in_place(table, pieces, self._layouts[number]))
+        for number, pieces in groupby(part, itemgetter(0)):
+            table = joined(list(pieces))
+            own = {name: column.slice(start, table.num_rows) for name, column in masked.items()}
+            self._of_file(number).write(self._in_place(table, own, self._layouts[number]))
             start += table.num_rows
         self.sizes.append(start)
         for name, column in masked.items():
