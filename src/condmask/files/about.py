@@ -6,7 +6,7 @@ somebody moved rows: relations with other columns are refused then.
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -152,20 +152,14 @@ def _json(text: bytes) -> Any:
         return {}
 
 
-def released_schema(
-    columns: Iterable[Any],
-    before: Mapping[bytes, bytes] | None,
-    types: Mapping[str, Any],
-    about: Published,
-    keep: Collection[str],
-) -> Any:
+def released_schema(schema: Any, types: Mapping[str, Any], about: Published, keep: Collection[str]) -> Any:
     """The schema of a release: masked columns of these types, what is published, and of the notes on the
     source only the index and columns of pandas, and those to be kept by name."""
     import pyarrow as pa
 
-    kept, before = {name.encode() for name in keep}, before or {}
+    kept, before = {name.encode() for name in keep}, schema.metadata or {}
     fields = []
-    for field in columns:
+    for field in schema:
         if field.name in types:
             fields.append(pa.field(field.name, types[field.name]))
             continue

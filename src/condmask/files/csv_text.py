@@ -8,7 +8,7 @@ breaks. Let go are quotes that were not needed; text behind a closing quote is j
 import codecs
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,12 +72,6 @@ class CsvFormat:
         object.__setattr__(
             self, "na", _checks.names([self.na] if isinstance(self.na, str) else self.na, "na")
         )
-        for word in self.na:
-            if _is_number(word):
-                raise ArgumentError(
-                    f"na must contain words, got {word!r}; a number that stands for missing values belongs "
-                    "to the scheme (missing, --missing)"
-                )
 
 
 class Layout(NamedTuple):
@@ -133,6 +127,13 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
         above + header + ("" if header.endswith(("\n", "\r")) else "\n"),
         [name.strip() for name in names],
     )
+
+
+def header(names: Sequence[str], delimiter: str) -> str:
+    """The line of the names of columns."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow(names)
+    return text.getvalue()
 
 
 def batches(path: Path, layout: Layout, names: Iterable[str] | None = None) -> Any:
@@ -286,13 +287,6 @@ def _encoding(name: Any) -> str:
             f"encoding must be the name of an encoding of text, got {_checks.shown(name)}"
         ) from None
     return {"ascii": "utf-8", "utf-8-sig": "utf-8"}.get(codec, codec)
-
-
-def _is_number(word: str) -> bool:
-    try:
-        return bool(np.isfinite(float(word.replace(",", "."))))
-    except ValueError:
-        return False
 
 
 def _can_delimit(text: Any) -> bool:

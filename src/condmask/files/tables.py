@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,19 +12,13 @@ from condmask.errors import ArgumentError, FileError
 from condmask.files import csv_text
 from condmask.files.csv_text import Layout
 
+TEXT = ".csv", ".txt", ".tsv"
 FORMATS = {
-    ".parquet": "Parquet",
-    ".pq": "Parquet",
-    ".arrow": "Arrow",
-    ".feather": "Arrow",
-    ".ipc": "Arrow",
-    ".csv": "CSV",
-    ".txt": "CSV",
-    ".tsv": "CSV",
-    ".csv.gz": "CSV",
-    ".txt.gz": "CSV",
-    ".tsv.gz": "CSV",
+    **dict.fromkeys((".parquet", ".pq"), "Parquet"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "Arrow"),
+    **dict.fromkeys((*TEXT, *(f"{suffix}.gz" for suffix in TEXT)), "CSV"),
 }
+SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
 FROM_CSV = (
     "to get a Parquet file of a CSV file, let pyarrow tell the types of its columns, and mask that: "
     "pq.write_table(pyarrow.csv.read_csv({source!r}), {target!r})"
@@ -138,43 +132,38 @@ def beginnings(path: Path, layout: Layout | None, pieces: int, rows: int) -> Ite
 
 
 class Writer:
-    """Rows on their way into one file of any format."""
+    """Rows on their way into one file of any format, which its ending tells."""
 
-    def __init__(
-        self, path: Path, kind: str, schema: Any, *, layout: Layout | None = None, packed: bool = False,
-        codecs: Mapping[str, str] | str = "snappy",
-    ) -> None:  # fmt: skip
+    def __init__(self, path: Path, ending: Path, schema: Any, layout: Layout | None, codecs: Any) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self.schema, self.layout, self.rows = schema, layout, 0
-        self._sink = pa.output_stream(str(path), compression="gzip" if packed else None)
+        self._layout = layout
         self._writer: Any = None
+        packed = "gzip" if ending.suffix.lower() == ".gz" else None
+        self._sink = pa.output_stream(str(path), compression=packed)
         if layout is not None:
             self._sink.write(layout.mark + layout.head.encode(layout.encoding))
-        elif kind == "Parquet":
+        elif format_of(ending) == "Parquet":
             self._writer = pq.ParquetWriter(self._sink, schema, compression=codecs)
         else:
             options = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
             self._writer = pa.ipc.new_file(self._sink, schema, options=options)
+            self._empty = pa.RecordBatch.from_pylist([], schema=schema)
 
     def write(self, table: Any) -> None:
         """Add rows."""
-        self.rows += table.num_rows
-        if self._writer is None:
-            self._sink.write(csv_text.lines(table, self.layout))  # type: ignore[arg-type]
+        if self._layout is not None:
+            self._sink.write(csv_text.lines(table, self._layout))
         else:
-            self._writer.write_table(table.cast(self.schema))
+            self._writer.write_table(table)
 
-    def close(self, last: bytes) -> None:
-        """End the file, with what was known only then."""
+    def close(self, sums: bytes) -> None:
+        """End the file, with what is known only then."""
         if hasattr(self._writer, "add_key_value_metadata"):
-            self._writer.add_key_value_metadata({"condmask.sums": last})
+            self._writer.add_key_value_metadata({SUMS: sums})
         elif self._writer is not None:
-            import pyarrow as pa
-
-            empty = pa.RecordBatch.from_pylist([], schema=self.schema)
-            self._writer.write_batch(empty, custom_metadata={"condmask.sums": last})
+            self._writer.write_batch(self._empty, custom_metadata={SUMS: sums})
         if self._writer is not None:
             self._writer.close()
         self._sink.close()
@@ -186,12 +175,12 @@ def last_of(path: Path) -> bytes | None:
     import pyarrow.parquet as pq
 
     if format_of(path) == "Parquet":
-        found: bytes | None = (pq.read_metadata(str(path)).metadata or {}).get(b"condmask.sums")
+        found: bytes | None = (pq.read_metadata(str(path)).metadata or {}).get(SUMS.encode())
         return found
     with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
         count = reader.num_record_batches
         notes = reader.get_batch_with_custom_metadata(count - 1).custom_metadata if count else None
-        return None if notes is None else dict(notes).get(b"condmask.sums")
+        return None if notes is None else dict(notes).get(SUMS.encode())
 
 
 def codecs_of(path: Path) -> dict[str, str] | str:

@@ -19,8 +19,6 @@ from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.records import Records
 from condmask.strata import names_of
 
-KEPT = 8  # columns
-
 
 class Columns:
     """The columns of a release.
@@ -37,7 +35,6 @@ class Columns:
         self.source, self._published, self._workers = source, published, workers
         self._files = source if isinstance(source, Source) else None
         self._stamp = self._files and self._files.stamp()
-        self._kept: dict[tuple[str, str], Any] = {}
 
     def tables(self, names: Sequence[str]) -> Iterator[Any]:
         """The parts of the release, with some columns."""
@@ -58,21 +55,14 @@ class Columns:
 
     def numbers(self, name: str) -> Any:
         """A column of numbers, float32 as such; a column of anything else as it is."""
-
-        def read() -> Any:
-            if self._files is None and not frames.is_decimal(frames.table_column(self.source, name)):
-                return frames.table_column(self.source, name)
-            if self._files is None:
-                return frames.column_of(self.source, name, least=0).array
+        if self._files is not None:
             return numbers_or_objects(self._files, name)
-
-        return self._once(("numbers", name), read)
+        values = frames.table_column(self.source, name)
+        return frames.column_of(self.source, name, least=0).array if frames.is_decimal(values) else values
 
     def labels(self, name: str) -> Any:
         """A column as labels of groups of records; a missing label is one, too."""
-        if self._files is None:
-            return frames.table_column(self.source, name)
-        return self._once(("labels", name), lambda: self._files.labels(name))
+        return frames.table_column(self.source, name) if self._files is None else self._files.labels(name)
 
     def strata(self, name: str) -> Labels:
         """A column as masking numbers the strata."""
@@ -146,11 +136,3 @@ class Columns:
     def _as_stored(values: np.ndarray, kind: str) -> np.ndarray:
         """Numbers in single precision where the file has them: on a decimal grid they are others."""
         return values.astype(np.float32) if kind == "float32" else values
-
-    def _once(self, key: tuple[str, str], read: Any) -> Any:
-        """What was read, of the last few columns."""
-        if key not in self._kept:
-            if len(self._kept) >= KEPT:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[key] = read()
-        return self._kept[key]

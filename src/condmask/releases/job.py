@@ -1,20 +1,27 @@
-"""A release as it was asked for, and what a look at its data finds."""
+"""A release as it was asked for, its parts ready to be masked, and what a look at them finds."""
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import Key, check_rng, group_name, root_key
-from condmask.clear_columns import Clear, clear_of_frame, columns_in_clear
+from condmask._warn import warn
+from condmask.clear_columns import clear_of_frame, columns_in_clear
+from condmask.disclosure.release_check import ReleaseWarning
 from condmask.errors import Refusals
 from condmask.estimates.origin import Origin
 from condmask.frames import Column
-from condmask.releases.log import Mark, mark_of
+from condmask.releases.log import mark_of
 from condmask.scheme import Scheme, common_method
 from condmask.schemes.prepare import Prepared, decimals_in_text, prepare
 from condmask.schemes.rounding import Moved, Shifts, asked
 from condmask.strata import not_masked
+
+BETWEEN = 0.1  # of the variance: parts that differ by more are worth a word
 
 
 class Job(NamedTuple):
@@ -73,8 +80,49 @@ def job_of(
     )
 
 
+class Part(NamedTuple):
+    """A table, or a part of one, that may be masked: its columns as they came, and as they are masked."""
+
+    columns: dict[str, Column]
+    made: Prepared
+
+
+def part_of(
+    frame: Any,
+    job: Job,
+    *,
+    clear: bool = False,
+    sampled: bool = False,
+    audited: bool = True,
+    to_file: bool = False,
+) -> Part:
+    """A table ready to be masked, or an error that says all that is wrong with it.
+
+    With `clear`, the audit looks at the columns in clear beside those that are masked, too; `sampled` are
+    some rows of a longer table, whose parts were looked at before.
+    """
+    refusals = Refusals()
+    columns, beside, audited = {}, None, audited and job.audited
+    for name in job.schemes:
+        with refusals.collected():
+            columns[name] = frames.column_of(frame, name)
+    refusals.raise_all()
+    arrays = {name: column.array for name, column in columns.items()}
+    if clear and audited:
+        whole = frames.with_index(frame)
+        names = columns_in_clear(frames.column_names(whole), {*job.schemes, *job.groups})
+        if names:
+            beside = clear_of_frame(whole, names, list(arrays.values()))._replace(sampled=sampled)
+    made = prepare(
+        job.schemes, arrays, {name: column.kind for name, column in columns.items()},
+        labels=[] if sampled else [frames.coded(frame, name) for name in job.groups], clear=beside,
+        nan_policy=job.policy, to_grid=job.round, audited=audited, to_file=to_file,
+    )  # fmt: skip
+    return Part(columns, made)
+
+
 class Look(NamedTuple):
-    """What a look at parts finds, which adds.
+    """What a look at some parts finds, which adds.
 
     Attributes
     ----------
@@ -85,16 +133,19 @@ class Look(NamedTuple):
     moved : dict of str to Moved
         What rounding moved.
     places : dict of str to int or None
-        The decimals of columns that are released with the values of the original.
-    marks : dict of str to Mark
+        The decimals of masked columns in text.
+    marks : dict of str to ndarray
         By which the log knows the columns again.
+    moments : dict of str to ndarray of shape (parts, 3)
+        Number, sum and sum of squares of the values of each part.
     """
 
     parts: tuple[int, ...]
     patterns: tuple[str, ...]
     moved: dict[str, Moved]
     places: dict[str, int | None]
-    marks: dict[str, Mark]
+    marks: dict[str, np.ndarray]
+    moments: dict[str, np.ndarray]
 
     def plus(self, other: "Look") -> "Look":
         """Both together."""
@@ -103,64 +154,52 @@ class Look(NamedTuple):
             self.patterns or other.patterns,
             {name: moved.plus(other.moved[name]) for name, moved in self.moved.items()},
             {name: _most(places, other.places[name]) for name, places in self.places.items()},
-            {name: mark.plus(other.marks[name]) for name, mark in self.marks.items()},
+            {name: mark + other.marks[name] for name, mark in self.marks.items()},
+            {name: np.vstack([rows, other.moments[name]]) for name, rows in self.moments.items()},
         )
 
     def origins(self, schemes: Mapping[str, Any]) -> dict[str, Origin]:
-        """What the release says of each column; warns of what rounding moved."""
+        """What the release says of each column; warns of what rounding moved, and of parts that differ."""
         shared = next(iter(schemes.values())).shared_coins
         group = group_name() if shared and len(schemes) > 1 else None
         shifts: Shifts = {}
         for name, moved in self.moved.items():
             shifts |= moved.shift(name, schemes[name].grid.step)
+        for name, rows in self.moments.items():
+            _warn_of_order(name, *rows.T)
         patterns = self.patterns if shared else ()
         return {name: Origin(group, patterns, shifts.get(name, ())) for name in schemes}
 
 
-def look_at(columns: Mapping[str, Column], made: Prepared, job: Job) -> Look:
+def look_at(part: Part, job: Job) -> Look:
     """What a look at one part finds."""
+    arrays = {name: column.array for name, column in part.columns.items()}
+    moments = {name: [np.isfinite(x).sum(), np.nansum(x), np.nansum(x * x)] for name, x in arrays.items()}
     return Look(
-        (next(iter(columns.values())).array.size,),
-        made.patterns,
-        made.moved,
-        {name: decimals_in_text(job.schemes[name], x) for name, x in made.units.items()},
-        {name: mark_of(column.array) for name, column in columns.items()} if job.root is None else {},
+        (next(iter(arrays.values())).size,),
+        part.made.patterns,
+        part.made.moved,
+        {name: decimals_in_text(job.schemes[name], x) for name, x in part.made.units.items()},
+        {name: mark_of(x) for name, x in arrays.items()} if job.root is None else {},
+        {name: np.array([row]) for name, row in moments.items()},
     )
 
 
-def columns_of(frame: Any, job: Job) -> dict[str, Column]:
-    """The columns to be masked."""
-    refusals, columns = Refusals(), {}
-    for name in job.schemes:
-        with refusals.collected():
-            columns[name] = frames.column_of(frame, name)
-    refusals.raise_all()
-    return columns
+def looks(found: Sequence[Look]) -> Look:
+    """All of them together."""
+    return reduce(Look.plus, found)
 
 
-def prepared(
-    frame: Any, columns: Mapping[str, Column], job: Job, *, clear: Clear | None = None, to_file: bool = False,
-    audited: bool | None = None,
-) -> Prepared:  # fmt: skip
-    """The columns of a table ready to be masked, or an error that says all that is wrong with them."""
-    return prepare(
-        job.schemes,
-        {name: column.array for name, column in columns.items()},
-        {name: column.kind for name, column in columns.items()},
-        labels=[frames.coded(frame, name) for name in job.groups],
-        clear=clear,
-        nan_policy=job.policy,
-        to_grid=job.round,
-        audited=job.audited if audited is None else audited,
-        to_file=to_file,
-    )
-
-
-def clear_beside(frame: Any, columns: Mapping[str, Column], job: Job) -> Clear | None:
-    """The columns in clear beside those that are masked, as an attacker looks at them."""
-    whole = frames.with_index(frame)
-    beside = columns_in_clear(frames.column_names(whole), {*job.schemes, *job.groups})
-    return clear_of_frame(whole, beside, [column.array for column in columns.values()]) if beside else None
+def _warn_of_order(name: str, n: np.ndarray, sums: np.ndarray, squares: np.ndarray) -> None:
+    """Say so where parts differ: records get values of their own part, so that it tells something of them."""
+    total, mean = squares.sum() - sums.sum() ** 2 / n.sum(), sums.sum() / n.sum()
+    between = np.sum(n * (sums / np.maximum(n, 1.0) - mean) ** 2)
+    if n.size > 1 and between > BETWEEN * total:
+        warn(
+            f"{name} is masked in {n.size} parts that differ ({between / total:.0%} of its variance is between "
+            "them), and records get values of their own part: shuffle the rows first",
+            ReleaseWarning,
+        )
 
 
 def _most(one: int | None, other: int | None) -> int | None:

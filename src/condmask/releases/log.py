@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,38 +28,21 @@ from condmask.files.tables import reading
 Where = bool | str | os.PathLike[str]  # the user's own, none, or the one in this file
 
 
-class Mark(NamedTuple):
-    """Two sums over the values of a column, modulo 2^64."""
-
-    first: int
-    second: int
-
-    def plus(self, other: "Mark") -> "Mark":
-        """Those of both columns together."""
-        return Mark((self.first + other.first) % 2**64, (self.second + other.second) % 2**64)
-
-
-def mark_of(values: np.ndarray) -> Mark:
-    """The mark of a column."""
+def mark_of(values: np.ndarray) -> np.ndarray:
+    """Two sums over the values of a column, modulo 2^64, which add over its parts."""
     sums = np.zeros(2, np.uint64)
     for start, stop in blocks(values.size):
-        bits = (values[start:stop].astype(np.float64) + 0.0).view(np.uint64)
-        once = _mixed(bits)
+        once = _mixed((values[start:stop].astype(np.float64) + 0.0).view(np.uint64))
         sums += np.array([once.sum(), _mixed(once).sum()])
-    return Mark(*sums.tolist())
+    return sums
 
 
-def keyed(marks: Mapping[str, Mark | str]) -> dict[str, str]:
+def keyed(marks: Mapping[str, Any]) -> dict[str, str]:
     """Marks as the log has them, from which nobody without the user's secret learns anything."""
-
-    def hashed(mark: Mark | str) -> str:
-        return (
-            mark
-            if isinstance(mark, str)
-            else hashlib.blake2b(repr(mark).encode(), key=_key()).hexdigest()[:32]
-        )
-
-    return {name: hashed(mark) for name, mark in marks.items()}
+    plain = {name: mark for name, mark in marks.items() if not isinstance(mark, str)}
+    key = _key() if plain else b""
+    hashed = {name: hashlib.blake2b(mark.tobytes(), key=key, digest_size=16) for name, mark in plain.items()}
+    return {**marks, **{name: mark.hexdigest() for name, mark in hashed.items()}}
 
 
 def _mixed(words: np.ndarray) -> np.ndarray:

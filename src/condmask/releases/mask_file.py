@@ -1,9 +1,10 @@
 """Masking and auditing files: a look at every part, then part by part masked and written."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
@@ -13,21 +14,18 @@ from condmask.audit_input import AuditInput
 from condmask.disclosure.audit import audit, check_schemes, input_of
 from condmask.disclosure.audit_result import Audit
 from condmask.errors import ArgumentError, FileError, Refusals
-from condmask.files import about, tables
+from condmask.files import about
 from condmask.files.about import Published
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Pieces, Source, joined
 from condmask.files.publish import publishing, refuse_target
 from condmask.files.read import opened
-from condmask.frames import Column
-from condmask.releases.job import Job, Look, clear_beside, columns_of, job_of, look_at, prepared
+from condmask.releases.job import Job, Look, Part, job_of, look_at, looks, part_of
 from condmask.releases.log import Log, Where, keyed
 from condmask.releases.masking import mask_part
 from condmask.releases.release import Release, published_with
-from condmask.releases.write import Output, new_layout, released_type
-from condmask.schemes.prepare import Prepared
+from condmask.releases.write import Progress, shape_of, write
 
-Progress = Callable[[int, int | None], None] | None
 UNITS = 256  # firms, households and the like that are looked at whole
 
 
@@ -131,27 +129,22 @@ def mask_file(
     with optional("a file", "files"):
         import pyarrow  # noqa: F401
     origin = Source(place, csv, part_rows)
-    _check_formats(origin, out)
     refuse_target(out, place, force=force)
     origin.require([*schemes, *job.groups])
     origin.in_the_files(list(schemes))
-    about.check_kept(origin.schema, keep, place)
-    stamp, before = origin.stamp(), _published_before(origin, schemes)
+    stamp, before, shape = origin.stamp(), _published_before(origin, schemes), shape_of(origin, out, keep)
     with each_once():
-        looked = _looked(origin, job, report)
-    marks = keyed(looked.look.marks) if book.path else {}
-    book.refuse(marks, place, again=again)
-    published = _published(origin, out, job, looked.look, before)
+        look, only = _looked(origin, job, report)
+        marks = keyed(look.marks) if book.path else {}
+        book.refuse(marks, place, again=again)
+        published = _together(
+            before, Published(look.parts, job.schemes, look.origins(job.schemes), shape.csv)
+        )
     if dry_run:
         return Release(published)
     with publishing(out, folder=origin.is_folder) as hidden:
-        output = _output(origin, hidden, out, published, looked.look, job, keep)
-        for part, masked in _masked(origin, looked, job):
-            output.add(part, masked)
-            if report is not None:
-                report(sum(output.sizes), published.records)
-        output.close()
-        if tuple(output.sizes) != published.parts or origin.stamp() != stamp:
+        write(hidden, shape, published, look.places, _masked(origin, only, job), report)
+        if origin.stamp() != stamp:
             raise FileError(f"{source} changed while it was masked; nothing was published")
     book.enter(out, marks, place)
     return Release(published_with(out), path=out, workers=job.workers)
@@ -213,125 +206,59 @@ def _only_part(origin: Source) -> Pieces | None:
     return first if more is None else None
 
 
-class Looked(NamedTuple):
-    """What a look at a source found; of a single part also its columns, which are not read again."""
-
-    look: Look
-    single: tuple[Pieces, dict[str, Column], Prepared] | None
+Only = tuple[Pieces, Part] | None  # the part, where there is one alone
 
 
-def _looked(origin: Source, job: Job, progress: Progress) -> Looked:
-    """A look at every part; all that is refused is said at once."""
+def _looked(origin: Source, job: Job, progress: Progress) -> tuple[Look, Only]:
+    """A look at every part; all that is refused is said at once. A single part is not read again."""
     first = _only_part(origin)
     if first is not None:
-        frame = origin.numeric(joined(first), list(job.schemes))
-        columns = columns_of(frame, job)
-        clear = clear_beside(frame, columns, job) if job.audited else None
-        made = prepared(frame, columns, job, clear=clear, to_file=True)
-        return Looked(look_at(columns, made, job), (first, columns, made))
-    looks: list[Look] = []
+        part = part_of(origin.numeric(joined(first), list(job.schemes)), job, clear=True, to_file=True)
+        return look_at(part, job), (first, part)
+    found: list[Look] = []
     refusals, rows = Refusals(), 0
-    for part in origin.parts([*job.schemes, *job.groups]):
-        table = joined(part)
-        where = f" (in rows {rows + 1:,} to {rows + table.num_rows:,})"
-        with refusals.collected(where):
-            frame = origin.numeric(table, list(job.schemes), rows + 1)
-            columns = columns_of(frame, job)
-            looks.append(look_at(columns, prepared(frame, columns, job, to_file=True), job))
+    for pieces in origin.parts([*job.schemes, *job.groups]):
+        table = joined(pieces)
+        with refusals.collected(f" (in rows {rows + 1:,} to {rows + table.num_rows:,})"):
+            part = part_of(origin.numeric(table, list(job.schemes), rows + 1), job, to_file=True)
+            found.append(look_at(part, job))
         rows += table.num_rows
         if progress is not None:
             progress(rows, None)
     refusals.raise_all()
-    look = looks[0]
-    for other in looks[1:]:
-        look = look.plus(other)
     if job.audited:
-        _check_sample(origin, job, look)
-    return Looked(look, None)
-
-
-def _check_sample(origin: Source, job: Job, look: Look) -> None:
-    """The attack that needs columns in clear, on rows from all over the parts."""
-    frame = origin.numeric(sample_of(origin, job), list(job.schemes))
-    columns = columns_of(frame, job)
-    clear = clear_beside(frame, columns, job)
-    if clear is not None:
-        prepared(frame, columns, job._replace(groups=()), clear=clear._replace(sampled=True))
+        part_of(origin.numeric(sample_of(origin, job), list(job.schemes)), job, clear=True, sampled=True)
+    return looks(found), None
 
 
 def sample_of(origin: Source, job: Job) -> Any:
-    """Rows from all over a source, with all rows of the firms, households and the like that some belong
-    to."""
+    """Rows from all over a source, with all rows of the firms, households and the like in some of them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     sample, _ = origin.sample()
-    frame = origin.numeric(sample, list(job.schemes))
-    clear = clear_beside(frame, columns_of(frame, job), job)
-    if clear is None or not clear.units:
+    data = input_of(origin.numeric(sample, list(job.schemes)), job.schemes)
+    if not data.units:
         return sample
-    unit = next(iter(clear.units))
-    chosen = sample[unit].take(clear.rows[:: max(1, clear.rows.size // UNITS)]).combine_chunks().unique()
+    unit = next(iter(data.units))
+    chosen = sample[unit].take(np.linspace(0, len(sample) - 1, UNITS).astype(int)).combine_chunks().unique()
     whole = [table.filter(pc.is_in(table[unit], value_set=chosen)) for table in map(joined, origin.parts())]
     return pa.concat_tables([sample.filter(pc.invert(pc.is_in(sample[unit], value_set=chosen))), *whole])
 
 
-def _masked(origin: Source, looked: Looked, job: Job) -> Iterator[tuple[Pieces, dict[str, Any]]]:
+def _masked(origin: Source, only: Only, job: Job) -> Iterator[tuple[Pieces, dict[str, Any]]]:
     """The parts, and their masked columns."""
-    if looked.single is not None:
-        part, columns, made = looked.single
-        yield part, mask_part(columns, made, job)
+    if only is not None:
+        yield only[0], mask_part(only[1], job)
         return
-    one = job._replace(workers=1) if isinstance(job.workers, int) else job
 
     def masked(task: tuple[int, Pieces]) -> tuple[Pieces, dict[str, Any]]:
-        k, part = task
-        frame = origin.numeric(joined(part), list(job.schemes))
-        columns = columns_of(frame, job)
-        return part, mask_part(columns, prepared(frame, columns, job, audited=False), one, k)
+        number, pieces = task
+        part = part_of(origin.numeric(joined(pieces), list(job.schemes)), job, audited=False)
+        return pieces, mask_part(part, job._replace(workers=1), number)
 
     threads = job.workers if isinstance(job.workers, int) else 1
     yield from ordered_map(masked, enumerate(origin.parts()), threads, ahead=threads)
-
-
-def _output(
-    origin: Source,
-    hidden: Path,
-    target: Path,
-    published: Published,
-    look: Look,
-    job: Job,
-    keep: Sequence[str],
-) -> Output:
-    """Where the parts are written."""
-    names = [origin.name(k) for k in range(len(origin.files))] if origin.is_folder else []
-    stored = [name for name in origin.names if name not in origin.keys]
-    types = {
-        name: released_type(origin.schema.field(name).type, scheme) for name, scheme in job.schemes.items()
-    }
-    bare = origin.schemas[0].remove_metadata() if origin.layout else origin.schema
-    fields = [bare.field(name) for name in stored]
-    schema = about.released_schema(fields, origin.schema.metadata, types, published, keep)
-    layouts = (
-        origin.layouts
-        if origin.layout
-        else [new_layout(target, stored) if not names else None] * len(origin.files)
-    )
-    same = origin.format == "Parquet" and (origin.is_folder or tables.format_of(target) == "Parquet")
-    return Output(
-        hidden, target, published, schema, layouts, look.places, names,
-        tables.codecs_of(origin.files[0]) if same else "snappy",
-    )  # fmt: skip
-
-
-def _check_formats(origin: Source, target: Path) -> None:
-    """Refuse targets in formats that the source cannot get."""
-    if origin.is_folder:
-        return
-    if origin.format == "CSV" and tables.format_of(target) != "CSV":
-        raise ArgumentError(
-            tables.FROM_CSV.format(source=str(origin.path), target=origin.path.stem + ".parquet")
-        )
 
 
 def _published_before(origin: Source, schemes: dict[str, Any]) -> Published | None:
@@ -343,17 +270,11 @@ def _published_before(origin: Source, schemes: dict[str, Any]) -> Published | No
     return before
 
 
-def _published(origin: Source, target: Path, job: Job, look: Look, before: Published | None) -> Published:
-    """What is published with the release."""
-    layout = origin.layout or (None if origin.is_folder else new_layout(target, origin.names))
-    form = {} if layout is None else {name: value for name, value in vars(layout.form).items() if value}
-    new = Published(look.parts, job.schemes, look.origins(job.schemes), form)
+def _together(before: Published | None, now: Published) -> Published:
+    """What is published with columns that were masked in several calls."""
     if before is None:
-        return new
-    if before.parts != look.parts:
-        raise ArgumentError(
-            f"{origin.path} was masked in parts of {before.parts[0]:,} rows, so part_rows must be that"
-        )
-    return new._replace(
-        schemes={**before.schemes, **new.schemes}, origins={**before.origins, **new.origins}, sums=before.sums
-    )
+        return now
+    if before.parts != now.parts:
+        raise ArgumentError(f"part_rows must be {before.parts[0]}, as when other columns were masked")
+    schemes, origins = {**before.schemes, **now.schemes}, {**before.origins, **now.origins}
+    return now._replace(schemes=schemes, origins=origins, sums=before.sums)

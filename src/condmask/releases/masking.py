@@ -5,7 +5,7 @@ record carries all its values from one donor, so Cov(Z_a, Z_b) = Cov(X_a, X_b) f
 separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint masking").
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from condmask import frames, masked_notes
@@ -13,20 +13,19 @@ from condmask._blocks import Workers
 from condmask.disclosure.audit_result import FEWEST
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.about import Published
-from condmask.frames import Column
 from condmask.missing_codes import is_code, restore_codes
-from condmask.releases.job import Job, clear_beside, columns_of, job_of, look_at, prepared
+from condmask.releases.job import Job, Part, job_of, look_at, part_of
 from condmask.releases.release import Release
 from condmask.scheme import release_key
-from condmask.schemes.prepare import Prepared
 
 
-def mask_part(columns: Mapping[str, Column], made: Prepared, job: Job, part: int = 0) -> dict[str, Any]:
+def mask_part(part: Part, job: Job, number: int = 0) -> dict[str, Any]:
     """The masked columns of a part, in their containers."""
-    key = release_key(job.root_of(part), job.schemes, list(made.units.values()), made.pools)
-    masked = job.method.masked_columns(job.schemes, made.units, key, made.pools, job.workers)
+    units, pools = part.made.units, part.made.pools
+    key = release_key(job.root_of(number), job.schemes, list(units.values()), pools)
+    masked = job.method.masked_columns(job.schemes, units, key, pools, job.workers)
     released = {}
-    for (name, column), z in zip(columns.items(), masked, strict=True):
+    for (name, column), z in zip(part.columns.items(), masked, strict=True):
         scheme = job.schemes[name]
         nulls = is_code(column.array, scheme.codes, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
@@ -111,12 +110,12 @@ def mask_table(
     for name in schemes:
         if name in before:
             raise ArgumentError(f"{name} is masked already, as the frame notes: mask the original instead")
-    columns = columns_of(frame, job)
-    made = prepared(frame, columns, job, clear=clear_beside(frame, columns, job) if job.audited else None)
-    look = look_at(columns, made, job)
-    data = masked_notes.with_masked(
-        frames.with_columns(frame, mask_part(columns, made, job)), [*before, *schemes]
-    )
+    part = part_of(frame, job, clear=True)
+    look = look_at(part, job)
+    masked = frames.with_columns(frame, mask_part(part, job))
     few = job.audited and look.parts[0] < FEWEST and not next(iter(job.schemes.values())).reverse_mapping
-    published = Published(look.parts, job.schemes, look.origins(job.schemes))
-    return Release(published, data=data, marks=look.marks, few=few, workers=workers)
+    return Release(
+        Published(look.parts, job.schemes, look.origins(job.schemes)),
+        data=masked_notes.with_masked(masked, [*before, *schemes]),
+        marks=look.marks, few=few, workers=workers,
+    )  # fmt: skip

@@ -16,7 +16,7 @@ from condmask.files.about import MANIFEST, Published, published, sidecar
 from condmask.files.parts import Source
 from condmask.inference.intervals import EstimateWarning
 from condmask.releases.columns import Columns
-from condmask.releases.log import Log, Mark, Where, keyed
+from condmask.releases.log import Log, Where, keyed
 from condmask.scheme import Scheme
 from condmask.strata import listed
 
@@ -77,7 +77,7 @@ class Release(Mapping[str, Estimate]):
         *,
         data: Any = None,
         path: Path | None = None,
-        marks: Mapping[str, Mark] | None = None,
+        marks: Mapping[str, Any] | None = None,
         few: bool = False,
         workers: Workers = 1,
     ) -> None:

@@ -1,11 +1,11 @@
-"""Masked rows on their way into files: one, or as many as the source has, of the same names."""
+"""Masked parts on their way into files: one, or as many as the source has, of the same names."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,130 +15,145 @@ from condmask.errors import ArgumentError, FileError
 from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
 from condmask.files.csv_text import Layout
-from condmask.files.parts import Pieces, joined
+from condmask.files.parts import Pieces, Source, joined
 from condmask.files.publish import publishing, refuse_target, write_whole
 from condmask.files.tables import Writer
 from condmask.schemes.prepare import decimals_in_text
 from condmask.strata import names_of
 
+Progress = Callable[[int, int | None], None] | None
 
-class Output:
-    """A release that is being written.
 
-    Parameters
+class Shape(NamedTuple):
+    """What the files of a release look like.
+
+    Attributes
     ----------
-    hidden, target : Path
-        The name under which it is written, and the one that it will get.
-    published : Published
+    target : Path
+    names : list of str
+        Of the files in a folder; "" for one file.
     schema : Schema
-        Of the release, without notes.
+        Of the source.
     layouts : list of Layout or None
         How each file is written, where it is text.
-    places : dict of str to int or None
-        The decimals of masked columns in text.
+    codecs : str or dict of str to str
+        How Parquet is compressed.
+    keep : tuple of str
+        Notes on the source to keep.
     """
 
-    def __init__(
-        self, hidden: Path, target: Path, published: Published, schema: Any, layouts: Sequence[Layout | None],
-        places: Mapping[str, int | None], names: Sequence[str] = (), codecs: Any = "snappy",
-    ) -> None:  # fmt: skip
-        self._hidden, self._target, self._published, self._schema = hidden, target, published, schema
-        self._layouts, self._places, self._names, self._codecs = layouts, places, names, codecs
-        self._writer: Writer | None = None
-        self._opened = 0
-        self.sizes: list[int] = []
-        self.sums: dict[str, list[float]] = {name: [] for name in places}
+    target: Path
+    names: list[str]
+    schema: Any
+    layouts: list[Layout | None]
+    codecs: Any = "snappy"
+    keep: Sequence[str] = ()
 
-    def add(self, part: Pieces, masked: Mapping[str, Any]) -> None:
-        """Write a part, given in the pieces of its files, with its masked columns."""
+    @property
+    def csv(self) -> dict[str, Any]:
+        """How text is written, for readers."""
+        layout = self.layouts[0]
+        return {} if layout is None else {name: value for name, value in vars(layout.form).items() if value}
+
+
+def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
+    """The shape of the release of a source: that of the source, but for another format of a single file."""
+    about.check_kept(origin.schema, keep, origin.path)
+    names = [origin.name(k) for k in range(len(origin.files))] if origin.is_folder else [""]
+    schema = origin.schema
+    for key in origin.keys:
+        schema = schema.remove(schema.get_field_index(key))
+    now = origin.format if origin.is_folder else tables.format_of(target)
+    if origin.format == "CSV" and now != "CSV":
+        raise ArgumentError(
+            tables.FROM_CSV.format(source=str(origin.path), target=f"{origin.path.stem}.parquet")
+        )
+    layouts = origin.layouts if origin.format == now else [_new_layout(target, schema.names)]
+    codecs = tables.codecs_of(origin.files[0]) if origin.format == now == "Parquet" else "snappy"
+    return Shape(target, names, schema, layouts, codecs, keep)
+
+
+def write(
+    hidden: Path, shape: Shape, published: Published, places: Mapping[str, int | None],
+    parts: Iterable[tuple[Pieces, Mapping[str, Any]]], progress: Progress = None,
+) -> None:  # fmt: skip
+    """Write masked parts under a hidden name, and what is published with them."""
+    files = _Files(hidden, shape, published, places)
+    sizes, sums = [], {name: [*published.sums.get(name, ())] for name in [*published.sums, *places]}
+    for part, masked in parts:
         start = 0
         for number, pieces in groupby(part, itemgetter(0)):
             table = joined(list(pieces))
             own = {name: column.slice(start, table.num_rows) for name, column in masked.items()}
-            self._of_file(number).write(self._in_place(table, own, self._layouts[number]))
+            files.write(number, table, own)
             start += table.num_rows
-        self.sizes.append(start)
+        sizes.append(start)
         for name, column in masked.items():
-            self.sums[name].append(float(_numbers(column).sum()))
+            sums[name].append(float(_numbers(column).sum()))
+        if progress is not None:
+            progress(sum(sizes), published.records)
+    if tuple(sizes) != published.parts:
+        raise FileError(f"{shape.target}: its source has other rows than before; nothing was published")
+    told = published._replace(sums={name: tuple(one) for name, one in sums.items()} if len(sizes) > 1 else {})
+    files.end(told)
+    if shape.names != [""]:
+        (hidden / MANIFEST).write_text(json.dumps(told.to_dict(), indent=1), encoding="utf-8")
+    elif shape.layouts[0] is not None:  # before the data: alone it fits nothing
+        write_whole(about.sidecar(shape.target), about.with_digest(told, hidden))
 
-    def close(self) -> None:
-        """End the files, and write what is published beside them."""
-        self._of_file(len(self._layouts) - 1)
-        self._end()
-        many = {name: tuple(sums) for name, sums in self.sums.items()} if len(self.sizes) > 1 else {}
-        published = self._published._replace(sums={**self._published.sums, **many})
-        if self._names:
-            text = json.dumps(published.to_dict(), indent=1)
-            (self._hidden / MANIFEST).write_text(text, encoding="utf-8")
-        elif self._layouts[0] is not None:  # before the data: alone it fits nothing
-            write_whole(about.sidecar(self._target), about.with_digest(published, self._hidden))
 
-    def _of_file(self, number: int) -> Writer:
-        """The writer of a file; those before it are ended, and made where they have no rows."""
-        while self._opened <= number:
-            self._end()
-            name = self._names[self._opened] if self._names else ""
-            path = self._hidden / name
+class _Files:
+    """The files of a release, written one after the other."""
+
+    def __init__(
+        self, hidden: Path, shape: Shape, published: Published, places: Mapping[str, int | None]
+    ) -> None:
+        self._hidden, self._shape, self._published, self._places = hidden, shape, published, places
+        self._schema: Any = None
+        self._writers: list[Writer] = []
+
+    def write(self, number: int, table: Any, masked: Mapping[str, Any]) -> None:
+        """Add rows to a file."""
+        if self._schema is None:
+            types = {name: column.type for name, column in masked.items()}
+            self._schema = about.released_schema(self._shape.schema, types, self._published, self._shape.keep)
+        self._begin(number)
+        layout = self._shape.layouts[number]
+        if layout is not None:
+            columns = [self._text(table[name], masked.get(name), name, layout) for name in self._schema.names]
+            self._writers[-1].write(_table(columns, self._schema.names))
+        else:
+            columns = [
+                masked.get(name, table[name]).cast(self._schema.field(name).type)
+                for name in self._schema.names
+            ]
+            self._writers[-1].write(_table(columns, self._schema))
+
+    def end(self, told: Published) -> None:
+        """End all files, those without rows, too."""
+        self._begin(len(self._shape.names) - 1)
+        self._writers[-1].close(json.dumps(told.sums).encode())
+
+    def _begin(self, number: int) -> None:
+        """Open a file, and those before it that have no rows; end what was open."""
+        while len(self._writers) <= number:
+            if self._writers:
+                self._writers[-1].close(b"{}")
+            name = self._shape.names[len(self._writers)]
+            path, ending = self._hidden / name, Path(name) if name else self._shape.target
             path.parent.mkdir(parents=True, exist_ok=True)
-            ending = Path(name) if name else self._target
-            self._writer = Writer(
-                path, tables.format_of(ending), self._schema, layout=self._layouts[self._opened],
-                packed=ending.suffix.lower() == ".gz", codecs=self._codecs,
-            )  # fmt: skip
-            self._opened += 1
-        assert self._writer is not None
-        return self._writer
+            layout = self._shape.layouts[len(self._writers)]
+            self._writers.append(Writer(path, ending, self._schema, layout, self._shape.codecs))
 
-    def _end(self) -> None:
-        if self._writer is not None:
-            self._writer.close(json.dumps(self.sums).encode())
-
-    def _in_place(self, table: Any, masked: Mapping[str, Any], layout: Layout | None) -> Any:
-        """The rows as they are released: as text where the file is text."""
+    def _text(self, column: Any, masked: Any, name: str, layout: Layout) -> Any:
+        """A column as text, with nothing for a missing value that had no word."""
         import pyarrow as pa
 
-        columns = []
-        for name in self._schema.names:
-            column = masked.get(name, table[name])
-            if layout is None:
-                columns.append(column.cast(self._schema.field(name).type))
-            elif name in masked:
-                text = pa.types.is_large_string(table[name].type)
-                cells = table[name] if text else pa.nulls(table.num_rows, pa.large_string())
-                columns.append(csv_text.as_written(column, cells, layout, self._places[name]))
-            else:
-                columns.append(_as_text(column, name))
-        names = self._schema.names
-        return (
-            pa.table(columns, names=names) if layout is not None else pa.table(columns, schema=self._schema)
-        )
-
-
-def released_type(dtype: Any, scheme: Any) -> Any:
-    """The Arrow type of masked values of a column of this type: integers become int64 where the released
-    values are whole, decimals keep their places where these suffice, float32 stays, and all else becomes
-    float64."""
-    import pyarrow as pa
-
-    kinds = pa.types
-    if kinds.is_integer(dtype):
-        whole = scheme.reverse_mapping or (scheme.grid is not None and scheme.grid.whole)
-        return pa.int64() if whole else pa.float64()
-    if kinds.is_decimal(dtype):
-        enough = scheme.reverse_mapping or (scheme.decimals is not None and scheme.decimals <= dtype.scale)
-        return pa.decimal128(38, dtype.scale) if enough else pa.float64()
-    return pa.float32() if kinds.is_float32(dtype) else pa.float64()
-
-
-def new_layout(target: Path, names: Sequence[str]) -> Layout | None:
-    """How a file is written that was no text before; None where it is none now."""
-    if tables.format_of(target) != "CSV":
-        return None
-    delimiter = "\t" if ".tsv" in target.suffixes[-2:] else ","
-    head = delimiter.join(
-        f'"{name.replace(chr(34), chr(34) * 2)}"' if _is_special(name) else name for name in names
-    )
-    return Layout(delimiter, ".", "utf-8", (), b"", head + "\n", list(names))
+        try:
+            cells = column.cast(pa.large_string()).fill_null("")
+        except pa.ArrowException:
+            raise FileError(f"{name} cannot be written as text, got {column.type}: leave it out") from None
+        return cells if masked is None else csv_text.as_written(masked, cells, layout, self._places[name])
 
 
 def write_table(
@@ -148,43 +163,41 @@ def write_table(
     with optional("write", "files"):
         table = frames.arrow_table(frame)
     names = table.schema.names if columns is None else list(_checks.names(columns, "columns"))
-    for name in names:
-        if name not in table.schema.names:
-            raise ArgumentError(f"columns must be of the release, got {name!r}")
     kept = {name: scheme for name, scheme in published.schemes.items() if name in names}
-    for name in (group for scheme in kept.values() for group in names_of(scheme.strata)):
-        if name not in names:
-            raise ArgumentError(f"columns must contain the strata, got none of {name!r}")
+    wanted = {*names, *(group for scheme in kept.values() for group in names_of(scheme.strata))}
+    for name in wanted - {*table.schema.names} | wanted - {*names}:
+        raise ArgumentError(
+            f"columns must be of the release, the strata among them, got a problem with {name!r}"
+        )
     refuse_target(target, None, force=force)
-    layout = new_layout(target, names)
-    form = {} if layout is None else {"delimiter": layout.delimiter, "decimal": layout.decimal}
-    origins = {name: published.origins[name] for name in kept}
-    told = Published(published.parts, kept, origins, form)
-    types = {name: table.schema.field(name).type for name in kept}
-    places = {name: decimals_in_text(scheme, _numbers(table[name])) for name, scheme in kept.items()}
     table = table.select(names)
+    masked = {name: table[name] for name in kept}
+    shape = Shape(target, [""], table.schema, [_new_layout(target, names)])
+    told = Published(published.parts, kept, {name: published.origins[name] for name in kept}, shape.csv)
+    places = {name: decimals_in_text(scheme, _numbers(masked[name])) for name, scheme in kept.items()}
     with publishing(target) as hidden:
-        schema = about.released_schema(table.schema, table.schema.metadata, types, told, ())
-        output = Output(hidden, target, told, schema, [layout], places)
-        output.add([(0, table)], {name: table[name] for name in kept})
-        output.close()
+        write(hidden, shape, told, places, [([(0, table)], masked)])
+
+
+def _new_layout(target: Path, names: Sequence[str]) -> Layout | None:
+    """How a file is written that was no text before; None where it is none now."""
+    if tables.format_of(target) != "CSV":
+        return None
+    delimiter = "\t" if ".tsv" in target.suffixes[-2:] else ","
+    return Layout(delimiter, ".", "utf-8", (), b"", csv_text.header(names, delimiter), list(names))
+
+
+def _table(columns: list[Any], schema: Any) -> Any:
+    import pyarrow as pa
+
+    return (
+        pa.Table.from_arrays(columns, schema)
+        if isinstance(schema, list)
+        else pa.table(columns, schema=schema)
+    )
 
 
 def _numbers(column: Any) -> np.ndarray:
     """The values that are not missing."""
     numbers: np.ndarray = column.drop_null().cast("float64", safe=False).to_numpy()
     return np.asarray(numbers[~np.isnan(numbers)])
-
-
-def _as_text(column: Any, name: str) -> Any:
-    """A column in clear as text, with nothing for a missing value."""
-    import pyarrow as pa
-
-    try:
-        return column.cast(pa.large_string()).fill_null("")
-    except pa.ArrowException:
-        raise FileError(f"{name} cannot be written as text, got {column.type}: leave it out") from None
-
-
-def _is_special(name: str) -> bool:
-    return any(mark in name for mark in ',;\t"\r\n')
