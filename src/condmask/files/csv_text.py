@@ -141,23 +141,14 @@ def batches(path: Path, layout: Layout, names: Iterable[str] | None = None) -> A
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
+    read = arrow_csv.ReadOptions(encoding=layout.encoding, skip_rows=layout.head.count("\n"))
+    read.column_names = layout.names
+    parse = arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
+    parse.ignore_empty_lines = len(layout.names) > 1  # in one column an empty line is a record
     cells = dict.fromkeys(layout.names, pa.large_string())
-    return arrow_csv.open_csv(
-        str(path),
-        arrow_csv.ReadOptions(
-            encoding=layout.encoding, skip_rows=layout.head.count("\n"), column_names=layout.names
-        ),
-        arrow_csv.ParseOptions(
-            delimiter=layout.delimiter,
-            newlines_in_values=True,
-            ignore_empty_lines=len(layout.names) > 1,  # in one column an empty line is a record
-        ),
-        arrow_csv.ConvertOptions(
-            column_types=cells,
-            strings_can_be_null=False,
-            include_columns=None if names is None else list(names),
-        ),
-    )
+    convert = arrow_csv.ConvertOptions(column_types=cells, strings_can_be_null=False)
+    convert.include_columns = list(layout.names if names is None else names)
+    return arrow_csv.open_csv(str(path), read, parse, convert)
 
 
 def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
@@ -228,9 +219,8 @@ def _lines(batch: Any, layout: Layout) -> bytes:
     from pyarrow import csv as arrow_csv
 
     sink = pa.BufferOutputStream()
-    options = arrow_csv.WriteOptions(
-        include_header=False, delimiter=layout.delimiter, quoting_style="none", batch_size=ROWS
-    )
+    options = arrow_csv.WriteOptions(include_header=False, delimiter=layout.delimiter, batch_size=ROWS)
+    options.quoting_style = "none"
     try:  # "needed" quotes every cell of a column of text
         arrow_csv.write_csv(batch, sink, options)
         text: bytes = sink.getvalue().to_pybytes()

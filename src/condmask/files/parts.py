@@ -6,8 +6,7 @@ has them. Names that begin with ``.`` or ``_`` are left out.
 """
 
 import glob
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -18,7 +17,7 @@ from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError, FileError
 from condmask.files import csv_text, tables
-from condmask.files.csv_text import CsvFormat, Layout
+from condmask.files.csv_text import CsvFormat
 from condmask.frames import Labels
 
 CELLS = 1 << 24  # of a part
@@ -26,8 +25,6 @@ SIDECAR = ".condmask.json"
 FILENAME = "__filename"  # the name of a file among many, as a column
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 PIECES, PIECE = 64, 256  # of a sample, and rows of each
-
-Pieces = list[tuple[int, Any]]  # numbers of files, and tables of Arrow
 
 
 class Source:
@@ -47,64 +44,46 @@ class Source:
     base : Path
         The folder below which the names of the files begin.
     files : list of Path
-    names : list of str
-        The columns.
+    rows : list of int
+        The rows of each, of those that were read to their end.
+    keys : dict of str to list
+        What stands in the names of the folders above each file, and the names of the files.
+    schema : Schema
+        Of the table, with a column for each key.
     """
 
     def __init__(self, path: Path, csv: CsvFormat | None = None, part_rows: int | None = None) -> None:
         if csv is not None and not isinstance(csv, CsvFormat):
             raise ArgumentTypeError(f"csv must be None or a CsvFormat, got {_checks.shown(csv)}")
-        self.path = path
-        self.is_folder = is_folder(path)
-        self.base = _base(path) if self.is_folder else path.parent
-        self.files = _files(path) if self.is_folder else [path]
-        for file in self.files:
-            tables.check_regular(file)
+        self.path, self.is_folder = path, is_folder(path)
+        self.base, self.files = _files(path) if self.is_folder else (path.parent, [path])
         self.format = _one_format(path, self.files)
         if csv is not None and self.format != "CSV":
             raise ArgumentError(f"csv must be left out for {path}, which is no text, got {csv!r}")
         with tables.reading(path):
-            self.layouts = [self._layout(file, csv or CsvFormat()) for file in self.files]
-            self.schemas = [tables.schema_of(*pair) for pair in zip(self.files, self.layouts, strict=True)]
-        self.rows = [0] * len(self.files)  # as far as they were read
-        self.keys = _keys([self.name(k) for k in range(len(self.files))], path) if self.is_folder else {}
-        self.schema = self._unified()
+            self.layouts = [
+                csv_text.layout_of(file, csv or CsvFormat()) if self.format == "CSV" else None
+                for file in self.files
+            ]
+            schemas = [tables.schema_of(*pair) for pair in zip(self.files, self.layouts, strict=True)]
+        self.layout, self.rows = self.layouts[0], [0] * len(self.files)
+        self.file_names = [file.relative_to(self.base).as_posix() for file in self.files]
+        self.keys = _keys(self.file_names) if self.is_folder else {}
+        self.schema = _unified(path, schemas, self.keys)
         self.names: list[str] = self.schema.names
-        twice = [name for name in dict.fromkeys(self.names) if self.names.count(name) > 1]
-        if twice:
-            raise ArgumentError(
-                f"{path} must have one column of each name, got several {_checks.listed(twice)}"
-            )
         given = None if part_rows is None else _checks.whole(part_rows, "part_rows", least=2)
         self.part_rows = given or max(2, CELLS // max(len(self.names), 1))
 
-    def name(self, number: int) -> str:
-        """The path of a file from the folder."""
-        return self.files[number].relative_to(self.base).as_posix()
-
-    @cached_property
-    def layout(self) -> Layout | None:
-        """How text is written, in the first file."""
-        return self.layouts[0]
-
-    def require(self, names: Sequence[str]) -> None:
-        """Refuse names of columns that there are not."""
-        for name in names:
-            if name == FILENAME and name not in self.names:
-                raise ArgumentError(f"{self.path} is one file, and strata by file need several")
+    def require(self, names: Sequence[str], masked: Sequence[str] = ()) -> None:
+        """Refuse columns that there are not, and to mask what stands in names of folders, which are
+        released."""
+        for name in [*masked, *names]:
             if name not in self.names:
                 raise ArgumentError(
                     f"{self.path} has no column {name!r}; it has {_checks.listed(self.names)}"
                 )
-
-    def in_the_files(self, names: Sequence[str]) -> None:
-        """Refuse to mask what stands in the names of folders, which are released."""
-        for name in names:
-            if name in self.keys:
-                raise ArgumentError(
-                    f"{name} cannot be masked: the names of the folders below {self.path} contain it, and "
-                    "these are released"
-                )
+            if name in masked and name in self.keys:
+                raise ArgumentError(f"{name} cannot be masked: it stands in the names below {self.path}")
 
     @property
     def is_long(self) -> bool:
@@ -112,22 +91,24 @@ class Source:
         rows = [tables.rows_of(file) for file in self.files]
         return 2 * sum(filter(None, rows)) >= 3 * self.part_rows
 
-    def parts(self, names: Sequence[str] | None = None, sizes: Sequence[int] = ()) -> Iterator[Pieces]:
-        """The rows in parts, of these sizes where they are known: tables with the numbers of their files."""
-        held: Pieces = []
+    def parts(self, names: Sequence[str] | None = None, sizes: Sequence[int] = ()) -> Iterator[Any]:
+        """The rows in parts, which are tables of Arrow, of these sizes where they are known."""
+        import pyarrow as pa
+
+        held: list[Any] = []
         count, given = 0, iter(sizes)
         size = next(given, self.part_rows)
         with tables.reading(self.path):
-            for number, batch in self._batches(names):
-                held.append((number, batch))
-                count += batch.num_rows
+            for table in self._tables(names):
+                held.append(table)
+                count += table.num_rows
                 while count >= size if sizes else 2 * count >= 3 * size:
-                    part, held = _cut(held, size)
-                    count -= size
-                    yield part
+                    whole = pa.concat_tables(held)
+                    yield whole.slice(0, size)
+                    held, count = [whole.slice(size)], count - size
                     size = next(given, self.part_rows)
         if count:
-            yield held
+            yield pa.concat_tables(held)
 
     def numbers(self, table: Any, name: str, row: int = 1) -> tuple[np.ndarray, str]:
         """A column of a part as numbers, with NaN for missing ones, and their kind."""
@@ -136,14 +117,12 @@ class Source:
         column = frames.column_of(table, name, least=0, finite=False)
         return column.array, column.kind
 
-    def numeric(self, table: Any, names: Sequence[str], row: int = 1) -> Any:
+    def numeric(self, table: Any, names: Iterable[str], row: int = 1) -> Any:
         """A part in which columns of text hold numbers."""
         import pyarrow as pa
 
-        if self.layout is None:
-            return table
-        for name in names:
-            values = csv_text.numbers(table[name], self.layout, name, row)
+        for name in names if self.layout is not None else ():
+            values = csv_text.numbers(table[name], self.layout, name, row)  # type: ignore[arg-type]
             numbers = pa.chunked_array([pa.array(values, mask=np.isnan(values))])
             table = table.set_column(table.schema.get_field_index(name), name, numbers)
         return table
@@ -153,7 +132,7 @@ class Source:
         self.require([name])
         values, row = [np.empty(0)], 1
         for part in self.parts([name]):
-            found, kind = self.numbers(joined(part), name, row)
+            found, kind = self.numbers(part, name, row)
             values.append(found.astype(np.float32) if kind == "float32" else found)
             row += found.size
         return np.concatenate(values[1:] or values)
@@ -164,7 +143,7 @@ class Source:
         import pyarrow.compute as pc
 
         self.require([name])
-        table = pa.concat_tables([joined(part) for part in self.parts([name])])
+        table = pa.concat_tables(self.parts([name]))
         if self.layout is not None:
             missing = pa.array([*csv_text.MISSING, *self.layout.na], pa.large_string())
             texts = pc.if_else(pc.is_in(table[name], value_set=missing), None, table[name])
@@ -177,74 +156,43 @@ class Source:
             return [(status.st_size, status.st_mtime_ns) for status in map(Path.stat, self.files)]
 
     def sample(self) -> tuple[Any, np.ndarray]:
-        """Some rows from all over the files, and their numbers in the whole table; after a pass through
-        all."""
+        """Some rows from all over the files, and their numbers in the table; after a pass through all."""
         import pyarrow as pa
 
         chosen = evenly_spaced(len(self.files), PIECES).tolist()
-        pieces, rows, start = [], [], 0
+        pieces, rows = [], []
         with tables.reading(self.path):
-            for number, file in enumerate(self.files):
-                if number in chosen:
-                    each = -(-PIECES // len(chosen))
-                    for row, batch in tables.beginnings(file, self.layouts[number], each, PIECE):
-                        pieces.append(self._whole(number, batch, None))
-                        rows.append(start + row + np.arange(batch.num_rows))
-                start += self.rows[number]
+            for number in chosen:
+                start = sum(self.rows[:number])
+                each = -(-PIECES // len(chosen))
+                for row, batch in tables.beginnings(self.files[number], self.layouts[number], each, PIECE):
+                    pieces.append(self._whole(number, batch, self.names))
+                    rows.append(start + row + np.arange(batch.num_rows))
         return pa.concat_tables(pieces), np.concatenate(rows)
 
-    def _batches(self, names: Sequence[str] | None) -> Iterator[tuple[int, Any]]:
-        stored = None if names is None else [name for name in names if name not in self.keys]
-        for number, (file, layout) in enumerate(zip(self.files, self.layouts, strict=True)):
-            own = stored if stored or stored is None else self.schemas[number].names[:1]
-            self.rows[number] = 0
-            for batch in tables.batches(file, layout, own, max(1, self.part_rows // 4)):
-                self.rows[number] += batch.num_rows
-                yield number, self._whole(number, batch, names)
-
-    def _whole(self, number: int, batch: Any, names: Sequence[str] | None) -> Any:
-        """A batch as a table of the common schema, with what stands in the names of its folders."""
-        import pyarrow as pa
-
-        table = pa.Table.from_batches([batch])
-        columns = {name: table[name] for name in table.schema.names}
-        for key, values in self.keys.items():
-            columns[key] = pa.repeat(pa.scalar(values[number], self.schema.field(key).type), batch.num_rows)
+    def _tables(self, names: Sequence[str] | None) -> Iterator[Any]:
+        """The batches of all files, as tables of the common schema."""
         chosen = self.names if names is None else list(dict.fromkeys(names))
-        types = {name: self.schema.field(name).type for name in chosen}
-        arrays = [columns[name].cast(types[name]) for name in chosen]
-        return pa.table(arrays, schema=pa.schema([self.schema.field(name) for name in chosen]))
+        stored = [name for name in chosen if name not in self.keys] or self.names[:1]
+        for number, (file, layout) in enumerate(zip(self.files, self.layouts, strict=True)):
+            rows = 0
+            for batch in tables.batches(file, layout, stored, max(1, self.part_rows // 4)):
+                rows += batch.num_rows
+                yield self._whole(number, batch, chosen)
+            self.rows[number] = rows
 
-    def _layout(self, file: Path, csv: CsvFormat) -> Layout | None:
-        return csv_text.layout_of(file, csv) if self.format == "CSV" else None
-
-    def _unified(self) -> Any:
-        """The one schema of all files, with a column for each key of the folders."""
+    def _whole(self, number: int, batch: Any, names: Sequence[str]) -> Any:
+        """Columns of a batch of the common types, with what stands in the names of its folders."""
         import pyarrow as pa
 
-        first = self.schemas[0]
-        for k, schema in enumerate(self.schemas):
-            if sorted(schema.names) != sorted(first.names):
-                other = sorted(set(schema.names) ^ set(first.names))
-                raise ArgumentError(
-                    f"{self.path} must have files of the same columns, but {self.name(0)} and {self.name(k)} "
-                    f"differ in {_checks.listed(other)}"
-                )
-        try:
-            unified = pa.unify_schemas(self.schemas, promote_options="default")
-        except pa.ArrowException:
-            wrong = [
-                name for name in first.names if len({str(one.field(name).type) for one in self.schemas}) > 1
-            ]
-            raise ArgumentError(
-                f"{self.path} must have files whose columns have the same types, got several of "
-                f"{_checks.listed(wrong)}"
-            ) from None
-        for key, values in self.keys.items():
-            if key in unified.names:
-                raise ArgumentError(f"{self.path} must not have {key!r} both as a folder and as a column")
-            unified = unified.append(pa.field(key, pa.array(values).type))
-        return unified
+        arrays, fields = [], [self.schema.field(name) for name in names]
+        for field in fields:
+            values = self.keys.get(field.name)
+            if values is None:
+                arrays.append(batch.column(field.name).cast(field.type))
+            else:
+                arrays.append(pa.repeat(pa.scalar(values[number], field.type), batch.num_rows))
+        return pa.table(arrays, schema=pa.schema(fields))
 
 
 def is_folder(path: Path) -> bool:
@@ -252,44 +200,18 @@ def is_folder(path: Path) -> bool:
     return path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
 
 
-def joined(part: Pieces) -> Any:
-    """A part as one table."""
-    import pyarrow as pa
-
-    return pa.concat_tables([table for _, table in part])
-
-
-def _cut(pieces: Pieces, rows: int) -> tuple[Pieces, Pieces]:
-    """The first rows, and the rest."""
-    first: Pieces = []
-    rest: Pieces = []
-    for number, table in pieces:
-        if rows:
-            first.append((number, table.slice(0, rows)))
-        if table.num_rows > rows:
-            rest.append((number, table.slice(rows)))
-        rows = max(0, rows - table.num_rows)
-    return first, rest
-
-
-def _base(path: Path) -> Path:
-    """The folder, or that in which a pattern searches."""
-    if path.is_dir():
-        return path
-    first = next(k for k, part in enumerate(path.parts) if glob.has_magic(part))
-    return Path(*path.parts[:first])
-
-
-def _files(path: Path) -> list[Path]:
-    """The files of data of a folder or a pattern, in the order of their paths."""
-    base = _base(path)
+def _files(path: Path) -> tuple[Path, list[Path]]:
+    """The files of data of a folder or a pattern, in the order of their paths, and the folder above all."""
+    base = path
+    while glob.has_magic(str(base)) and not base.is_dir():
+        base = base.parent
     found = path.rglob("*") if path.is_dir() else map(Path, glob.glob(str(path), recursive=True))
     names = {one.relative_to(base).as_posix() for one in found if one.is_file()}
     names = {name for name in names if not any(part.startswith((".", "_")) for part in name.split("/"))}
     files = [base / name for name in sorted(names) if not name.endswith((SIDECAR, "README.md"))]
     if not files:
         raise FileError(f"{path}: no file of data in it")
-    return files
+    return base, files
 
 
 def _one_format(path: Path, files: list[Path]) -> str:
@@ -302,23 +224,38 @@ def _one_format(path: Path, files: list[Path]) -> str:
     return next(iter(formats))
 
 
-def _keys(names: list[str], path: Path) -> dict[str, list[Any]]:
-    """The values in the names of folders, by key and file, whole numbers where all are; and the names of the
-    files."""
+def _keys(names: list[str]) -> dict[str, list[Any]]:
+    """What stands in the names of folders, by key and file, whole numbers where all are; and the files'
+    names."""
     rows = [dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part) for name in names]
-    for name, row in zip(names, rows, strict=True):
-        if list(row) != list(rows[0]):
-            raise ArgumentError(
-                f"{path} must have folders of the same keys above all its files, got "
-                f"{_checks.listed(list(rows[0]))} for {names[0]} and {_checks.listed(list(row))} for {name}"
-            )
-    keys: dict[str, list[Any]] = {unquote(key): [_value(row[key]) for row in rows] for key in rows[0]}
-    for key, values in keys.items():
-        plain = [value for value in values if value is not None]
-        if all(value.isdecimal() and str(int(value)) == value for value in plain):
-            keys[key] = [None if value is None else int(value) for value in values]
+    keys: dict[str, list[Any]] = {}
+    for key in rows[0]:
+        texts = [None if row.get(key) in (None, NO_VALUE) else unquote(row[key]) for row in rows]
+        whole = all(text is None or (text.isdecimal() and str(int(text)) == text) for text in texts)
+        keys[unquote(key)] = [int(text) if whole and text is not None else text for text in texts]
     return {**keys, FILENAME: names}
 
 
-def _value(text: str) -> str | None:
-    return None if text == NO_VALUE else unquote(text)
+def _unified(path: Path, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any:
+    """The one schema of all files, with a column for each key."""
+    import pyarrow as pa
+
+    for schema in schemas:
+        differing = {*schema.names} ^ {*schemas[0].names}
+        twice = {name for name in schema.names if schema.names.count(name) > 1 or name in keys}
+        if differing or twice:
+            raise ArgumentError(
+                f"{path} must have the same columns in all files, each once and not as a folder as well, got "
+                f"{_checks.listed(sorted(differing | twice))} otherwise"
+            )
+    try:
+        unified = pa.unify_schemas(schemas, promote_options="default")
+    except pa.ArrowException:
+        types = {name: {str(schema.field(name).type) for schema in schemas} for name in schemas[0].names}
+        wrong = [name for name, kinds in types.items() if len(kinds) > 1]
+        raise ArgumentError(
+            f"{path} must have columns of one type, got several of {_checks.listed(wrong)}"
+        ) from None
+    for key, values in keys.items():
+        unified = unified.append(pa.field(key, pa.array(values).type))
+    return unified

@@ -12,7 +12,7 @@ from condmask.errors import ArgumentError, FileError
 from condmask.estimates.constructors import estimate_parts
 from condmask.estimates.estimate import Estimate
 from condmask.files.about import Published
-from condmask.files.parts import Source, joined
+from condmask.files.parts import Source
 from condmask.files.read import numbers_or_objects
 from condmask.frames import Labels
 from condmask.missing_codes import released_codes, without_codes
@@ -46,7 +46,7 @@ class Columns:
             raise FileError(
                 f"{self._files.path} was changed after its release was read; read the release again"
             )
-        yield from map(joined, self._files.parts(names, self._published.parts))
+        yield from self._files.parts(names, self._published.parts)
 
     def parts(self, *names: str) -> Iterator[dict[str, np.ndarray]]:
         """Columns of numbers, part by part."""

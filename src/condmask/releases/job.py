@@ -196,8 +196,8 @@ def _warn_of_order(name: str, n: np.ndarray, sums: np.ndarray, squares: np.ndarr
     between = np.sum(n * (sums / np.maximum(n, 1.0) - mean) ** 2)
     if n.size > 1 and between > BETWEEN * total:
         warn(
-            f"{name} is masked in {n.size} parts that differ ({between / total:.0%} of its variance is between "
-            "them), and records get values of their own part: shuffle the rows first",
+            f"{name} is masked in {n.size} parts that differ ({between / total:.0%} of its variance is "
+            "between them), and records get values of their own part: shuffle the rows first",
             ReleaseWarning,
         )
 

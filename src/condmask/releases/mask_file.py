@@ -17,7 +17,7 @@ from condmask.errors import ArgumentError, FileError, Refusals
 from condmask.files import about
 from condmask.files.about import Published
 from condmask.files.csv_text import CsvFormat
-from condmask.files.parts import Pieces, Source, joined
+from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
 from condmask.files.read import opened
 from condmask.releases.job import Job, Look, Part, job_of, look_at, looks, part_of
@@ -130,8 +130,7 @@ def mask_file(
         import pyarrow  # noqa: F401
     origin = Source(place, csv, part_rows)
     refuse_target(out, place, force=force)
-    origin.require([*schemes, *job.groups])
-    origin.in_the_files(list(schemes))
+    origin.require(job.groups, list(schemes))
     stamp, before, shape = origin.stamp(), _published_before(origin, schemes), shape_of(origin, out, keep)
     with each_once():
         look, only = _looked(origin, job, report)
@@ -143,7 +142,7 @@ def mask_file(
     if dry_run:
         return Release(published)
     with publishing(out, folder=origin.is_folder) as hidden:
-        write(hidden, shape, published, look.places, _masked(origin, only, job), report)
+        write(hidden, shape, published, look.places, _masked(origin, only, job), origin.rows, report)
         if origin.stamp() != stamp:
             raise FileError(f"{source} changed while it was masked; nothing was published")
     book.enter(out, marks, place)
@@ -188,16 +187,15 @@ def _whole_or_sample(source: str | os.PathLike[str], schemes: dict[str, Any], cs
     """A source of one part as a table; of a longer one some rows from all over it."""
     check_schemes(schemes)
     job, origin = job_of(schemes, nan_policy="omit"), opened(source, csv)
-    origin.require([*schemes, *job.groups])
-    origin.in_the_files(list(schemes))
+    origin.require(job.groups, list(schemes))
     first = _only_part(origin)
     if first is None:
         for _ in origin.parts([]):  # counts the rows of all files
             pass
-    return origin.numeric(sample_of(origin, job) if first is None else joined(first), list(job.schemes))
+    return origin.numeric(sample_of(origin, job) if first is None else first, job.schemes)
 
 
-def _only_part(origin: Source) -> Pieces | None:
+def _only_part(origin: Source) -> Any:
     """The part, where there is one alone."""
     parts = iter(()) if origin.is_long else origin.parts()
     first, more = next(parts, None), next(parts, None)
@@ -206,28 +204,27 @@ def _only_part(origin: Source) -> Pieces | None:
     return first if more is None else None
 
 
-Only = tuple[Pieces, Part] | None  # the part, where there is one alone
+Only = tuple[Any, Part] | None  # the part, where there is one alone
 
 
 def _looked(origin: Source, job: Job, progress: Progress) -> tuple[Look, Only]:
     """A look at every part; all that is refused is said at once. A single part is not read again."""
     first = _only_part(origin)
     if first is not None:
-        part = part_of(origin.numeric(joined(first), list(job.schemes)), job, clear=True, to_file=True)
+        part = part_of(origin.numeric(first, job.schemes), job, clear=True, to_file=True)
         return look_at(part, job), (first, part)
     found: list[Look] = []
     refusals, rows = Refusals(), 0
-    for pieces in origin.parts([*job.schemes, *job.groups]):
-        table = joined(pieces)
+    for table in origin.parts([*job.schemes, *job.groups]):
         with refusals.collected(f" (in rows {rows + 1:,} to {rows + table.num_rows:,})"):
-            part = part_of(origin.numeric(table, list(job.schemes), rows + 1), job, to_file=True)
+            part = part_of(origin.numeric(table, job.schemes, rows + 1), job, to_file=True)
             found.append(look_at(part, job))
         rows += table.num_rows
         if progress is not None:
             progress(rows, None)
     refusals.raise_all()
     if job.audited:
-        part_of(origin.numeric(sample_of(origin, job), list(job.schemes)), job, clear=True, sampled=True)
+        part_of(origin.numeric(sample_of(origin, job), job.schemes), job, clear=True, sampled=True)
     return looks(found), None
 
 
@@ -237,25 +234,25 @@ def sample_of(origin: Source, job: Job) -> Any:
     import pyarrow.compute as pc
 
     sample, _ = origin.sample()
-    data = input_of(origin.numeric(sample, list(job.schemes)), job.schemes)
+    data = input_of(origin.numeric(sample, job.schemes), job.schemes)
     if not data.units:
         return sample
     unit = next(iter(data.units))
     chosen = sample[unit].take(np.linspace(0, len(sample) - 1, UNITS).astype(int)).combine_chunks().unique()
-    whole = [table.filter(pc.is_in(table[unit], value_set=chosen)) for table in map(joined, origin.parts())]
+    whole = [table.filter(pc.is_in(table[unit], value_set=chosen)) for table in origin.parts()]
     return pa.concat_tables([sample.filter(pc.invert(pc.is_in(sample[unit], value_set=chosen))), *whole])
 
 
-def _masked(origin: Source, only: Only, job: Job) -> Iterator[tuple[Pieces, dict[str, Any]]]:
+def _masked(origin: Source, only: Only, job: Job) -> Iterator[tuple[Any, dict[str, Any]]]:
     """The parts, and their masked columns."""
     if only is not None:
         yield only[0], mask_part(only[1], job)
         return
 
-    def masked(task: tuple[int, Pieces]) -> tuple[Pieces, dict[str, Any]]:
-        number, pieces = task
-        part = part_of(origin.numeric(joined(pieces), list(job.schemes)), job, audited=False)
-        return pieces, mask_part(part, job._replace(workers=1), number)
+    def masked(task: tuple[int, Any]) -> tuple[Any, dict[str, Any]]:
+        number, table = task
+        part = part_of(origin.numeric(table, job.schemes), job, audited=False)
+        return table, mask_part(part, job._replace(workers=1), number)
 
     threads = job.workers if isinstance(job.workers, int) else 1
     yield from ordered_map(masked, enumerate(origin.parts()), threads, ahead=threads)

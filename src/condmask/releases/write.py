@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +13,7 @@ from condmask.errors import ArgumentError, FileError
 from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
 from condmask.files.csv_text import Layout
-from condmask.files.parts import Pieces, Source, joined
+from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target, write_whole
 from condmask.files.tables import Writer
 from condmask.schemes.prepare import decimals_in_text
@@ -59,7 +57,7 @@ class Shape(NamedTuple):
 def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
     """The shape of the release of a source: that of the source, but for another format of a single file."""
     about.check_kept(origin.schema, keep, origin.path)
-    names = [origin.name(k) for k in range(len(origin.files))] if origin.is_folder else [""]
+    names = origin.file_names if origin.is_folder else [""]
     schema = origin.schema
     for key in origin.keys:
         schema = schema.remove(schema.get_field_index(key))
@@ -75,19 +73,20 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
 
 def write(
     hidden: Path, shape: Shape, published: Published, places: Mapping[str, int | None],
-    parts: Iterable[tuple[Pieces, Mapping[str, Any]]], progress: Progress = None,
+    parts: Iterable[tuple[Any, Mapping[str, Any]]], rows: Sequence[int], progress: Progress = None,
 ) -> None:  # fmt: skip
-    """Write masked parts under a hidden name, and what is published with them."""
+    """Write masked parts into files of so many rows under a hidden name, and what is published with them."""
     files = _Files(hidden, shape, published, places)
-    sizes, sums = [], {name: [*published.sums.get(name, ())] for name in [*published.sums, *places]}
+    sizes: list[int] = []
+    sums = {name: [*published.sums.get(name, ())] for name in [*published.sums, *places]}
     for part, masked in parts:
-        start = 0
-        for number, pieces in groupby(part, itemgetter(0)):
-            table = joined(list(pieces))
-            own = {name: column.slice(start, table.num_rows) for name, column in masked.items()}
-            files.write(number, table, own)
-            start += table.num_rows
-        sizes.append(start)
+        first, ends = sum(sizes), np.cumsum(rows)
+        sizes.append(part.num_rows)
+        cuts = np.clip(ends - first, 0, part.num_rows)
+        for number in np.flatnonzero(np.diff(cuts, prepend=0)).tolist():
+            start, stop = ([0, *cuts.tolist()][k] for k in (number, number + 1))
+            own = {name: column.slice(start, stop - start) for name, column in masked.items()}
+            files.write(number, part.slice(start, stop - start), own)
         for name, column in masked.items():
             sums[name].append(float(_numbers(column).sum()))
         if progress is not None:
@@ -176,7 +175,7 @@ def write_table(
     told = Published(published.parts, kept, {name: published.origins[name] for name in kept}, shape.csv)
     places = {name: decimals_in_text(scheme, _numbers(masked[name])) for name, scheme in kept.items()}
     with publishing(target) as hidden:
-        write(hidden, shape, told, places, [([(0, table)], masked)])
+        write(hidden, shape, told, places, [(table, masked)], [table.num_rows])
 
 
 def _new_layout(target: Path, names: Sequence[str]) -> Layout | None:

@@ -14,7 +14,7 @@ from condmask._warn import heard
 from condmask.clear_columns import Clear, clear_columns, clear_of_frame, columns_in_clear, some_rows
 from condmask.errors import ArgumentTypeError
 from condmask.files.about import digest_of
-from condmask.files.parts import FILENAME, Source, joined
+from condmask.files.parts import FILENAME, Source
 from condmask.files.tables import reading
 from condmask.inference.intervals import Interval
 from condmask.missing_codes import released_codes, without_codes
@@ -76,7 +76,7 @@ class ReleaseView:
         """The columns in clear beside the originals of masked ones, as an audit looks at them."""
         if len(self.release.parts) == 1:
             (part,) = self.source.parts(self._clear, self.release.parts)
-            clear = clear_of_frame(joined(part), self._clear, originals)
+            clear = clear_of_frame(part, self._clear, originals)
         else:
             clear = self._sampled(originals)
         self._texts = set(clear.labels) - set(clear.clear)
