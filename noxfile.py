@@ -87,7 +87,7 @@ def bounds(session):
 def lowest(session):
     """The lowest versions of the dependencies, on what does not count over many releases."""
     tools = ["hypothesis", "mpmath", "pytest", "pytest-benchmark", "pytest-xdist"]
-    session.install("-c", ".ci/lowest.txt", "polars", *tools, "-e", ".[cli,dask,plot,thorough]")
+    session.install("-c", ".ci/lowest.txt", "polars", *tools, "-e", ".[dask,files,plot,thorough]")
     folders = [f"tests/{name}" for name in LOWEST]
     session.run("python", "-m", "pytest", "-n", "auto", *folders, "-k", NO_COUNTING, env=SETTINGS)
 

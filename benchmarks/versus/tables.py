@@ -14,6 +14,7 @@ import os
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -58,6 +59,22 @@ def medians(calls, rounds):
     return {name: statistics.median(times) for name, times in taken.items()}
 
 
+def watched(call):
+    """Seconds that a call takes, and the most megabytes meanwhile that this process holds besides files."""
+    job, peak, start = threading.Thread(target=call), anonymous(), time.perf_counter()
+    job.start()
+    while job.is_alive():
+        peak = max(peak, anonymous())
+        time.sleep(0.01)
+    return time.perf_counter() - start, peak
+
+
+def anonymous():
+    """Megabytes held by this process and backed by no file."""
+    rollup = Path("/proc/self/smaps_rollup").read_text()
+    return next(int(line.split()[1]) / 1024 for line in rollup.splitlines() if line.startswith("Anonymous:"))
+
+
 def to_before(script, before, what, processes=3):
     """The seconds that ``alone(what)`` of a script takes, over those with the code at `before`.
 
@@ -67,7 +84,7 @@ def to_before(script, before, what, processes=3):
     for _ in range(processes):
         for code, found in taken.items():
             extra = {"PYTHONPATH": before} if code == "before" else {}
-            found.append(float(_run([script, "--alone", what], extra)))
+            found.append(float(run([script, "--alone", what], extra)))
     return statistics.median(taken["now"]) / statistics.median(taken["before"])
 
 
@@ -85,7 +102,7 @@ def main(script, measure, *, alone=None, columns=tuple(COLUMNS)):
     elif args.once:
         print(json.dumps([machine(), measure(args)]))
     else:
-        found = [json.loads(_run([script, "--once", *sys.argv[1:]], COLUMNS[c])) for c in columns]
+        found = [json.loads(run([script, "--once", *sys.argv[1:]], COLUMNS[c])) for c in columns]
         where = found[0][0]
         lines = [[Line(*line) for line in column] for _, column in found]
         text = rst(where, columns, lines)
@@ -133,7 +150,7 @@ def machine():
     )
 
 
-def _run(arguments, extra):
+def run(arguments, extra):
     """What a script prints, run with more in its environment."""
     finished = subprocess.run(
         [sys.executable, *arguments], env=os.environ | extra, stdout=subprocess.PIPE, text=True, check=True

