@@ -11,7 +11,7 @@ from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 
 TERMS = [
-    "attacker", "disclosure risk", "donor pool", "donor", "heap", "insider", "ledger", "lift", "pseudo-value",
+    "attacker", "disclosure risk", "donor pool", "donor", "heap", "insider", "lift", "pseudo-value",
     "reverse mapping", "stratum", "strata", "swap probability", "swap status", "T_1", "T_b",
 ]  # fmt: skip
 USED = re.compile(rf"\b({'|'.join(TERMS)})(?:e?s)?\b")
