@@ -21,14 +21,14 @@ from tables import Line
 import condmask as cm
 
 N, TIMES, FILES = 10_000_000, 10, 100
-SCHEME = cm.ConditionalMasking(0.6, 500.0, decimals=2)
+SCHEME = cm.ConditionalMasking(0.6, 1000.0, decimals=2)
 
 
 def people(n, seed):
     random = np.random.default_rng(seed)
     return pa.table({
         "id": np.arange(n),
-        "income": random.lognormal(6.0, 0.7, n).round(2),
+        "income": random.lognormal(8.0, 0.5, n).round(2),
         "age": random.integers(18, 90, n),
         "region": pa.array(np.array(["north", "south", "east"])[random.integers(0, 3, n)]),
         "score": random.normal(size=n),
