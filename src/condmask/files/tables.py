@@ -147,23 +147,32 @@ class Writer:
         elif format_of(ending) == "Parquet":
             self._writer = pq.ParquetWriter(self._sink, schema, compression=codecs)
         else:
-            options = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
+            options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
             self._writer = pa.ipc.new_file(self._sink, schema, options=options)
-            self._empty = pa.RecordBatch.from_pylist([], schema=schema)
+        self._last = None if layout is not None else schema.empty_table()
 
     def write(self, table: Any) -> None:
         """Add rows."""
+        import pyarrow as pa
+
         if self._layout is not None:
             self._sink.write(csv_text.lines(table, self._layout))
-        else:
-            self._writer.write_table(table)
+            return
+        # dictionaries begin with those before, since a file of Arrow can add to one only
+        table = pa.concat_tables([self._last, table]).unify_dictionaries()
+        self._last = table.slice(0, 0)
+        self._writer.write_table(table)
 
     def close(self, sums: bytes) -> None:
         """End the file, with what is known only then."""
+        import pyarrow as pa
+
         if hasattr(self._writer, "add_key_value_metadata"):
             self._writer.add_key_value_metadata({SUMS: sums})
         elif self._writer is not None:
-            self._writer.write_batch(self._empty, custom_metadata={SUMS: sums})
+            columns = [column.chunk(0) for column in self._last.columns]
+            empty = pa.record_batch(columns, schema=self._last.schema)
+            self._writer.write_batch(empty, custom_metadata={SUMS: sums})
         if self._writer is not None:
             self._writer.close()
         self._sink.close()

@@ -163,10 +163,12 @@ def write_table(
         table = frames.arrow_table(frame)
     names = table.schema.names if columns is None else list(_checks.names(columns, "columns"))
     kept = {name: scheme for name, scheme in published.schemes.items() if name in names}
-    wanted = {*names, *(group for scheme in kept.values() for group in names_of(scheme.strata))}
-    for name in wanted - {*table.schema.names} | wanted - {*names}:
+    needed = [(*names_of(scheme.strata), *published.origins[name].patterns) for name, scheme in kept.items()]
+    wanted = {*names, *(name for some in needed for name in some)}
+    for name in wanted - ({*table.schema.names} & {*names}):
         raise ArgumentError(
-            f"columns must be of the release, the strata among them, got a problem with {name!r}"
+            f"columns must be of the release, and contain {name!r} if its values or gaps say who could give a "
+            "value to whom"
         )
     refuse_target(target, None, force=force)
     table = table.select(names)
