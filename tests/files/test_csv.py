@@ -55,7 +55,7 @@ def mask_bytes(folder, content, schemes=None, *, name="a.csv", **options):
         ({"delimiter": "|", "decimal": ","}, "latin-1", {"encoding": "latin-1", "decimal": ","}, "a.csv"),
         ({"delimiter": "\t"}, "utf-16", {}, "a.tsv"),
         ({"delimiter": ";", "end": "\r\n"}, "utf-16-be", {"encoding": "utf-16-be", "decimal": "."}, "a.csv"),
-        ({"delimiter": "~"}, "utf-8", {"delimiter": "~"}, "a.csv"),
+        ({"delimiter": "~", "end": "\r", "above": "SEP=~\r"}, "utf-8", {}, "a.csv"),
         ({}, "utf-8", {}, "a.csv.gz"),
     ],
 )
@@ -161,7 +161,7 @@ def test_quoted_cells_across_blocks_of_the_reader_are_whole(tmp_path, end):
         lines = (f"{k},{value:.2f},{note}" for k, (value, note) in enumerate(zip(values, notes, strict=True)))
         return end.join(["id,pay,note", *lines, ""]).encode()
 
-    assert len(content(pay)) > 3 << 20
+    assert len(content(pay)) > 2 << 20
     assert mask_bytes(tmp_path, content(pay)) == content(memory(pay))
 
 

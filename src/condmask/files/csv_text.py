@@ -2,7 +2,8 @@
 
 The first line alone is looked at; what it leaves open, `CsvFormat` says. Kept are the words for missing
 values, 007, dates, the encoding, a byte order mark, ``sep=;`` above the header, the decimal mark and line
-breaks. Let go are quotes that were not needed; text behind a closing quote is joined to it.
+breaks. Let go are quotes that were not needed, and empty lines where there are several columns; text behind
+a closing quote is joined to it.
 """
 
 import codecs
@@ -93,7 +94,7 @@ class Layout(NamedTuple):
     @property
     def end(self) -> str:
         """What ends a line."""
-        return "\r\n" if self.head.endswith("\r\n") else "\n"
+        return "\r\n" if self.head.endswith("\r\n") else self.head[-1]
 
     def __str__(self) -> str:
         words = f", missing values {', '.join(map(repr, self.na))}" if self.na else ""
@@ -141,7 +142,7 @@ def batches(path: Path, layout: Layout, names: Iterable[str] | None = None) -> A
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    read = arrow_csv.ReadOptions(encoding=layout.encoding, skip_rows=layout.head.count("\n"))
+    read = arrow_csv.ReadOptions(encoding=layout.encoding, skip_rows=1 + layout.head.lower().startswith("sep="))
     read.column_names = layout.names
     parse = arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
     parse.ignore_empty_lines = len(layout.names) > 1  # in one column an empty line is a record

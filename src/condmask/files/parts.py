@@ -241,12 +241,13 @@ def _unified(path: Path, schemas: list[Any], keys: Mapping[str, list[Any]]) -> A
     import pyarrow as pa
 
     for schema in schemas:
-        differing = {*schema.names} ^ {*schemas[0].names}
         twice = {name for name in schema.names if schema.names.count(name) > 1 or name in keys}
-        if differing or twice:
+        if twice:
+            raise ArgumentError(f"{path} must have one column of each name, got several {_checks.listed(twice)}")
+        differing = {*schema.names} ^ {*schemas[0].names}
+        if differing:
             raise ArgumentError(
-                f"{path} must have the same columns in all files, each once and not as a folder as well, got "
-                f"{_checks.listed(sorted(differing | twice))} otherwise"
+                f"{path} must have files of the same columns, which differ in {_checks.listed(differing)}"
             )
     try:
         unified = pa.unify_schemas(schemas, promote_options="default")
