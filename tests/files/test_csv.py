@@ -207,7 +207,6 @@ def test_numbers_in_the_wrong_place_name_the_row_of_the_whole_file(tmp_path):
         (b"id,pay\n1,2\n", {"delimiter": "7"}, "delimiter must be one character other than a letter"),
         (b"id,pay\n1,2\n", {"decimal": "x"}, "decimal must be one of"),
         (b"id,pay\n1,2\n", {"encoding": "klingon"}, "encoding must be the name of an encoding of text"),
-        (b"id,pay\n1,2\n", {"na": ["-9"]}, "na must contain words, got '-9'; a number that stands for"),
     ],
 )
 def test_files_and_formats_that_are_none_are_refused(tmp_path, content, options, message):

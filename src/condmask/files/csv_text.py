@@ -142,7 +142,9 @@ def batches(path: Path, layout: Layout, names: Iterable[str] | None = None) -> A
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    read = arrow_csv.ReadOptions(encoding=layout.encoding, skip_rows=1 + layout.head.lower().startswith("sep="))
+    read = arrow_csv.ReadOptions(
+        encoding=layout.encoding, skip_rows=1 + layout.head.lower().startswith("sep=")
+    )
     read.column_names = layout.names
     parse = arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
     parse.ignore_empty_lines = len(layout.names) > 1  # in one column an empty line is a record

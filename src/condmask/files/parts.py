@@ -243,11 +243,13 @@ def _unified(path: Path, schemas: list[Any], keys: Mapping[str, list[Any]]) -> A
     for schema in schemas:
         twice = {name for name in schema.names if schema.names.count(name) > 1 or name in keys}
         if twice:
-            raise ArgumentError(f"{path} must have one column of each name, got several {_checks.listed(twice)}")
+            raise ArgumentError(
+                f"{path} must have one column of each name, got several {_checks.listed(sorted(twice))}"
+            )
         differing = {*schema.names} ^ {*schemas[0].names}
         if differing:
             raise ArgumentError(
-                f"{path} must have files of the same columns, which differ in {_checks.listed(differing)}"
+                f"{path} must have files of the same columns, which differ in {_checks.listed(sorted(differing))}"
             )
     try:
         unified = pa.unify_schemas(schemas, promote_options="default")

@@ -149,7 +149,7 @@ class Writer:
         else:
             options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
             self._writer = pa.ipc.new_file(self._sink, schema, options=options)
-        self._last = None if layout is not None else schema.empty_table()
+        self._last: Any = None if layout is not None else schema.empty_table()
 
     def write(self, table: Any) -> None:
         """Add rows."""

@@ -114,7 +114,7 @@ class _Files:
     def write(self, number: int, table: Any, masked: Mapping[str, Any]) -> None:
         """Add rows to a file."""
         if self._schema is None:
-            types = {name: column.type for name, column in masked.items()}
+            types = {name: self._type(name, column.type) for name, column in masked.items()}
             self._schema = about.released_schema(self._shape.schema, types, self._published, self._shape.keep)
         self._begin(number)
         layout = self._shape.layouts[number]
@@ -127,6 +127,14 @@ class _Files:
                 for name in self._schema.names
             ]
             self._writers[-1].write(_table(columns, self._schema))
+
+    def _type(self, name: str, dtype: Any) -> Any:
+        """The type of a masked column: whole numbers stay such in spite of gaps."""
+        import pyarrow as pa
+
+        scheme, before = self._published.schemes[name], self._shape.schema.field(name).type
+        whole = scheme.reverse_mapping or (scheme.grid is not None and scheme.grid.whole)
+        return pa.int64() if whole and pa.types.is_integer(before) else dtype
 
     def end(self, told: Published) -> None:
         """End all files, those without rows, too."""
@@ -163,12 +171,13 @@ def write_table(
         table = frames.arrow_table(frame)
     names = table.schema.names if columns is None else list(_checks.names(columns, "columns"))
     kept = {name: scheme for name, scheme in published.schemes.items() if name in names}
+    for name in names:
+        if name not in table.schema.names:
+            raise ArgumentError(f"columns must be of the release, got {name!r}")
     needed = [(*names_of(scheme.strata), *published.origins[name].patterns) for name, scheme in kept.items()]
-    wanted = {*names, *(name for some in needed for name in some)}
-    for name in wanted - ({*table.schema.names} & {*names}):
+    for name in {name for some in needed for name in some} - {*names}:
         raise ArgumentError(
-            f"columns must be of the release, and contain {name!r} if its values or gaps say who could give a "
-            "value to whom"
+            f"columns must contain {name!r}, whose values or gaps say who could give a value to whom"
         )
     refuse_target(target, None, force=force)
     table = table.select(names)
