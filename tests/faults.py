@@ -39,7 +39,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "planning": (["planning"], ["tests/planning"]),
     "samples": (["samples"], ["tests/samples", "tests/estimates"]),
     "schemes": (
-        ["schemes", "draws.py", "law.py", "donor_pools.py"],
+        ["schemes", "draws.py", "law.py", "strata.py"],
         ["tests/schemes", "tests/test_draws.py", "tests/test_law.py", "tests/test_donor_pools.py"],
     ),
     "studies": (["studies"], ["tests/studies"]),

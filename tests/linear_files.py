@@ -47,7 +47,7 @@ class File:
         self.scheme = cm.ConditionalMasking(P, 0.7, donors=donors, strata=None if pools == 1 else "region")
         self.strata = np.repeat(np.arange(pools), self.n // pools)
         x = rng.gamma(4.0, 0.5, self.n) + 0.5 * self.strata
-        units = self.scheme.canonical(x, "x", "float64", np.empty(self.n))
+        units = self.scheme.canonical(x, "x", "float64")
         self.law = self.scheme.law
         self.x = self.law.from_units(units)
         self.group = rng.random(self.n) < 0.3 + 0.2 * self.strata  # no union of strata

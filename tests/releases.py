@@ -5,11 +5,10 @@ import numpy as np
 import reference
 
 from condmask._blocks import blocks
-from condmask.donor_pools import pools_of
 from condmask.draws import coins
 from condmask.estimates.origin import Origin
 from condmask.scheme import release_key
-from condmask.strata import labels_of
+from condmask.strata import labels_of, pools_of
 
 NOISES = ("normal", "laplace")
 DONORS = ("sample", "permutation")

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask import _blocks, donor_pools, frames, strata
+from condmask import _blocks, frames, strata
 from condmask._blocks import ordered_map
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.engines.counting import by_value
+from condmask.missing_codes import suspicion
 from condmask.planning import predicted_moments, predicted_relations
 from condmask.samples import moments
-from condmask.suspected_codes import suspicion
 
 
 def test_threads_hand_results_over_in_order_and_stay_a_few_tasks_ahead():
@@ -64,7 +64,7 @@ LABELS = [
 def of_columns():
     """What is worked out of columns without drawing anything."""
     scheme = cm.ConditionalMasking(0.6, 5.0, strata=("a", "b"), small_strata="merge")
-    pools, together = donor_pools.pools_of(scheme, {"x": X, "y": Y}, LABELS, "omit")
+    pools, together = strata.pools_of(scheme, {"x": X, "y": Y}, LABELS, "omit")
     yield from (*pools, pools.leaders(), together)
     yield strata.crossed([column.code for column in LABELS], N)
     yield strata.crossed([np.arange(N), np.arange(N)[::-1] // 2], N)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask._grid import Grid
 from condmask.deconvolution import table, weight
 from condmask.deconvolution.weight import Masking
 from condmask.disclosure import (
@@ -23,6 +22,7 @@ from condmask.disclosure import (
     verbatim,
 )
 from condmask.disclosure.audit import posterior
+from condmask.grid import Grid
 from condmask.inference import inequality
 from condmask.kernels import learned_density as kernels
 

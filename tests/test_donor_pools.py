@@ -15,7 +15,6 @@ from releases import ALARM, DONORS, assert_same_bits, generic, masked, reference
 from scipy.stats import chisquare
 
 import condmask as cm
-from condmask import donor_pools
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -107,8 +106,8 @@ def test_strata_are_the_same_under_any_label(label):
 
 
 def test_a_stratum_has_ten_records():
-    stratum = donor_pools.Stratum(("a",), None, 0)
+    x, scheme = generic(50), cm.ConditionalMasking(0.6, 500.0, strata="region")
 
-    donor_pools.refuse_small(np.array([0, 10, 40]), lambda _: stratum, merge=False)
+    scheme.mask(x, strata=np.repeat(["a", "b"], [10, 40]))
     with pytest.raises(ValueError, match="strata must have at least 10 records each, got 9 in stratum 'a'"):
-        donor_pools.refuse_small(np.array([10, 9, 40]), lambda _: stratum, merge=False)
+        scheme.mask(x, strata=np.repeat(["a", "b"], [9, 41]))

@@ -20,7 +20,7 @@ from scipy.stats import binomtest, chisquare, kstest, laplace, norm, pearsonr
 import condmask as cm
 from condmask._blocks import BLOCK
 from condmask._randomness import Key
-from condmask.draws import MaskedBlocks
+from condmask.draws import mask_columns
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -235,7 +235,7 @@ def test_a_lone_swapped_row_takes_another_value():
     seen = 0
     for seed in range(400):
         key = Key(seed.to_bytes(16))
-        z, by_eq_1 = (MaskedBlocks([x], [law], key, cycle=cycle).masked(1)[0] for cycle in (True, False))
+        z, by_eq_1 = (mask_columns([x], [law], key, cycle=cycle)[0] for cycle in (True, False))
         swapped, taken = split(x, z)
         assert (taken != swapped).all()
         if swapped.size == 1:
@@ -280,7 +280,7 @@ def test_columns_share_coins_and_donors_but_no_noise(cycle):
     law = cm.ConditionalMasking(0.5, 3.0, step=0.0).law
     x = 1_000.0 * np.arange(800.0)
 
-    one, other = MaskedBlocks([x, x], [law, law], Key(bytes(range(16))), cycle=cycle).masked(1)
+    one, other = mask_columns([x, x], [law, law], Key(bytes(range(16))), cycle=cycle)
 
     swapped = one == np.rint(one)
     assert np.array_equal(swapped, other == np.rint(other))

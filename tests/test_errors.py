@@ -19,7 +19,7 @@ from releases import in_group
 import condmask as cm
 from condmask import errors
 from condmask._randomness import Key
-from condmask.grids import shown_digits
+from condmask.grid import shown_digits
 from condmask.inference.intervals import UndefinedError
 
 pytestmark = pytest.mark.usefixtures("unaudited")

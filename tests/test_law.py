@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import laplace, norm
 
-from condmask._grid import grid_of
+from condmask.grid import grid_of
 from condmask.law import Law
 
 

@@ -29,7 +29,6 @@ from scipy.stats import binomtest
 
 import condmask as cm
 from condmask._randomness import COIN, DONOR, NOISE, Key, words, working_key
-from condmask.draws import MaskedBlocks
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -144,11 +143,9 @@ def holders():
         return map(function, blocks)
 
     scheme.mask(GENERIC, rng=key, workers=pool)
-    release = MaskedBlocks([GENERIC], [scheme.law], key)
     (task,) = tasks
-    yield from (key, key.transport(), key.derive(b"a"), release, release.block, task, task.__self__)
+    yield from (key, key.transport(), key.derive(b"a"), task)
     yield functools.partial(task, 0)
-    yield release.blocks(1)
 
 
 def everything_a_key_prints():

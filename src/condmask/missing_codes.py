@@ -1,47 +1,59 @@
 """Missing codes: numbers that stand for "no value" (-8: refused to say), declared with the scheme.
 
 Codes are not values: they are replaced by NaN before anything is done with a column, and the release has them
-in their places again, or nulls. A publisher whose data hold an undeclared value that looks like a code is
-asked.
+in their places again, or nulls.
+
+A publisher whose data hold an undeclared value that looks like a code is asked: 999 beyond incomes, -8 below
+ages. A number is suspected that surveys use for codes, stands at an end of the column, and does not belong
+there:
+
+* at the low end a negative whole number from -9 on, or of one digit again and again (-99, -888); at the high
+  end 7, 8, 9, a number of one such digit (66, 77, 999, 99.9), or 9s and a last 6, 7 or 8 (97, 998); or the
+  largest or least number of 16 or 32 bits. Up to `MOST` such numbers may follow on one another;
+* one of them is in `FEWEST` records, and in one of 10,000;
+* they lie off the rest by a gap: more than `TIMES` the second largest gap between the other values from that
+  end to the median, and, unless they are the only negative numbers, at least a `PART` of the way from there
+  to the median;
+* or they are the only negative numbers, the others are three or more, and either none of these is 0, or fewer
+  records are as near to 0 above it, and the upper decile is ten times as far.
+
+So no zeros, no values that end a law without a gap (top codes, 99 of 100 marks, ages up to 99), no 5 of a
+scale from 1 to 5. Only columns that end in such a number are looked at closely: their ends in all rows, the
+rest in `ROWS`.
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks
-from condmask._blocks import blocks
+from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError
 from condmask.law import Law
-from condmask.suspected_codes import Suspicion, suspicion
 
 Declared = tuple[float | None, ...] | None  # None among codes, or alone: there are no others
 TOLERATED = 1e-6  # masked values, expected, that are taken for a code
 FAR = 40.0  # sigma: beyond, noise of either law is less likely than 1e-24
 INSTEAD = 'missing_as="null" (--missing-as null) releases nulls in their place'
+FEWEST, SHARE = 3, 1e-4  # records of a code
+MOST = 6  # codes at one end
+TIMES, PART = 2.0, 0.2
+WIDER = 10.0  # times as far as the lowest code, what else is negative by accident
+ROWS = 1 << 15
+BITS = (-32768.0, -2147483648.0, 32767.0, 65535.0, 2147483647.0)
+LARGEST = 1e12
 
 
-class Coded(Protocol):
-    """What the functions here need from a scheme."""
-
-    @property
-    def codes(self) -> tuple[float, ...]: ...
-    @property
-    def missing_as(self) -> str: ...
-
-
-def released_codes(scheme: Coded) -> tuple[float, ...]:
+def released_codes(scheme: Any) -> tuple[float, ...]:
     """The codes that stand in a release; where nulls do, a masked value may be any number."""
-    return scheme.codes if scheme.missing_as == "code" else ()
+    codes: tuple[float, ...] = scheme.codes
+    return codes if scheme.missing_as == "code" else ()
 
 
 def is_code(x: np.ndarray, codes: tuple[float, ...], kind: str) -> np.ndarray:
     """Where values are codes; float32 holds the nearest number to -99.9."""
-    codes_at = np.zeros(x.shape, dtype=bool)
-    for code in codes:
-        codes_at |= x == held(code, kind)
-    return codes_at
+    return np.isin(x, [held(code, kind) for code in codes])
 
 
 def held(code: float, kind: str) -> float:
@@ -50,29 +62,17 @@ def held(code: float, kind: str) -> float:
         return float(np.float32(code)) if kind == "float32" else code
 
 
-def without_codes(
-    x: np.ndarray, codes: tuple[float, ...], kind: str, *, in_place: bool = False
-) -> np.ndarray:
-    """The column with NaN for its codes, block by block."""
+def without_codes(x: np.ndarray, codes: tuple[float, ...], kind: str) -> np.ndarray:
+    """The column with NaN for its codes."""
     if not codes:
         return x
-    out = x if in_place else np.empty(x.shape, x.dtype)
-    if not in_place:
-        out[:] = x
-    flat = out.reshape(-1)
-    for start, stop in blocks(flat.size):
-        part = flat[start:stop]
-        part[is_code(part, codes, kind)] = np.nan
+    out = x.copy()
+    out[is_code(x, codes, kind)] = np.nan
     return out
 
 
 def drop_codes(
-    schemes: Mapping[str, Any],
-    columns: dict[str, np.ndarray],
-    kinds: Mapping[str, str],
-    policy: str,
-    *,
-    in_place: bool = False,
+    schemes: Mapping[str, Any], columns: dict[str, np.ndarray], kinds: Mapping[str, str], policy: str
 ) -> tuple[dict[str, np.ndarray], str]:
     """Columns with NaN for their codes, and the policy for gaps from here on: codes declare theirs.
 
@@ -82,33 +82,25 @@ def drop_codes(
     if declared:
         for name, x in columns.items():
             _checks.has_gaps(x, name, policy)
-        columns = {
-            name: without_codes(x, schemes[name].codes, kinds[name], in_place=in_place)
-            for name, x in columns.items()
-        }
+        columns = {name: without_codes(x, schemes[name].codes, kinds[name]) for name, x in columns.items()}
     for name, x in columns.items():
         refuse_undeclared(schemes[name].missing, x, name, kinds[name])
     return columns, "omit" if declared else policy
 
 
 def refuse_undeclared(missing: Declared, x: np.ndarray, name: str, kind: str) -> None:
-    """Refuse a column, without its codes, in which a value looks like a code, unless declared complete."""
+    """Ask about a column, without its codes, in which a value looks like a code, unless declared complete."""
     if missing is None or None in missing:
         return
     suspected = suspicion(x, kind)
-    if suspected is not None:
-        raise ArgumentError(_question(suspected, missing, name))
-
-
-def _question(suspected: Suspicion, missing: tuple[float | None, ...], name: str) -> str:
-    """The question, with both answers."""
+    if suspected is None:
+        return
     codes = sorted(suspected.codes, key=abs)
-    yes, no = (*missing, *codes), (*missing, None)
     listed, stand = " and ".join(map(_shown, codes)), "stands" if len(codes) == 1 else "stand"
-    return (
+    raise ArgumentError(
         f"missing must say whether {listed} in {name} ({suspected.records} records, "
-        f"far from all other values) {stand} for a missing value; pass {_answer(yes)} if so, "
-        f"{_answer(no)} if not"
+        f"far from all other values) {stand} for a missing value; pass {_answer((*missing, *codes))} if so, "
+        f"{_answer((*missing, None))} if not"
     )
 
 
@@ -121,15 +113,98 @@ def _answer(missing: tuple[float | None, ...]) -> str:
 def options(missing: Declared) -> list[str]:
     """A declaration as options of a command."""
     declared = (None,) if missing is None else missing
-    return [
-        word
-        for code in declared
-        for word in (["--no-missing"] if code is None else ["--missing", _shown(code)])
-    ]
+    words = [["--no-missing"] if code is None else ["--missing", _shown(code)] for code in declared]
+    return [word for option in words for word in option]
 
 
 def _shown(code: float | None) -> str:
     return "None" if code is None else f"{code:.15g}"
+
+
+class Suspicion(NamedTuple):
+    """Values that look like codes, the outermost first, and in how many records they are."""
+
+    codes: tuple[float, ...]
+    records: int
+
+
+def suspicion(x: np.ndarray, kind: str) -> Suspicion | None:
+    """Values that look like codes at one end of a column; missing values and declared codes are NaN."""
+    for sign, extreme in ((1.0, np.fmin), (-1.0, np.fmax)):
+        first = float(extreme.reduce(x, initial=sign * np.inf))
+        if not _may_be_code(first, sign, kind):
+            continue
+        rows = evenly_spaced(x.size, ROWS)
+        values, counts = np.unique(sign * x[rows], return_counts=True)
+        counts = counts[~np.isnan(values)] * (x.size / rows.size)
+        values = values[~np.isnan(values)]
+        ends, records = _ends(sign * x, sign, values, kind)
+        others = values > ends[-1]
+        values, counts = np.append(ends, values[others]), np.append(records, counts[others])
+        for k in range(ends.size - 1, 0, -1):
+            if _stand_apart(values, counts, k, lowest=sign > 0.0):
+                codes = tuple(_as_written(sign * value, kind) for value in values[:k].tolist())
+                return Suspicion(codes, int(counts[:k].sum()))
+    return None
+
+
+def looks_like_code(value: float, kind: str) -> bool:
+    """Whether surveys use a number for what is missing: below other values if it is negative, else above."""
+    if value in BITS:
+        return True
+    size = abs(value)
+    if not 0.0 < size < LARGEST:
+        return False
+    if value < 0.0 and size < 10.0:
+        return size.is_integer()
+    whole, _, places = np.format_float_positional(_as_written(size, kind), trim="-").partition(".")
+    if places:
+        return size > 9.0 and set(whole + places) == {"9"}
+    if len(set(whole)) == 1:
+        return value < 0.0 or whole[0] in ("789" if size < 10.0 else "6789")
+    return set(whole[:-1]) == {"9"} and whole[-1] in "678"
+
+
+def _as_written(value: float, kind: str) -> float:
+    """A number with as few digits as identify it: 99.9, which float32 holds as 99.900002."""
+    return float(str(np.float32(value))) if kind == "float32" else value
+
+
+def _may_be_code(value: float, sign: float, kind: str) -> bool:
+    """Whether a number may be a code at this end: a negative one at the low end, else a positive one."""
+    return sign * value < 0.0 and looks_like_code(value, kind)
+
+
+def _ends(x: np.ndarray, sign: float, some: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """The first values of x that may be codes and the next one, and in how many records each is.
+
+    All of them are within the first ones of some rows, ascending.
+    """
+    most = some[: MOST + 1][-1] if some.size else np.inf
+    values, counts = np.unique(x[x <= most], return_counts=True)
+    ends = 0
+    while ends < min(MOST, values.size - 1) and _may_be_code(sign * values[ends], sign, kind):
+        ends += 1
+    return values[: ends + 1], counts[: ends + 1]
+
+
+def _stand_apart(values: np.ndarray, records: np.ndarray, k: int, *, lowest: bool) -> bool:
+    """Whether the first k of ascending values are codes, for all that the others tell."""
+    ends, values, coded, records = values[:k], values[k:], records[:k], records[k:]
+    below = np.cumsum(records)
+    if coded.max() < max(FEWEST, SHARE * below[-1]) or values.size < 2:
+        return False
+    middle = values[np.searchsorted(below, 0.5 * below[-1])]
+    gaps = np.sort(np.diff(values[values <= middle] if values[0] < middle else values[:2]))
+    gap, usual = values[0] - ends[-1], gaps[-2] if gaps.size > 2 else gaps[-1]
+    alone = lowest and values[0] >= 0.0
+    if gap > TIMES * usual and (alone or gap >= PART * (middle - values[0])):
+        return True
+    if not alone or values.size < 3:
+        return False
+    near = records[(values > 0.0) & (values <= -ends[0])].sum()
+    decile = values[np.searchsorted(below, 0.9 * below[-1])]
+    return bool(values[0] > 0.0 or (coded.sum() > near and decile >= -WIDER * ends[0]))
 
 
 def refuse_reachable(
@@ -138,68 +213,38 @@ def refuse_reachable(
     """Refuse codes on which masked values would land; the columns are in whole steps of their grids."""
     for name, scheme in schemes.items():
         for code in released_codes(scheme):
-            refuse_hits(expected_hits(scheme, code, columns[name], kinds[name]), code, name)
-
-
-def refuse_hits(count: float, code: float, name: str) -> None:
-    """Refuse a code on which so many masked values are expected to land."""
-    if count > TOLERATED:
-        raise ArgumentError(
-            f"missing must be out of reach of masked values, got {code:g}, on which {count:.2g} of "
-            f"{name} are expected to land; {INSTEAD}"
-        )
+            count = expected_hits(scheme, code, columns[name], kinds[name])
+            if count > TOLERATED:
+                raise ArgumentError(
+                    f"missing must be out of reach of masked values, got {code:g}, on which {count:.2g} of "
+                    f"{name} are expected to land; {INSTEAD}"
+                )
 
 
 def expected_hits(scheme: Any, code: float, units: np.ndarray, kind: str) -> float:
     """How many masked values are expected to come out as the code."""
-    law: Law = scheme.law
-    steps = landing(scheme, code, kind)
-    if steps is None:
+    law, code = scheme.law, held(code, kind)
+    if scheme.grid is None or not np.isfinite(code):
         return 0.0
-    low, high = steps
-    total = 0.0
-    for start, stop in blocks(units.size):
-        at = units[start:stop]
-        at = at[np.abs(at - 0.5 * (low + high)) * law.step < FAR * law.sigma + (high - low) * law.step]
-        swapped = np.count_nonzero((at >= low) & (at <= high))
-        kept = between(law, (low - at - 0.5) * law.step, (high - at + 0.5) * law.step)
-        total += law.p * swapped + (1.0 - law.p) * float(kept.sum())
-    return total
-
-
-def landing(scheme: Any, code: float, kind: str) -> np.ndarray | None:
-    """The first and the last point of the grid, in whole steps, that is published as the code; None where
-    none is."""
-    grid = scheme.grid
-    if grid is None:
-        return None
-    size, most = held(code, kind), 2.0**53
-
-    def published(k: float) -> float:
-        with np.errstate(over="ignore"):
-            return float(scheme.publish(grid.values(np.array([k])), kind)[0])
-
-    def first(reached: Any) -> float:
-        """The first k for which something holds that then holds for all larger ones."""
-        low, high = -most, most
-        while high - low > 1.0:
-            middle = np.floor(0.5 * (low + high))
-            low, high = (low, middle) if reached(middle) else (middle, high)
-        return float(high)
-
-    low, high = first(lambda k: published(k) >= size), first(lambda k: published(k) > size) - 1.0
-    return np.array([low, high]) if low <= high else None
+    rounding = 0.5 * float(np.spacing(np.float32(abs(code)))) if kind == "float32" else 0.0
+    (low,), (high,) = law.grid.above(np.array([code - rounding])), law.grid.below(np.array([code + rounding]))
+    if low > high:  # it lies between two points of the grid
+        return 0.0
+    near = np.abs(units - 0.5 * (low + high)) * law.step < FAR * law.sigma + (high - low) * law.step
+    at = units[near]
+    swapped = np.count_nonzero((at >= low) & (at <= high))
+    kept = between(law, (low - at - 0.5) * law.step, (high - at + 0.5) * law.step)
+    return float(law.p * swapped + (1.0 - law.p) * kept.sum())
 
 
 def between(law: Law, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """P(low < Y < high) of the noise before it is rounded, in the tails too."""
     from scipy.special import ndtr  # takes .1 s to import
 
+    below = ndtr if law.noise == "normal" else _laplace
     above = low > 0.0  # the same on the other side, where chances are small numbers and not 1 minus such
     low, high = np.where(above, -high, low) / law.sigma, np.where(above, -low, high) / law.sigma
-    if law.noise == "normal":
-        return np.asarray(ndtr(high) - ndtr(low))
-    return np.asarray(_laplace(high) - _laplace(low))
+    return np.asarray(below(high) - below(low))
 
 
 def _laplace(u: np.ndarray) -> np.ndarray:
@@ -209,10 +254,7 @@ def _laplace(u: np.ndarray) -> np.ndarray:
 
 def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: str) -> np.ndarray:
     """Masked values as they are published, with the codes of the original in their places."""
-    codes = released_codes(scheme)
-    if not codes:
-        return finite_release(scheme, z, kind, name)
-    where = is_code(x, codes, kind)
+    where = is_code(x, released_codes(scheme), kind)
     published = finite_release(scheme, np.where(where, x, z), kind, name)
     not_hit(scheme, published[~where], kind, name)
     return published
@@ -228,7 +270,7 @@ def finite_release(scheme: Any, z: np.ndarray, kind: str, name: str) -> np.ndarr
 
 def check_finite(published: np.ndarray, name: str) -> None:
     """Refuse infinite values: one would show that its record was masked."""
-    if any(np.isinf(published[start:stop]).any() for start, stop in blocks(published.size)):
+    if np.isinf(published).any():
         raise ArgumentError(f"{name} must stay finite when it is masked: its noise is too large")
 
 

@@ -15,15 +15,14 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers, blocks
-from condmask._grid import Grid
 from condmask._randomness import WHOLE, Key, check_rng, working_key
 from condmask.audit_input import AuditInput
 from condmask.closed_form_risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
-from condmask.donor_pools import Pools
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.grid import Grid
 from condmask.law import Law
 from condmask.missing_codes import Declared, check_finite, without_codes
-from condmask.strata import Names
+from condmask.strata import Names, Pools
 
 MASK = b"mask"  # what the key of a release is for
 _REGISTER: dict[str, type["Scheme"]] = {}
@@ -104,27 +103,9 @@ class Scheme:
     def agree(cls, schemes: dict[str, Self]) -> None:
         """Refuse schemes whose columns cannot be masked in one call; here all can."""
 
-    def canonical(self, x: np.ndarray, name: str, kind: str, out: np.ndarray | None = None) -> np.ndarray:
-        """The data as they are masked, into `out` if given: here as they are, zero without a sign."""
-        canonical: np.ndarray = np.add(x, 0.0, out=out)
-        return canonical
-
-    @classmethod
-    def masked_blocks(
-        cls,
-        schemes: dict[str, Self],
-        columns: dict[str, np.ndarray],
-        key: Key,
-        pools: Pools | None,
-        workers: Workers,
-    ) -> Iterator[list[np.ndarray]]:
-        """The masked values of a file's columns, block by block: here each column on its own."""
-        masked = []
-        for k, (name, scheme) in enumerate(schemes.items()):
-            _checks.complete(columns[name], name)
-            masked.append(scheme.mask_rows(columns[name][None], key.stream(0, WHOLE, k), ())[0])
-        for start, stop in blocks(masked[0].size):
-            yield [z[start:stop] for z in masked]
+    def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
+        """The data as they are masked: here a copy of them, zero without a sign."""
+        return np.asarray(x + 0.0)
 
     @classmethod
     def masked_columns(
@@ -135,9 +116,26 @@ class Scheme:
         pools: Pools | None,
         workers: Workers,
     ) -> list[np.ndarray]:
-        """The masked values of columns in memory, whole."""
-        parts = zip(*cls.masked_blocks(schemes, columns, key, pools, workers), strict=True)
-        return [np.concatenate(part) for part in parts]
+        """The masked values of columns: here each column on its own."""
+        masked = []
+        for k, (name, scheme) in enumerate(schemes.items()):
+            _checks.complete(columns[name], name)
+            masked.append(scheme.mask_rows(columns[name][None], key.stream(0, WHOLE, k), ())[0])
+        return masked
+
+    @classmethod
+    def masked_blocks(
+        cls,
+        schemes: dict[str, Self],
+        columns: dict[str, np.ndarray],
+        key: Key,
+        pools: Pools | None,
+        workers: Workers,
+    ) -> Iterator[list[np.ndarray]]:
+        """The masked values of a file's columns, block by block."""
+        masked = cls.masked_columns(schemes, columns, key, pools, workers)
+        for start, stop in blocks(masked[0].size):
+            yield [z[start:stop] for z in masked]
 
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""

@@ -1,27 +1,47 @@
-"""Strata: the groups of records among which donors are drawn, by the columns that a scheme names.
+"""Strata and donor pools: the groups of records among which a swapped record finds its donor.
 
-Several columns are crossed. Small strata are refused or, where the scheme says so, pooled: *of the records
-with one pattern of missing values, all strata of fewer than 10 become one; if that has fewer than 10 still,
-the strata of the next size join it, all of that size.* The rule uses only sizes. So anyone who has the
-columns, and knows which values are missing, finds the same pools, whatever the labels and the order of the
-records. Patterns themselves are never pooled (docs/theory.rst, "Patterns").
+Strata are the groups by the columns that a scheme names; several columns are crossed. A donor has the same
+gaps as the record, so where columns masked together miss different values, their patterns part the strata
+again. A record without any value is in no pool. Within a pool the donors are counted in file order.
+
+Small strata are refused or, where the scheme says so, pooled: *of the records with one pattern of missing
+values, all strata of fewer than 10 become one; if that has fewer than 10 still, the strata of the next size
+join it, all of that size.* The rule uses only sizes. So anyone who has the columns, and knows which values
+are missing, finds the same pools, whatever the labels and the order of the records. Patterns themselves are
+never pooled (docs/theory.rst, "Patterns").
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import blocks
 from condmask.errors import ArgumentError
 from condmask.frames import Labels
-from condmask.kernels import counting_sort, range_partition
+from condmask.kernels import counting_sort
 
 SMALLEST = 10  # records of a stratum
 SMALL_TABLE = 1 << 16  # pairs of labels
 
 Names = str | tuple[str, ...] | None  # of the columns, as a scheme has them
+
+
+class Pools(NamedTuple):
+    """Row r is of pool[r]; the rows of pool s are order[first[s] : first[s] + size[s]], in ascending order.
+
+    pool[r] is -1 for a record that can neither give nor take a value.
+    """
+
+    pool: np.ndarray
+    first: np.ndarray
+    size: np.ndarray
+    order: np.ndarray
+
+    def leaders(self) -> np.ndarray:
+        """The first row of each record's pool, whatever the pools are called; -1 for a record in none."""
+        first = self.order[np.minimum(self.first, self.order.size - 1)].astype(np.int64)
+        return np.asarray(np.append(first, -1)[self.pool])
 
 
 def names_of(strata: Names) -> tuple[str, ...]:
@@ -60,11 +80,10 @@ def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[La
             "strata must be left out where the scheme names none, got values; "
             "ConditionalMasking(..., strata=name) names their column"
         )
-    labels = []
-    for column in frames.label_columns(values, names, "strata"):
+    columns = frames.label_columns(values, names, "strata")
+    for column in columns:
         _checks.same_length(column, "strata", n, of)
-        labels.append(Labels(*frames.codes(column, "strata")))
-    return labels
+    return [Labels(*frames.codes(column, "strata")) for column in columns]
 
 
 def index_type(n: int) -> type[np.signedinteger]:
@@ -73,46 +92,18 @@ def index_type(n: int) -> type[np.signedinteger]:
 
 
 def crossed(parts: Sequence[np.ndarray], n: int) -> np.ndarray:
-    """One number for the records that agree in all parts, from 0 on."""
-    if not parts:
-        return np.zeros(n, dtype=np.int64)
-    numbers = [part if part.dtype.kind == "i" else part.view(np.int8) for part in parts]
-    code = numbers[0]
-    for part in numbers[1:]:
-        code = _crossed(code, part, n)
-    return code
-
-
-def _crossed(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
-    """One number for the records that agree in both, in the order of the pairs."""
-    times = int(b.max()) + 1
-    size = (int(a.max()) + 1) * times  # both count from 0 to less than n, so that it fits
-    parts = [slice(start, stop) for start, stop in blocks(n)]
-    code = np.empty(n, index_type(n))
-    if size > max(SMALL_TABLE, n):
-        pairs = np.empty(n, np.int64)
-        for part in parts:
-            pairs[part] = a[part].astype(np.int64) * times + b[part]
-        distinct = _distinct(pairs)
-        for part in parts:
-            code[part] = np.searchsorted(distinct, a[part].astype(np.int64) * times + b[part])
-        return code
-    number = np.empty(size, code.dtype)
-    number[:] = 0
+    """One number for the records that agree in all parts, which count from 0 on, in the order of these."""
+    code = np.zeros(n, dtype=np.int64)
     for part in parts:
-        number[a[part].astype(np.int64) * times + b[part]] = 1
-    np.cumsum(number, out=number)
-    for part in parts:
-        code[part] = number[a[part].astype(np.int64) * times + b[part]] - 1
+        times = int(part.max()) + 1
+        pairs = code * times + part
+        if int(pairs.max()) < max(SMALL_TABLE, n):
+            there = np.zeros(int(pairs.max()) + 1, dtype=np.int64)
+            there[pairs] = 1
+            code = (np.cumsum(there) - 1)[pairs]
+        else:
+            code = np.unique(pairs, return_inverse=True)[1]
     return code
-
-
-def _distinct(numbers: np.ndarray) -> np.ndarray:
-    """The distinct ones of some numbers, ascending; these are put in order."""
-    numbers.sort()
-    first = np.ones(numbers.size, dtype=bool)
-    np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
-    return numbers[first]
 
 
 def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) -> np.ndarray:
@@ -127,38 +118,25 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
     present : ndarray of bool
         The records that are in a pool.
     """
-    size = np.zeros(int(code.max()) + 1, dtype=np.int64)
+    size = np.bincount(code[present], minlength=int(code.max()) + 1)
     of = np.zeros(size.size, dtype=np.int64)
-    for start, stop in blocks(code.size):
-        part = code[start:stop]
-        counting_sort.count(part[present[start:stop]], size)
-        if pattern is not None:
-            of[part] = pattern[start:stop]
-    pool = pooled(size, of)
-    together = np.empty(code.size, index_type(code.size))
-    for start, stop in blocks(code.size):
-        together[start:stop] = pool[code[start:stop]]
-    return together
-
-
-def pooled(size: np.ndarray, pattern: np.ndarray) -> np.ndarray:
-    """The pool of each stratum where small ones are pooled, from their sizes and patterns."""
-    pool = np.arange(size.size)
-    strata = np.flatnonzero(size)
-    strata = strata[np.argsort(pattern[strata], kind="stable")]
-    for alike in np.split(strata, np.flatnonzero(np.diff(pattern[strata])) + 1):
+    if pattern is not None:
+        of[code] = pattern
+    pool, strata = np.arange(size.size), np.flatnonzero(size)
+    strata = strata[np.argsort(of[strata], kind="stable")]
+    for alike in np.split(strata, np.flatnonzero(np.diff(of[strata])) + 1):
         small = size[alike] < SMALLEST
         if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:
             small |= size[alike] == size[alike[~small]].min()
         pool[alike[small]] = alike[small][:1]
-    return pool
+    return np.asarray(pool[code])
 
 
 def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows by stratum, in each in their order, and how many each has; codes below 0 are none."""
     size = np.zeros(int(code.max(initial=-1)) + 1, dtype=np.int64)
     counting_sort.count(code, size)
-    order = np.empty(int(size.sum()), index_type(code.size))
+    order = np.empty(int(size.sum()), dtype=index_type(code.size))
     counting_sort.sort(code, np.cumsum(size) - size, order)
     return order, size
 
@@ -175,18 +153,96 @@ def values_by_pool(x: np.ndarray, pool: np.ndarray | None) -> Iterator[tuple[Any
     if pool is None and not np.isnan(x.min()):
         yield slice(None), x
         return
-    code = np.empty(x.size, index_type(x.size))
-    for start, stop in blocks(x.size):
-        part = 0 if pool is None else pool[start:stop]
-        code[start:stop] = np.where(np.isnan(x[start:stop]), -1, part)
-    members = rows_of(code)
-    del code
-    for rows in members.values():
-        yield rows, taken(x, rows)
+    code = np.where(np.isnan(x), -1, 0 if pool is None else pool)
+    for rows in rows_of(code).values():
+        yield rows, x[rows]
 
 
-def taken(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The values of some rows."""
-    values = np.empty(rows.size, x.dtype)
-    range_partition.take(x, rows, values)
-    return values
+def make_pools(code: np.ndarray, present: np.ndarray) -> Pools:
+    """Pools of the ``present`` rows by stratum code."""
+    pool = of_present(code, present)
+    order, size = by_stratum(pool)
+    return Pools(pool, np.cumsum(size) - size, size, order)
+
+
+def of_present(code: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """The numbers of the ``present`` rows, -1 for others."""
+    return np.where(present, code, -1).astype(index_type(code.size))
+
+
+def donor_pools(
+    scheme: Any, labels: Sequence[Labels], patterns: Sequence[np.ndarray], present: np.ndarray
+) -> np.ndarray | None:
+    """The pool of each record, as a number from 0 on; None where all records are one.
+
+    Parameters
+    ----------
+    scheme : scheme
+        Says what to do with small strata.
+    labels : sequence of Labels
+        The columns that the scheme names as strata.
+    patterns : sequence of ndarray of bool
+        Where columns that were masked together have values; empty if this does not split the donors.
+    present : ndarray of bool, shape (n,)
+        The records that are in a pool; numbers of others mean nothing.
+    """
+    if not labels and not patterns:
+        return None
+    pattern = crossed(patterns, present.size) if patterns else None
+    parts = [column.code for column in labels]
+    code = crossed(parts if pattern is None else [*parts, pattern], present.size)
+    return merged(code, pattern, present) if scheme.small_strata == "merge" else code
+
+
+def present_values(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Where records have a value in any column; and where in each, if that differs and parts the donors."""
+    masks = [~np.isnan(column) for column in columns]
+    present = np.logical_or.reduce(masks)
+    return present, [] if np.array_equal(present, np.logical_and.reduce(masks)) else masks
+
+
+def pools_of(
+    scheme: Any, columns: Mapping[str, np.ndarray], strata: Sequence[Labels], nan_policy: str
+) -> tuple[Pools | None, tuple[str, ...]]:
+    """Donor pools of columns that are masked together; None where all rows are one pool.
+
+    And the columns whose pattern of missing values parts the pools, none where it does not. Small strata are
+    pooled where the scheme says so, else refused.
+    """
+    gaps = [_checks.has_gaps(x, name, nan_policy) for name, x in columns.items()]
+    if not strata and not any(gaps):
+        return None, ()
+    present, patterns = present_values(list(columns.values()))
+    code = donor_pools(scheme, strata, patterns, present)
+    pools = make_pools(np.zeros(present.size, dtype=np.int64) if code is None else code, present)
+    if strata or patterns:
+        _refuse_small(pools, strata, dict(zip(columns, patterns, strict=False)), scheme.small_strata)
+    return pools, tuple(columns) if patterns else ()
+
+
+def _refuse_small(
+    pools: Pools, strata: Sequence[Labels], patterns: Mapping[str, np.ndarray], small_strata: str
+) -> None:
+    """Refuse pools of too few records, by the name of the first one, and say what can be done."""
+    small = np.flatnonzero((pools.size > 0) & (pools.size < SMALLEST))
+    if not small.size:
+        return
+    row, gaps = int(pools.order[pools.first[small[0]]]), ""
+    if patterns:
+        pattern = crossed(list(patterns.values()), pools.pool.size)
+        alike = np.count_nonzero((pattern == pattern[row]) & (pools.pool >= 0))
+        missing = [name for name, there in patterns.items() if not there[row]]
+        gaps = f" without {', '.join(missing)}" if missing else " without a gap"
+        if alike < SMALLEST:
+            raise ArgumentError(
+                f"patterns of missing values must have at least {SMALLEST} records each, got {alike}{gaps}; "
+                "a donor must have the same gaps, so mask the columns one by one or leave these records out"
+            )
+    if small_strata == "merge":
+        raise ArgumentError(f"strata must have at least {SMALLEST} records together, got {pools.size.max()}")
+    label = tuple(labels.distinct[labels.code[row]] for labels in strata)
+    more = "" if small.size == 1 else f" ({small.size} strata are too small)"
+    raise ArgumentError(
+        f"strata must have at least {SMALLEST} records each, got {pools.size[small[0]]} in stratum "
+        f'{label[0] if len(label) == 1 else label!r}{gaps}{more}; small_strata="merge" pools them'
+    )

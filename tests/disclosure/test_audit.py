@@ -18,7 +18,7 @@ import condmask as cm
 from condmask.audit_input import AuditInput
 from condmask.disclosure import causes
 from condmask.disclosure.audit import check, posterior
-from condmask.draws import MaskedBlocks, coins
+from condmask.draws import coins, mask_columns
 from condmask.scheme import Scheme
 
 # --- one column -----------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def test_posteriors_are_what_they_say():
     x = np.append(np.where(U < 0.8, np.rint(X / 100) * 100, WHOLE), np.nan)
     used = scheme(decimals=0)
     units = used.law.to_units(x[:-1])
-    z = np.append(MaskedBlocks([units], [used.law], KEY).masked(1)[0], np.nan)
+    z = np.append(mask_columns([units], [used.law], KEY)[0], np.nan)
     swapped = np.zeros(N, dtype=bool)
     swapped[coins(KEY, P, 0, N)[0]] = True
 
@@ -245,7 +245,7 @@ def released(columns, schemes):
     """Columns masked together, as arrays, and the coins."""
     laws = [used.law for used in schemes.values()]
     units = [used.law.to_units(columns[name]) for name, used in schemes.items()]
-    z = MaskedBlocks(units, laws, KEY).masked(1)
+    z = mask_columns(units, laws, KEY)
     swapped = np.zeros(N, dtype=bool)
     swapped[coins(KEY, P, 0, N)[0]] = True
     return dict(zip(schemes, z, strict=True)), swapped

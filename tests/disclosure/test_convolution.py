@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from condmask._grid import decimal_grid
 from condmask.disclosure import convolution, digit_classes, learned_density, swap_posterior
 from condmask.disclosure.folds import count_by_fold, fold_of
+from condmask.grid import decimal_grid
 from condmask.law import Law
 
 N, P, SIGMA = 40_000, 0.6, 500.0

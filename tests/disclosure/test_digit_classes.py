@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from condmask._grid import Grid
 from condmask.disclosure import digit_classes, learned_density
 from condmask.disclosure.folds import count_by_fold, fold_of
+from condmask.grid import Grid
 from condmask.law import Law
 
 N, P, SIGMA = 40_000, 0.6, 500.0

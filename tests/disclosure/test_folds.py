@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condmask._grid import decimal_grid
 from condmask.disclosure.folds import count_by_fold
+from condmask.grid import decimal_grid
 from condmask.law import Law
 
 N, P, SIGMA = 40_000, 0.6, 500.0

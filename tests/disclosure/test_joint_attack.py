@@ -13,7 +13,7 @@ from condmask.audit_input import AuditInput
 from condmask.disclosure import joint_attack, relations
 from condmask.disclosure.audit import check
 from condmask.disclosure.coin_classes import CoinClasses
-from condmask.draws import MaskedBlocks, coins
+from condmask.draws import coins, mask_columns
 
 WHOLE = np.rint(X)
 
@@ -22,7 +22,7 @@ def released(columns, schemes):
     """Columns masked together, as arrays, and the coins."""
     laws = [used.law for used in schemes.values()]
     units = [used.law.to_units(columns[name]) for name, used in schemes.items()]
-    z = MaskedBlocks(units, laws, KEY).masked(1)
+    z = mask_columns(units, laws, KEY)
     swapped = np.zeros(N, dtype=bool)
     swapped[coins(KEY, P, 0, N)[0]] = True
     return dict(zip(schemes, z, strict=True)), swapped
@@ -115,12 +115,12 @@ def known_coins(columns, schemes):
     """Masked columns and their coins, of any number of records."""
     laws = [used.law for used in schemes.values()]
     n = next(iter(columns.values())).size
-    z = MaskedBlocks(
+    z = mask_columns(
         [law.to_units(columns[name]) for law, name in zip(laws, schemes, strict=True)], laws, KEY
     )
     swapped = np.zeros(n, dtype=bool)
     swapped[coins(KEY, P, 0, n)[0]] = True
-    return dict(zip(schemes, z.masked(1), strict=True)), swapped
+    return dict(zip(schemes, z, strict=True)), swapped
 
 
 STREAM = np.random.default_rng(21)

@@ -17,9 +17,8 @@ from condmask.disclosure.audit import posterior
 from condmask.disclosure.redrawn import redrawn
 from condmask.disclosure.release_check import GO_ON
 from condmask.draws import coins
-from condmask.law import Law
 from condmask.releases.mask_file import audit_file
-from condmask.schemes.reverse_mapping import RearrangedBlocks
+from condmask.schemes.reverse_mapping import mask_columns
 
 N, P, BLIND, SIGMA, ERROR = 19_000, 0.6, 0.6, 0.3, 0.018
 KEY = Key(bytes(range(16)))
@@ -35,11 +34,11 @@ def scheme(sigma=SIGMA, **options):
 
 def released(columns, sigma=SIGMA):
     """Columns masked together, and who was swapped."""
-    laws = [Law(P, "normal", sigma)] * len(columns)
-    release = RearrangedBlocks([x.copy() for x in columns], laws, ["linear"] * len(columns), KEY)
+    masked = [x.copy() for x in columns]
+    mask_columns([scheme(sigma)] * len(columns), masked, KEY, None, 1)
     swapped = np.zeros(N, dtype=bool)
     swapped[coins(KEY, P, 0, N)[0]] = True
-    return release.masked(1), swapped
+    return masked, swapped
 
 
 def correlated(r):
@@ -194,8 +193,8 @@ def test_an_inequality_that_breaks_shows_who_was_kept():
 
     found = cm.audit(columns, dict.fromkeys(columns, scheme(scale="log")))
 
-    laws = [Law(P, "normal", SIGMA)] * 2
-    a, b = RearrangedBlocks([x.copy() for x in columns.values()], laws, ["log"] * 2, KEY).masked(1)
+    a, b = (x.copy() for x in columns.values())
+    mask_columns([scheme(scale="log")] * 2, [a, b], KEY, None, 1)
     swapped = np.isin(np.arange(N), coins(KEY, P, 0, N)[0])
     assert found.guessed > np.mean((a >= b) == swapped) - ERROR
 

@@ -10,11 +10,11 @@ import pytest
 from scipy.special import ndtr
 
 import condmask as cm
-from condmask._grid import decimal_grid
 from condmask._randomness import words
 from condmask.disclosure import convolution, digit_classes, learned_density, swap_attack, swap_posterior
 from condmask.disclosure.folds import count_by_fold, fold_of, folded_rows
 from condmask.disclosure.swap_attack import BRIEF, FULL, FoldedRows
+from condmask.grid import decimal_grid
 from condmask.law import Law
 
 N, P, SIGMA = 40_000, 0.6, 500.0

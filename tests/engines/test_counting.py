@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condmask._grid import Grid, decimal_grid, grid_of
 from condmask.engines import counting
 from condmask.engines.counting import EMPTY, ValueCounts, coarser, count, distinct, merged
+from condmask.grid import Grid, decimal_grid, grid_of
 from condmask.samples.columns import counted_parts
 
 GRIDS = [Grid(1.0, 1.0), decimal_grid(2), decimal_grid(-2), grid_of(0.05), grid_of(1 / 3), grid_of(2.0**-30)]

@@ -5,7 +5,7 @@ import pytest
 from linear_files import DONORS, File, P, outcomes
 
 import condmask as cm
-from condmask._grid import Grid
+from condmask.grid import Grid
 from condmask.inference.pseudo_values import PseudoValues
 from condmask.law import Law
 

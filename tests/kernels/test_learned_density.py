@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condmask._grid import Grid, decimal_grid
 from condmask.disclosure import digit_classes
 from condmask.disclosure.folds import count_by_fold
 from condmask.disclosure.learned_density import learn
+from condmask.grid import Grid, decimal_grid
 from condmask.kernels import learned_density
 from condmask.law import Law
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import norm
 
 import condmask as cm
-from condmask._grid import grid_of
 from condmask.deconvolution import stencil
+from condmask.grid import grid_of
 from condmask.kernels import replicate
 from condmask.law import Law
 

@@ -8,7 +8,6 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from itertools import permutations, product
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -26,7 +25,6 @@ from condmask._blocks import BLOCK
 from condmask._randomness import Key
 from condmask.scheme import release_key
 from condmask.schemes import reverse_mapping
-from condmask.schemes.reverse_mapping import rearrange
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -69,7 +67,6 @@ def test_masking_follows_the_draw_contract(x, p, sigma, noise, scale, seed):
 @pytest.mark.parametrize("scale", SCALES)
 def test_masking_follows_the_draw_contract_over_blocks_of_rows_and_pools(monkeypatch, scale):
     monkeypatch.setattr(draws, "BLOCK", 64)
-    monkeypatch.setattr(reverse_mapping, "BLOCK", 64)
     monkeypatch.setattr(reference, "ROWS_PER_BLOCK", 64)
     scheme = scheme_of(0.4, 0.5, scale=scale, strata="region")
     x = np.round(generic(300, 1), -3)  # ties, and records that miss their value
@@ -104,45 +101,29 @@ def test_ties_of_keys_are_broken_by_random_words_and_never_by_rows():
     assert_same_bits(log.mask(pairs, rng=9), reference_of({"": log}, [pairs], 9)[0])
 
 
-def test_long_lists_of_words_and_clustered_numbers_give_the_same_release(monkeypatch):
-    # words in parts; numbers that the counting sort gives up, with an outlier far away
+def test_clustered_numbers_give_the_same_release():
+    # numbers that the counting sort gives up, with an outlier far away
     scheme, x = scheme_of(0.5, 1e-4), np.append(1e6 + 1e-3 * generic(400, 31) / 2e4, 1e300)
     expected = reference_of({"": scheme}, [x], 32)[0]
-    assert_same_bits(scheme.mask(x, rng=32), expected)
-
-    monkeypatch.setattr(draws, "LONG", 50)
-
     assert_same_bits(scheme.mask(x, rng=32), expected)
 
 
 # --- coins and release are independent ---
 
 
-class Fixed:
-    """Coins, words and noise of a pool as they are given, in the place of drawn ones."""
-
-    scale, numbers, key = "linear", range(1), Key(bytes(16))
-
-    def __init__(self, swapped, words, noise, ties):
-        rows, swapped = np.arange(len(swapped), dtype=np.int32), np.array(swapped)
-        self.swapped, self.kept = rows[swapped], rows[~swapped]
-        self.kept_before = [0, self.kept.size]
-        self.words, self.noise, self.ties = words, noise, ties
-
-    def draw(self, _, size):
-        return np.array(self.noise[:size], dtype=float)
-
-    def words_of_swapped(self):
-        return np.array(self.words, dtype=np.uint64)
-
-    def words_of_kept(self):
-        return np.array(self.ties, dtype=np.uint64)
+def put_in_order(x, coins, words, noise, ties, pool=None):
+    """What is released where coins, words and noise are these."""
+    z, rows = x.copy(), np.arange(x.size, dtype=np.int32)
+    swapped, kept = rows[coins], rows[~coins]
+    donors = swapped[draws.in_order(np.array(words, dtype=np.uint64))]
+    keys = x[kept] + np.array(noise[: kept.size], dtype=float)
+    swapped, donors = (reverse_mapping.by_pool(part, pool) for part in (swapped, donors))
+    reverse_mapping.rearrange(z, swapped, donors, kept, keys, lambda: np.array(ties, dtype=np.uint64), pool)
+    return z
 
 
 def released(x, *given):
-    fixed, z = Fixed(*given), x.copy()
-    rearrange([z], [fixed], ["linear"], fixed, None, 1)
-    return tuple(z.tolist())
+    return tuple(put_in_order(x, *given).tolist())
 
 
 @pytest.mark.parametrize(
@@ -184,9 +165,8 @@ def every_release(files, coins, noise, ties, labels):
     parts = files, words, orders(noise[: coins.size - swapped]), ties
     case = np.indices([len(part) for part in parts]).reshape(4, -1)
     z, drawn, added, untied = (part[number].ravel() for part, number in zip(parts, case, strict=True))
-    fixed = Fixed(np.tile(coins, case.shape[1]), drawn, added, untied)
     pool = np.add.outer((labels.max() + 1) * np.arange(case.shape[1]), labels).ravel().astype(np.int32)
-    rearrange([z], [fixed], ["linear"], fixed, SimpleNamespace(pool=pool), 1)
+    z = put_in_order(z, np.tile(coins, case.shape[1]), drawn, added, untied, pool)
     return z.reshape(-1, coins.size)
 
 

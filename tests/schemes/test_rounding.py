@@ -15,14 +15,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from condmask.files.metadata import Published
+from condmask.files.note import written_note
 from hypothesis import given
 from hypothesis import strategies as st
 
 import condmask as cm
-from condmask._grid import grid_of, nearest
 from condmask.estimates.origin import Origin
-from condmask.files.metadata import Published
-from condmask.files.note import written_note
+from condmask.grid import grid_of, nearest
 
 RNG = np.random.default_rng(5)
 N = 2_500

@@ -3,7 +3,7 @@
 import numpy as np
 
 from condmask._blocks import blocks
-from condmask._grid import decimals_of
+from condmask.grid import decimals_of
 from condmask.strata import values_by_pool
 
 

@@ -18,13 +18,12 @@ from condmask.disclosure.release_audit import audit_columns, nothing_visible
 from condmask.disclosure.remedies import with_proposals
 from condmask.disclosure.swap_attack import FULL
 from condmask.disclosure.trained_attack import TrainedFile, trained_file, with_trained
-from condmask.donor_pools import donor_pools, of_present, present_values
 from condmask.errors import ArgumentTypeError
 from condmask.frames import Labels
-from condmask.grids import check_fits, check_released
+from condmask.grid import check_fits, check_released
 from condmask.missing_codes import drop_codes, released_codes, without_codes
 from condmask.scheme import Scheme, common_method
-from condmask.strata import labels_of, not_masked
+from condmask.strata import donor_pools, labels_of, not_masked, of_present, present_values
 
 LOG = logger(__name__)
 

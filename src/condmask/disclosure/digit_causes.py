@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from condmask._grid import round_and_pass, shown, step_for, suits, visible_grid
 from condmask.disclosure import digit_classes, swap_attack
 from condmask.disclosure.swap_attack import ColumnAttack
-from condmask.grids import COARSEST
+from condmask.grid import COARSEST, round_and_pass, shown, step_for, suits, visible_grid
 
 MOST_OF = 0.98  # of the values lie on a grid: the others are exceptions
 EXCESS = 0.05  # of values that are multiples, beyond the share expected by chance

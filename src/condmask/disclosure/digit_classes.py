@@ -10,8 +10,8 @@ from math import ceil, lgamma
 
 import numpy as np
 
-from condmask._grid import Grid, visible_grid
 from condmask.disclosure.folds import kronecker
+from condmask.grid import Grid, visible_grid
 from condmask.kernels import learned_density as kernels
 from condmask.kernels.learned_density import DigitClasses
 from condmask.law import Law

@@ -11,8 +11,8 @@ import numpy as np
 from condmask._blocks import blocks
 from condmask._randomness import seeded_key
 from condmask.audit_input import AuditInput
-from condmask.donor_pools import make_pools
 from condmask.draws import coins
+from condmask.strata import make_pools
 
 USE = b"attack"  # of the keys: no release has one of them
 

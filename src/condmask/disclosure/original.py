@@ -10,9 +10,8 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import blocks
-from condmask._grid import Grid, default_step, grid_of, nearest
 from condmask.engines.counting import by_value, count
-from condmask.grids import check_fits
+from condmask.grid import Grid, check_fits, default_step, grid_of, nearest
 from condmask.law import Law
 from condmask.missing_codes import without_codes
 
@@ -125,5 +124,5 @@ def units_of(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarr
         units = law.to_units(values)
     else:
         values = nearest(values, law.grid, column.kind)
-        units = scheme.canonical(values, name, column.kind, out=values)
+        units = scheme.canonical(values, name, column.kind)
     return units, present, column.kind, law

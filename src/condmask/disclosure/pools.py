@@ -8,9 +8,8 @@ from condmask.disclosure.aggregated_ends import aggregate
 from condmask.disclosure.noise_masked import NoiseMasked
 from condmask.disclosure.original import units_of
 from condmask.disclosure.reverse_mapped import ReverseMapped
-from condmask.donor_pools import donor_pools
 from condmask.law import Law
-from condmask.strata import labels_of, rows_of
+from condmask.strata import donor_pools, labels_of, rows_of
 
 Pool = NoiseMasked | ReverseMapped
 

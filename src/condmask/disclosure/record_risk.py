@@ -11,7 +11,7 @@ from condmask.disclosure import baselines
 from condmask.disclosure.pools import pools_of
 from condmask.disclosure.risk import both
 from condmask.errors import ArgumentTypeError
-from condmask.grids import check_released
+from condmask.grid import check_released
 from condmask.scheme import Scheme
 
 TOGETHER = 1 << 20  # records

@@ -9,7 +9,7 @@ from condmask.disclosure.causes import Cause
 from condmask.disclosure.folds import folded_rows
 from condmask.disclosure.reverse_mapped_audit import audit_reverse_mapped
 from condmask.disclosure.swap_attack import BRIEF, ColumnAttack, Effort, Figures
-from condmask.grids import check_fits
+from condmask.grid import check_fits
 
 CLEARLY = 0.6  # of the limits: up to here a brief look decides
 NO_GRID = Cause(

@@ -12,7 +12,7 @@ from condmask.disclosure.guard_rails import Verdict
 from condmask.disclosure.long_columns import count_present
 from condmask.disclosure.remedies import reverse_mapping
 from condmask.errors import CondmaskError, Refusals
-from condmask.grids import shown_digits
+from condmask.grid import shown_digits
 
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"
 

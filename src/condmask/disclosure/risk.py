@@ -18,7 +18,7 @@ from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEAS
 from condmask.disclosure.trained_values import by_training
 from condmask.disclosure.verbatim import Verbatim
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.grids import check_released
+from condmask.grid import check_released
 from condmask.missing_codes import without_codes
 from condmask.scheme import Scheme
 from condmask.strata import names_of

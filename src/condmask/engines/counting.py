@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask._blocks import Workers, blocks, ordered_map
-from condmask._grid import ULPS, Grid
+from condmask.grid import ULPS, Grid
 from condmask.kernels.counting import count_distinct, count_window, take_distinct
 
 SAMPLE = 1 << 10  # records that suggest a window

@@ -7,7 +7,6 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers, blocks, joined
-from condmask.donor_pools import donor_pools
 from condmask.engines.counting import TooManyPointsError
 from condmask.errors import ArgumentError
 from condmask.estimates.batch import batch_of
@@ -21,7 +20,7 @@ from condmask.samples.counted import CountedSample
 from condmask.samples.exact import EXACT, ExactSample
 from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.records import Records
-from condmask.strata import labels_of, listed
+from condmask.strata import donor_pools, labels_of, listed
 
 
 def estimate_records(

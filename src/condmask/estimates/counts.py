@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from condmask import _checks, _state, frames
-from condmask._grid import Grid, default_step
 from condmask.engines.counting import EMPTY, ValueCounts, by_value, coarser, in_cells, merged
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.origin import NOWHERE, Origin
+from condmask.grid import Grid, default_step
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.columns import counted_column

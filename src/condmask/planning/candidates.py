@@ -97,7 +97,7 @@ class Column(NamedTuple):
         """The column as the scheme masks it."""
         units = self.ascending
         if not scheme.reverse_mapping:
-            units = scheme.canonical(units, "x", self.kind, out=np.empty(units.size))
+            units = scheme.canonical(units, "x", self.kind)
         parts = pools(units, self.kind, scheme.law, scheme, self.code)
         if self.code is None:
             pool = parts[0][1]

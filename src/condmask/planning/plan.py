@@ -9,7 +9,6 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._log import logger
-from condmask.donor_pools import pools_of
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import drop_codes
 from condmask.planning import search_grid
@@ -17,7 +16,7 @@ from condmask.planning.candidates import Candidate, Column, by_constant, column_
 from condmask.planning.gate import Gate
 from condmask.planning.result import NAMES, Plan, Suggestion
 from condmask.schemes.conditional import ConditionalMasking
-from condmask.strata import labels_of
+from condmask.strata import labels_of, pools_of
 
 LOG = logger(__name__)
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask._grid import default_step, step_for, suits, visible_grid
 from condmask.errors import ArgumentError
+from condmask.grid import default_step, step_for, suits, visible_grid
 from condmask.planning.candidates import Column
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.parameters import choices_of

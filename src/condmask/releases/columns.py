@@ -7,7 +7,6 @@ import numpy as np
 
 from condmask import frames
 from condmask._blocks import Workers
-from condmask.donor_pools import donor_pools
 from condmask.errors import ArgumentError, FileError
 from condmask.estimates.constructors import estimate_parts
 from condmask.estimates.estimate import Estimate
@@ -17,7 +16,7 @@ from condmask.files.read import numbers_or_objects
 from condmask.frames import Labels
 from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.records import Records
-from condmask.strata import names_of
+from condmask.strata import donor_pools, names_of
 
 
 class Columns:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from condmask._blocks import Workers, joined, ordered_map
-from condmask._grid import Grid
 from condmask.engines.counting import EMPTY, Tally, ValueCounts, by_value, count, merged
 from condmask.errors import ArgumentError
+from condmask.grid import Grid
 
 TASK = 1 << 18  # records at a time of several threads, which wait less; of one, what was just read is near
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import Workers, blocks, joined
-from condmask._grid import default_step, grid_of
 from condmask.deconvolution.weight import Masking
 from condmask.engines import choice, pairwise
 from condmask.engines import lattice as curves
@@ -16,6 +15,7 @@ from condmask.engines.choice import Sizes
 from condmask.engines.counting import ValueCounts, by_value
 from condmask.engines.crossings import FINEST_REARRANGED
 from condmask.engines.sorting import ascending
+from condmask.grid import default_step, grid_of
 from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.samples.bandwidth import check_rule, checked_masking, quartile_places, rule, search_lengths

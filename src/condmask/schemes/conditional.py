@@ -1,32 +1,30 @@
 """Conditional masking, eq. (1) of Ghatak & Roy: swap with probability p, else add noise."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from condmask import _checks, frames, grids
+from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._grid import Grid, decimal_grid, default_step, grid_of
 from condmask._randomness import Key, check_rng, check_rows
 from condmask.audit_input import AuditInput
 from condmask.disclosure.release_check import check_release
-from condmask.donor_pools import Pools
-from condmask.draws import mask_rows
+from condmask.draws import mask_columns, mask_rows
 from condmask.errors import ArgumentError
 from condmask.estimates.constructors import estimate_counts, estimate_records
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
+from condmask.grid import Grid, decimal_grid, default_step, grid_of, in_steps, step_of
 from condmask.law import Law
 from condmask.missing_codes import is_code, restore_codes
 from condmask.scheme import Scheme, release_key
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.parameters import choices_of, parameter, refuse_by_mapping
 from condmask.schemes.prepare import prepare
-from condmask.schemes.reverse_mapping import blocks_of
 from condmask.schemes.rounding import asked
-from condmask.strata import labels_of
+from condmask.strata import Pools, labels_of
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -178,7 +176,7 @@ class ConditionalMasking(Scheme):
         canonical["step"] = (
             0.0
             if canonical["reverse_mapping"]
-            else grids.step_of(canonical["sigma"], canonical["decimals"], canonical["step"])
+            else step_of(canonical["sigma"], canonical["decimals"], canonical["step"])
         )
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
@@ -281,8 +279,7 @@ class ConditionalMasking(Scheme):
         for moved in made.moved.values():
             moved.shift("x", self.grid.step)  # type: ignore[union-attr]
         key = release_key(random, {column.name: self}, list(made.units.values()), made.pools)
-        blocks = blocks_of([self], [made.units["x"]], key, pools=made.pools, rows=span, workers=threads)
-        (z,) = blocks.masked(threads)
+        (z,) = self.masked_columns({"x": self}, made.units, key, made.pools, threads, span)
         z = restore_codes(self, z, column.array[slice(*span)], column.kind, "x")
         nulls = is_code(column.array, self.codes, column.kind) if self.missing_as == "null" else None
         return column.back(z, nulls) if rows is None else z
@@ -310,19 +307,6 @@ class ConditionalMasking(Scheme):
         check_release(data, dict(schemes), to_file=to_file)
 
     @classmethod
-    def masked_blocks(
-        cls,
-        schemes: dict[str, Self],
-        columns: dict[str, np.ndarray],
-        key: Key,
-        pools: Pools | None,
-        workers: Workers,
-    ) -> Iterator[list[np.ndarray]]:
-        """The masked values of columns that share one swap status and one donor, block by block, in steps."""
-        release = blocks_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
-        yield from release.blocks(workers)
-
-    @classmethod
     def masked_columns(
         cls,
         schemes: dict[str, Self],
@@ -330,10 +314,16 @@ class ConditionalMasking(Scheme):
         key: Key,
         pools: Pools | None,
         workers: Workers,
+        rows: tuple[int, int] | None = None,
     ) -> list[np.ndarray]:
-        """The masked values of columns that share one swap status and one donor, whole, in whole steps."""
-        made = blocks_of(list(schemes.values()), list(columns.values()), key, pools=pools, workers=workers)
-        return made.masked(workers)
+        """The masked values of columns that share one swap status and one donor; reverse mapping takes the
+        place of the originals. With `rows` of these alone."""
+        first, data = next(iter(schemes.values())), list(columns.values())
+        if first.reverse_mapping:
+            reverse_mapping.mask_columns(list(schemes.values()), data, key, pools, workers)
+            return data if rows is None else [z[slice(*rows)] for z in data]
+        laws, cycle = [scheme._noise() for scheme in schemes.values()], first.donors == "permutation"
+        return mask_columns(data, laws, key, pools=pools, cycle=cycle, rows=rows, workers=workers)
 
     def mask_rows(
         self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
@@ -424,9 +414,9 @@ class ConditionalMasking(Scheme):
         """Whether several records may take one record's value."""
         return self.donors == "sample"
 
-    def canonical(self, x: np.ndarray, name: str, kind: str, out: np.ndarray | None = None) -> np.ndarray:
-        """The data as they are masked, in units of the grid where there is one; into `out` if given."""
-        return grids.on_the_grid(self, x, name, kind, np.empty_like(x) if out is None else out)
+    def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
+        """The data as they are masked, in units of the grid where there is one."""
+        return in_steps(self, x, name, kind)
 
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""

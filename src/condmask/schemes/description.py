@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
-from condmask._grid import default_step
+from condmask.grid import default_step
 from condmask.schemes.parameters import in_words
 from condmask.strata import names_of
 

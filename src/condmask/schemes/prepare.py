@@ -10,16 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask._grid import decimals_of
 from condmask.audit_input import AuditInput
 from condmask.clear_columns import Clear
-from condmask.donor_pools import Pools, pools_of
 from condmask.errors import Refusals
 from condmask.frames import Labels
-from condmask.missing_codes import refuse_reachable, refuse_undeclared, without_codes
+from condmask.grid import decimals_of
+from condmask.missing_codes import refuse_reachable, refuse_undeclared, suspicion, without_codes
 from condmask.schemes.limits import check_limits
 from condmask.schemes.rounding import Moved, rounded
-from condmask.suspected_codes import suspicion
+from condmask.strata import Pools, pools_of
 
 
 class Prepared(NamedTuple):

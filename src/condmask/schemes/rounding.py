@@ -1,7 +1,7 @@
 """Data rounded to the steps of their schemes before they are masked, so that swapped and kept values lie on
 one grid; and how far that moves their means and their largest values.
 
-A value becomes floor(x / step + 1/2) steps, ties up as the data are written (`_grid.nearest`).
+A value becomes floor(x / step + 1/2) steps, ties up as the data are written (`grid.nearest`).
 """
 
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from condmask import _checks
-from condmask._grid import nearest
 from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseWarning
 from condmask.errors import ArgumentError
+from condmask.grid import nearest
 
 Shifts = dict[str, tuple[float, float]]  # rounded less original: of the mean and of the largest value
 
