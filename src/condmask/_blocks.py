@@ -6,10 +6,9 @@ added in block order. Nothing therefore depends on the number of workers. Where 
 are evenly spaced.
 """
 
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from math import isqrt
 from threading import current_thread
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 BLOCK = 65_536
+MOST_AHEAD = 1 << 12  # tasks, however many threads
 STRETCH = 16  # rows, which show what neighbours have in common
 
 Workers = int | Callable[..., Iterable[Any]]
@@ -28,14 +28,12 @@ def blocks(n: int, size: int = BLOCK) -> list[tuple[int, int]]:
     return [(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def ordered_map(
-    function: Callable[[Any], Any], tasks: Iterable[Any], workers: Workers, *, ahead: int | None = None
-) -> Iterator[Any]:
+def ordered_map(function: Callable[[Any], Any], tasks: Iterable[Any], workers: Workers) -> Iterator[Any]:
     """``function`` of every task, in the order of the tasks.
 
-    ``workers`` is a number of threads, the caller's included, or a map-like callable (the map of a process
-    pool, of Dask, of Ray). Threads run at most a few tasks ahead of the consumer (``ahead``, two for each
-    worker by default), so results do not pile up; what has not begun when the consumer stops never begins.
+    ``workers`` is a number of threads or a map-like callable (the map of a process pool, of Dask, of Ray).
+    Threads run at most two tasks each ahead of the consumer, so results do not pile up; what has not begun
+    when the consumer stops never begins.
     """
     if not isinstance(workers, int):
         yield from workers(function, tasks)
@@ -43,34 +41,18 @@ def ordered_map(
     if workers == 1:
         yield from map(function, tasks)
         return
-    remaining = iter(tasks)
-    pool, consumer = ThreadPoolExecutor(workers - 1), current_thread()
+    remaining, consumer = iter(tasks), current_thread()
+    pool = ThreadPoolExecutor(workers)
     try:
-        most = min(2 * workers, sys.maxsize) if ahead is None else ahead
-        begun = deque((task, pool.submit(function, task)) for task in islice(remaining, most))
+        begun = deque(pool.submit(function, task) for task in islice(remaining, min(2 * workers, MOST_AHEAD)))
         while begun:
-            _help(function, begun)
-            result = begun.popleft()[1].result()
-            begun.extend((task, pool.submit(function, task)) for task in islice(remaining, 1))
+            result = begun.popleft().result()
+            begun.extend(pool.submit(function, task) for task in islice(remaining, 1))
             yield result
             consumer = current_thread()
     finally:
         # garbage is collected in any thread, in one of the pool as well, which cannot wait for itself
         pool.shutdown(wait=current_thread() is consumer, cancel_futures=True)
-
-
-def _help(function: Callable[[Any], Any], ahead: deque[tuple[Any, Future[Any]]]) -> None:
-    """Take tasks from the pool while its first result is not there."""
-    for k, (task, future) in enumerate(ahead):
-        if ahead[0][1].done():
-            return
-        if future.cancel():
-            done: Future[Any] = Future()
-            try:
-                done.set_result(function(task))
-            except Exception as error:  # raised in its turn
-                done.set_exception(error)
-            ahead[k] = task, done
 
 
 def joined(parts: Iterable[np.ndarray]) -> np.ndarray:

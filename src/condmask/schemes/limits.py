@@ -8,11 +8,11 @@ Reverse mapping releases values of the data, and means of them, which are always
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from condmask._blocks import blocks, evenly_spaced
+from condmask._blocks import evenly_spaced
 from condmask._warn import warn
 from condmask.audit_input import AuditInput
 from condmask.disclosure.release_check import ReleaseWarning
@@ -29,65 +29,35 @@ MANY = 0.01  # of the records: so many below 0 are worth a word
 LOOKED_AT = 1 << 14  # records in which they are counted
 
 
-class Outside(NamedTuple):
-    """How many values lie outside of a range, and the position of the first one, -1 for none; and how many
-    released ones are expected below and above."""
-
-    values: int
-    first: int
-    expected: tuple[float, float]
-
-
 def check_limits(data: AuditInput, schemes: Mapping[str, Any]) -> None:
     """Refuse columns with a value outside of their range, and those whose release is expected to have one."""
     for name, scheme in schemes.items():
         if scheme.range is None:
             warn_of_signs(data.values[name], scheme.law, name)
         else:
-            refuse_outside(outside(data.values[name], scheme), name, data, schemes, data.n)
+            _refuse_outside(data, schemes, name)
 
 
-def outside(values: np.ndarray, scheme: Any) -> Outside:
-    """What of a column lies, and will lie, outside of the range of its scheme; NaN is missing."""
-    ends = bounds(scheme)
-    count, first = _outside(values, ends)
-    expected = (0.0, 0.0) if scheme.law is None or count else expected_outside(values, scheme.law, ends)
-    return Outside(count, first, expected)
-
-
-def refuse_outside(
-    found: Outside, name: str, data: AuditInput, schemes: Mapping[str, Any], records: int
-) -> None:
-    """Refuse a column of so many records, with what helps those of the table."""
-    scheme = schemes[name]
-    if found.values:
-        many = f"{found.values:,} values" if found.values > 1 else "a value"
+def _refuse_outside(data: AuditInput, schemes: Mapping[str, Any], name: str) -> None:
+    """Refuse a column, with what helps those of the table; missing values have no range."""
+    scheme, values = schemes[name], data.values[name]
+    ends, stated = bounds(scheme), in_words(scheme.range)
+    outside = np.flatnonzero((values < ends[0]) | (values > ends[1]))
+    if outside.size:
+        many = f"{outside.size:,} values" if outside.size > 1 else "a value"
         raise ArgumentError(
-            f"{name} must lie within its range, {in_words(scheme.range)}, got {many} outside, the first "
-            f"at position {found.first}"
+            f"{name} must lie within its range, {stated}, got {many} outside, the first "
+            f"at position {outside[0]}"
         )
-    if sum(found.expected) > LEAST:
+    expected = (0.0, 0.0) if scheme.law is None else expected_outside(values, scheme.law, ends)
+    if sum(expected) > LEAST:
         better = reverse_mapping(data, dict(schemes))
         serves = "" if better is None else f"{better.remedy} ({SERVES}), or "
-        counts = [
-            f"{_number(count)} {side}" for count, side in zip(found.expected, SIDES, strict=True) if count
-        ]
+        counts = [f"{_number(count)} {side}" for count, side in zip(expected, SIDES, strict=True) if count]
         raise ArgumentError(
-            f"{name} must stay within its range, {in_words(scheme.range)}, got noise that is expected to "
-            f"take {' and '.join(counts)} it, of {records:,} values; {serves}leave range out"
+            f"{name} must stay within its range, {stated}, got noise that is expected to "
+            f"take {' and '.join(counts)} it, of {data.n:,} values; {serves}leave range out"
         )
-
-
-def _outside(values: np.ndarray, ends: tuple[float, float]) -> tuple[int, int]:
-    """How many values lie outside of two bounds, and the position of the first one, -1 for none."""
-    count, first = 0, -1
-    for start, stop in blocks(values.size):
-        part = values[start:stop]
-        beyond = (part < ends[0]) | (part > ends[1])
-        if first < 0 and beyond.any():
-            first = start + int(beyond.argmax())
-        count += int(np.count_nonzero(beyond))
-    return count, first
 
 
 def bounds(scheme: Any) -> tuple[float, float]:
@@ -102,17 +72,14 @@ def bounds(scheme: Any) -> tuple[float, float]:
 
 def expected_outside(values: np.ndarray, law: Law, ends: tuple[float, float]) -> tuple[float, float]:
     """How many released values are expected below and above two bounds; NaN is missing."""
-    totals = [0.0, 0.0]
     nearest = min(np.fmin.reduce(values) - ends[0], ends[1] - np.fmax.reduce(values)) - law.step
     if values.size * _beyond(np.array([nearest]), law) < NONE:
         return 0.0, 0.0
-    for start, stop in blocks(values.size):
-        part = values[start:stop]
-        with np.errstate(over="ignore", invalid="ignore"):  # values of 1e300 are as far as infinite ones
-            points = law.from_units(law.to_units(part[~np.isnan(part)]))
-            for side, room in enumerate((points - ends[0], ends[1] - points)):
-                totals[side] += _beyond(room[np.isfinite(room)], law)
-    return (1.0 - law.p) * totals[0], (1.0 - law.p) * totals[1]
+    with np.errstate(over="ignore", invalid="ignore"):  # values of 1e300 are as far as infinite ones
+        points = law.from_units(law.to_units(values[~np.isnan(values)]))
+        rooms = points - ends[0], ends[1] - points
+    below, above = ((1.0 - law.p) * _beyond(room[np.isfinite(room)], law) for room in rooms)
+    return below, above
 
 
 def _beyond(room: np.ndarray, law: Law) -> float:
