@@ -34,7 +34,7 @@ SCHEMES = {
 }
 # what those who write a scheme define or call, and what only functions make
 OF_AUTHORS = {
-    "agree", "canonical", "check", "key_entries", "mask_rows", "masked_blocks", "masked_columns", "publish",
+    "agree", "canonical", "check", "key_entries", "mask_rows", "masked_columns", "publish",
     "read", "within", "sentence",
 }  # fmt: skip
 MADE = {

@@ -25,7 +25,7 @@ import json
 import operator
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import numpy as np
 from randomgen import AESCounter
@@ -36,12 +36,6 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
 
 ALL_ONES = np.iinfo(np.uint64).max
-
-
-class Published(Protocol):
-    """What the working key takes from a scheme."""
-
-    def key_entries(self) -> dict[str, Any]: ...
 
 
 class Secret(bytes):
@@ -144,7 +138,7 @@ def seeded_key(seed: int, use: bytes = b"seed") -> Key:
 
 
 def working_key(
-    rng: Any, purpose: bytes, schemes: Mapping[str, Published], digests: Callable[[], Sequence[bytes]]
+    rng: Any, purpose: bytes, schemes: Mapping[str, Any], digests: Callable[[], Sequence[bytes]]
 ) -> Key:
     """The key under which columns are released together.
 

@@ -253,18 +253,17 @@ def _laplace(u: np.ndarray) -> np.ndarray:
 
 
 def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: str) -> np.ndarray:
-    """Masked values as they are published, with the codes of the original in their places."""
-    where = is_code(x, released_codes(scheme), kind)
-    published = finite_release(scheme, np.where(where, x, z), kind, name)
-    not_hit(scheme, published[~where], kind, name)
-    return published
-
-
-def finite_release(scheme: Any, z: np.ndarray, kind: str, name: str) -> np.ndarray:
-    """Masked values as they are published, all finite."""
+    """Masked values as they are published, all finite, with the codes of the original in their places."""
+    codes = released_codes(scheme)
+    where = is_code(x, codes, kind)
     with np.errstate(over="ignore"):
-        published = np.asarray(scheme.publish(z, kind))
+        published = np.asarray(scheme.publish(np.where(where, x, z), kind))
     check_finite(published, name)
+    for code in codes:  # a last check
+        if is_code(published[~where], (code,), kind).any():
+            raise ArgumentError(
+                f"{name} has a masked value that equals its code {code:g}; nothing was released; {INSTEAD}"
+            )
     return published
 
 
@@ -272,12 +271,3 @@ def check_finite(published: np.ndarray, name: str) -> None:
     """Refuse infinite values: one would show that its record was masked."""
     if np.isinf(published).any():
         raise ArgumentError(f"{name} must stay finite when it is masked: its noise is too large")
-
-
-def not_hit(scheme: Any, z: np.ndarray, kind: str, name: str) -> None:
-    """A last check before publication."""
-    for code in released_codes(scheme):
-        if is_code(z, (code,), kind).any():
-            raise ArgumentError(
-                f"{name} has a masked value that equals its code {code:g}; nothing was released; {INSTEAD}"
-            )

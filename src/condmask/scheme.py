@@ -6,7 +6,7 @@ original, it names them in `estimators` and gives an `Estimate`.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, fields
 from importlib import import_module
 from typing import Any, ClassVar, Self
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers, blocks
+from condmask._blocks import Workers
 from condmask._randomness import WHOLE, Key, check_rng, working_key
 from condmask.audit_input import AuditInput
 from condmask.closed_form_risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
@@ -122,20 +122,6 @@ class Scheme:
             _checks.complete(columns[name], name)
             masked.append(scheme.mask_rows(columns[name][None], key.stream(0, WHOLE, k), ())[0])
         return masked
-
-    @classmethod
-    def masked_blocks(
-        cls,
-        schemes: dict[str, Self],
-        columns: dict[str, np.ndarray],
-        key: Key,
-        pools: Pools | None,
-        workers: Workers,
-    ) -> Iterator[list[np.ndarray]]:
-        """The masked values of a file's columns, block by block."""
-        masked = cls.masked_columns(schemes, columns, key, pools, workers)
-        for start, stop in blocks(masked[0].size):
-            yield [z[start:stop] for z in masked]
 
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""

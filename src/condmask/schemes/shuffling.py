@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condmask import _checks, frames
+from condmask.correlations import ranks
 from condmask.errors import ArgumentError
 from condmask.scheme import Scheme
 
@@ -70,7 +71,5 @@ def _scores(values: np.ndarray) -> np.ndarray:
     """Normal scores of the ranks, equal for equal values, about their mean."""
     from scipy.special import ndtri
 
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks = np.cumsum(counts) - 0.5 * (counts - 1)
-    scores = np.asarray(ndtri(ranks / (values.size + 1)))[which]
+    scores = ndtri(ranks(values) / (values.size + 1))
     return np.asarray(scores - scores.mean())
