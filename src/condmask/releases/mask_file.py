@@ -255,7 +255,7 @@ def _masked(origin: Source, only: Only, job: Job) -> Iterator[tuple[Any, dict[st
         return table, mask_part(part, job._replace(workers=1), number)
 
     threads = job.workers if isinstance(job.workers, int) else 1
-    yield from ordered_map(masked, enumerate(origin.parts()), threads, ahead=threads)
+    yield from ordered_map(masked, enumerate(origin.parts()), threads)
 
 
 def _published_before(origin: Source, schemes: dict[str, Any]) -> Published | None:
