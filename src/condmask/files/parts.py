@@ -104,8 +104,10 @@ class Source:
                 count += table.num_rows
                 while count >= size if sizes else 2 * count >= 3 * size:
                     whole = pa.concat_tables(held)
-                    yield whole.slice(0, size)
-                    held, count = [whole.slice(size)], count - size
+                    part, held, count = whole.slice(0, size), [whole.slice(size)], count - size
+                    del whole, table  # only one part is held
+                    yield part
+                    del part
                     size = next(given, self.part_rows)
         if count:
             yield pa.concat_tables(held)
@@ -176,7 +178,7 @@ class Source:
         stored = [name for name in chosen if name not in self.keys] or self.names[:1]
         for number, (file, layout) in enumerate(zip(self.files, self.layouts, strict=True)):
             rows = 0
-            for batch in tables.batches(file, layout, stored, max(1, self.part_rows // 4)):
+            for batch in tables.batches(file, layout, stored, max(1, self.part_rows // 8)):
                 rows += batch.num_rows
                 yield self._whole(number, batch, chosen)
             self.rows[number] = rows
@@ -248,9 +250,8 @@ def _unified(path: Path, schemas: list[Any], keys: Mapping[str, list[Any]]) -> A
             )
         differing = {*schema.names} ^ {*schemas[0].names}
         if differing:
-            raise ArgumentError(
-                f"{path} must have files of the same columns, which differ in {_checks.listed(sorted(differing))}"
-            )
+            names = _checks.listed(sorted(differing))
+            raise ArgumentError(f"{path} must have files of the same columns, which differ in {names}")
     try:
         unified = pa.unify_schemas(schemas, promote_options="default")
     except pa.ArrowException:

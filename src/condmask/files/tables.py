@@ -18,6 +18,7 @@ FORMATS = {
     **dict.fromkeys((".arrow", ".feather", ".ipc"), "Arrow"),
     **dict.fromkeys((*TEXT, *(f"{suffix}.gz" for suffix in TEXT)), "CSV"),
 }
+BUFFER = 1 << 22  # bytes of a column that are read at once
 SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
 FROM_CSV = (
     "to get a Parquet file of a CSV file, let pyarrow tell the types of its columns, and mask that: "
@@ -102,7 +103,8 @@ def batches(
         with csv_text.batches(path, layout, names) as reader:
             yield from reader
     elif format_of(path) == "Parquet":
-        with pq.ParquetFile(str(path)) as file:
+        # with a buffer, since what is read ahead is kept until the end of the file
+        with pq.ParquetFile(str(path), buffer_size=BUFFER, pre_buffer=False) as file:
             yield from file.iter_batches(batch_size=rows, columns=names)
     else:
         with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
@@ -140,6 +142,7 @@ class Writer:
 
         self._layout = layout
         self._writer: Any = None
+        self._last: Any = None
         packed = "gzip" if ending.suffix.lower() == ".gz" else None
         self._sink = pa.output_stream(str(path), compression=packed)
         if layout is not None:
@@ -149,7 +152,7 @@ class Writer:
         else:
             options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
             self._writer = pa.ipc.new_file(self._sink, schema, options=options)
-        self._last: Any = None if layout is not None else schema.empty_table()
+            self._last = schema.empty_table()
 
     def write(self, table: Any) -> None:
         """Add rows."""
@@ -158,9 +161,9 @@ class Writer:
         if self._layout is not None:
             self._sink.write(csv_text.lines(table, self._layout))
             return
-        # dictionaries begin with those before, since a file of Arrow can add to one only
-        table = pa.concat_tables([self._last, table]).unify_dictionaries()
-        self._last = table.slice(0, 0)
+        if self._last is not None:  # dictionaries begin with those before: a file of Arrow can but add to one
+            table = pa.concat_tables([self._last, table]).unify_dictionaries()
+            self._last = table.slice(0, 0).combine_chunks()
         self._writer.write_table(table)
 
     def close(self, sums: bytes) -> None:

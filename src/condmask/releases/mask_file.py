@@ -254,8 +254,9 @@ def _masked(origin: Source, only: Only, job: Job) -> Iterator[tuple[Any, dict[st
         part = part_of(origin.numeric(table, job.schemes), job, audited=False)
         return table, mask_part(part, job._replace(workers=1), number)
 
+    names = [name for name in origin.names if name not in origin.keys or name in job.groups]
     threads = job.workers if isinstance(job.workers, int) else 1
-    yield from ordered_map(masked, enumerate(origin.parts()), threads)
+    yield from ordered_map(masked, enumerate(origin.parts(names)), threads)
 
 
 def _published_before(origin: Source, schemes: dict[str, Any]) -> Published | None:

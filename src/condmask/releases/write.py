@@ -91,6 +91,7 @@ def write(
             sums[name].append(float(_numbers(column).sum()))
         if progress is not None:
             progress(sum(sizes), published.records)
+        del part, masked, own  # before the next part is made
     if tuple(sizes) != published.parts:
         raise FileError(f"{shape.target}: its source has other rows than before; nothing was published")
     told = published._replace(sums={name: tuple(one) for name, one in sums.items()} if len(sizes) > 1 else {})
