@@ -8,9 +8,11 @@ recipe, the options of the command line and the rows of a report's table. Nothin
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from condmask.errors import ArgumentError
+
+Value = TypeVar("Value")
 
 
 class Parameter(NamedTuple):
@@ -52,28 +54,23 @@ class Parameter(NamedTuple):
     why: str = ""
 
 
-def number(text: str) -> float:
-    """A number from its text."""
-    try:
-        return float(text)
-    except ValueError:
-        raise ArgumentError(f"must be a number, got {text!r}") from None
+def reading(read: Callable[[str], Value], rule: str) -> Callable[[str], Value]:
+    """What reads a text by a rule, or refuses it."""
+
+    def read_text(text: str) -> Value:
+        try:
+            return read(text)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            raise ArgumentError(f"must be {rule}, got {text!r}") from None
+
+    return read_text
 
 
-def whole(text: str) -> int:
-    """A whole number from its text."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ArgumentError(f"must be a whole number, got {text!r}") from None
-
-
-def number_or_fraction(text: str) -> float:
-    """A number, or a fraction of two: 0.05 or 1/3."""
-    try:
-        return float(Fraction(text)) if "/" in text else float(text)
-    except (ValueError, ZeroDivisionError, OverflowError):
-        raise ArgumentError(f"must be a number or a fraction of two, got {text!r}") from None
+number = reading(float, "a number")
+whole = reading(int, "a whole number")
+number_or_fraction = reading(
+    lambda text: float(Fraction(text)) if "/" in text else float(text), "a number or a fraction of two"
+)
 
 
 def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
