@@ -29,9 +29,13 @@ class Tossed(NamedTuple):
 
 def coins(key: Key, p: float, block: int, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The swapped rows of a block and the kept ones, counted from its start."""
-    swapped, kept = np.empty((2, size + 1), dtype=np.int64)
-    threshold = np.uint64(int(p * 2.0**64))
-    s, k = masking.toss(words(key.stream(block, COIN), size), threshold, swapped, kept)
+    return split(words(key.stream(block, COIN), size), p)
+
+
+def split(drawn: np.ndarray, p: float) -> tuple[np.ndarray, np.ndarray]:
+    """The swapped rows and the kept ones, by a word each."""
+    swapped, kept = np.empty((2, drawn.size + 1), dtype=np.int64)
+    s, k = masking.toss(drawn, np.uint64(int(p * 2.0**64)), swapped, kept)
     return swapped[:s], kept[:k]
 
 
@@ -169,11 +173,8 @@ class _Masked:
 def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bool) -> np.ndarray:
     """Every row of x masked on its own from one stream, in whole steps of the grid where there is one."""
     rows, n = x.shape
-    swapped, kept = np.empty((2, x.size + 1), dtype=np.int64)
-    threshold = np.uint64(int(law.p * 2.0**64))
-    s, k = masking.toss(words(stream, x.size), threshold, swapped, kept)
-    swapped, kept = swapped[:s], kept[:k]
-    drawn, donors = words(stream, s), np.empty(s, dtype=np.int64)
+    swapped, kept = split(words(stream, x.size), law.p)
+    drawn, donors = words(stream, swapped.size), np.empty(swapped.size, dtype=np.int64)
     every = np.arange(x.size)  # of the block as one file, in which each row is a pool of its own
     row = np.repeat(every[:rows], n)
     masking.choose_pool_donors(drawn, swapped, 0, row, every[::n], np.full(rows, n), every, donors)
@@ -184,5 +185,5 @@ def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bo
                 order = first + np.argsort(drawn[first:last], kind="stable")
                 donors[order] = swapped[np.roll(order, -1)]
     z = np.empty(x.shape, dtype=x.dtype)  # in rows, whatever the order of x
-    masking.place(x.ravel(), swapped, donors, kept, law.draw(stream, k), 0, z.ravel())
+    masking.place(x.ravel(), swapped, donors, kept, law.draw(stream, kept.size), 0, z.ravel())
     return z

@@ -23,9 +23,9 @@ import numpy as np
 from condmask._blocks import Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure.aggregated_ends import aggregate
-from condmask.draws import Tossed, in_order, toss, words_of_swapped
+from condmask.draws import Tossed, in_order, split, toss, words_of_swapped
 from condmask.kernels import cycle as cycles
-from condmask.kernels import masking, range_partition, reverse_mapping_rows
+from condmask.kernels import range_partition, reverse_mapping_rows
 from condmask.law import Law
 from condmask.strata import Pools, by_stratum
 
@@ -137,12 +137,11 @@ def _words_of_kept(key: Key, tossed: Tossed) -> np.ndarray:
 
 def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndarray:
     """Every row of x masked on its own from one stream, for studies."""
-    swapped, kept = np.empty((2, x.size + 1), dtype=np.int64)
-    s, k = masking.toss(words(stream, x.size), np.uint64(int(scheme.p * 2.0**64)), swapped, kept)
-    noise = Law(scheme.p, scheme.noise, scheme.sigma).draw(stream, k)
+    swapped, kept = split(words(stream, x.size), scheme.p)
+    noise = Law(scheme.p, scheme.noise, scheme.sigma).draw(stream, kept.size)
     z = np.empty(x.shape)
     reverse_mapping_rows.rearrange(
-        np.ascontiguousarray(x), swapped[:s], kept[:k], words(stream, s), noise, words(stream, k),
+        np.ascontiguousarray(x), swapped, kept, words(stream, swapped.size), noise, words(stream, kept.size),
         scheme.scale == "log", z,
     )  # fmt: skip
     if scheme.aggregate_ends:
