@@ -83,7 +83,7 @@ def test_originals_outside_are_refused_by_position_and_never_shown(mapped):
     with pytest.raises(
         ValueError, match="x must lie within its range, 0 to 120, got a value outside, the f"
     ) as error:
-        cm.ConditionalMasking(0.6, 0.1, **options, range=(0, 120)).mask(x)
+        cm.ConditionalMasking(0.6, 0.1, **options, range=(0, 120)).mask(x, accept_visible_coins=True)
 
     assert "at position 7" in str(error.value)
     assert "1234" not in str(error.value)

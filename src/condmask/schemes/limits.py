@@ -72,11 +72,12 @@ def bounds(scheme: Any) -> tuple[float, float]:
 
 def expected_outside(values: np.ndarray, law: Law, ends: tuple[float, float]) -> tuple[float, float]:
     """How many released values are expected below and above two bounds; NaN is missing."""
-    nearest = min(np.fmin.reduce(values) - ends[0], ends[1] - np.fmax.reduce(values)) - law.step
-    if values.size * _beyond(np.array([nearest]), law) < NONE:
+    there = values[~np.isnan(values)]
+    nearest = min(there.min(initial=np.inf) - ends[0], ends[1] - there.max(initial=-np.inf)) - law.step
+    if there.size * _beyond(np.array([nearest]), law) < NONE:
         return 0.0, 0.0
     with np.errstate(over="ignore", invalid="ignore"):  # values of 1e300 are as far as infinite ones
-        points = law.from_units(law.to_units(values[~np.isnan(values)]))
+        points = law.from_units(law.to_units(there))
         rooms = points - ends[0], ends[1] - points
     below, above = ((1.0 - law.p) * _beyond(room[np.isfinite(room)], law) for room in rooms)
     return below, above

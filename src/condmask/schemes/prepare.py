@@ -81,6 +81,8 @@ def prepare(
         name: _without_codes(schemes[name], x, name, kinds[name], nan_policy, refusals)
         for name, x in columns.items()
     }
+    for name, x in values.items():
+        _checks.has_gaps(x, name, "omit")  # without any values, there is nothing else to be looked at
     moved: dict[str, Moved] = {}
     if to_grid:
         values, moved = rounded(schemes, values, kinds)
