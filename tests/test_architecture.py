@@ -141,9 +141,9 @@ def test_no_imports_run_in_a_circle():
 
 
 def test_a_circle_would_be_found():
-    source = "from condmask.releases.mask_table import mask_table"
+    source = "from condmask.releases.mask_file import mask_file"
 
-    below, above = "releases.release", "releases.mask_table"
+    below, above = "releases.release", "releases.mask_file"
     assert circles({above: "from condmask.releases import release", below: source})
     assert circles({below: "def f():\n    " + source, above: "import condmask.releases.release"})
     assert circles({below: "if TYPE_CHECKING:\n    " + source, above: "import condmask.releases.release"})
