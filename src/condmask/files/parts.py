@@ -105,7 +105,7 @@ class Source:
                 while count >= size if sizes else 2 * count >= 3 * size:
                     whole = pa.concat_tables(held)
                     part, held, count = whole.slice(0, size), [whole.slice(size)], count - size
-                    del whole, table  # only one part is held
+                    whole = table = None  # only one part is held
                     yield part
                     del part
                     size = next(given, self.part_rows)
