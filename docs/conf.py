@@ -61,7 +61,7 @@ doctest_global_setup = """
 import os as _os, tempfile as _tempfile
 _before, _folder = _os.getcwd(), _tempfile.TemporaryDirectory()
 _os.chdir(_folder.name)
-_os.environ["XDG_STATE_HOME"] = _os.path.join(_folder.name, ".state")
+_os.environ["XDG_DATA_HOME"] = _os.path.join(_folder.name, ".state")
 """
 doctest_global_cleanup = "_os.chdir(_before); _folder.cleanup()"
 

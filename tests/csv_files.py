@@ -42,7 +42,7 @@ def mask_lines(folder, lines, *, head="id,income,note", ending="\n", schemes=Non
     source.write_bytes((ending.join([head, *lines]) + ending).encode())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cm.ReleaseWarning)
-        cm.mask_file(source, target, schemes or {"income": UNITS}, rng=1, overwrite=True, **options)
+        cm.mask_file(source, target, schemes or {"income": UNITS}, rng=1, force=True, **options)
     return target.read_bytes().decode()
 
 
@@ -52,7 +52,7 @@ def mask_bytes(folder, data, *, name="a.csv", out="b.csv", schemes=None, **optio
     source.write_bytes(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cm.ReleaseWarning)
-        cm.mask_file(source, target, schemes or {"income": CENTS}, rng=1, overwrite=True, **options)
+        cm.mask_file(source, target, schemes or {"income": CENTS}, rng=1, force=True, **options)
     return target
 
 

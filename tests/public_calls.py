@@ -99,10 +99,10 @@ def write_files(folder: Path) -> None:
     frame.to_parquet(folder / "source.parquet")
     for suffix in ("csv", "parquet"):
         cm.mask_file(
-            folder / f"source.{suffix}", folder / f"released.{suffix}", {"x": SCHEME}, ledger=False, **OPEN
+            folder / f"source.{suffix}", folder / f"released.{suffix}", {"x": SCHEME}, log=False, **OPEN
         )
     (folder / "recipe.toml").write_text(
-        'source = "source.csv"\ntarget = "of_recipe.csv"\nledger = false\naccept_visible_coins = true\n'
+        'source = "source.csv"\ntarget = "of_recipe.csv"\nlog = false\naccept_visible_coins = true\n'
         "[columns.x]\np = 0.6\nsigma = 300.0\n"
     )
     cm.simulate(cm.paper_population(), [SCHEME], **STUDY).save(folder / "study.npz")
@@ -156,9 +156,9 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "report": Call(
             cm.report,
-            {"source": "source.csv", "release": "released.csv", "path": "report.html", "overwrite": True},
+            {"source": "source.csv", "release": "released.csv", "path": "report.html", "force": True},
         ),
-        "run_recipe": Call(cm.run_recipe, {"path": "recipe.toml", "overwrite": True, "dry_run": True}),
+        "run_recipe": Call(cm.run_recipe, {"path": "recipe.toml", "force": True, "dry_run": True}),
         "mask_table": Call(cm.mask_table, {"frame": FRAME, "schemes": {"x": SCHEME}, **OPEN}),
         "plot_release": Call(
             cm.plot_release, {"original": FRAME, "release": release, "path": "a.png", "confidence_level": 0.9}
@@ -169,8 +169,8 @@ def calls(folder: Path) -> dict[str, Call]:
                 "source": "source.csv",
                 "target": "target.csv",
                 "schemes": {"x": SCHEME},
-                "ledger": False,
-                "overwrite": True,
+                "log": False,
+                "force": True,
                 **OPEN,
             },
         ),
@@ -230,9 +230,9 @@ def calls(folder: Path) -> dict[str, Call]:
         "Release",
         {"data"},
         path="written.csv",
-        ledger=False,
-        overwrite=True,
-        also=("ledger", "overwrite"),
+        log=False,
+        force=True,
+        also=("log", "force"),
         key="x",
     )
     named |= methods(

@@ -9,7 +9,7 @@ import pytest
 from condmask import read_release
 from condmask.demo import people, run, show, survey
 from condmask.files.read import read_column
-from condmask.releases.read import read_schemes
+from condmask.releases.release import read_schemes
 
 
 @pytest.fixture(scope="module")

@@ -133,7 +133,7 @@ def test_files_have_the_bits_of_one_thread(suffix, scheme, tmp_path):
     def run(workers):
         target = tmp_path / f"b.{suffix}"
         cm.mask_file(
-            source, target, {"income": scheme}, rng=1, workers=workers, ledger=False, overwrite=True,
+            source, target, {"income": scheme}, rng=1, workers=workers, log=False, force=True,
             accept_visible_coins=True,
         )  # fmt: skip
         estimate = cm.read_release(target, "income", workers=workers)

@@ -43,7 +43,7 @@ def sound(tmp_path_factory):
         warnings.simplefilter("ignore")
         matplotlib.use("Agg")
         patch.chdir(folder)
-        patch.setenv("XDG_STATE_HOME", str(folder))
+        patch.setenv("XDG_DATA_HOME", str(folder))
         write_files(folder)
         yield calls(folder)
         plt.close("all")

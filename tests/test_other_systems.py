@@ -150,7 +150,7 @@ def work(folder, said):
             income.group_means("région").estimate.tolist(),
         ]
     with pytest.raises(cm.CondmaskError):
-        cm.mask_file(here("in.csv"), here("out.csv"), SCHEME, rng=2, ledger=False)
+        cm.mask_file(here("in.csv"), here("out.csv"), SCHEME, rng=2, log=False)
     cm.report(None, here("out.csv"), here("report.html"), public=True)
     named = {"東京": SCHEME["income"], "mean": cm.AdditiveNoise(500.0)}
     x = TABLE["income"].to_numpy()
@@ -163,7 +163,7 @@ def work(folder, said):
     found["compared"] = here("compared.csv").read_bytes()
     here("study.toml").write_bytes(STUDY.encode())
     for words in (
-        ("mask", "in.csv", "cli.csv", *COMMAND, "--no-ledger"),
+        ("mask", "in.csv", "cli.csv", *COMMAND, "--no-log"),
         ("estimate", "out.csv", "-c", "income", "--json"),
         ("plan", "in.csv", "-c", "income", "--p", "0.5", "--sigma", "300", "--within", "100"),
         ("simulate", "study.toml"),
@@ -205,7 +205,7 @@ def done(folder, patch):
     """The work in a folder, with warnings off."""
     said = io.StringIO()
     patch.setattr(sys, "stdout", said)
-    patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    patch.setenv("XDG_DATA_HOME", str(folder / "state"))
 
     def since():
         text = said.getvalue()

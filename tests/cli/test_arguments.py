@@ -161,7 +161,7 @@ def people(tmp_path_factory):
         folder / "people.parquet"
     )
     (folder / "recipe.toml").write_text(
-        'source = "people.parquet"\ntarget = "released.parquet"\nledger = false\n'
+        'source = "people.parquet"\ntarget = "released.parquet"\nlog = false\n'
         "[columns.income]\np = 0.6\nsigma = 900.0\nreverse_mapping = true\n"
     )
     (folder / "study.toml").write_text(

@@ -197,10 +197,7 @@ def test_a_terminal_sees_a_bar(monkeypatch, source, tmp_path):
     code = cli.main(["mask", str(source), str(tmp_path / "out.parquet"), "-c", "income", *MASK])
 
     assert code == 0
-    shown = screen.getvalue()
-    at = [shown.index(f"{stage}: ") for stage in ("reading", "looking up", "auditing", "drawing", "writing")]
-    assert at == sorted(at)
-    assert " left" in shown
+    assert "100%" in screen.getvalue()
 
 
 def test_help_imports_nothing_heavy():
@@ -226,14 +223,18 @@ def test_nothing_is_asked_for_help(run):
 
 
 @pytest.mark.parametrize("command", ["plan", "risk", "compare"])
-def test_a_column_that_is_no_number_is_named_by_its_line(run, tmp_path, command):
+def test_a_column_that_is_no_number_is_named_by_its_row(run, tmp_path, command):
     rows = "".join(f"{100 + k}\n" for k in range(200))
     (tmp_path / "a.csv").write_text(f"pay\n{rows[:20]}.\n{rows[20:]}")
     scheme = () if command == "plan" else MASK
 
     code, _, err = run(command, tmp_path / "a.csv", "-c", "pay", *scheme, "--within", "9")
 
-    assert (code, err) == (1, "condmask: error: pay must be numeric, got text in line 7\n")
+    sentence = (
+        "pay must hold numbers with the decimal mark '.', finite, got another text in row 6 (1 cells); "
+        "--decimal and --na (CsvFormat) say how they are written"
+    )
+    assert (code, err) == (1, f"condmask: error: {sentence}\n")
 
 
 def test_version(run):
@@ -299,7 +300,7 @@ def test_info_compiles_nothing(masked):
 def test_a_later_run_loads_kernels_and_compiles_nothing(source, tmp_path):
     path = tmp_path / "a.csv"
     pd.read_parquet(source, columns=["income", "region"]).head(300).to_csv(path, index=False)
-    mask = ("mask", path, tmp_path / "b.csv", "-c", "income", *MASK, "--force", "--no-ledger", "--verbose")
+    mask = ("mask", path, tmp_path / "b.csv", "-c", "income", *MASK, "--force", "--no-log", "--verbose")
     compiler = {"numba.np.arraymath", "numba.np.linalg", "scipy.linalg", "scipy.special"}
 
     imported(mask)  # keeps what it compiles

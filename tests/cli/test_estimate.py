@@ -13,7 +13,6 @@ from command_line import MASK, answer
 import condmask as cm
 from condmask.cli import estimate
 from condmask.files.read import read_column
-from condmask.releases import file_columns
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -141,7 +140,7 @@ def test_quantiles_of_groups_are_those_of_whole_strata(run, source, masked, tmp_
         "0.9",
     )
     scheme = cm.ConditionalMasking(0.6, 400.0, strata="region")
-    cm.mask_file(source, tmp_path / "out.parquet", {"income": scheme}, rng=3, ledger=False)
+    cm.mask_file(source, tmp_path / "out.parquet", {"income": scheme}, rng=3, log=False)
     release = cm.read_release(tmp_path / "out.parquet", "income")
 
     result = answer(run("estimate", tmp_path / "out.parquet", *options, "--json"))
@@ -200,14 +199,6 @@ def test_a_wrong_option_is_wrong_usage(run, masked, options):
     assert len(err.splitlines()) == 1
 
 
-def test_large_files_are_estimated_in_batches(run, masked, monkeypatch):
-    options = ("estimate", masked, "-c", "income", "--cdf", "900", "--other", "educ", "--json")
-    options += ("--group", "region")
-    whole = answer(run(*options))
-    monkeypatch.setattr(file_columns, "LARGE", 1000)
-    assert answer(run(*options)) == whole
-
-
 def test_a_masked_partner_is_its_estimate(run, masked):
     result = answer(run("estimate", masked, "-c", "income", "--other", "bonus", "--json"))
 
@@ -253,7 +244,7 @@ def test_a_negative_variance_is_a_warning_and_null(run, tmp_path):
     source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
     pd.DataFrame({"x": np.linspace(0, 1, 20) ** 2}).to_parquet(source)
     for seed in range(20):  # about every other one gives a negative estimate
-        cm.mask_file(source, target, {"x": cm.ConditionalMasking(0.01, 1e6)}, rng=seed, overwrite=True)
+        cm.mask_file(source, target, {"x": cm.ConditionalMasking(0.01, 1e6)}, rng=seed, force=True)
         if cm.read_release(target, "x").variance() < 0:
             break
 

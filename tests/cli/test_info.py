@@ -9,7 +9,7 @@ import pytest
 from command_line import answer
 
 import condmask as cm
-from condmask.releases.read import read_schemes
+from condmask.releases.release import read_schemes
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -45,7 +45,7 @@ def test_info_says_how_much_more_undone_columns_vary(run, tmp_path):
 
 def test_info_says_by_what_quantiles_are_available(run, source, masked, tmp_path):
     scheme = cm.ConditionalMasking(0.6, 400.0, strata="region")
-    cm.mask_file(source, tmp_path / "b.parquet", {"income": scheme}, ledger=False)
+    cm.mask_file(source, tmp_path / "b.parquet", {"income": scheme}, log=False)
 
     said = "quantiles are available by region, too: condmask estimate --group"
     assert said in run("info", tmp_path / "b.parquet")[1].splitlines()

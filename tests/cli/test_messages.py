@@ -30,7 +30,7 @@ def commands(secret):
     mask = ("-c", COLUMN, *MASK, "--decimals", "2", "--strata", "Ort")
     yield "audit", secret, *mask
     yield "mask", secret, "b.csv", *mask, "--accept-visible-coins"
-    yield "mask", secret, "c.parquet", *mask, "--again", "--accept-visible-coins"
+    yield "mask", secret, "c.csv", *mask, "--again", "--accept-visible-coins"
     yield "estimate", "b.csv", "--group", "Ort", "--other", f"{VALUE}{VALUE}"
     yield "info", "b.csv"
     yield "plan", secret, "-c", COLUMN, "--p", ".6", "--sigma", "300", "--within", "50"
@@ -60,7 +60,7 @@ def test_what_is_done_is_said_and_nothing_of_the_data(run, secret):
 
 
 def test_nothing_is_said_without_it_and_nothing_stays(run, secret):
-    mask = ("-c", COLUMN, *MASK, "--decimals", "2", "--accept-visible-coins", "--no-ledger")
+    mask = ("-c", COLUMN, *MASK, "--decimals", "2", "--accept-visible-coins", "--no-log")
     logger = logging.getLogger("condmask")
     before = [*logger.handlers], logger.level
 

@@ -117,7 +117,7 @@ def test_suggestions_are_printed_as_commands_that_mask(run, tmp_path):
     for k, line in enumerate(lines):
         words = shlex.split(line)
         words[words.index("OUT")] = str(tmp_path / f"{k}.csv")
-        code, _, err = run(*words[1:], "--no-ledger")
+        code, _, err = run(*words[1:], "--no-log")
         assert code == 0, err
         assert (
             cm.read_release(tmp_path / f"{k}.csv")["my income"].n

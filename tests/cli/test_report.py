@@ -34,7 +34,7 @@ def test_both_reports(run, source, release, tmp_path):
     assert (code, err) == (1, f"condmask: error: {out} exists; it is replaced only with --force\n")
     found = answer(run("report", release, out, "--public", "--force", "--json", "--units", "income=euros"))
     assert found == {"report": str(out), "kind": "public"}
-    cm.report(None, release, tmp_path / "own.html", public=True, overwrite=True, units={"income": "euros"})
+    cm.report(None, release, tmp_path / "own.html", public=True, force=True, units={"income": "euros"})
     assert out.read_bytes() == (tmp_path / "own.html").read_bytes()
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from command_line import MASK, answer
 
-from condmask.releases.read import read_schemes
+from condmask.releases.release import read_schemes
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 

@@ -24,7 +24,7 @@ def to_cli_terms(text, command="mask"):
         ("pass step=1000, or sigma=600.5", "pass --step 1000, or --sigma 600.5"),
         ('pass reverse_mapping=True, scale="log"', "pass --reverse-mapping, --scale log"),
         ("step=1/3; step=0 for research", "--step 1/3; --step 0 for research"),
-        ("it goes with --force (overwrite=True)", "it goes with --force"),
+        ("it goes with --force (force=True)", "it goes with --force"),
         ("--accept-visible-coins (accept_visible_coins=True) goes on", "--accept-visible-coins goes on"),
         ('nan_policy="omit" leaves them out', "--omit-missing leaves them out"),
         ("donors='permutation' has none.", "--donors permutation has none."),
@@ -67,7 +67,7 @@ CODED = 'got other bytes in line 5; encoding="latin-1", "cp1252", ... (--encodin
             "; --accept-visible-coins (accept_visible_coins=True) goes on",
             "; accept_visible_coins=True goes on",
         ),
-        ("run", "it goes with --force (overwrite=True)", "it goes with --force"),
+        ("run", "it goes with --force (force=True)", "it goes with --force"),
         ("run", 'decimal="," (--decimal ,) says', 'decimal="," says'),
     ],
 )

@@ -231,9 +231,9 @@ def test_fewer_than_a_hundred_records_go_into_no_file(tmp_path, kind):
 
     def release(scheme, target, **options):
         if kind == "file":
-            cm.mask_file(tmp_path / "a.csv", target, {"x": scheme}, ledger=False, **options)
+            cm.mask_file(tmp_path / "a.csv", target, {"x": scheme}, log=False, **options)
         else:
-            cm.mask_table(frame, {"x": scheme}, **options).write(target, ledger=False)
+            cm.mask_table(frame, {"x": scheme}, **options).write(target, log=False)
 
     with pytest.raises(cm.ReleaseError, match=f"^99 {FEW}, and a file must have at least 100") as error:
         release(scheme, tmp_path / "b.csv")
@@ -389,4 +389,4 @@ def test_columns_that_may_name_persons_are_a_warning(tmp_path):
         source = tmp_path / f"in.{suffix}"
         getattr(named, f"to_{suffix}")(source, index=False)
         with pytest.warns(cm.ReleaseWarning, match="^number, name have "):
-            cm.mask_file(source, tmp_path / f"out.{suffix}", {"income": scheme}, ledger=False)
+            cm.mask_file(source, tmp_path / f"out.{suffix}", {"income": scheme}, log=False)

@@ -311,7 +311,7 @@ def test_an_audit_says_as_masking_does_how_to_leave_out_the_names_of_files(tmp_p
 
     audit = audit_file(tmp_path / "in", scheme)
     with pytest.raises(cm.ReleaseError) as caught:
-        cm.mask_file(tmp_path / "in", tmp_path / "out", scheme, ledger=False)
+        cm.mask_file(tmp_path / "in", tmp_path / "out", scheme, log=False)
 
     remedy = "; names of files and folders reveal {}, and are released: to avoid that, mask one file of all"
     assert remedy.format(repr(told)) in str(caught.value)

@@ -62,7 +62,7 @@ def test_parts_are_named_by_their_labels(kind, tmp_path):
     release = cm.mask_table({"x": X, "region": REGION, "sex": sex}, {"x": scheme}, accept_visible_coins=True)
     estimate = release["x"]
     if kind != "memory":
-        release.write(tmp_path / f"a.{kind}", ledger=False)
+        release.write(tmp_path / f"a.{kind}", log=False)
         estimate = cm.read_release(tmp_path / f"a.{kind}", "x")
 
     part, rows = estimate.part({"region": 2, "sex": "f"}), (REGION == 2) & (sex == "f")

@@ -8,7 +8,6 @@ import condmask as cm
 from condmask.engines import counting, mapping_law
 from condmask.inference import parts
 from condmask.inference.parts import CompleteRows, Rows, add, frame_of, numbered
-from condmask.releases import file_columns
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
@@ -143,14 +142,14 @@ def test_columns_masked_together_in_parts(reverse_mapping, strata, monkeypatch):
 
 
 @pytest.mark.parametrize("reverse_mapping", [False, True])
-def test_a_release_on_disk_gives_the_bits_of_the_same_one_in_memory(reverse_mapping, tmp_path, monkeypatch):
+def test_a_release_on_disk_gives_the_bits_of_the_same_one_in_memory(reverse_mapping, tmp_path):
     present = pd.Series(GROUP, dtype="object").where(pd.notna(GROUP), None)
     frame = pd.DataFrame({"x": X, "a": W[:, 0], "b": W[:, 1], "weight": WEIGHTS, "group": present})
     frame["cluster"], frame["region"] = CLUSTER, REGION
     frame.loc[::29, "x"] = np.nan
     scheme = cm.ConditionalMasking(0.5, 0.3, reverse_mapping=reverse_mapping, strata="region")
     release = cm.mask_table(frame, {"x": scheme}, rng=5, nan_policy="omit", accept_visible_coins=True)
-    release.write(tmp_path / "a.parquet", ledger=False)
+    release.write(tmp_path / "a.parquet", log=False)
 
     def found(estimate):
         return [
@@ -165,9 +164,7 @@ def test_a_release_on_disk_gives_the_bits_of_the_same_one_in_memory(reverse_mapp
         ]  # fmt: skip
 
     expected = found(release["x"])
-    for large in (64, file_columns.LARGE):
-        monkeypatch.setattr(file_columns, "LARGE", large)
-        assert found(cm.read_release(tmp_path / "a.parquet")["x"]) == expected
+    assert found(cm.read_release(tmp_path / "a.parquet")["x"]) == expected
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -23,7 +23,7 @@ source = "people.csv"
 target = "/data/released.csv"
 omit_missing = true
 round = true
-ledger = "office/ledger.jsonl"
+log = "office/log.jsonl"
 accept_visible_coins = true
 thorough = true
 keep_metadata = ["geo"]
@@ -121,7 +121,7 @@ def test_every_key(tmp_path):
     assert found.within == {"income": [100.0, 250.5], "growth": [10.0]}
     assert found.units == {"income": "euros"}
     assert found.checks == {"income": {250.0: 0.45, 0.5: 0.01}}
-    assert found.ledger == tmp_path / "office/ledger.jsonl"
+    assert found.log == tmp_path / "office/log.jsonl"
 
 
 def test_the_keys_of_reverse_mapping(tmp_path):

@@ -62,7 +62,7 @@ def test_a_release_and_its_reports(folder):
             folder / "own.html",
             public=public,
             d=[250, 500],
-            overwrite=True,
+            force=True,
         )
         assert path.read_text(encoding="utf-8") == (folder / "own.html").read_text(encoding="utf-8")
 
@@ -75,9 +75,9 @@ def test_the_same_recipe_gives_the_same_but_for_the_coins(folder):
         cm.run_recipe(folder / "recipe.toml")
     assert first.target.read_bytes() == release
     with pytest.raises(cm.ReleaseError, match="shares 100% of its records with"):
-        cm.run_recipe(folder / "recipe.toml", overwrite=True)
+        cm.run_recipe(folder / "recipe.toml", force=True)
     with pytest.warns(cm.ReleaseWarning, match="shares 100% of its records with"):
-        again = cm.run_recipe(folder / "recipe.toml", overwrite=True, again=True)
+        again = cm.run_recipe(folder / "recipe.toml", force=True, again=True)
     other = again.reports[0].read_text(encoding="utf-8")
 
     assert again == first
@@ -164,7 +164,7 @@ def test_a_recipe_of_reverse_mapping_has_reports_and_checks(folder):
         assert "the values are those of the original, each once, in another order" in page
     recipe.write_text(mapped + "[checks.income]\n250 = 0.05")
     with pytest.raises(ValueError, match=r"^checks\.income allows the best attacker to guess 0"):
-        cm.run_recipe(recipe, overwrite=True)
+        cm.run_recipe(recipe, force=True)
 
 
 @pytest.mark.filterwarnings("ignore:.* was rounded to multiples:condmask.ReleaseWarning")

@@ -57,7 +57,7 @@ def test_infinite_values_in_clear_are_none_that_attackers_know(tmp_path):
     frame = pd.DataFrame(rng.normal(100.0, 10.0, (400, 3)).round(1), columns=["x", "whole", "rate"])
     frame.loc[5, "rate"], frame.loc[6, "rate"] = np.inf, -np.inf
     scheme = cm.ConditionalMasking(0.6, 5.0, decimals=1)
-    cm.mask_table(frame, {"x": scheme}, rng=1).write(tmp_path / "b.parquet", ledger=False)
+    cm.mask_table(frame, {"x": scheme}, rng=1).write(tmp_path / "b.parquet", log=False)
 
     known = ReleaseView(tmp_path / "b.parquet", 1).known
 

@@ -32,7 +32,7 @@ def test_the_same_files_give_the_same_report(files, internal, public):
         folder / "released.parquet",
         folder / "again.html",
         public=True,
-        overwrite=True,
+        force=True,
     )
     assert (folder / "again.html").read_text(encoding="utf-8") == public
 

@@ -95,7 +95,7 @@ def test_means_at_the_ends_leave_the_mean_alone_exact(tmp_path):
         tmp_path / "a.csv", index=False
     )
     scheme = cm.ConditionalMasking(0.6, 0.5, scale="log", reverse_mapping=True, aggregate_ends=5)
-    cm.mask_file(tmp_path / "a.csv", tmp_path / "b.csv", dict.fromkeys("xy", scheme), ledger=False)
+    cm.mask_file(tmp_path / "a.csv", tmp_path / "b.csv", dict.fromkeys("xy", scheme), log=False)
     cm.report(tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "c.html", d=100)
     page = (tmp_path / "c.html").read_text(encoding="utf-8")
 

@@ -175,8 +175,8 @@ def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
     if at.size:
         raise ArgumentError(
             f"{name} must hold numbers with the decimal mark {layout.decimal!r}, finite, got another text "
-            f"in row {row + int(at[0])} ({at.size} cells); CsvFormat(decimal=, na=) (--decimal, --na) says "
-            "how they are written"
+            f"in row {row + int(at[0])} ({at.size} cells); --decimal and --na (CsvFormat) say how they are "
+            "written"
         )
     most = _checks.LARGEST_EXACT_INTEGER
     large = np.flatnonzero(np.abs(values) > most)
