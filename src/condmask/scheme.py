@@ -263,8 +263,9 @@ class Scheme:
 
 def scheme_class(method: Any, name: str) -> type[Scheme]:
     """The class that registered a method."""
-    for home in _HOMES:
-        import_module(home)
+    for home in _HOMES:  # no more than is needed: others import SciPy
+        if method not in [*_REGISTER]:
+            import_module(home)
     return _REGISTER[_checks.choice(method, name, sorted(_REGISTER))]
 
 

@@ -200,7 +200,7 @@ def test_a_grid_beside_reverse_mapping_is_wrong_usage(run, source, tmp_path):
     assert "--step must be left out where --reverse-mapping, got 1.0" in err
 
 
-def test_a_value_out_of_range_is_named_by_its_row(run, tmp_path):
+def test_a_value_out_of_range_is_named_by_its_position(run, tmp_path):
     source = tmp_path / "a.csv"
     pd.DataFrame({"age": [*range(500), 5_000]}).to_csv(source, index=False)
 
@@ -210,7 +210,7 @@ def test_a_value_out_of_range_is_named_by_its_row(run, tmp_path):
     )  # fmt: skip
 
     assert code == 1
-    assert "age must lie within its range, -100 to 1000, got a value outside, the first in row 501" in err
+    assert "age must lie within its range, -100 to 1000, got a value outside, the first at position 500" in err
 
 
 def test_the_command_line_takes_a_range_for_each_column(run, tmp_path):

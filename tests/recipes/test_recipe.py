@@ -217,7 +217,7 @@ def test_refused_before_anything_is_read(tmp_path, old, new, message):
 def test_a_recipe_in_another_encoding(tmp_path):
     (tmp_path / "recipe.toml").write_bytes("# Gr\u00f6\u00dfe".encode("latin-1"))
 
-    with pytest.raises(cm.FileError, match=r"recipe\.toml: not readable"):
+    with pytest.raises(ValueError, match=r"recipe\.toml is not TOML: 'utf-8' codec"):
         recipe.read_recipe(tmp_path / "recipe.toml")
 
 

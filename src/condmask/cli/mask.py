@@ -1,6 +1,7 @@
 """``condmask mask``: the masked file and what is published with it."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from condmask.cli.arguments import add_again, add_running, add_source, command, usage, workers
@@ -89,7 +90,9 @@ def _published(release: "Release") -> dict[str, Any]:
 
 def _layout(path: str) -> list[str]:
     """How a CSV file was read and written."""
+    from condmask.files.about import published
     from condmask.files.read import opened
 
-    layout = opened(path).layout
+    release = published(Path(path))
+    layout = opened(path, None if release is None else release.form).layout
     return [] if layout is None else [f"read and written with {layout}"]

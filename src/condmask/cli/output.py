@@ -64,51 +64,21 @@ def one_line_warnings(to_cli_terms: Callable[[str], str]) -> Iterator[None]:
         yield
 
 
-class StagedBar:
-    """A bar over all stages of a job, which names the current one.
-
-    Parameters
-    ----------
-    bar : tqdm
-        Its unit is the relative time of the stages.
-    """
-
-    def __init__(self, bar: Any) -> None:
-        self._bar, self._stages, self._rows, self._now = bar, {"reading": 1.0}, 0, "reading"
-
-    def begin(self, stages: dict[str, float], rows: int) -> None:
-        """The stages of a job over so many rows, with the relative time of each."""
-        self._stages, self._rows = stages, rows
-        self._bar.reset(sum(stages.values()))
-
-    def stage(self, name: str) -> None:
-        """The stage that begins."""
-        self._now = name
-        self._bar.set_description(name, refresh=False)
-        self._to(0.0)
-        self._bar.refresh()
-
-    def __call__(self, done: int, total: int | None) -> None:
-        """Rows of the stage that are done, of so many, or else of the expected number."""
-        if total is not None and self._now != "writing":
-            self.stage("writing")
-        self._to(min(1.0, done / max(total or self._rows, 1)))
-
-    def _to(self, share: float) -> None:
-        names = list(self._stages)
-        before = sum(self._stages[name] for name in names[: names.index(self._now)])
-        self._bar.update(before + share * self._stages[self._now] - self._bar.n)
-
-
 @contextlib.contextmanager
-def progress() -> Iterator[StagedBar | None]:
-    """A bar on standard error, if that is a terminal."""
+def progress() -> Iterator[Callable[[int, int | None], None] | None]:
+    """A bar on standard error, if that is a terminal: of rows that are read, and then written."""
     if not sys.stderr.isatty():
         yield None
         return
     with optional("a bar on the terminal", "files"):
         from tqdm import tqdm
 
-    shown = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {remaining} left"
-    with tqdm(leave=False, file=sys.stderr, desc="reading", bar_format=shown, total=1.0) as bar:
-        yield StagedBar(bar)
+    with tqdm(leave=False, file=sys.stderr, desc="reading", unit=" rows", unit_scale=True) as bar:
+
+        def show(done: int, total: int | None) -> None:
+            if total is not None and bar.total is None:
+                bar.set_description("writing", refresh=False)
+                bar.reset(total)
+            bar.update(done - bar.n)
+
+        yield show

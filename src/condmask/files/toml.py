@@ -11,9 +11,9 @@ from condmask.files.tables import reading
 def read_toml(path: Path) -> dict[str, Any]:
     """The entries of a file; refused where it is not TOML, or holds what no number or depth can be."""
     with reading(path):
-        content = path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
     try:
-        return tomllib.loads(content)
+        return tomllib.loads(content.decode("utf-8-sig"))
     except RecursionError:
         raise ArgumentError(f"{path} is not TOML: it has lists within lists without end") from None
     except ValueError as error:

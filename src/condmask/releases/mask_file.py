@@ -8,6 +8,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
+from condmask._log import logger
 from condmask._optional import optional
 from condmask._warn import each_once
 from condmask.audit_input import AuditInput
@@ -26,6 +27,7 @@ from condmask.releases.masking import mask_part
 from condmask.releases.release import Release, published_with
 from condmask.releases.write import Progress, shape_of, write
 
+LOG = logger(__name__)
 UNITS = 256  # firms, households and the like that are looked at whole
 
 
@@ -134,6 +136,7 @@ def mask_file(
     stamp, before, shape = origin.stamp(), _published_before(origin, schemes), shape_of(origin, out, keep)
     with each_once():
         look, only = _looked(origin, job, report)
+        LOG.info("%d records of %s in %d parts", sum(look.parts), place.name, len(look.parts))
         marks = keyed(look.marks) if book.path else {}
         book.refuse(marks, place, again=again)
         published = _together(
@@ -145,6 +148,7 @@ def mask_file(
         write(hidden, shape, published, look.places, _masked(origin, only, job), origin.rows, report)
         if origin.stamp() != stamp:
             raise FileError(f"{source} changed while it was masked; nothing was published")
+    LOG.info("published %s", out.name)
     book.enter(out, marks, place)
     return Release(published_with(out), path=out, workers=job.workers)
 

@@ -75,7 +75,8 @@ class ReleaseView:
     def clear_beside(self, originals: list[np.ndarray]) -> Clear:
         """The columns in clear beside the originals of masked ones, as an audit looks at them."""
         if len(self.release.parts) == 1:
-            (part,) = self.source.parts(self._clear, self.release.parts)
+            names = self._clear or list(self.schemes)[:1]  # a table of no columns has no rows
+            (part,) = self.source.parts(names, self.release.parts)
             clear = clear_of_frame(part, self._clear, originals)
         else:
             clear = self._sampled(originals)
