@@ -20,8 +20,6 @@ from condmask.clear_columns import (
     units_alike,
     whole_units,
 )
-from condmask.files.read import open_table
-from condmask.files.sampling import clear_of_table
 
 RNG = np.random.default_rng(5)
 
@@ -185,8 +183,7 @@ def test_units_of_parts_with_labels_of_their_own():
     assert codes.tolist() == [0, 0, 1, 0]
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
-def test_a_file_is_looked_at_as_a_frame_is(tmp_path, suffix):
+def test_all_frames_are_looked_at_alike():
     firm, profit = panel(4_000, 12)
     frame = pd.DataFrame({
         "profit": profit,
@@ -197,32 +194,16 @@ def test_a_file_is_looked_at_as_a_frame_is(tmp_path, suffix):
         "kind": np.where(np.arange(firm.size) % 5 == 0, None, np.where(firm % 2, "x", "y")),
         "fee": np.where(np.arange(firm.size) % 7 == 0, np.nan, np.round(profit, 1)),
     })  # fmt: skip
-    path, names = tmp_path / f"a.{suffix}", [*frame.columns[1:]]
-    if suffix == "csv":
-        frame.to_csv(path, index=False)
-    else:
-        getattr(frame, {"parquet": "to_parquet", "arrow": "to_feather"}[suffix])(path)
-    table = open_table(path)
-    read = next(part for part in [np.concatenate([p.numbers["profit"][0] for p in table.parts(["profit"])])])
-
-    of_file = clear_of_table(table, names, [read])
-
+    names = [*frame.columns[1:]]
     for other in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
-        of_frame = clear_of_frame(other, names, [profit])
-        if suffix != "csv":
-            np.testing.assert_array_equal(of_file.rows, of_frame.rows)
-        assert set(of_frame.units) == {"firm", "name"}
-        for name in of_frame.units:
-            if suffix != "csv":
-                np.testing.assert_array_equal(of_file.units[name].rows, of_frame.units[name].rows)
-    assert set(of_file.units) == {"firm", "name"}
-    whole = frame.iloc[of_file.rows]
-    np.testing.assert_array_equal(of_file.clear["fee"], whole["fee"])
-    days = (whole["day"] - pd.Timestamp("1970-01-01")).dt.days
-    np.testing.assert_array_equal(of_file.clear["day"], days)
-    assert np.array_equal(of_file.labels["kind"] < 0, whole["kind"].isna())
-    opened = of_file.clear["open"] if suffix != "csv" else of_file.labels["open"]
-    np.testing.assert_array_equal(opened, whole["open"])
+        found = clear_of_frame(other, names, [profit])
+        whole = frame.iloc[found.rows]
+        assert set(found.units) == {"firm", "name"}
+        np.testing.assert_array_equal(found.clear["fee"], whole["fee"])
+        days = (whole["day"] - pd.Timestamp("1970-01-01")).dt.days
+        np.testing.assert_array_equal(found.clear["day"], days)
+        np.testing.assert_array_equal(found.labels["kind"] < 0, whole["kind"].isna())
+        np.testing.assert_array_equal(found.clear["open"], whole["open"])
 
 
 def test_units_of_many_rows_are_read_again_instead_of_held(monkeypatch):

@@ -104,7 +104,7 @@ def test_suggestions_are_printed_as_commands_that_mask(run, tmp_path):
         "--strata",
         "region",
     )
-    command = ("plan", tmp_path / "a.csv", "-c", "my income", *options, "--delimiter", ";")
+    command = ("plan", tmp_path / "a.csv", "-c", "my income", *options, "--delimiter", ";", "--decimal", ".")
 
     code, _, err = run(*command)
     assert code == 1
