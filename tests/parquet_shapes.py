@@ -17,10 +17,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+from condmask.files.thrift import BINARY, I32, LIST, STRUCT
 
 import condmask as cm
 from condmask.files import parquet_footer as footers
-from condmask.files.thrift import BINARY, I32, LIST, STRUCT
 
 Bounds = dict[str, tuple[float, float]]  # of values by column, both included
 

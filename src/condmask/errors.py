@@ -53,12 +53,13 @@ class Refusals:
                 self.errors.append(type(error)(f"{error}{where}") if where else error)
 
     def raise_all(self) -> None:
-        """Raise one error that says all of it; of the class of a single one, or of the narrowest they
-        share."""
+        """Raise one error that says all of it; of the class of a single one, or of the narrowest they share,
+        at least that of wrong arguments."""
         if len(self.errors) == 1:
             raise self.errors[0]
         if self.errors:
             texts = "; ".join(f"({k}) {error}" for k, error in enumerate(self.errors, 1))
             kinds = [kind for kind in type(self.errors[0]).__mro__ if issubclass(kind, CondmaskError)]
             shared = next(kind for kind in kinds if all(isinstance(error, kind) for error in self.errors))
+            shared = ArgumentError if shared is CondmaskError else shared
             raise shared(f"{len(self.errors)} things must be settled: {texts}")

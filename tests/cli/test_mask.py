@@ -54,9 +54,7 @@ def test_mask_keeps_the_metadata_that_are_named(run, tmp_path):
 
 def test_two_masks_never_share_a_key(run, source, tmp_path):
     for name in ("a", "b"):
-        answer(
-            run("mask", source, tmp_path / f"{name}.parquet", "-c", "income", *MASK, "--json", "--no-log")
-        )
+        answer(run("mask", source, tmp_path / f"{name}.parquet", "-c", "income", *MASK, "--json", "--no-log"))
 
     a, b = (pd.read_parquet(tmp_path / f"{name}.parquet")["income"] for name in ("a", "b"))
 
@@ -210,7 +208,9 @@ def test_a_value_out_of_range_is_named_by_its_position(run, tmp_path):
     )  # fmt: skip
 
     assert code == 1
-    assert "age must lie within its range, -100 to 1000, got a value outside, the first at position 500" in err
+    assert (
+        "age must lie within its range, -100 to 1000, got a value outside, the first at position 500" in err
+    )
 
 
 def test_the_command_line_takes_a_range_for_each_column(run, tmp_path):

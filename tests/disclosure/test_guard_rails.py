@@ -6,6 +6,7 @@ that a refusal names, passed.
 
 import ast
 from dataclasses import replace
+from typing import NamedTuple
 
 import marks
 import numpy as np
@@ -27,7 +28,17 @@ def scheme_of(p=0.6, sigma=1.0, **options):
 def review(x, scheme, strata=None, **more):
     columns = {"x": np.asarray(x, dtype=float), **more}
     data = AuditInput(columns, dict.fromkeys(columns, "float64"), {}, strata)
-    return guard_rails.review(data, dict.fromkeys(columns, scheme))
+    return said(guard_rails.review(data, dict.fromkeys(columns, scheme)))
+
+
+class Said(NamedTuple):
+    refusal: str | None
+    warnings: list[str]
+
+
+def said(verdict):
+    """All refusals in one sentence."""
+    return Said("; ".join(verdict.refusals) or None, verdict.warnings)
 
 
 # --- numbers of records ---
@@ -172,7 +183,7 @@ def test_a_file_in_the_order_of_its_values_is_refused():
 
 
 def clear(x, y):
-    return guard_rails.review_clear(AuditInput({"x": x}, {"x": "float64"}, {"y": y}, None))
+    return said(guard_rails.review_clear(AuditInput({"x": x}, {"x": "float64"}, {"y": y}, None)))
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,8 @@ def test_pools_are_counted_across_blocks(coded):
     x[5:], y[: N - 30] = np.nan, np.nan
     strata = (np.arange(N) == 3).astype(np.int32) if coded else None
     data = AuditInput({"x": x, "y": y}, {"x": "float64", "y": "float64"}, {}, strata)
-    sentence = guard_rails.review(data, {"x": cm.ConditionalMasking(0.5, 1.0, reverse_mapping=True)}).refusal
-    assert sentence.startswith(f"a donor pool has {1 if coded else 35} records")
+    verdict = guard_rails.review(data, {"x": cm.ConditionalMasking(0.5, 1.0, reverse_mapping=True)})
+    assert verdict.refusals[0].startswith(f"a donor pool has {1 if coded else 35} records")
 
 
 @pytest.mark.parametrize("pools", [0, 3])

@@ -8,7 +8,9 @@ separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint masking")
 from collections.abc import Sequence
 from typing import Any
 
-from condmask import frames, masked_notes
+import numpy as np
+
+from condmask import _checks, frames, masked_notes
 from condmask._blocks import Workers
 from condmask.disclosure.audit_result import FEWEST
 from condmask.errors import ArgumentError, ArgumentTypeError
@@ -27,6 +29,8 @@ def mask_part(part: Part, job: Job, number: int = 0) -> dict[str, Any]:
     released = {}
     for (name, column), z in zip(part.columns.items(), masked, strict=True):
         scheme = job.schemes[name]
+        if column.kind == "int" and (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
+            raise ArgumentError(f"{name} must stay below 2^53 when it is masked: sigma is too large")
         nulls = is_code(column.array, scheme.codes, column.kind) if scheme.missing_as == "null" else None
         released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
     return released
