@@ -68,6 +68,7 @@ def identities(table: Table, masked: set[str]) -> list[Identity]:
         return []
     some, others = random_rows(table[names[0]].size, SEARCHED, COUNTED)
     searched, counted = ({name: table[name][rows] for name in names} for rows in (some, others))
+    searched = {name: x for name, x in searched.items() if has_finite(x)}
     grids = {name: resolution(x) for name, x in searched.items()}
     holding: dict[frozenset[str], tuple[Identity, Evidence]] = {}
     for identity in suggested(searched, grids, masked):
