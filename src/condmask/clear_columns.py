@@ -151,12 +151,19 @@ def may_identify(values: np.ndarray, rows: np.ndarray) -> bool:
         x = values[present]
         if x.size <= FEW or (x != np.rint(x)).any() or np.unique(x).size < x.size:
             return False
-        return not any(np.array_equal(x, rows[present] + first) for first in (0, 1))
-    texts = [value for value in values.tolist() if isinstance(value, str)]
+        return not _are_rows(x, rows[present])
+    is_text = np.array([isinstance(value, str) for value in values.tolist()], dtype=bool)
+    texts = values[is_text].tolist()
     if len(texts) <= FEW or len(set(texts)) < len(texts) or all(map(DATE.match, texts)):
         return False
     numbers = _numbers(texts)
-    return bool(np.isnan(numbers).any() or (numbers == np.rint(numbers)).all())
+    if np.isnan(numbers).any():
+        return True
+    return bool((numbers == np.rint(numbers)).all()) and not _are_rows(numbers, rows[is_text])
+
+
+def _are_rows(numbers: np.ndarray, rows: np.ndarray) -> bool:
+    return any(np.array_equal(numbers, rows + first) for first in (0, 1))
 
 
 def units_alike(codes: np.ndarray, masked: Sequence[np.ndarray], n: int) -> bool:

@@ -94,6 +94,7 @@ class Release(Mapping[str, Estimate]):
 
     @property
     def data(self) -> Any:
+        """A copy of the masked table; None for a file."""
         return None if self._data is None else frames.copied(self._data)
 
     @property
