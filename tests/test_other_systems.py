@@ -35,7 +35,7 @@ COMMAND = ("-c", "income", "--p", "0.6", "--sigma", "600", "--decimals", "2")
 
 NAMES = {  # some are there for whoever begins to use them
     os: "fork fchmod fchown chown getuid geteuid getpgid killpg setsid mkfifo posix_fallocate "
-    "sched_getaffinity pread pwrite sendfile sysconf register_at_fork O_TMPFILE O_DIRECTORY O_NOFOLLOW O_CLOEXEC",
+    "sched_getaffinity pread pwrite sendfile sysconf register_at_fork O_TMPFILE O_DIRECTORY O_NOFOLLOW",
     signal: "SIGKILL SIGHUP SIGALRM SIGQUIT SIGPIPE SIGXFSZ pthread_sigmask alarm setitimer sigwait",
     time: "tzset clock_gettime",
 }
