@@ -1,0 +1,164 @@
+"""No original in what is written but those that swapped records carry, and none in what is said.
+
+Oracle: a search of bytes for every original, in the forms in which files hold numbers, that finds all of them
+in the source.
+"""
+
+import json
+import os
+import re
+import struct
+import traceback
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from worlds import KEY, masked, write
+
+import condmask as cm
+
+N = 400
+PAY = np.random.default_rng(6).lognormal(14.0, 0.5, N).round(2)  # digits enough to be found by chance never
+VISITS = np.random.default_rng(7).integers(10**8, 10**9, N).astype(np.int32)
+SCHEMES = {
+    "pay": cm.ConditionalMasking(0.05, 3e5, decimals=2),
+    "visits": cm.ConditionalMasking(0.05, 1e8, decimals=0),
+}
+FORMS = {"pay": "d", "visits": "iq"}  # no shorter ones, which are found by chance
+
+
+def table(form="parquet"):
+    """A table with originals in all places where a program might leave them."""
+    frame = pd.DataFrame(
+        {"pay": PAY, "place": [f"p{k % 7}" for k in range(N)], "visits": VISITS},
+        index=pd.Index(range(N), name="row"),
+    )
+    frame.attrs = {"largest": float(PAY.max())}
+    found = pa.Table.from_pandas(frame)
+    if form == "csv":
+        return found.select(["pay", "place", "visits"])
+    texts = json.dumps({"pay": PAY.tolist(), "visits": VISITS.tolist()})
+    found = found.replace_schema_metadata({**found.schema.metadata, b"computed": texts.encode()})
+    for name in ("pay", "place"):
+        field = found.schema.field(name).with_metadata({"of pay": texts})
+        found = found.set_column(found.schema.get_field_index(name), field, found[name])
+    return found
+
+
+def originals_in(content, released):
+    """The originals, other than those released, that are in these bytes in any form."""
+    found = set()
+    for name, values in (("pay", PAY), ("visits", VISITS)):
+        kept = set(released[name])
+        for value in (value for value in values.tolist() if value not in kept):
+            forms = [f"{value!r}".encode(), *(struct.pack(f"<{form}", value) for form in FORMS[name])]
+            if any(form in content for form in forms):
+                found.add((name, value))
+    return found
+
+
+NOTHING = {"pay": [], "visits": []}
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "csv"])
+@pytest.mark.parametrize("parts", [None, 100])
+def test_no_file_of_a_release_holds_an_original(tmp_path, monkeypatch, form, parts):
+    options = {"row_group_size": 50}
+    if form == "parquet":
+        options |= {
+            "write_page_index": True,
+            "use_dictionary": ["pay", "place"],
+            "store_decimal_as_integer": True,
+        }
+    write(table(form), tmp_path / f"in/a.{form}", **options)
+    write(table(form), tmp_path / f"in/b.{form}", **options)
+    assert len(originals_in((tmp_path / f"in/a.{form}").read_bytes(), NOTHING)) == 2 * N
+    (tmp_path / "out").mkdir()
+    hidden = []
+
+    def named(before, after, *, replace=os.replace):
+        hidden.append(b"".join(path.read_bytes() for path in before.rglob("*") if path.is_file()))
+        replace(before, after)
+
+    monkeypatch.setattr("os.replace", named)
+    one = masked(tmp_path / f"in/a.{form}", tmp_path / f"out/one.{form}", SCHEMES, part_rows=parts)
+    many = masked(tmp_path / "in", tmp_path / "out/many", SCHEMES, part_rows=parts, rng=9)
+    released = {
+        name: [*cm.read_column(one.path, name).tolist(), *cm.read_column(many.path, name).tolist()]
+        for name in SCHEMES
+    }
+    shown = sum(value in released["pay"] for value in PAY.tolist())
+    assert 0 < shown < 0.3 * N  # those of swapped records
+    written = [path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert len(written) == {"parquet": 4, "arrow": 4, "csv": 5}[form]
+    for content in (*written, *hidden):
+        assert not originals_in(content, released)
+
+
+def test_originals_in_a_dictionary_are_not_released(tmp_path):
+    coded = table().set_column(0, "pay", pa.array(PAY).dictionary_encode())
+    for form in ("parquet", "arrow"):
+        source = write(coded.replace_schema_metadata(None), tmp_path / f"a.{form}")
+        try:
+            release = masked(source, tmp_path / f"b.{form}", {"pay": SCHEMES["pay"]})
+        except (TypeError, ValueError):
+            assert not (tmp_path / f"b.{form}").exists()
+            continue
+        released = {"pay": release._columns.numbers("pay").tolist(), "visits": VISITS.tolist()}
+        assert not originals_in(release.path.read_bytes(), released)
+
+
+PLANT = 7341
+
+
+def broken(**columns):
+    """A table that is refused, whose wrong cells all have the digits of the plant."""
+    plain = {"pay": PAY % 10**4 // 1, "firm": np.arange(N) // 20}
+    assert not any(f"{PLANT}" in f"{value}" for value in plain["pay"])
+    return pa.table({**plain, **columns})
+
+
+def among(value):
+    return np.append(PAY[1:] % 10**4 // 1, value)
+
+
+BROKEN = {
+    "must hold numbers|must be numeric": broken(pay=[*(f"{k}" for k in range(N - 1)), "7341x"]),
+    "finite": broken(pay=among(np.inf), firm=np.full(N, PLANT)),
+    "2.53": broken(pay=among(734_173_417_341_734_128.0)),
+    "must hold multiples of": broken(pay=among(73_417.341)),
+    "missing value": broken(pay=among(np.nan), firm=np.full(N, PLANT)),
+    "whether -9 in pay": broken(pay=np.where(np.arange(N) % 9 == 0, -9.0, PLANT + np.arange(N) / 100)),
+    "a single value": broken(pay=np.full(N, 7341.75)),
+    "at least 10 records": broken(pay=among(73_417), firm=np.arange(N) // 2),
+    "multiples of 1, which": broken(pay=among(73_417_341_734.0)),
+}
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("words", BROKEN)
+def test_no_refusal_says_a_value(tmp_path, form, words):
+    source = write(BROKEN[words], tmp_path / f"a.{form}")
+    scheme = cm.ConditionalMasking(0.6, 500.0, decimals=2)
+    with pytest.raises(cm.CondmaskError) as caught:
+        cm.mask_file(source, tmp_path / f"b.{form}", {"pay": scheme}, strata="firm", log=False)
+    said = "".join(traceback.format_exception(caught.value))
+    assert re.search(words, str(caught.value))
+    assert str(PLANT) not in said
+    assert not (tmp_path / f"b.{form}").exists()
+
+
+def test_a_key_is_in_no_file_and_no_message(tmp_path):
+    secret = b"sixteen of tests"
+    source = write(table(), tmp_path / "a.parquet")
+    masked(source, tmp_path / "b.parquet", SCHEMES, rng=cm.Key(secret))
+    masked(source, tmp_path / "c.csv", SCHEMES, rng=KEY)
+    for path in tmp_path.iterdir():
+        assert secret not in path.read_bytes()
+        assert secret.hex().encode() not in path.read_bytes()
+    with pytest.raises(cm.FileError) as caught:
+        masked(source, tmp_path / "b.parquet", SCHEMES, rng=KEY)
+    assert "sixteen" not in "".join(traceback.format_exception(caught.value))
+    assert pq.read_metadata(tmp_path / "b.parquet").num_rows == N
