@@ -48,7 +48,7 @@ def publishing(target: Path, *, folder: bool = False) -> Iterator[Path]:
             yield hidden
             for path in [*hidden.rglob("*"), hidden] if folder else [hidden]:
                 if path.is_file():
-                    _sync(path)
+                    sync(path)
             os.replace(hidden, target)
         except BaseException:
             if folder:
@@ -69,7 +69,7 @@ def _hidden(target: Path) -> Path:
     return target.with_name(f".{target.name}.condmask")
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Have the system write a file before it gets its name."""
     with path.open("r+b") as file:
         os.fsync(file.fileno())

@@ -145,9 +145,8 @@ def mask_file(
     if dry_run:
         return Release(published)
     with publishing(out, folder=origin.is_folder) as hidden:
-        write(hidden, shape, published, look.places, _masked(origin, only, job), origin.rows, report)
-        if origin.stamp() != stamp:
-            raise FileError(f"{source} changed while it was masked; nothing was published")
+        parts = _masked(origin, only, job, stamp)
+        write(hidden, shape, published, look.places, parts, origin.rows, report)
     LOG.info("published %s", out.name)
     book.enter(out, marks, place)
     return Release(published_with(out), path=out, workers=job.workers)
@@ -247,11 +246,10 @@ def sample_of(origin: Source, job: Job) -> Any:
     return pa.concat_tables([sample.filter(pc.invert(pc.is_in(sample[unit], value_set=chosen))), *whole])
 
 
-def _masked(origin: Source, only: Only, job: Job) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The parts, and their masked columns."""
-    if only is not None:
-        yield only[0], mask_part(only[1], job)
-        return
+def _masked(
+    origin: Source, only: Only, job: Job, stamp: list[tuple[int, int]]
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The parts, and their masked columns; refused in the end if the source is no longer what it was."""
 
     def masked(task: tuple[int, Any]) -> tuple[Any, dict[str, Any]]:
         number, table = task
@@ -260,7 +258,12 @@ def _masked(origin: Source, only: Only, job: Job) -> Iterator[tuple[Any, dict[st
 
     names = [name for name in origin.names if name not in origin.keys or name in job.groups]
     threads = job.workers if isinstance(job.workers, int) else 1
-    yield from ordered_map(masked, enumerate(origin.parts(names)), threads)
+    if only is None:
+        yield from ordered_map(masked, enumerate(origin.parts(names)), threads)
+    else:
+        yield only[0], mask_part(only[1], job)
+    if origin.stamp() != stamp:
+        raise FileError(f"{origin.path} changed while it was masked; nothing was published")
 
 
 def _published_before(origin: Source, schemes: dict[str, Any]) -> Published | None:

@@ -14,7 +14,7 @@ from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
 from condmask.files.csv_text import Layout
 from condmask.files.parts import Source
-from condmask.files.publish import publishing, refuse_target, write_whole
+from condmask.files.publish import publishing, refuse_target, sync, write_whole
 from condmask.files.tables import Writer
 from condmask.schemes.prepare import decimals_in_text
 from condmask.strata import names_of
@@ -98,7 +98,8 @@ def write(
     files.end(told)
     if shape.names != [""]:
         (hidden / MANIFEST).write_text(json.dumps(told.to_dict(), indent=1), encoding="utf-8")
-    elif shape.layouts[0] is not None:  # before the data: alone it fits nothing
+    elif shape.layouts[0] is not None:  # before the data have their name: alone it fits nothing
+        sync(hidden)
         write_whole(about.sidecar(shape.target), about.with_digest(told, hidden))
 
 
