@@ -216,7 +216,7 @@ def test_folders_are_never_replaced(tmp_path):
     masked(source, target)
     for folder, of in ((target, source), (source, source), (target, next(source.iterdir()))):
         with pytest.raises(
-            cm.FileError, match="is the source|is a folder, which is never replaced: remove it"
+            cm.FileError, match=r"is the source|is a folder, which is never replaced: remove it"
         ):
             masked(of, folder, force=True)
     with pytest.raises(cm.FileError, match=r"/none: no such directory"):

@@ -114,7 +114,7 @@ class Source:
 
     def numbers(self, table: Any, name: str, row: int = 1) -> tuple[np.ndarray, str]:
         """A column of a part as numbers, with NaN for missing ones, and their kind."""
-        if self.layout is not None:
+        if self.layout is not None and name not in self.keys:
             return csv_text.numbers(table[name], self.layout, name, row), "float64"
         column = frames.column_of(table, name, least=0, finite=False)
         return column.array, column.kind
@@ -146,7 +146,7 @@ class Source:
 
         self.require([name])
         table = pa.concat_tables(self.parts([name]))
-        if self.layout is not None:
+        if self.layout is not None and name not in self.keys:
             missing = pa.array([*csv_text.MISSING, *self.layout.na], pa.large_string())
             texts = pc.if_else(pc.is_in(table[name], value_set=missing), None, table[name])
             table = table.set_column(0, name, texts)
