@@ -7,12 +7,14 @@ a callable raises that was passed in as that.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 
 class CondmaskError(Exception):
     """The request is refused or impossible; the message is one sentence that says why."""
+
+    reasons: "Sequence[CondmaskError]" = ()  # of several that are refused at once
 
     def __str__(self) -> str:
         # on one line, whatever stands in the name of a file
@@ -35,12 +37,15 @@ class FileError(CondmaskError, OSError):
     """A file cannot be read or written; the message is one sentence that names it."""
 
 
+MOST = 10  # refusals that are said at once, of parts that are refused each with other figures
+
+
 class Refusals:
     """What is refused, collected so that all of it is said at once."""
 
     def __init__(self) -> None:
         self.errors: list[CondmaskError] = []
-        self._texts: set[str] = set()
+        self._reasons: set[str] = set()
 
     @contextmanager
     def collected(self, where: str = "") -> Iterator[None]:
@@ -48,9 +53,11 @@ class Refusals:
         try:
             yield
         except CondmaskError as error:
-            if str(error) not in self._texts:
-                self._texts.add(str(error))
-                self.errors.append(type(error)(f"{error}{where}") if where else error)
+            for one in error.reasons or (error,):
+                reason = str(one).partition(" got ")[0] if where else str(one)
+                if reason not in self._reasons:
+                    self._reasons.add(reason)
+                    self.errors.append(type(one)(f"{one}{where}") if where else one)
 
     def raise_all(self) -> None:
         """Raise one error that says all of it; of the class of a single one, or of the narrowest they share,
@@ -58,8 +65,10 @@ class Refusals:
         if len(self.errors) == 1:
             raise self.errors[0]
         if self.errors:
-            texts = "; ".join(f"({k}) {error}" for k, error in enumerate(self.errors, 1))
+            texts = "; ".join(f"({k}) {error}" for k, error in enumerate(self.errors[:MOST], 1))
             kinds = [kind for kind in type(self.errors[0]).__mro__ if issubclass(kind, CondmaskError)]
             shared = next(kind for kind in kinds if all(isinstance(error, kind) for error in self.errors))
             shared = ArgumentError if shared is CondmaskError else shared
-            raise shared(f"{len(self.errors)} things must be settled: {texts}")
+            error = shared(f"{len(self.errors)} things must be settled: {texts}")
+            error.reasons = self.errors
+            raise error

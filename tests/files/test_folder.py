@@ -3,6 +3,7 @@
 Oracles: `mask_table` of each slice under the key that is derived for it, and plain formulas part by part.
 """
 
+import itertools
 import os
 
 import numpy as np
@@ -31,7 +32,7 @@ def of_parts(table, schemes, starts=STARTS, sizes=SIZES):
 
 def cut(table, folder, form, cuts, keys=("",)):
     """A folder of files that hold the rows between these cuts."""
-    for k, (start, stop) in enumerate(zip(cuts, cuts[1:], strict=False)):
+    for k, (start, stop) in enumerate(itertools.pairwise(cuts)):
         key = keys[k % len(keys)]
         write(table.slice(start, stop - start), folder / key / f"{k}.{form}")
     return folder
