@@ -83,11 +83,11 @@ class Published(NamedTuple):
             origins = dict.fromkeys(schemes, NOWHERE)
             for name, one in entries["origins"].items():
                 origins[name] = Origin(one["group"], tuple(one["patterns"]), tuple(one["shift"]))
-            parts = entries["parts"] if version == VERSION else [entries["records"]]
+            layouts: dict[Any, Any] = {1: [entries.get("records")], VERSION: entries.get("parts")}
             sums = {name: tuple(map(float, one)) for name, one in entries.get("sums", {}).items()}
             form = dict(entries.get("csv", {}))
             CsvFormat(**form)
-            return cls(tuple(map(int, parts)), schemes, origins, form, sums)
+            return cls(tuple(map(int, layouts[version])), schemes, origins, form, sums)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise FileError(f"{place} is damaged: it holds no release") from error
 

@@ -22,7 +22,7 @@ from condmask import _checks
 from condmask._blocks import blocks
 from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseError, ReleaseWarning
-from condmask.errors import ArgumentTypeError
+from condmask.errors import ArgumentTypeError, FileError
 from condmask.files.tables import reading
 
 Where = bool | str | os.PathLike[str]  # the user's own, none, or the one in this file
@@ -65,19 +65,17 @@ class Log:
         if self.path is None or not self.path.exists():
             return
         with reading(self.path):
-            entries = [json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines()]
-        for entry in entries:
-            before = set(entry["columns"].values())
-            when = f"{entry['target']}, released on {entry['date'][:10]}"
-            same = [name for name, mark in found.items() if mark in before]
+            lines = self.path.read_text(encoding="utf-8").splitlines()
+        for when, origin, columns in map(self._entry, filter(str.strip, lines)):
+            same = [name for name, mark in found.items() if mark in columns.values()]
             if same and not again:
                 raise ReleaseError(
                     f"{_checks.listed(same)}: the same values are in {when}; both show more than either. "
                     "Publish that one alone, or both with --again (again=True); if it was given to nobody, "
                     f"delete its line from {self.path}"
                 )
-            if not same and source is not None and entry["source"] == str(source.resolve()):
-                both = [name for name in found if name in entry["columns"]]
+            if not same and source is not None and origin == str(source.resolve()):
+                both = [name for name in found if name in columns]
                 if both:
                     warn(
                         f"{source} is the source of {when}, with other values: never publish both",
@@ -86,7 +84,7 @@ class Log:
 
     def enter(self, target: Path, found: Mapping[str, str], source: Path | None) -> None:
         """Add a release."""
-        if self.path is None:
+        if self.path is None or not found:
             return
         entry: dict[str, Any] = {
             "date": datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -98,6 +96,15 @@ class Log:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
+
+    def _entry(self, line: str) -> tuple[str, str | None, dict[str, str]]:
+        """A release, its source, and its marks by column."""
+        try:
+            entry = json.loads(line)
+            when = f"{entry['target']}, released on {entry['date'][:10]}"
+            return when, entry["source"], dict(entry["columns"])
+        except (ValueError, TypeError, KeyError):
+            raise FileError(f"{self.path} is damaged: delete the lines that are no release") from None
 
 
 def folder() -> Path:
