@@ -241,7 +241,7 @@ def test_all_that_is_wrong_is_said_at_once_and_its_remedies_settle_it(tmp_path):
     assert "missing must say whether -8 in pay (59 records" in said
     assert "can be computed from the others; leave 'tax' out" in said
     frame.drop(columns="tax").to_csv(source, index=False)
-    with pytest.raises(cm.CondmaskError, match="^3 things must be settled: ") as caught:
+    with pytest.raises(cm.CondmaskError, match=r"^3 things must be settled: ") as caught:
         mask({"pay": mapped})
     ends = int(
         re.search(r"records of pay with a rare value .* pass aggregate_ends=(\d+)", str(caught.value))[1]
