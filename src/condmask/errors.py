@@ -37,27 +37,20 @@ class FileError(CondmaskError, OSError):
     """A file cannot be read or written; the message is one sentence that names it."""
 
 
-MOST = 10  # refusals that are said at once, of parts that are refused each with other figures
-
-
 class Refusals:
     """What is refused, collected so that all of it is said at once."""
 
     def __init__(self) -> None:
         self.errors: list[CondmaskError] = []
-        self._reasons: set[str] = set()
 
     @contextmanager
-    def collected(self, where: str = "") -> Iterator[None]:
-        """Go on after a refusal within; what was refused elsewhere for the same reason is not said again."""
+    def collected(self) -> Iterator[None]:
+        """Go on after a refusal within; the same is not said twice."""
         try:
             yield
         except CondmaskError as error:
-            for one in error.reasons or (error,):
-                reason = str(one).partition(" got ")[0] if where else str(one)
-                if reason not in self._reasons:
-                    self._reasons.add(reason)
-                    self.errors.append(type(one)(f"{one}{where}") if where else one)
+            said = [str(one) for one in self.errors]
+            self.errors += [one for one in error.reasons or (error,) if str(one) not in said]
 
     def raise_all(self) -> None:
         """Raise one error that says all of it; of the class of a single one, or of the narrowest they share,
@@ -65,7 +58,7 @@ class Refusals:
         if len(self.errors) == 1:
             raise self.errors[0]
         if self.errors:
-            texts = "; ".join(f"({k}) {error}" for k, error in enumerate(self.errors[:MOST], 1))
+            texts = "; ".join(f"({k}) {error}" for k, error in enumerate(self.errors, 1))
             kinds = [kind for kind in type(self.errors[0]).__mro__ if issubclass(kind, CondmaskError)]
             shared = next(kind for kind in kinds if all(isinstance(error, kind) for error in self.errors))
             shared = ArgumentError if shared is CondmaskError else shared

@@ -57,6 +57,8 @@ class Source:
             raise ArgumentTypeError(f"csv must be None or a CsvFormat, got {_checks.shown(csv)}")
         self.path, self.is_folder = path, is_folder(path)
         self.base, self.files = _files(path) if self.is_folder else (path.parent, [path])
+        for file in self.files:
+            tables.check_regular(file)
         self.format = _one_format(path, self.files)
         if csv is not None and self.format != "CSV":
             raise ArgumentError(f"csv must be left out for {path}, which is no text, got {csv!r}")
@@ -231,7 +233,7 @@ def _keys(names: list[str]) -> dict[str, list[Any]]:
     names."""
     rows = [dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part) for name in names]
     keys: dict[str, list[Any]] = {}
-    for key in rows[0]:
+    for key in dict.fromkeys(key for row in rows for key in row):
         texts = [None if row.get(key) in (None, NO_VALUE) else unquote(row[key]) for row in rows]
         whole = all(text is None or (text.isdecimal() and str(int(text)) == text) for text in texts)
         keys[unquote(key)] = [int(text) if whole and text is not None else text for text in texts]

@@ -14,7 +14,7 @@ from condmask._warn import each_once
 from condmask.audit_input import AuditInput
 from condmask.disclosure.audit import audit, check_schemes, input_of
 from condmask.disclosure.audit_result import Audit
-from condmask.errors import ArgumentError, FileError, Refusals
+from condmask.errors import ArgumentError, CondmaskError, FileError
 from condmask.files import about
 from condmask.files.about import Published
 from condmask.files.csv_text import CsvFormat
@@ -217,15 +217,19 @@ def _looked(origin: Source, job: Job, progress: Progress) -> tuple[Look, Only]:
         part = part_of(origin.numeric(first, job.schemes), job, clear=True, to_file=True)
         return look_at(part, job), (first, part)
     found: list[Look] = []
-    refusals, rows = Refusals(), 0
+    refused: list[CondmaskError] = []
+    rows = 0
     for table in origin.parts([*job.schemes, *job.groups]):
-        with refusals.collected(f" (in rows {rows + 1:,} to {rows + table.num_rows:,})"):
+        try:
             part = part_of(origin.numeric(table, job.schemes, rows + 1), job, to_file=True)
             found.append(look_at(part, job))
+        except CondmaskError as error:
+            refused.append(type(error)(f"{error} (in rows {rows + 1:,} to {rows + table.num_rows:,}"))
         rows += table.num_rows
         if progress is not None:
             progress(rows, None)
-    refusals.raise_all()
+    if refused:  # others have other figures, seldom other reasons
+        raise type(refused[0])(f"{refused[0]}; {len(refused) - 1} other parts are refused, too)")
     if job.audited:
         part_of(origin.numeric(sample_of(origin, job), job.schemes), job, clear=True, sampled=True)
     return looks(found), None
