@@ -173,7 +173,7 @@ def test_quoted_cells_across_blocks_of_the_reader_are_whole(tmp_path, end):
         ("1e999", None, "finite, got another text in row 3"),
         ("7341,5", cm.CsvFormat(delimiter="|"), "the decimal mark '.', finite, got another text in row 3"),
         ("7.341", cm.CsvFormat(delimiter="|", decimal=","), "the decimal mark ',', finite, got another text"),
-        ("-", None, r"CsvFormat\(decimal=, na=\) \(--decimal, --na\) says how they are written"),
+        ("-", None, r"--decimal and --na \(CsvFormat\) say how they are written"),
         ("9007199254740994", None, "numbers of at most 2.53, got a larger one in row 3"),
     ],
 )

@@ -246,7 +246,9 @@ def test_all_that_is_wrong_is_said_at_once_and_its_remedies_settle_it(tmp_path):
     ends = int(
         re.search(r"records of pay with a rare value .* pass aggregate_ends=(\d+)", str(caught.value))[1]
     )
-    with pytest.raises(cm.CondmaskError, match=r"^3 .* \(in rows 1 to 1,000; 3 other") as caught:
+    with pytest.raises(
+        cm.CondmaskError, match=r"^3 .* \(in rows 1 to 1,000\); parts that are refused as well: 3"
+    ) as caught:
         mask({"pay": mapped}, part_rows=1000)
     remedied = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True, missing=-8, aggregate_ends=ends)
     with pytest.warns(

@@ -89,7 +89,7 @@ def test_the_original_is_a_table_or_the_column(frame, kind):
 def test_a_release_in_a_file_is_drawn_too(frame, tmp_path):
     frame.to_parquet(tmp_path / "people.parquet")
     release = cm.mask_file(
-        tmp_path / "people.parquet", tmp_path / "masked.parquet", {"income": SCHEME}, ledger=False
+        tmp_path / "people.parquet", tmp_path / "masked.parquet", {"income": SCHEME}, log=False
     )
     records, _ = cm.plot_release(frame, cm.read_release(tmp_path / "masked.parquet"), rng=3)
 

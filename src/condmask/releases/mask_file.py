@@ -224,12 +224,13 @@ def _looked(origin: Source, job: Job, progress: Progress) -> tuple[Look, Only]:
             part = part_of(origin.numeric(table, job.schemes, rows + 1), job, to_file=True)
             found.append(look_at(part, job))
         except CondmaskError as error:
-            refused.append(type(error)(f"{error} (in rows {rows + 1:,} to {rows + table.num_rows:,}"))
+            refused.append(type(error)(f"{error} (in rows {rows + 1:,} to {rows + table.num_rows:,})"))
         rows += table.num_rows
         if progress is not None:
             progress(rows, None)
     if refused:  # others have other figures, seldom other reasons
-        raise type(refused[0])(f"{refused[0]}; {len(refused) - 1} other parts are refused, too)")
+        others = f"; parts that are refused as well: {len(refused) - 1}" if len(refused) > 1 else ""
+        raise type(refused[0])(f"{refused[0]}{others}")
     if job.audited:
         part_of(origin.numeric(sample_of(origin, job), job.schemes), job, clear=True, sampled=True)
     return looks(found), None
