@@ -33,6 +33,7 @@ def test_the_version_is_that_of_the_package():
 def test_the_newest_entry_of_the_changelog_is_this_version_and_has_a_date():
     headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
 
+    headings = [heading for heading in headings if heading != "[Unreleased]"]
     assert re.fullmatch(rf"\[{re.escape(condmask.__version__)}\] - \d{{4}}-\d\d-\d\d", headings[0])
 
 
@@ -44,5 +45,5 @@ def test_every_work_that_is_cited_is_on_the_literature_page(path):
 def test_every_work_is_there_once():
     links = re.findall(r"<https://doi\.org/(\S+)>`__", PAGE)
 
-    assert len(links) == len(set(links)) >= 10
+    assert len(links) == len(set(links)) >= 9
     assert set(links) == dois(PAGE)

@@ -53,7 +53,7 @@ def test_what_is_proposed_keeps_the_guard_rails_and_ends_are_aggregated_where_th
     found = proposed(tail)
 
     assert found.aggregate_ends == 3
-    assert guard_rails.review(data_of({"x": tail}), {"x": found})[0] is None
+    assert guard_rails.review(data_of({"x": tail}), {"x": found}).refusals == []
 
 
 @pytest.mark.parametrize(
