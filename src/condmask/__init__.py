@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from condmask.recipes.run import run_recipe as run_recipe
     from condmask.releases.mask_file import mask_file as mask_file
     from condmask.releases.masking import mask_table as mask_table
-    from condmask.releases.plot_release import plot_release as plot_release
+    from condmask.reports.plot_release import plot_release as plot_release
     from condmask.releases.release import Release as Release
     from condmask.releases.release import read_counts as read_counts
     from condmask.releases.release import read_release as read_release
@@ -78,7 +78,7 @@ _NAMES = {
     "recipes.run": "run_recipe",
     "releases.masking": "mask_table",
     "releases.release": "Release read_release read_schemes read_counts",
-    "releases.plot_release": "plot_release",
+    "reports.plot_release": "plot_release",
     "releases.mask_file": "mask_file",
     "files.csv_text": "CsvFormat",
     "files.read": "read_column",
