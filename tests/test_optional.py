@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from condmask._optional import PACKAGES, optional
-from condmask.errors import MissingPackageError
+from condmask.errors import PACKAGES, MissingPackageError, optional
 
 EXTRAS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"][
     "optional-dependencies"

@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 import condmask as cm
-from condmask._warn import heard, warn
+from condmask.errors import heard, warn
 
 
 def test_a_warning_from_outside_points_at_the_line_of_the_call():

@@ -99,7 +99,7 @@ def some_rows(frame: Any, names: Sequence[str], rows: np.ndarray) -> dict[str, n
 
 def _in_rows(values: Any, name: str, rows: np.ndarray) -> np.ndarray:
     """A column in some rows."""
-    if isinstance(values, np.ndarray | list | tuple) or not frames.is_series(values):
+    if not frames.is_series(values):
         return np.asarray(frames.labels(values, name)[rows])
     import narwhals as nw
 

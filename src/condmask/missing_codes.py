@@ -22,6 +22,8 @@ scale from 1 to 5. Only columns that end in such a number are looked at closely:
 rest in `ROWS`.
 """
 
+import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -43,6 +45,24 @@ WIDER = 10.0  # times as far as the lowest code, what else is negative by accide
 ROWS = 1 << 15
 BITS = (-32768.0, -2147483648.0, 32767.0, 65535.0, 2147483647.0)
 LARGEST = 1e12
+
+
+def declared_codes(values: Any) -> Declared:
+    """Numbers that stand for missing values: one or several, each once; None where there are no others."""
+    rule = "a finite number or a sequence of several"
+    several = isinstance(values, tuple | list) or (isinstance(values, np.ndarray) and values.ndim > 0)
+    given = list(values) if several else [values]
+    named = [value for value in given if value is not None]
+    codes = [_checks.real(value, "missing", rule) + 0.0 for value in named]
+    counts = Counter(codes)
+    for code, value in zip(codes, named, strict=True):
+        _checks.require(math.isfinite(code), f"missing must be {rule}", value)
+        if counts[code] > 1:
+            times = f"{_checks.shown(value)} {counts[code]} times"
+            raise ArgumentError(f"missing must name each code once, got {times}")
+    if len(named) == len(given):
+        return tuple(codes)
+    return (*codes, None) if codes else None
 
 
 def released_codes(scheme: Any) -> tuple[float, ...]:

@@ -307,5 +307,4 @@ def known(x: Any, codes: tuple[float, ...]) -> np.ndarray:
     """The values of a column that are not missing."""
     column = frames.column(x, "x")
     array = without_codes(column.array, codes, column.kind)
-    there = _checks.present(array, "x", "omit")
-    return array if there is None else array[there]
+    return array[~np.isnan(array)] if _checks.has_gaps(array, "x", "omit") else array

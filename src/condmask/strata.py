@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.frames import Labels
 from condmask.kernels import counting_sort
 
@@ -44,6 +44,18 @@ class Pools(NamedTuple):
         return np.asarray(np.append(first, -1)[self.pool])
 
 
+def named_strata(value: Any) -> Names:
+    """None, the name of a column or the names of several; of one in a sequence its name."""
+    if value is None or (isinstance(value, str) and value):
+        return value
+    known = isinstance(value, tuple | list) and value and all(isinstance(n, str) and n for n in value)
+    _checks.require(
+        bool(known), "strata must be None, a name or a sequence of names", value, ArgumentTypeError
+    )
+    _checks.require(len(set(value)) == len(value), "strata must name each column once", value)
+    return tuple(value) if len(value) > 1 else str(value[0])
+
+
 def names_of(strata: Names) -> tuple[str, ...]:
     """The names of the columns, none, one or several."""
     if strata is None:
@@ -51,9 +63,9 @@ def names_of(strata: Names) -> tuple[str, ...]:
     return (strata,) if isinstance(strata, str) else strata
 
 
-def not_masked(strata: Names, masked: Collection[str]) -> tuple[str, ...]:
+def not_masked(strata: Any, masked: Collection[str]) -> tuple[str, ...]:
     """The names of the columns, none of which may be masked."""
-    names = names_of(strata)
+    names = names_of(named_strata(strata))
     for name in names:
         if name in masked:
             raise ArgumentError(f"strata must not be a column that is masked, got {name!r}")
@@ -83,7 +95,7 @@ def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[La
     columns = frames.label_columns(values, names, "strata")
     for column in columns:
         _checks.same_length(column, "strata", n, of)
-    return [Labels(*frames.codes(column, "strata")) for column in columns]
+    return [frames.codes(column, "strata") for column in columns]
 
 
 def index_type(n: int) -> type[np.signedinteger]:

@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from condmask._optional import optional
 from condmask.cli.arguments import UsageError, add_running, add_source, command, typed, usage, workers
 from condmask.cli.output import to_json
 from condmask.cli.schemes import add_csv, add_scheme, csv_of, schemes_of
 from condmask.cli.terms import in_terms_of_column
+from condmask.errors import optional
 from condmask.schemes.parameters import number, whole
 
 

@@ -5,7 +5,6 @@ import re
 from typing import Any, NamedTuple
 
 from condmask._digits import number
-from condmask._warn import warn
 from condmask.cli.arguments import (
     UsageError,
     add_estimand,
@@ -17,7 +16,7 @@ from condmask.cli.arguments import (
     workers,
 )
 from condmask.cli.output import to_json
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, warn
 from condmask.schemes.parameters import number as read_number
 
 DECILES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from condmask._digits import finite
-from condmask._optional import optional
+from condmask.errors import optional
 
 if TYPE_CHECKING:
     from condmask.schemes.conditional import ConditionalMasking

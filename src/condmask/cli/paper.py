@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from condmask._optional import optional
 from condmask.cli.arguments import add_running, command, typed, usage, workers
 from condmask.cli.output import to_json
+from condmask.errors import optional
 from condmask.schemes.parameters import whole
 
 

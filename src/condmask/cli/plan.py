@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> str:
 
             check_format(_checks.writable(args.plot, "--plot"), "--plot")
         common = {name: getattr(args, name) for name in COMMON if getattr(args, name) is not None}
-        strata = not_masked(_checks.strata(common.pop("strata", None)), [args.column])
+        strata = not_masked(common.pop("strata", None), [args.column])
     from condmask.files.read import read_column, read_labels, read_numbers
     from condmask.planning.plan import plan
 

@@ -93,7 +93,6 @@ def csv_of(args: argparse.Namespace) -> "CsvFormat | None":
 
 def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
     """The scheme of each column to mask."""
-    from condmask import _checks
     from condmask.schemes.conditional import ConditionalMasking
     from condmask.strata import not_masked
 
@@ -103,7 +102,7 @@ def schemes_of(args: argparse.Namespace) -> "dict[str, ConditionalMasking]":
         raise ArgumentError(
             f"column must be named once, got {min(twice)!r} {columns.count(min(twice))} times"
         )
-    not_masked(_checks.strata(args.strata), columns)
+    not_masked(args.strata, columns)
     by_column = {
         name: _for_each(given.pop(name), name, len(columns))
         for name, parameter in PARAMETERS.items()

@@ -1,5 +1,6 @@
 """The audit: how well one could tell which records were swapped, before anything is released."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -7,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._log import logger
 from condmask.audit_input import AuditInput
 from condmask.clear_columns import Clear, clear_of_frame, columns_in_clear
 from condmask.disclosure import boosting, swap_attack
@@ -25,7 +25,7 @@ from condmask.missing_codes import drop_codes, released_codes, without_codes
 from condmask.scheme import Scheme, common_method
 from condmask.strata import donor_pools, labels_of, not_masked, of_present, present_values
 
-LOG = logger(__name__)
+LOG = logging.getLogger(__name__)
 
 
 def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False) -> Audit:

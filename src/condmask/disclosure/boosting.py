@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from condmask._optional import optional
 from condmask.disclosure.coin_classes import logistic
+from condmask.errors import optional
 
 OPTIONS: dict[str, Any] = {
     "learning_rate": 0.1, "max_leaf_nodes": 15, "min_samples_leaf": 30, "l2_regularization": 1.0,

@@ -109,12 +109,9 @@ def units_of(x: Any, scheme: Any, name: str = "x") -> tuple[np.ndarray, np.ndarr
     """
     column = frames.column(x, name)
     values = without_codes(column.array, scheme.codes, column.kind)
-    present = _checks.present(values, name, "omit")
-    if present is None:
-        present = np.ones(values.size, dtype=bool)
-    else:
-        values = values[present]
-    values = np.ascontiguousarray(values)
+    _checks.has_gaps(values, name, "omit")
+    present = ~np.isnan(values)
+    values = values[present]
     if scheme.reverse_mapping:
         return values, present, column.kind, Law(scheme.p, scheme.noise, scheme.sigma)
     law = scheme.law

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from condmask._warn import warn
 from condmask.audit_input import AuditInput
 from condmask.disclosure import guard_rails
 from condmask.disclosure.audit import check
@@ -11,7 +10,7 @@ from condmask.disclosure.audit_result import FEWEST, Audit, too_few
 from condmask.disclosure.guard_rails import Verdict
 from condmask.disclosure.long_columns import count_present
 from condmask.disclosure.remedies import reverse_mapping
-from condmask.errors import CondmaskError, Refusals
+from condmask.errors import CondmaskError, Refusals, warn
 from condmask.grid import shown_digits
 
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"

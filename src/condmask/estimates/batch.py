@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from condmask._warn import each_once
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, each_once
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Estimates = TypeVar("Estimates")

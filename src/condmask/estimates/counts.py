@@ -15,6 +15,7 @@ from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
 from condmask.samples.columns import counted_column
 from condmask.scheme import Scheme
+from condmask.strata import named_strata
 
 MOST_POINTS = 1 << 20  # of 16 bytes
 ADDING = Lock()  # threads may add to the same counts
@@ -187,7 +188,7 @@ class Counts:
             counts.law = Law(described["p"], described["noise"], described["sigma"], grid)
             counts.mapped = None if described["mapped"] is None else tuple(described["mapped"])
             counts.shared_donors = _checks.truth(described["shared_donors"], "shared_donors")
-            counts.strata, counts.codes = _checks.strata(described["strata"]), tuple(described["codes"])
+            counts.strata, counts.codes = named_strata(described["strata"]), tuple(described["codes"])
             group, patterns, shift = described["origin"]
             counts.origin = Origin(group, tuple(patterns), tuple(shift))
             counts.most_points = _checks.whole(described["most"], "most_points", least=2)

@@ -6,8 +6,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
-from condmask._warn import warn
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import shaped

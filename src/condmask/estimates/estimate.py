@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask._warn import warn
 from condmask.deconvolution.table import smallest_tol
 from condmask.engines.counting import ValueCounts
+from condmask.errors import warn
 from condmask.estimates import overview
 from condmask.estimates.bands import Bands
 from condmask.estimates.distribution import Distribution

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._warn import warn
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import CERTAIN, Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.by_name import ByName, columns_of

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._warn import warn
 from condmask.engines.counting import ValueCounts
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate, check_replicates
 from condmask.estimates.by_name import ByName

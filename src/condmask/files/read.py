@@ -5,8 +5,7 @@ import os
 import numpy as np
 
 from condmask import _checks
-from condmask._optional import optional
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
 

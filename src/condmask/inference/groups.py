@@ -1,6 +1,6 @@
 """Means of groups of records that need not be strata: a table of groups by donor pools."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from condmask.inference.pseudo_values import Part, PseudoValues
 Number = Callable[[np.ndarray], np.ndarray]  # of each code
 
 
-def crossed(columns: list[tuple[Any, list[Any]]]) -> tuple[Any, list[tuple[Any, ...]]]:
+def crossed(columns: Sequence[tuple[Any, list[Any]]]) -> tuple[Any, list[tuple[Any, ...]]]:
     """The groups that several columns make together: those that occur, in the order of their labels.
 
     Each column has the numbers of its labels, -1 where one is missing, and the labels.

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from condmask._warn import warn
+from condmask.errors import warn
 from condmask.inference.intervals import EstimateWarning
 from condmask.law import Law
 from condmask.samples.moments import Powers, original_moments, shift

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from condmask._warn import warn
+from condmask.errors import warn
 from condmask.inference.heavy_tails import kurtosis, warn_of_heavy_tails
 from condmask.inference.influence import of_moment
 from condmask.inference.interval_options import IntervalOptions

@@ -5,7 +5,7 @@ from math import ceil
 
 import numpy as np
 
-from condmask._warn import warn
+from condmask.errors import warn
 from condmask.inference import bounded, heavy_tails, reverse_pairs
 from condmask.inference.covariance import PairSums, covariance_error
 from condmask.inference.influence import Weights

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import blocks
-from condmask._warn import warn
 from condmask.engines import mapping_law
 from condmask.engines.mapping_law import MappingLaw, TooManyCellsError
+from condmask.errors import warn
 from condmask.inference.intervals import EstimateWarning, UndefinedError
 from condmask.inference.parts import add
 from condmask.inference.pseudo_values import Part, PseudoValues

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask._warn import heard
+from condmask.errors import heard
 from condmask.inference.intervals import EstimateWarning
 from condmask.planning.candidates import DECILES, Column, predicted
 from condmask.planning.predicted_relations import differences, split

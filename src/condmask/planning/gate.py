@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask._warn import heard
 from condmask.disclosure.audit import audit
 from condmask.disclosure.audit_result import Audit
+from condmask.errors import heard
 from condmask.frames import Labels
 from condmask.schemes.prepare import prepare
 

@@ -1,5 +1,6 @@
 """Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on errors."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -8,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._log import logger
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import drop_codes
 from condmask.planning import search_grid
@@ -18,7 +18,7 @@ from condmask.planning.result import NAMES, Plan, Suggestion
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import labels_of, pools_of
 
-LOG = logger(__name__)
+LOG = logging.getLogger(__name__)
 
 CLOSE = 1.5  # times the least loss: the most that the safest scheme may lose
 ENDS = 3  # values at either end that become their means, where the largest ones come back too often

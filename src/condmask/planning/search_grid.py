@@ -26,7 +26,14 @@ def schemes(
     """Every combination that can mask the data, with parameters common to all; refused if none can."""
     if step is not None:
         _checks.positive(step, "step")  # without a grid, masking refuses every scheme
-    chances = P if p is None else [_checks.swap_probability(value) for value in _several(p, "p")]
+    chances = (
+        P
+        if p is None
+        else [
+            _checks.probability(value, "p", least=_checks.LEAST_SWAP_PROBABILITY)
+            for value in _several(p, "p")
+        ]
+    )
     noises = [_checks.choice(value, "noise", choices_of("noise")) for value in _several(noise, "noise")]
     rules = [_checks.choice(value, "donors", choices_of("donors")) for value in _several(donors, "donors")]
     by_default = ["linear"] if sigma is not None else _scales(column.x)  # a sigma is one of one scale

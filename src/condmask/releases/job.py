@@ -9,10 +9,9 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import Key, check_rng, group_name, root_key
-from condmask._warn import warn
 from condmask.clear_columns import clear_of_frame, columns_in_clear
 from condmask.disclosure.release_check import ReleaseWarning
-from condmask.errors import Refusals
+from condmask.errors import Refusals, warn
 from condmask.estimates.origin import Origin
 from condmask.frames import Column
 from condmask.releases.log import mark_of

@@ -20,9 +20,8 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
-from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseError, ReleaseWarning
-from condmask.errors import ArgumentTypeError, FileError
+from condmask.errors import ArgumentTypeError, FileError, warn
 from condmask.files.tables import reading
 
 Where = bool | str | os.PathLike[str]  # the user's own, none, or the one in this file

@@ -1,5 +1,6 @@
 """Masking and auditing files: a look at every part, then part by part masked and written."""
 
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,13 +9,10 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
-from condmask._log import logger
-from condmask._optional import optional
-from condmask._warn import each_once
 from condmask.audit_input import AuditInput
 from condmask.disclosure.audit import audit, check_schemes, input_of
 from condmask.disclosure.audit_result import Audit
-from condmask.errors import ArgumentError, CondmaskError, FileError
+from condmask.errors import ArgumentError, CondmaskError, FileError, each_once, optional
 from condmask.files import about
 from condmask.files.about import Published
 from condmask.files.csv_text import CsvFormat
@@ -27,7 +25,7 @@ from condmask.releases.masking import mask_part
 from condmask.releases.release import Release, published_with
 from condmask.releases.write import Progress, shape_of, write
 
-LOG = logger(__name__)
+LOG = logging.getLogger(__name__)
 UNITS = 256  # firms, households and the like that are looked at whole
 
 

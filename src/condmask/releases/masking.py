@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames, masked_notes
+from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask.disclosure.audit_result import FEWEST
 from condmask.errors import ArgumentError, ArgumentTypeError
@@ -110,7 +110,7 @@ def mask_table(
         accept_visible_coins=accept_visible_coins,
     )  # fmt: skip
     frames.same_lengths(frame, "frame")
-    before = masked_notes.masked_columns(frame)
+    before = frames.masked_columns(frame)
     for name in schemes:
         if name in before:
             raise ArgumentError(f"{name} is masked already, as the frame notes: mask the original instead")
@@ -120,6 +120,6 @@ def mask_table(
     few = job.audited and look.parts[0] < FEWEST and not next(iter(job.schemes.values())).reverse_mapping
     return Release(
         Published(look.parts, job.schemes, look.origins(job.schemes)),
-        data=masked_notes.with_masked(masked, [*before, *schemes]),
+        data=frames.with_masked(masked, [*before, *schemes]),
         marks=look.marks, few=few, workers=workers,
     )  # fmt: skip

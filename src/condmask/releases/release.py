@@ -7,9 +7,8 @@ from typing import Any
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._warn import warn
 from condmask.disclosure.release_check import refuse_few
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.files.about import MANIFEST, Published, published, sidecar

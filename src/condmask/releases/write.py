@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._optional import optional
-from condmask.errors import ArgumentError, FileError
+from condmask.errors import ArgumentError, FileError, optional
 from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
 from condmask.files.csv_text import Layout

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from condmask._optional import optional
 from condmask.disclosure.risk_result import CONSTANT
+from condmask.errors import optional
 from condmask.reports.html import UNFIT, Html, text
 
 WIDTH, HEIGHT = 5.4, 3.6  # inches; letters can be read where this is shown 360 px wide

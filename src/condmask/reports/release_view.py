@@ -10,9 +10,8 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import Workers
 from condmask._digits import number
-from condmask._warn import heard
 from condmask.clear_columns import Clear, clear_columns, clear_of_frame, columns_in_clear, some_rows
-from condmask.errors import ArgumentTypeError
+from condmask.errors import ArgumentTypeError, heard
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME, Source
 from condmask.files.tables import reading

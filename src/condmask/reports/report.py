@@ -1,5 +1,6 @@
 """The report of a release: one HTML file, for the publisher or for everybody."""
 
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,7 +8,6 @@ from typing import Any
 
 from condmask import _checks
 from condmask._blocks import Workers
-from condmask._log import logger
 from condmask.disclosure.boosting import check_available
 from condmask.errors import ArgumentError, ArgumentTypeError, FileError
 from condmask.files.csv_text import CsvFormat
@@ -18,7 +18,7 @@ from condmask.reports.original import Original, compared
 from condmask.reports.release_view import ReleaseView
 from condmask.reports.verdict import Finding, approval, verdict_section
 
-LOG = logger(__name__)
+LOG = logging.getLogger(__name__)
 
 SUFFIXES = (".html", ".htm")
 PARTS = (0.25, 0.5, 1.0)  # of sigma: distances where none are given

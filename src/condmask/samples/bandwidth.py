@@ -22,7 +22,7 @@ def check_rule(value: Any) -> Any:
     if value is None:
         return None
     if not isinstance(value, str):
-        return _checks.no_less(_checks.positive(value, "bandwidth"), LEAST, "bandwidth")
+        return _checks.positive(value, "bandwidth", least=LEAST)
     return _checks.choice(value, "bandwidth", tuple(RULES))
 
 

@@ -14,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 
-from condmask import _checks
 from condmask._blocks import Workers
 from condmask.engines import lattice as curves
 from condmask.engines import sorting
@@ -60,7 +59,8 @@ class ExactSample(CountedSample):
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
-        return _checks.ends(self._z if self._cells is None else self.counts.values)
+        values = self._z if self._cells is None else self.counts.values
+        return float(values.min()), float(values.max())
 
     @cached_property
     def _below(self) -> np.ndarray:

@@ -18,13 +18,14 @@ from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.grid import Grid, decimal_grid, default_step, grid_of, in_steps, step_of
 from condmask.law import Law
-from condmask.missing_codes import is_code, restore_codes
+from condmask.missing_codes import declared_codes, is_code, restore_codes
 from condmask.scheme import Scheme, release_key
 from condmask.schemes import description, reverse_mapping
+from condmask.schemes.limits import declared_limits
 from condmask.schemes.parameters import choices_of, parameter, refuse_by_mapping
 from condmask.schemes.prepare import prepare
 from condmask.schemes.rounding import asked
-from condmask.strata import Pools, labels_of
+from condmask.strata import Pools, labels_of, named_strata
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -157,19 +158,19 @@ class ConditionalMasking(Scheme):
         missing_as: str = "code",
     ) -> None:
         canonical: dict[str, Any] = {
-            "p": _checks.swap_probability(p),
+            "p": _checks.probability(p, "p", least=_checks.LEAST_SWAP_PROBABILITY),
             "sigma": _checks.deviation(sigma),
             "noise": _checks.choice(noise, "noise", choices_of("noise")),
             "donors": _checks.choice(donors, "donors", choices_of("donors")),
             "reverse_mapping": _checks.truth(reverse_mapping, "reverse_mapping"),
-            "aggregate_ends": _checks.aggregated(aggregate_ends),
-            "decimals": _checks.decimals(decimals),
+            "aggregate_ends": _aggregated(aggregate_ends),
+            "decimals": _places(decimals),
             "step": None if step is None else _checks.not_negative(step, "step"),
             "scale": _checks.choice(scale, "scale", choices_of("scale")),
-            "range": _checks.limits(range),
-            "strata": _checks.strata(strata),
+            "range": declared_limits(range),
+            "strata": named_strata(strata),
             "small_strata": _checks.choice(small_strata, "small_strata", choices_of("small_strata")),
-            "missing": _checks.codes(missing),
+            "missing": declared_codes(missing),
             "missing_as": _checks.choice(missing_as, "missing_as", choices_of("missing_as")),
         }
         refuse_by_mapping(canonical)
@@ -432,7 +433,7 @@ class ConditionalMasking(Scheme):
     @classmethod
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
         """The schemes with the strata that the call names, or they themselves."""
-        first, named = next(iter(schemes.values())), _checks.strata(strata)
+        first, named = next(iter(schemes.values())), named_strata(strata)
         common = first.strata if named is None else named
         for name, scheme in schemes.items():
             strata_of_scheme = common if named is not None and scheme.strata is None else scheme.strata
@@ -457,3 +458,21 @@ class ConditionalMasking(Scheme):
         entries = self.to_dict()
         entries.pop("range", None)  # which changes no value
         return {**entries, "patterns": []}
+
+
+def _places(value: Any) -> int | None:
+    """Decimal places of the data, if they are rounded."""
+    if value is None:
+        return None
+    rule = "None or a whole number from -15 to 15"
+    places = _checks.integer(value, "decimals", rule)
+    _checks.require(-15 <= places <= 15, f"decimals must be {rule}", value)
+    return places
+
+
+def _aggregated(value: Any) -> int:
+    """How many values at either end become their mean: none, or several."""
+    count = _checks.whole(value, "aggregate_ends", least=0)
+    if count == 1:
+        raise ArgumentError("aggregate_ends must be 0 or at least 2, got 1: one value is its own mean")
+    return count

@@ -7,17 +7,18 @@ Noise has no bounds, so the expected number of released values outside is comput
 Reverse mapping releases values of the data, and means of them, which are always within the bounds.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from condmask import _checks
 from condmask._blocks import evenly_spaced
-from condmask._warn import warn
 from condmask.audit_input import AuditInput
 from condmask.disclosure.release_check import ReleaseWarning
 from condmask.disclosure.remedies import reverse_mapping
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.law import Law
 from condmask.schemes.parameters import in_words
 
@@ -27,6 +28,23 @@ NONE = 1e-10  # expected outside: not looked at value by value
 LEAST = 1e-6  # values that are expected outside: fewer are none
 MANY = 0.01  # of the records: so many below 0 are worth a word
 LOOKED_AT = 1 << 14  # records in which they are counted
+
+
+def declared_limits(value: Any) -> tuple[float | None, float | None] | None:
+    """The bounds of a range, the lower first, None for one that is open; None where both are."""
+    if value is None:
+        return None
+    rule = "range must be two numbers, the lower first, of which one may be None"
+    pair = isinstance(value, tuple | list) and len(value) == 2
+    known = pair and all(end is None or _checks.is_real(end) for end in value)
+    _checks.require(known, rule, value, ArgumentTypeError)
+    ends = zip(value, (-math.inf, math.inf), strict=True)
+    low, high = (
+        is_open if end is None else _checks.real(end, "range", "a number") + 0.0 for end, is_open in ends
+    )
+    _checks.require(low < high, rule, value)
+    bounds = (low if low > -math.inf else None, high if high < math.inf else None)
+    return None if bounds == (None, None) else bounds
 
 
 def check_limits(data: AuditInput, schemes: Mapping[str, Any]) -> None:

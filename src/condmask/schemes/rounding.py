@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from condmask import _checks
-from condmask._warn import warn
 from condmask.disclosure.release_check import ReleaseWarning
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, warn
 from condmask.grid import nearest
 
 Shifts = dict[str, tuple[float, float]]  # rounded less original: of the mean and of the largest value

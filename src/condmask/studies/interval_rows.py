@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask._warn import heard
+from condmask.errors import heard
 from condmask.inference.cdf_rows import CdfRows, exact_ends
 from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError
 from condmask.inference.moment_rows import MomentRows

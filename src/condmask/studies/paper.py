@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask._optional import optional
+from condmask.errors import optional
 from condmask.files.publish import write_whole
 from condmask.schemes.additive import AdditiveNoise
 from condmask.schemes.conditional import ConditionalMasking

@@ -33,7 +33,8 @@ class NormalCopula:
                 raise ArgumentTypeError(
                     f"margins must be frozen SciPy distributions, got {_checks.shown(margin)}"
                 )
-        self.copula = _checks.correlation(correlation)
+        self.copula = _checks.real(correlation, "correlation", "a number between -1 and 1")
+        _checks.require(-1.0 < self.copula < 1.0, "correlation must lie between -1 and 1", correlation)
         self._correlation: float | None = None
 
     def __repr__(self) -> str:
@@ -138,7 +139,8 @@ class Resampled:
 
     def quantile(self, q: np.ndarray) -> np.ndarray:
         """Quantiles of the column: the least values whose distribution function reaches q."""
-        shares = _checks.shares(q, "q")
+        rule = "q must lie between 0 and 1"
+        shares = _checks.every(_checks.reals(q, "q"), lambda q: (q >= 0.0) & (q <= 1.0), rule)
         found = np.quantile(self.x, shares.ravel(), method="inverted_cdf") if shares.size else shares
         return np.reshape(found, shares.shape)
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from condmask import _checks, closed_form_risk
 from condmask._randomness import Key, seeded_key
-from condmask._warn import heard
 from condmask.deconvolution import stencil
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, heard
 from condmask.inference.intervals import EstimateWarning, UndefinedError
 from condmask.inference.moment_rows import MomentRows
 from condmask.inference.pseudo_values import covariance_factor

@@ -8,12 +8,12 @@ workers nor on how often a study was interrupted, and a longer study begins with
 import dataclasses
 import hashlib
 import json
+import logging
 import os
 import secrets
 import sys
 import time
 import warnings
-from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -23,15 +23,13 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
-from condmask._log import logger, shown
-from condmask._optional import optional
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.scheme import Scheme
 from condmask.studies import coverage, replicates
 from condmask.studies.replicates import Design, Samples
 from condmask.studies.result import CLOSED, PARTS, Column, StudyResult
 
-LOG = logger(__name__)
+LOG = logging.getLogger(__name__)
 
 DIFFERENCE = "difference"  # of the means of two halves, by the other column
 DECILES = tuple(k / 10 for k in range(1, 10))
@@ -149,18 +147,17 @@ def simulate(
     if state is not None:
         design = _first(design, state.seed)[0]
     first_blocks: list[np.ndarray] = []  # blocks
-    with shown(_say) if progress and sys.stderr.isatty() else nullcontext():
-        if state is None:
-            seed = secrets.randbits(48) if given is None else given
-            design, identity, paired = _first(design, seed)
-            first_blocks = [replicates.block(design, seed, 0)]
-            columns = _columns(design, paired, first_blocks[0][0])
-            state = StudyResult(identity, seed, 0, columns, np.zeros((PARTS, len(columns))), 0.0)
-        if state.replications > wanted:
-            raise ArgumentError(
-                f"replications must be at least the {state.replications} in {checkpoint}, got {replications}"
-            )
-        return _run(design, state, first_blocks, wanted, threads, progress, path)
+    if state is None:
+        seed = secrets.randbits(48) if given is None else given
+        design, identity, paired = _first(design, seed)
+        first_blocks = [replicates.block(design, seed, 0)]
+        columns = _columns(design, paired, first_blocks[0][0])
+        state = StudyResult(identity, seed, 0, columns, np.zeros((PARTS, len(columns))), 0.0)
+    if state.replications > wanted:
+        raise ArgumentError(
+            f"replications must be at least the {state.replications} in {checkpoint}, got {replications}"
+        )
+    return _run(design, state, first_blocks, wanted, threads, progress, path)
 
 
 def _run(
@@ -194,10 +191,6 @@ def _run(
     if path is not None:
         _save(result, path)
     return result
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
 
 
 def _added(state: StudyResult, rows: np.ndarray, centers: np.ndarray) -> StudyResult:
