@@ -525,8 +525,8 @@ TABLE = [
         ValueError,
         "2 things must be settled: (1) bonus has 1 missing value, the first at position 3; pass "
         'nan_policy="omit" to leave them out; (2) patterns of missing values must have at least 10 records '
-        "each, got 1 without bonus; a donor must have the same gaps, so mask the columns one by one or leave these "
-        "records out",
+        "each, got 1 without bonus; a donor must have the same gaps, so mask the columns one by one or leave "
+        "these records out",
     ),
     Row(
         lambda: table(frame=pd.concat([FRAME] * 2).assign(bonus=[np.nan] + [1.5] * 19), nan_policy="omit"),

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from condmask.recipes.run import run_recipe as run_recipe
     from condmask.releases.mask_file import mask_file as mask_file
     from condmask.releases.masking import mask_table as mask_table
-    from condmask.reports.plot_release import plot_release as plot_release
     from condmask.releases.release import Release as Release
     from condmask.releases.release import read_counts as read_counts
     from condmask.releases.release import read_release as read_release
     from condmask.releases.release import read_schemes as read_schemes
+    from condmask.reports.plot_release import plot_release as plot_release
     from condmask.reports.report import report as report
     from condmask.schemes.additive import AdditiveNoise as AdditiveNoise
     from condmask.schemes.conditional import ConditionalMasking as ConditionalMasking
