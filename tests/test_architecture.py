@@ -251,7 +251,7 @@ BUDGETS = {
     "studies": 1_475,
     "cli": 1_415,
     "engines": 1_330,
-    "planning": 965,
+    "planning": 971,
     "releases": 845,
     "schemes": 865,
     "files": 770,
