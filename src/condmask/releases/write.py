@@ -114,20 +114,19 @@ class _Files:
 
     def write(self, number: int, table: Any, masked: Mapping[str, Any]) -> None:
         """Add rows to a file."""
+        import pyarrow as pa
+
         if self._schema is None:
             types = {name: self._type(name, column.type) for name, column in masked.items()}
             self._schema = about.released_schema(self._shape.schema, types, self._published, self._shape.keep)
         self._begin(number)
         layout = self._shape.layouts[number]
-        if layout is not None:
-            columns = [self._text(table[name], masked.get(name), name, layout) for name in self._schema.names]
-            self._writers[-1].write(_table(columns, self._schema.names))
+        names = self._schema.names
+        if layout is None:
+            rows = pa.table({name: masked.get(name, table[name]) for name in names}).cast(self._schema)
         else:
-            columns = [
-                masked.get(name, table[name]).cast(self._schema.field(name).type)
-                for name in self._schema.names
-            ]
-            self._writers[-1].write(_table(columns, self._schema))
+            rows = pa.table({name: self._text(table[name], masked.get(name), name, layout) for name in names})
+        self._writers[-1].write(rows)
 
     def _type(self, name: str, dtype: Any) -> Any:
         """The type of a masked column: whole numbers stay such in spite of gaps."""
@@ -196,16 +195,6 @@ def _new_layout(target: Path, names: Sequence[str]) -> Layout | None:
         return None
     delimiter = "\t" if ".tsv" in target.suffixes[-2:] else ","
     return Layout(delimiter, ".", "utf-8", (), b"", csv_text.header(names, delimiter), list(names))
-
-
-def _table(columns: list[Any], schema: Any) -> Any:
-    import pyarrow as pa
-
-    return (
-        pa.Table.from_arrays(columns, schema)
-        if isinstance(schema, list)
-        else pa.table(columns, schema=schema)
-    )
 
 
 def _numbers(column: Any) -> np.ndarray:
