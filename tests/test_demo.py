@@ -65,13 +65,6 @@ def test_how_near_masked_amounts_are_is_counted(kept):
     assert kept[0].near[1] == pytest.approx((near.sum() - 5000) / (5000 * 4999), rel=1e-12)
 
 
-def test_every_step_is_timed(kept):
-    names = [name for name, _ in kept[0].seconds]
-
-    assert names[-3:] == ["mask", "read the masked file", "estimate mean, s.d. and deciles"]
-    assert all(seconds >= 0 for _, seconds in kept[0].seconds)
-
-
 def test_the_text_has_a_line_for_every_row(kept):
     lines = show(kept[0]).splitlines()
 

@@ -8,7 +8,6 @@ reverse mapping: the masked file has the same amounts, in another order.
 """
 
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,15 +43,12 @@ class Demo:
     near : tuple of (float, float)
         The share of records whose masked amount is less than 50 dollars from their own, and of pairs of any
         two records whose amounts are.
-    seconds : tuple of (str, float)
-        The steps and how long each took.
     """
 
     n: int
     scheme: ConditionalMasking
     rows: tuple[tuple[str, float, float, float, float], ...]
     near: tuple[float, float]
-    seconds: tuple[tuple[str, float], ...]
 
 
 def run(rows: int | None = None, out: Any = None) -> Demo:
@@ -68,23 +64,17 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
     Returns
     -------
     Demo
-        Original and estimated values side by side, and the time of each step.
+        Original and estimated values side by side.
     """
     size = None if rows is None else _checks.whole(rows, "rows", least=50)
-    clock = _Clock()
     earnings = survey(size)
-    clock.step("read the survey")
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "original.parquet"
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
         _write(source, earnings)
-        clock.step("write the original file")
         release = mask_file(source, target, {"earnings": SCHEME}, log=False)
-        clock.step("mask")
         estimate = read_release(target, "earnings")
-        clock.step("read the masked file")
         summary = estimate.summary(DECILES)
-        clock.step("estimate mean, s.d. and deciles")
         masked = read_column(target, "earnings")
     originals = [earnings.mean(), earnings.std(ddof=1)]
     originals += np.quantile(earnings, DECILES, method="inverted_cdf").tolist()
@@ -92,7 +82,7 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
     columns = (originals, summary.estimate, summary.low, summary.high)
     table = zip(names, *(map(float, column) for column in columns), strict=True)
     near = float(np.mean(np.abs(masked - earnings) < NEAR)), _near_by_chance(earnings)
-    return Demo(earnings.size, release.schemes["earnings"], tuple(table), near, tuple(clock.steps))
+    return Demo(earnings.size, release.schemes["earnings"], tuple(table), near)
 
 
 def show(demo: Demo) -> str:
@@ -116,9 +106,7 @@ def show(demo: Demo) -> str:
         f"What an attacker learns: {of} of the masked amounts are less than {NEAR:.0f} dollars from",
         f"the record's own; with amounts assigned at random it would be {chance}.",
         "The column does not show which amounts were swapped. All amounts are published, even the largest.",
-        "",
     ]
-    lines.extend(f"{step:{max(width, 32)}}  {seconds:6.2f} s" for step, seconds in demo.seconds)
     return "\n".join(lines)
 
 
@@ -179,19 +167,6 @@ def _near_by_chance(earnings: np.ndarray) -> float:
     values = np.sort(earnings)
     up_to, before = np.searchsorted(values, values + NEAR), np.searchsorted(values, values - NEAR, "right")
     return float((up_to - before - 1).mean() / (values.size - 1))
-
-
-class _Clock:
-    """Seconds since the step before."""
-
-    def __init__(self) -> None:
-        self.steps: list[tuple[str, float]] = []
-        self._last = time.perf_counter()
-
-    def step(self, name: str) -> None:
-        now = time.perf_counter()
-        self.steps.append((name, now - self._last))
-        self._last = now
 
 
 def _write(path: Path, earnings: np.ndarray) -> None:

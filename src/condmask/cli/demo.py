@@ -46,5 +46,5 @@ def run(args: argparse.Namespace) -> str:
     rows = [dict(zip(parts, row, strict=True)) for row in result.rows]
     return to_json({
         "n": result.n, "scheme": result.scheme.to_dict(), "rows": rows,
-        "near": dict(zip(("masked", "any_other"), result.near, strict=True)), "seconds": dict(result.seconds),
+        "near": dict(zip(("masked", "any_other"), result.near, strict=True)),
     })  # fmt: skip
