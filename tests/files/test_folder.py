@@ -324,3 +324,12 @@ def test_sums_about_zero_and_of_single_precision_are_told_from_moved_rows(tmp_pa
 
     # by chance in one of 10^6: the standard error of the correlation is .03
     assert abs(release["x"].correlation("y") - np.sqrt(0.5)) < 0.15
+
+
+def test_text_written_in_several_ways_is_refused(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("id,pay\n1,2.5\n")
+    (tmp_path / "in" / "b.csv").write_text("id;pay\n1;2,5\n")
+
+    with pytest.raises(ValueError, match=r"written in one way, got delimiter ',', .*; delimiter ';'"):
+        masked(tmp_path / "in", tmp_path / "out")

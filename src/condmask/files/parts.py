@@ -67,6 +67,11 @@ class Source:
                 csv_text.layout_of(file, csv or CsvFormat()) if self.format == "CSV" else None
                 for file in self.files
             ]
+            ways = {str(layout) for layout in self.layouts}
+            if len(ways) > 1:
+                raise ArgumentError(
+                    f"{path} must have files written in one way, got {'; '.join(sorted(ways))}"
+                )
             schemas = [tables.schema_of(*pair) for pair in zip(self.files, self.layouts, strict=True)]
         self.layout, self.rows = self.layouts[0], [0] * len(self.files)
         self.file_names = [file.relative_to(self.base).as_posix() for file in self.files]
