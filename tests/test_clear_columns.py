@@ -9,7 +9,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from condmask import clear_columns as module
 from condmask.clear_columns import (
     LARGEST_UNIT,
     ROWS,
@@ -171,16 +170,13 @@ def test_a_panel_that_is_sampled_shows_its_units_and_all_their_rows(order):
     assert all(np.unique(firm[rows[codes == k]]).size == 1 for k in range(0, codes.max(), 97))
 
 
-def test_units_of_parts_with_labels_of_their_own():
-    parts = [
-        (np.array([0, 1, 2]), ["a", None, float("nan")]),
-        (np.array([1, 0, 1]), ["b", "a"]),
-    ]
+def test_units_are_all_their_rows_numbered_as_they_appear():
+    code = np.array([2, -1, 0, 1, 2, -1, 0])
 
-    rows, codes = whole_units(lambda: parts, np.array([0, 1, 2, 4]))
+    rows, codes = whole_units(code, np.array([0, 1, 2]))
 
-    assert rows.tolist() == [0, 3, 4, 5]
-    assert codes.tolist() == [0, 0, 1, 0]
+    assert rows.tolist() == [0, 2, 4, 6]
+    assert codes.tolist() == [0, 1, 0, 1]
 
 
 def test_all_frames_are_looked_at_alike():
@@ -206,13 +202,11 @@ def test_all_frames_are_looked_at_alike():
         np.testing.assert_array_equal(found.clear["open"], whole["open"])
 
 
-def test_units_of_many_rows_are_read_again_instead_of_held(monkeypatch):
+def test_of_many_units_some_are_taken_whole():
     firm = RNG.integers(0, 400, 30_000)
-    parts = [(firm[:11_000], list(range(400))), (firm[11_000:], list(range(400)))]
-    held = whole_units(lambda: parts, np.arange(0, 30_000, 50), most=2_000)
 
-    monkeypatch.setattr(module, "HELD", 5_000)
-    again = whole_units(lambda: parts, np.arange(0, 30_000, 50), most=2_000)
+    rows, codes = whole_units(firm, np.arange(0, 30_000, 50), most=2_000)
 
-    assert 1_000 < held.rows.size < 2_500
-    assert all(np.array_equal(a, b) for a, b in zip(held, again, strict=True))
+    assert 1_000 < rows.size < 2_500
+    np.testing.assert_array_equal(rows, np.flatnonzero(np.isin(firm, firm[rows])))
+    assert np.unique(codes).size == np.unique(firm[rows]).size

@@ -7,7 +7,7 @@ unit says less than one over all of it.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -21,7 +21,6 @@ from condmask.audit_input import Unit
 from condmask.correlations import intraclass, ranks
 
 ROWS = 1 << 15  # of a table, in which columns in clear are examined
-HELD = 1 << 22  # rows of units held in memory to choose among units; if there are more, they are read again
 LARGEST_UNIT = 1_000  # records; larger ones show no more than a column of categories
 ALIKE, CERTAINTY = 0.1, 1.5  # of the variance between units, at least, and times its standard error
 IN_NUMBERS, SOME_NUMBERS = 0.9, 0.1  # of the texts of a column that holds only numbers, or also labels
@@ -31,7 +30,6 @@ MICROSECONDS = 86_400e6  # of a day
 FEW = 100  # values up to which a column may have each once by chance
 
 Columns = dict[str, np.ndarray]
-Coded = Iterable[tuple[np.ndarray, list[Any]]]  # parts of a column: codes, and the labels they stand for
 
 
 class Clear(NamedTuple):
@@ -52,10 +50,7 @@ def columns_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
 
 
 def clear_columns(
-    n: int,
-    masked: Sequence[np.ndarray],
-    sample: Callable[[np.ndarray], tuple[np.ndarray, Columns]],
-    coded: Callable[[str], Coded],
+    n: int, masked: Sequence[np.ndarray], rows: np.ndarray, columns: Columns, coded: Callable[[str], Any]
 ) -> Clear:
     """Columns in clear beside masked ones of n rows.
 
@@ -64,31 +59,29 @@ def clear_columns(
     n : int
     masked : sequence of ndarray of shape (n,)
         Originals of the columns to be masked.
-    sample : callable
-        Takes rows; returns these, or about as many from all over the table, with the columns in them.
+    rows : ndarray of shape (m,)
+        Rows from all over the table.
+    columns : dict of str to ndarray of shape (m,)
+        The columns in clear in these rows.
     coded : callable
-        Takes the name of a column; returns the whole column, part by part.
+        Takes the name of a column; returns it whole, as labels of n records.
     """
-    rows, columns = sample(in_stretches(n, ROWS))
     clear, labels = numbers_and_labels(columns)
     some, units = [x[rows] for x in masked], {}
     whole = {name: x for name, x in clear.items() if (x[~np.isnan(x)] % 1.0 == 0.0).all()}
     for name, values in {**whole, **labels}.items():
         if units_alike(_codes(values), some, n):
-            units[name] = whole_units(lambda name=name: coded(name), rows)  # type: ignore[misc]
+            units[name] = whole_units(frames.groups(coded(name), name, n).code, rows)
     identifiers = tuple(name for name, values in columns.items() if may_identify(values, rows))
     return Clear(rows, clear, labels, units, identifiers)
 
 
 def clear_of_frame(frame: Any, names: Sequence[str], masked: Sequence[np.ndarray]) -> Clear:
     """Columns in clear of a data frame or a dict of columns."""
-
-    def coded(name: str) -> Coded:
-        code, labels = frames.groups(frames.table_column(frame, name), name, n)
-        return [(code, [*labels, None])]
-
     n = masked[0].size
-    return clear_columns(n, masked, lambda rows: (rows, some_rows(frame, names, rows)), coded)
+    rows = in_stretches(n, ROWS)
+    some = some_rows(frame, names, rows)
+    return clear_columns(n, masked, rows, some, lambda name: frames.table_column(frame, name))
 
 
 def some_rows(frame: Any, names: Sequence[str], rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -104,9 +97,8 @@ def _in_rows(values: Any, name: str, rows: np.ndarray) -> np.ndarray:
     import narwhals as nw
 
     series = nw.from_native(values, series_only=True)
-    by_place = getattr(values, "take", None)  # of pandas and Arrow
     try:
-        return frames.labels(by_place(rows) if by_place else series[rows].to_native(), name)
+        return frames.labels(series[rows].to_native(), name)
     except NotImplementedError:  # views and runs of Arrow, which it takes one by one
         return frames.objects([series.item(row) for row in rows.tolist()])
 
@@ -118,25 +110,25 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
     """
     numbers, labels = {}, {}
     for name, values in columns.items():
-        if values.dtype.kind in "fiub":
-            if values.dtype.kind in "iu" and (np.abs(values.astype(np.float64)) > EXACT).any():
-                labels[name] = np.unique(values, return_inverse=True)[1]
-            else:
-                numbers[name] = values.astype(np.float64)
-        elif values.dtype.kind in "mM":
-            times = values.astype(f"{values.dtype.kind}8[us]")
+        kind = values.dtype.kind
+        if kind in "iu" and (np.abs(values.astype(np.float64)) > EXACT).any():
+            labels[name] = np.unique(values, return_inverse=True)[1]
+        elif kind in "fiub":
+            numbers[name] = values.astype(np.float64)
+        elif kind in "mM":
+            times = values.astype(f"{kind}8[us]")
             numbers[name] = np.where(np.isnat(times), np.nan, times.astype(np.int64) / MICROSECONDS)
         else:
             try:
                 code, distinct = frames.groups(values, name, values.size)
             except (TypeError, ValueError):  # lists, arrays and other values that are not labels
                 continue
-            in_numbers = _in_numbers(distinct)
-            share = _share(in_numbers, np.bincount(code[code >= 0], minlength=len(distinct)))
+            read, present = np.append(_in_numbers(distinct), np.nan)[code], code >= 0
+            share = np.mean(~np.isnan(read[present])) if present.any() else 1.0
             if share < IN_NUMBERS:
                 labels[name] = code
             if share >= SOME_NUMBERS:
-                numbers[name] = np.append(in_numbers, np.nan)[code]
+                numbers[name] = read
     finite = {name: np.where(np.isfinite(x), x, np.nan) for name, x in numbers.items()}
     return finite, labels
 
@@ -146,24 +138,19 @@ def may_identify(values: np.ndarray, rows: np.ndarray) -> bool:
 
     Numbers of the rows themselves identify nobody. Dates and fractional numbers are measured, not assigned.
     """
-    if values.dtype.kind in "fiu":
-        present = np.isfinite(values)
-        x = values[present]
-        if x.size <= FEW or (x != np.rint(x)).any() or np.unique(x).size < x.size:
-            return False
-        return not _are_rows(x, rows[present])
-    is_text = np.array([isinstance(value, str) for value in values.tolist()], dtype=bool)
-    texts = values[is_text].tolist()
-    if len(texts) <= FEW or len(set(texts)) < len(texts) or all(map(DATE.match, texts)):
+    numeric = values.dtype.kind in "fiu"
+    is_text = (isinstance(value, str) for value in values.tolist())
+    present = np.isfinite(values) if numeric else np.fromiter(is_text, bool, values.size)
+    found = values[present].tolist()
+    if len(found) <= FEW or len(set(found)) < len(found):
         return False
-    numbers = _numbers(texts)
+    if not numeric and all(map(DATE.match, found)):
+        return False
+    numbers = values[present] if numeric else _numbers(found)
     if np.isnan(numbers).any():
         return True
-    return bool((numbers == np.rint(numbers)).all()) and not _are_rows(numbers, rows[is_text])
-
-
-def _are_rows(numbers: np.ndarray, rows: np.ndarray) -> bool:
-    return any(np.array_equal(numbers, rows + first) for first in (0, 1))
+    are_rows = any(np.array_equal(numbers, rows[present] + first) for first in (0, 1))
+    return bool((numbers == np.rint(numbers)).all()) and not are_rows
 
 
 def units_alike(codes: np.ndarray, masked: Sequence[np.ndarray], n: int) -> bool:
@@ -185,56 +172,25 @@ def units_alike(codes: np.ndarray, masked: Sequence[np.ndarray], n: int) -> bool
     return False
 
 
-def whole_units(coded: Callable[[], Coded], rows: np.ndarray, most: int = ROWS) -> Unit:
+def whole_units(code: np.ndarray, rows: np.ndarray, most: int = ROWS) -> Unit:
     """All rows of the units that some rows belong to; only evenly spaced units if all have more than `most`
-    rows. The column is read twice, or three times."""
-    chosen: dict[Any, int] = {}
-    for first, code, labels in _parts(coded()):
-        here = rows[(rows >= first) & (rows < first + code.size)] - first
-        for k in dict.fromkeys(code[here].tolist()):
-            if k >= 0 and not _missing(labels[k]):
-                chosen.setdefault(labels[k], len(chosen))
-    size, numbers, places = 0, [], []
-    for number, place in _rows_of(coded(), chosen):
-        size += place.size
-        if size <= HELD:
-            numbers.append(number)
-            places.append(place)
-    if size > most:
-        kept = evenly_spaced(len(chosen), max(1, int(len(chosen) * most / size)))
-        again = zip(numbers, places, strict=True) if size <= HELD else _rows_of(coded(), chosen)
-        inside = ((number, place, np.isin(number, kept)) for number, place in again)
-        numbers, places = zip(*((number[some], place[some]) for number, place, some in inside), strict=True)
-    return Unit(np.concatenate(places), np.unique(np.concatenate(numbers), return_inverse=True)[1])
-
-
-def _rows_of(coded: Coded, units: dict[Any, int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The numbers of units, part by part, and the rows that belong to them."""
-    for first, code, labels in _parts(coded):
-        number = np.array([-1 if _missing(label) else units.get(label, -1) for label in labels])[code]
-        here = np.flatnonzero(number >= 0)
-        yield number[here], first + here
-
-
-def _parts(coded: Coded) -> Iterator[tuple[int, np.ndarray, list[Any]]]:
-    first = 0
-    for code, labels in coded:
-        yield first, code, labels
-        first += code.size
+    rows. The units of a column are numbered by `code`, below 0 where there is none."""
+    units = [unit for unit in dict.fromkeys(code[rows].tolist()) if unit >= 0]
+    number = np.full(code.max() + 2, -1)  # the last one of -1
+    number[units] = np.arange(len(units))
+    of_rows = number[code]
+    places = np.flatnonzero(of_rows >= 0)
+    if places.size > most:
+        kept = evenly_spaced(len(units), max(1, int(len(units) * most / places.size)))
+        places = np.flatnonzero(np.isin(of_rows, kept))
+    return Unit(places, np.unique(of_rows[places], return_inverse=True)[1])
 
 
 def _codes(values: np.ndarray) -> np.ndarray:
     """Labels, or equal numbers, as numbers from 0; -1 for missing ones."""
     if values.dtype.kind == "i":
         return values
-    code = np.full(values.size, -1)
-    present = ~np.isnan(values)
-    code[present] = np.unique(values[present], return_inverse=True)[1]
-    return code
-
-
-def _missing(label: Any) -> bool:
-    return label is None or label != label
+    return np.where(np.isnan(values), -1, np.unique(values, return_inverse=True)[1])
 
 
 def _in_numbers(distinct: list[Any]) -> np.ndarray:
@@ -247,26 +203,19 @@ def _in_numbers(distinct: list[Any]) -> np.ndarray:
 
 
 def _number(label: Any) -> float:
-    try:
+    """A number; infinite, thus missing, if it has more than 308 digits."""
+    with suppress(OverflowError):
         return float(label)
-    except OverflowError:  # a whole number of more than 308 digits
-        return np.inf if label > 0 else -np.inf
-
-
-def _share(in_numbers: np.ndarray, counts: np.ndarray) -> float:
-    """The share of the records with a label whose label is a number; `counts` is by label."""
-    return float(counts[~np.isnan(in_numbers)].sum() / counts.sum()) if counts.sum() else 1.0
+    return np.inf
 
 
 def _dates(texts: list[str]) -> np.ndarray:
     """Days since 1970 for dates in ISO 8601 format; NaN for other texts."""
     days = np.full(len(texts), np.nan)
-    for k, text in enumerate(texts):
-        if date := DATE.match(text):
-            try:
+    for k, date in enumerate(map(DATE.match, texts)):
+        with suppress(ValueError):  # the 31st of February
+            if date:
                 days[k] = np.datetime64(date.group(), "us").astype(np.int64) / MICROSECONDS
-            except ValueError:  # the 31st of February
-                continue
     return days
 
 
@@ -282,19 +231,13 @@ def _numbers(texts: list[str]) -> np.ndarray:
             return read
     matches = [NUMBER.findall(text) for text in texts]
     alone = [match[0].rstrip(".,'") if len(match) == 1 else "" for match in matches]
-    comma = sum(map(_decimal_comma, alone)) > sum(map(_decimal_point, alone))
-    mark, other = (",", ".") if comma else (".", ",")
-    values = np.full(len(texts), np.nan)
-    for k, text in enumerate(alone):
-        plain = re.sub(r"['\u2019\u00a0\u202f]", "", text.replace(other, "")).replace("\u2212", "-")
-        if plain.count(mark) <= 1 and text:
-            values[k] = float(plain.replace(mark, "."))
-    return values
+    mark, other = (",", ".") if _decimals(alone, ",") > _decimals(alone, ".") else (".", ",")
+    written = str.maketrans(mark + "\u2212", ".-", other + "'\u2019\u00a0\u202f")
+    plain = [text.translate(written) for text in alone]
+    return np.array([float(text) if text and text.count(".") <= 1 else np.nan for text in plain])
 
 
-def _decimal_comma(text: str) -> bool:
-    return bool(re.search(r",\d+$", text)) and text.count(",") == 1 and not re.search(r",\d{3}$", text)
-
-
-def _decimal_point(text: str) -> bool:
-    return bool(re.search(r"\.\d+$", text)) and text.count(".") == 1 and not re.search(r"\.\d{3}$", text)
+def _decimals(texts: list[str], mark: str) -> int:
+    """How many numbers have this decimal mark for sure: once, and not before exactly three digits."""
+    sure = re.compile(rf"[^{mark}]*[{mark}](?!\d{{3}}$)\d+")
+    return sum(bool(sure.fullmatch(text)) for text in texts)

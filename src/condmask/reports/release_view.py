@@ -87,13 +87,8 @@ class ReleaseView:
         for _ in self.source.parts([]):  # counts the rows of all files
             pass
         table, rows = self.source.sample()
-
-        def coded(name: str) -> list[tuple[np.ndarray, list[Any]]]:
-            labels = self.columns.labels(name)
-            return [(labels.code, list(labels.distinct))]
-
         some = some_rows(table, self._clear, np.arange(rows.size))
-        return clear_columns(self.rows, originals, lambda _: (rows, some), coded)
+        return clear_columns(self.rows, originals, rows, some, self.columns.labels)
 
     @cached_property
     def known(self) -> dict[str, np.ndarray]:
