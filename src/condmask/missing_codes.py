@@ -67,8 +67,7 @@ def declared_codes(values: Any) -> Declared:
 
 def released_codes(scheme: Any) -> tuple[float, ...]:
     """The codes that stand in a release; where nulls do, a masked value may be any number."""
-    codes: tuple[float, ...] = scheme.codes
-    return codes if scheme.missing_as == "code" else ()
+    return tuple(scheme.codes) if scheme.missing_as == "code" else ()
 
 
 def is_code(x: np.ndarray, codes: tuple[float, ...], kind: str) -> np.ndarray:
@@ -84,11 +83,7 @@ def held(code: float, kind: str) -> float:
 
 def without_codes(x: np.ndarray, codes: tuple[float, ...], kind: str) -> np.ndarray:
     """The column with NaN for its codes."""
-    if not codes:
-        return x
-    out = x.copy()
-    out[is_code(x, codes, kind)] = np.nan
-    return out
+    return np.where(is_code(x, codes, kind), np.nan, x) if codes else x
 
 
 def drop_codes(
@@ -99,13 +94,13 @@ def drop_codes(
     Refused where values look like codes that none declares.
     """
     declared = any(scheme.codes for scheme in schemes.values())
-    if declared:
-        for name, x in columns.items():
-            _checks.has_gaps(x, name, policy)
-        columns = {name: without_codes(x, schemes[name].codes, kinds[name]) for name, x in columns.items()}
     for name, x in columns.items():
+        if declared:
+            _checks.has_gaps(x, name, policy)
+    values = {name: without_codes(x, schemes[name].codes, kinds[name]) for name, x in columns.items()}
+    for name, x in values.items():
         refuse_undeclared(schemes[name].missing, x, name, kinds[name])
-    return columns, "omit" if declared else policy
+    return values, "omit" if declared else policy
 
 
 def refuse_undeclared(missing: Declared, x: np.ndarray, name: str, kind: str) -> None:
@@ -154,10 +149,9 @@ def suspicion(x: np.ndarray, kind: str) -> Suspicion | None:
         first = float(extreme.reduce(x, initial=sign * np.inf))
         if not _may_be_code(first, sign, kind):
             continue
-        rows = evenly_spaced(x.size, ROWS)
-        values, counts = np.unique(sign * x[rows], return_counts=True)
-        counts = counts[~np.isnan(values)] * (x.size / rows.size)
-        values = values[~np.isnan(values)]
+        some = sign * x[evenly_spaced(x.size, ROWS)]
+        values, counts = np.unique(some[~np.isnan(some)], return_counts=True)
+        counts = counts * (x.size / some.size)
         ends, records = _ends(sign * x, sign, values, kind)
         others = values > ends[-1]
         values, counts = np.append(ends, values[others]), np.append(records, counts[others])
