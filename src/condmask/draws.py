@@ -5,13 +5,14 @@ masked again under its key gets the same noise. Columns masked together share co
 differ in noise.
 """
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from condmask._blocks import BLOCK, Workers, ordered_map
-from condmask._randomness import COIN, DONOR, NOISE, Key, words
+from condmask._randomness import COIN, DONOR, NOISE, Key, KeyTransport, words
 from condmask.kernels import cycle as cycles
 from condmask.kernels import masking
 from condmask.law import Law
@@ -127,7 +128,7 @@ def mask_columns(
     cycled = permutation_donors(key, laws[0].p, n, pools) if cycle else None
     first, last = (0, n) if rows is None else rows
     numbers = range(first // BLOCK, -(-last // BLOCK))
-    block = _Masked(columns, laws, key, pools, cycled)
+    block = _Masked(columns, laws, key.transport(), pools, cycled)
     masked = [np.empty(last - first) for _ in columns]
     for number, parts in zip(numbers, ordered_map(block, numbers, workers), strict=True):
         offset = number * BLOCK
@@ -137,19 +138,15 @@ def mask_columns(
     return masked
 
 
+@dataclass(repr=False, eq=False)
 class _Masked:
     """The blocks of columns, masked: a task for workers, which shows neither the key nor the columns."""
 
-    def __init__(
-        self,
-        columns: list[np.ndarray],
-        laws: list[Law],
-        key: Key,
-        pools: Pools | None,
-        cycled: tuple[np.ndarray, np.ndarray] | None,
-    ) -> None:
-        self.columns, self.laws, self.key = columns, laws, key.transport()
-        self.pools, self.cycled = pools, cycled
+    columns: list[np.ndarray]
+    laws: list[Law]
+    key: KeyTransport
+    pools: Pools | None
+    cycled: tuple[np.ndarray, np.ndarray] | None
 
     def __call__(self, number: int) -> list[np.ndarray]:
         """One block of every column, in the units of the data."""
