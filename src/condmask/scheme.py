@@ -27,10 +27,7 @@ from condmask.strata import Names, Pools
 MASK = b"mask"  # what the key of a release is for
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
-_HOMES = tuple(
-    f"condmask.schemes.{home}"
-    for home in ("conditional", "additive", "multiplicative", "swapping", "shuffling")
-)
+_HOMES = ("conditional", "additive", "multiplicative", "swapping", "shuffling")
 
 
 class Scheme:
@@ -135,10 +132,8 @@ class Scheme:
     @classmethod
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
         """The schemes with the strata that the call names; refused here, where there are no donor pools."""
-        if strata is not None:
-            raise ArgumentError(
-                f"strata must be None for {cls.method}, which has no donor pools, got {_checks.shown(strata)}"
-            )
+        rule = f"strata must be None for {cls.method}, which has no donor pools"
+        _checks.require(strata is None, rule, strata)
         return schemes
 
     def sentence(self) -> str:
@@ -236,8 +231,7 @@ class Scheme:
         ValueError
             If the method is unknown, or entries are unknown or missing.
         """
-        if not isinstance(entries, Mapping):
-            raise ArgumentTypeError(f"entries must be a dict, got {_checks.shown(entries)}")
+        _checks.require(isinstance(entries, Mapping), "entries must be a dict", entries, ArgumentTypeError)
         options = dict(entries)
         method = scheme_class(options.pop("scheme", None), "scheme")
         if not issubclass(method, cls):
@@ -265,7 +259,7 @@ def scheme_class(method: Any, name: str) -> type[Scheme]:
     """The class that registered a method."""
     for home in _HOMES:  # no more than is needed: others import SciPy
         if method not in [*_REGISTER]:
-            import_module(home)
+            import_module(f"condmask.schemes.{home}")
     return _REGISTER[_checks.choice(method, name, sorted(_REGISTER))]
 
 
@@ -295,10 +289,8 @@ def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:
     method = type(next(iter(schemes.values())))
     for name, scheme in schemes.items():
         if type(scheme) is not method:
-            raise ArgumentError(
-                f"schemes must be of one class, got {method.__name__} "
-                f"and for {name!r} {type(scheme).__name__}"
-            )
+            both = f"{method.__name__} and for {name!r} {type(scheme).__name__}"
+            raise ArgumentError(f"schemes must be of one class, got {both}")
     method.agree(dict(schemes))
     return method
 
