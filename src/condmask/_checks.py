@@ -134,9 +134,8 @@ def workers(value: Any) -> Any:
     if callable(value):
         return value
     rule = "a whole number of at least 1 or a map-like callable"
-    count = (
-        integer(value, "workers", rule) if isinstance(value, numbers.Integral) and value is not True else 0
-    )
+    whole = isinstance(value, numbers.Integral) and value is not True
+    count = integer(value, "workers", rule) if whole else 0
     require(count >= 1, f"workers must be {rule}", value)
     return count
 
@@ -211,9 +210,8 @@ def reals(values: Any, name: str) -> np.ndarray:
         raise ArgumentTypeError(f"{name} must be {rule}, got {_kind(given, shown(values))}")
     points = given.astype(np.float64)
     if np.isnan(points).any():
-        raise ArgumentError(
-            f"{name} must not " + ("hold NaN" if points.ndim else f"be NaN, got {shown(values)}")
-        )
+        wrong = "hold NaN" if points.ndim else f"be NaN, got {shown(values)}"
+        raise ArgumentError(f"{name} must not {wrong}")
     return points
 
 
@@ -295,9 +293,8 @@ def exact_integers(array: np.ndarray, name: str, positions: Sequence[int] | np.n
     beyond = np.flatnonzero((array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER))
     if beyond.size:
         first = beyond[0] if positions is None else positions[beyond[0]]
-        raise ArgumentError(
-            f"{name} must hold integers of at most 2^53, got a larger one at position {first}"
-        )
+        rule = f"{name} must hold integers of at most 2^53"
+        raise ArgumentError(f"{rule}, got a larger one at position {first}")
 
 
 def has_gaps(array: np.ndarray, name: str, nan_policy: str) -> bool:
