@@ -18,17 +18,11 @@ def yes_no(values: Any) -> Any:
         return array.astype(np.float64)
     if array.dtype.kind not in "OUT" or not isinstance(_first(array), bool | np.bool_ | str):
         return values
-    numbers: dict[Any, float] = {}
-    for value in set(array.tolist()):
-        if frames.is_missing(value):
-            numbers[value] = np.nan
-        elif isinstance(value, bool | np.bool_):
-            numbers[value] = float(value)
-        elif isinstance(value, str) and value.lower() in WORDS:
-            numbers[value] = WORDS[value.lower()]
-        else:
-            return values
-    return np.array([numbers.get(value, np.nan) for value in array.tolist()])
+    distinct = set(array.tolist())
+    words = {value: "" if frames.is_missing(value) else str(value).lower() for value in distinct}
+    if not WORDS.keys() >= {*words.values()}:
+        return values
+    return np.array([WORDS[words.get(value, "")] for value in array.tolist()])
 
 
 def is_text(values: Any) -> bool:
