@@ -24,6 +24,7 @@ from condmask.law import Law
 from condmask.missing_codes import Declared, check_finite, without_codes
 from condmask.strata import Names, Pools
 
+Columns = tuple[np.ndarray, ...]
 MASK = b"mask"  # what the key of a release is for
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
@@ -90,9 +91,7 @@ class Scheme:
         check_finite(z[0], "x")
         return column.back(z[0])
 
-    def mask_rows(
-        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
-    ) -> np.ndarray:
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x masked on its own; `others` are columns published unmasked, in rows as well."""
         raise NotImplementedError
 

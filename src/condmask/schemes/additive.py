@@ -10,7 +10,7 @@ from condmask._blocks import Workers
 from condmask.estimates.constructors import estimate_records
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
-from condmask.scheme import Scheme
+from condmask.scheme import Columns, Scheme
 
 NOISES = ("laplace", "normal")
 
@@ -49,9 +49,7 @@ class AdditiveNoise(Scheme):
         """Add noise to a column; missing values stay missing. Same container out as in."""
         return self._masked(frames.column(x, "x"), rng)
 
-    def mask_rows(
-        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
-    ) -> np.ndarray:
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own."""
         return np.asarray(x + self.law.draw(stream, x.shape))
 

@@ -1,7 +1,7 @@
 """Conditional masking, eq. (1) of Ghatak & Roy: swap with probability p, else add noise."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,16 +19,16 @@ from condmask.estimates.estimate import Estimate
 from condmask.grid import Grid, decimal_grid, default_step, grid_of, in_steps, step_of
 from condmask.law import Law
 from condmask.missing_codes import declared_codes, is_code, restore_codes
-from condmask.scheme import Scheme, release_key
+from condmask.scheme import Columns, Scheme, release_key
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.limits import declared_limits
-from condmask.schemes.parameters import choices_of, parameter, refuse_by_mapping
+from condmask.schemes.parameters import choices_of, refuse_by_mapping
 from condmask.schemes.prepare import prepare
 from condmask.schemes.rounding import asked
 from condmask.strata import Pools, labels_of, named_strata
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class ConditionalMasking(Scheme):
     r"""Conditional masking: with probability `p` another record's value, else normal or Laplace noise.
 
@@ -124,63 +124,45 @@ class ConditionalMasking(Scheme):
 
     method: ClassVar[str] = "ConditionalMasking"
     shared_coins: ClassVar[bool] = True
-    p: float = parameter("p")
-    sigma: float = parameter("sigma")
-    noise: str = parameter("noise")
-    donors: str = parameter("donors")
-    reverse_mapping: bool = parameter("reverse_mapping")
-    aggregate_ends: int = parameter("aggregate_ends")
-    decimals: int | None = parameter("decimals")
-    step: float = parameter("step")
-    scale: str = parameter("scale")
-    range: tuple[float | None, float | None] | None = parameter("range")
-    strata: str | tuple[str, ...] | None = parameter("strata")
-    small_strata: str = parameter("small_strata")
-    missing: tuple[float | None, ...] | None = parameter("missing")
-    missing_as: str = parameter("missing_as")
+    p: float
+    sigma: float
+    _: KW_ONLY
+    noise: str = "normal"
+    donors: str = "permutation"
+    reverse_mapping: bool = False
+    aggregate_ends: int = 0
+    decimals: int | None = None
+    # Any: what is held, of the types in `Scheme`, is made of more that may be given
+    step: Any = None
+    scale: str = "linear"
+    range: Any = None
+    strata: Any = None
+    small_strata: str = "refuse"
+    missing: Any = ()
+    missing_as: str = "code"
 
-    def __init__(
-        self,
-        p: float,
-        sigma: float,
-        *,
-        noise: str = "normal",
-        donors: str = "permutation",
-        reverse_mapping: bool = False,
-        aggregate_ends: int = 0,
-        decimals: int | None = None,
-        step: float | None = None,
-        scale: str = "linear",
-        range: Any = None,
-        strata: Any = None,
-        small_strata: str = "refuse",
-        missing: Any = (),
-        missing_as: str = "code",
-    ) -> None:
-        canonical: dict[str, Any] = {
-            "p": _checks.probability(p, "p", least=_checks.LEAST_SWAP_PROBABILITY),
-            "sigma": _checks.deviation(sigma),
-            "noise": _checks.choice(noise, "noise", choices_of("noise")),
-            "donors": _checks.choice(donors, "donors", choices_of("donors")),
-            "reverse_mapping": _checks.truth(reverse_mapping, "reverse_mapping"),
-            "aggregate_ends": _aggregated(aggregate_ends),
-            "decimals": _places(decimals),
-            "step": None if step is None else _checks.not_negative(step, "step"),
-            "scale": _checks.choice(scale, "scale", choices_of("scale")),
-            "range": declared_limits(range),
-            "strata": named_strata(strata),
-            "small_strata": _checks.choice(small_strata, "small_strata", choices_of("small_strata")),
-            "missing": declared_codes(missing),
-            "missing_as": _checks.choice(missing_as, "missing_as", choices_of("missing_as")),
+    def __post_init__(self) -> None:
+        canonical = {
+            "p": _checks.probability(self.p, "p", least=_checks.LEAST_SWAP_PROBABILITY),
+            "sigma": _checks.deviation(self.sigma),
+            "noise": _checks.choice(self.noise, "noise", choices_of("noise")),
+            "donors": _checks.choice(self.donors, "donors", choices_of("donors")),
+            "reverse_mapping": _checks.truth(self.reverse_mapping, "reverse_mapping"),
+            "aggregate_ends": _aggregated(self.aggregate_ends),
+            "decimals": _places(self.decimals),
+            "step": None if self.step is None else _checks.not_negative(self.step, "step"),
+            "scale": _checks.choice(self.scale, "scale", choices_of("scale")),
+            "range": declared_limits(self.range),
+            "strata": named_strata(self.strata),
+            "small_strata": _checks.choice(self.small_strata, "small_strata", choices_of("small_strata")),
+            "missing": declared_codes(self.missing),
+            "missing_as": _checks.choice(self.missing_as, "missing_as", choices_of("missing_as")),
         }
         refuse_by_mapping(canonical)
-        canonical["step"] = (
-            0.0
-            if canonical["reverse_mapping"]
-            else step_of(canonical["sigma"], canonical["decimals"], canonical["step"])
-        )
         for name, value in canonical.items():
             object.__setattr__(self, name, value)
+        step = 0.0 if self.reverse_mapping else self.step
+        object.__setattr__(self, "step", step_of(self.sigma, self.decimals, step))
 
     @property
     def rounds(self) -> bool:
@@ -326,9 +308,7 @@ class ConditionalMasking(Scheme):
         laws, cycle = [scheme._noise() for scheme in schemes.values()], first.donors == "permutation"
         return mask_columns(data, laws, key, pools=pools, cycle=cycle, rows=rows, workers=workers)
 
-    def mask_rows(
-        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
-    ) -> np.ndarray:
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
         law = self.law
         if law is None:
@@ -397,15 +377,11 @@ class ConditionalMasking(Scheme):
     @property
     def law(self) -> Law | None:
         """The law of p and the noise, and the grid; None under reverse mapping, where no value has noise."""
-        if self.reverse_mapping:
-            return None
-        return Law(self.p, self.noise, self.sigma, self.grid)
+        return None if self.reverse_mapping else Law(self.p, self.noise, self.sigma, self.grid)
 
     @property
     def grid(self) -> Grid | None:
         """The grid on which originals, noise and masked values lie."""
-        if self.reverse_mapping:
-            return None
         if self.decimals is not None:
             return decimal_grid(self.decimals)
         return grid_of(self.step) if self.step > 0.0 else None
@@ -421,12 +397,8 @@ class ConditionalMasking(Scheme):
 
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""
-        grid = self.grid
-        if (
-            kind == "int"
-            and (self.reverse_mapping or (grid is not None and grid.whole))
-            and (np.abs(z) <= _checks.LARGEST_EXACT_INTEGER).all()
-        ):
+        whole = self.reverse_mapping or (self.grid is not None and self.grid.whole)
+        if kind == "int" and whole and (np.abs(z) <= _checks.LARGEST_EXACT_INTEGER).all():
             return z.astype(np.int64)
         return super().publish(z, kind) if kind == "float32" else z
 

@@ -20,50 +20,44 @@ def shown(scheme: Any) -> str:
 
 def conditional(scheme: Any) -> str:
     """What was done to a column, in two or three sentences."""
+    groups = " and ".join(names_of(scheme.strata))
+    within = f" of the same {groups}" if groups else ""
+    limits = "" if scheme.range is None else f" No value lies outside of {in_words(scheme.range)}."
     if scheme.reverse_mapping:
-        return _reverse(scheme)
-    groups = names_of(scheme.strata)
-    within = f" of the same {' and '.join(groups)}" if groups else ""
-    text = (
+        return _reverse(scheme, groups, within) + limits
+    grid = ""
+    if scheme.decimals is None and scheme.grid is not None:
+        grid = f" Values are multiples of {scheme.grid.step:g}."
+    elif scheme.decimals is not None and scheme.decimals > 0:
+        grid = f" Values have {scheme.decimals} decimals."
+    return (
         f"with probability {scheme.p:g} a record shows the true value of another record{within}, "
         f"otherwise its own value plus {scheme.noise} noise of standard deviation {scheme.sigma:g}; which "
-        "of the two is not disclosed."
+        f"of the two is not disclosed.{grid}{limits}"
     )
-    if scheme.decimals is not None:
-        text += f" Values have {scheme.decimals} decimals." if scheme.decimals > 0 else ""
-    elif scheme.grid is not None:
-        text += f" Values are multiples of {scheme.grid.step:g}."
-    return text + _limits(scheme)
-
-
-def _limits(scheme: Any) -> str:
-    return f" No value lies outside of {in_words(scheme.range)}." if scheme.range is not None else ""
 
 
 def with_rounding(scheme: Any, shift: tuple[float, ...]) -> str:
-    """How a column was masked, and how it was rounded before."""
-    return str(scheme.sentence()) + (rounding(*shift) if shift else "")
-
-
-def rounding(mean: float, largest: float) -> str:
-    """What rounding did to a column before it was masked."""
+    """How a column was masked, and what rounding did to it before."""
+    sentence = str(scheme.sentence())
+    if not shift:
+        return sentence
+    mean, largest = shift
     return (
-        f" Before, the data were rounded to that, which moved their mean by {mean:+g} and their largest "
-        f"value by {largest:+g}: estimates are those of the rounded data."
+        f"{sentence} Before, the data were rounded to that, which moved their mean by {mean:+g} and their "
+        f"largest value by {largest:+g}: estimates are those of the rounded data."
     )
 
 
-def _reverse(scheme: Any) -> str:
+def _reverse(scheme: Any, groups: str, within: str) -> str:
     """What reverse mapping did to a column."""
-    groups = names_of(scheme.strata)
-    within = f" of the same {' and '.join(groups)}" if groups else ""
     unit = " of the logarithm" if scheme.scale == "log" else ""
     k = scheme.aggregate_ends
-    of_each = f" of each {' and '.join(groups)}" if groups else ""
+    of_each = f" of each {groups}" if groups else ""
     ends = f", except that means stand for the {k} smallest and the {k} largest values{of_each}" if k else ""
     return (
         f"the values are those of the original, each once, in another order{ends}. With probability "
         f"{scheme.p:g} a record shows the value of a random record{within}; the others{within} were put in "
         f"the order of their values with {scheme.noise} noise of standard deviation {scheme.sigma:g}{unit}, "
-        f"and got their own values back in that order; which of the two is not disclosed.{_limits(scheme)}"
+        "and got their own values back in that order; which of the two is not disclosed."
     )

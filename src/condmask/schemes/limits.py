@@ -8,7 +8,7 @@ Reverse mapping releases values of the data, and means of them, which are always
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,10 +38,7 @@ def declared_limits(value: Any) -> tuple[float | None, float | None] | None:
     pair = isinstance(value, tuple | list) and len(value) == 2
     known = pair and all(end is None or _checks.is_real(end) for end in value)
     _checks.require(known, rule, value, ArgumentTypeError)
-    ends = zip(value, (-math.inf, math.inf), strict=True)
-    low, high = (
-        is_open if end is None else _checks.real(end, "range", "a number") + 0.0 for end, is_open in ends
-    )
+    low, high = (_checks.real(end, "range", "a number") + 0.0 for end in _numbers(value))
     _checks.require(low < high, rule, value)
     bounds = (low if low > -math.inf else None, high if high < math.inf else None)
     return None if bounds == (None, None) else bounds
@@ -80,12 +77,17 @@ def _refuse_outside(data: AuditInput, schemes: Mapping[str, Any], name: str) -> 
 
 def bounds(scheme: Any) -> tuple[float, float]:
     """The bounds of a scheme as numbers, each with the point of the grid that it is rounded to."""
-    low, high = scheme.range
-    ends = np.array([-np.inf if low is None else low, np.inf if high is None else high])
-    on_grid, finite = ends.copy(), np.isfinite(ends)
-    if scheme.law is not None:
-        on_grid[finite] = scheme.law.from_units(scheme.law.to_units(ends[finite]))
-    return float(min(ends[0], on_grid[0])), float(max(ends[1], on_grid[1]))
+    low, high = _numbers(scheme.range)
+    if scheme.law is None:
+        return low, high
+    on_grid = scheme.law.from_units(scheme.law.to_units(np.array([low, high]))).tolist()
+    return min(low, on_grid[0]), max(high, on_grid[1])
+
+
+def _numbers(ends: Sequence[Any]) -> tuple[Any, Any]:
+    """The bounds of a range, infinite where it is open."""
+    low, high = ends
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 def expected_outside(values: np.ndarray, law: Law, ends: tuple[float, float]) -> tuple[float, float]:

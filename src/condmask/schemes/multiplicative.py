@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from condmask import _checks, frames
-from condmask.scheme import Scheme, known
+from condmask.scheme import Columns, Scheme, known
 
 
 @dataclass(frozen=True, init=False)
@@ -46,9 +46,7 @@ class MultiplicativeNoise(Scheme):
         """Multiply a column by noise; missing values stay missing. Same container out as in."""
         return self._masked(frames.column(x, "x"), rng)
 
-    def mask_rows(
-        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
-    ) -> np.ndarray:
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own."""
         center, spread = self._logarithm()
         with np.errstate(over="ignore"):  # refused where it is released

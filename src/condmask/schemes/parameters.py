@@ -1,12 +1,12 @@
-"""The parameters of a scheme of conditional masking, each declared once.
+"""The parameters of a scheme of conditional masking, besides their types.
 
-Derived from them: the fields of the scheme and its repr, what is refused with reverse mapping, the keys of a
-recipe, the options of the command line and the rows of a report's table. Nothing heavy is imported, so that
+Derived from them: what is refused with reverse mapping, the keys of a recipe, the options of the command line
+and the rows of a report's table. Nothing heavy is imported, so that
 ``--help`` answers at once.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, field
+from dataclasses import MISSING
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
@@ -155,11 +155,6 @@ PARAMETERS = {
 }  # fmt: skip
 
 
-def parameter(name: str) -> Any:
-    """The field of a parameter."""
-    return field(default=PARAMETERS[name].default)
-
-
 def choices_of(name: str) -> tuple[str, ...]:
     """The values that a parameter may have."""
     return PARAMETERS[name].choices
@@ -175,10 +170,9 @@ def refuse_by_mapping(values: Mapping[str, Any]) -> None:
     reverse = values["reverse_mapping"]
     for name, declared in PARAMETERS.items():
         value, default = values[name], declared.default
-        unset = value is None or value == default or (name == "step" and value == 0.0)
-        if unset or declared.mapping in (None, reverse):
-            continue
-        rule = f"must be {default!r}" if isinstance(default, str) else "must be left out"
-        where = "where" if reverse else "unless"
-        why = f": {declared.why}" if declared.why else ""
-        raise ArgumentError(f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}")
+        unset = value in (None, default) or (name == "step" and value == 0.0)
+        if not unset and declared.mapping is not None and declared.mapping != reverse:
+            rule = f"must be {default!r}" if isinstance(default, str) else "must be left out"
+            where = "where" if reverse else "unless"
+            why = f": {declared.why}" if declared.why else ""
+            raise ArgumentError(f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}")

@@ -128,4 +128,4 @@ def _without_codes(
     if len(refusals.errors) == before:
         return values
     suspected = suspicion(values, kind)
-    return values if suspected is None else without_codes(values, tuple(suspected.codes), kind)
+    return values if suspected is None else without_codes(values, suspected.codes, kind)

@@ -36,9 +36,7 @@ def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
 
 
 def rounded(
-    schemes: Mapping[str, Any],
-    columns: dict[str, np.ndarray],
-    kinds: Mapping[str, str],
+    schemes: Mapping[str, Any], columns: dict[str, np.ndarray], kinds: Mapping[str, str]
 ) -> tuple[dict[str, np.ndarray], "dict[str, Moved]"]:
     """Columns on the grids of their schemes, NaN where values are missing; and what that moved."""
     on_grid = {name: nearest(x, schemes[name].grid, kinds[name]) for name, x in columns.items()}

@@ -8,7 +8,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.correlations import ranks
 from condmask.errors import ArgumentError
-from condmask.scheme import Scheme
+from condmask.scheme import Columns, Scheme
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,7 @@ class DataShuffling(Scheme):
         _checks.same_length(others[0], "given", column.array.size, "x")
         return self._masked(column, rng, tuple(others))
 
-    def mask_rows(
-        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
-    ) -> np.ndarray:
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own, given the same row of the others."""
         if not others:
             raise ArgumentError("others must have the unmasked columns that DataShuffling uses, got none")

@@ -9,7 +9,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.errors import ArgumentError
 from condmask.kernels.masking import swap_ranks
-from condmask.scheme import Scheme
+from condmask.scheme import Columns, Scheme
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,7 @@ class DataSwapping(Scheme):
         """Permute a column at random. Same container out as in; missing values move like others."""
         return self._masked(frames.column(x, "x"), rng)
 
-    def mask_rows(
-        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
-    ) -> np.ndarray:
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own."""
         return stream.permuted(x, axis=1)
 
@@ -57,9 +55,7 @@ class RankSwapping(Scheme):
             raise ArgumentError(f"percent must be at most 100, got {percent!r}")
         object.__setattr__(self, "percent", value)
 
-    def mask_rows(
-        self, x: np.ndarray, stream: np.random.Generator, others: tuple[np.ndarray, ...]
-    ) -> np.ndarray:
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own."""
         # the decimal number that was written: 0.29 * 10_000 and 29 / 100 * 100 fall short of whole numbers
         window = max(1, int(Fraction(repr(self.percent)) * x.shape[1] / 100))
