@@ -427,18 +427,14 @@ class ConditionalMasking(Scheme):
 
     def key_entries(self) -> dict[str, Any]:
         """What of the scheme makes the key another one; which records miss what is seen from the data."""
-        entries = self.to_dict()
-        entries.pop("range", None)  # which changes no value
-        return {**entries, "patterns": []}
+        return {**replace(self, range=None).to_dict(), "patterns": []}  # a range changes no value
 
 
 def _places(value: Any) -> int | None:
     """Decimal places of the data, if they are rounded."""
-    if value is None:
-        return None
     rule = "None or a whole number from -15 to 15"
-    places = _checks.integer(value, "decimals", rule)
-    _checks.require(-15 <= places <= 15, f"decimals must be {rule}", value)
+    places = None if value is None else _checks.integer(value, "decimals", rule)
+    _checks.require(places is None or -15 <= places <= 15, f"decimals must be {rule}", value)
     return places
 
 

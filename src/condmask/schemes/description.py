@@ -3,7 +3,6 @@
 from dataclasses import fields
 from typing import Any
 
-from condmask.grid import default_step
 from condmask.schemes.parameters import in_words
 from condmask.strata import names_of
 
@@ -11,7 +10,7 @@ from condmask.strata import names_of
 def shown(scheme: Any) -> str:
     """The scheme as Python code, without defaults."""
     defaults = {field.name: field.default for field in fields(scheme)}
-    if scheme.reverse_mapping or scheme.decimals is not None or scheme.step == default_step(scheme.sigma):
+    if scheme.reverse_mapping or scheme.decimals is not None or scheme.rounds:
         del defaults["step"]
     values = {name: getattr(scheme, name) for name in defaults}
     parts = [f"{name}={value!r}" for name, value in values.items() if value != defaults[name]]

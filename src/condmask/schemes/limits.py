@@ -8,7 +8,7 @@ Reverse mapping releases values of the data, and means of them, which are always
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,18 +44,12 @@ def declared_limits(value: Any) -> tuple[float | None, float | None] | None:
     return None if bounds == (None, None) else bounds
 
 
-def check_limits(data: AuditInput, schemes: Mapping[str, Any]) -> None:
-    """Refuse columns with a value outside of their range, and those whose release is expected to have one."""
-    for name, scheme in schemes.items():
-        if scheme.range is None:
-            warn_of_signs(data.values[name], scheme.law, name)
-        else:
-            _refuse_outside(data, schemes, name)
-
-
-def _refuse_outside(data: AuditInput, schemes: Mapping[str, Any], name: str) -> None:
-    """Refuse a column, with what helps those of the table; missing values have no range."""
-    scheme, values = schemes[name], data.values[name]
+def check_limits(data: AuditInput, scheme: Any, name: str) -> None:
+    """Refuse a column with a value outside of its range, or whose release is expected to have one."""
+    values = data.values[name]
+    if scheme.range is None:
+        warn_of_signs(values, scheme.law, name)
+        return
     ends, stated = bounds(scheme), in_words(scheme.range)
     outside = np.flatnonzero((values < ends[0]) | (values > ends[1]))
     if outside.size:
@@ -66,7 +60,7 @@ def _refuse_outside(data: AuditInput, schemes: Mapping[str, Any], name: str) -> 
         )
     expected = (0.0, 0.0) if scheme.law is None else expected_outside(values, scheme.law, ends)
     if sum(expected) > LEAST:
-        better = reverse_mapping(data, dict(schemes))
+        better = reverse_mapping(data, {name: scheme})
         serves = "" if better is None else f"{better.remedy} ({SERVES}), or "
         counts = [f"{_number(count)} {side}" for count, side in zip(expected, SIDES, strict=True) if count]
         raise ArgumentError(

@@ -83,9 +83,7 @@ def prepare(
     }
     for name, x in values.items():
         _checks.has_gaps(x, name, "omit")  # without any values, there is nothing else to be looked at
-    moved: dict[str, Moved] = {}
-    if to_grid:
-        values, moved = rounded(schemes, values, kinds)
+    values, moved = rounded(schemes, values, kinds) if to_grid else (values, {})
     pools: Pools | None = None
     patterns: tuple[str, ...] = ()
     with refusals.collected():
@@ -93,7 +91,7 @@ def prepare(
     table = AuditInput(values, dict(kinds), {}, None if pools is None else pools.pool)
     for name, scheme in schemes.items():
         with refusals.collected():
-            check_limits(table.only(name), {name: scheme})
+            check_limits(table.only(name), scheme, name)
     if audited:
         with refusals.collected():
             whole = table if clear is None else table._replace(**clear._asdict())

@@ -86,11 +86,7 @@ def rearrange(
         tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
         word = ties()[there][order[tied]]
         order[tied] = order[tied][np.lexsort((word, group[tied]))]
-    by_key = by_pool(rows[order], pool)
-    if pool is None:
-        x[by_key] = np.sort(x[rows])
-    else:
-        x[by_key] = x[by_pool(rows[ascending(x[rows])], pool)]
+    x[by_pool(rows[order], pool)] = x[by_pool(rows[ascending(x[rows])], pool)]
     x[swapped] = x[donors]
 
 

@@ -19,9 +19,8 @@ Shifts = dict[str, tuple[float, float]]  # rounded less original: of the mean an
 
 def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
     """Whether to round the data; refused if there is no grid to round to."""
-    if not _checks.truth(value, "round"):
-        return False
-    for scheme in schemes.values():
+    rounds = _checks.truth(value, "round")
+    for scheme in schemes.values() if rounds else ():
         if scheme.reverse_mapping:
             raise ArgumentError(
                 "round must be left out where reverse_mapping=True, got True: released values are those "
@@ -32,7 +31,7 @@ def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
                 f"round must be left out for a scheme without a grid, got True and {scheme!r}: "
                 "there is no step to round to"
             )
-    return True
+    return rounds
 
 
 def rounded(

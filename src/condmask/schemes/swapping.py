@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.errors import ArgumentError
 from condmask.kernels.masking import swap_ranks
 from condmask.scheme import Columns, Scheme
 
@@ -51,8 +50,7 @@ class RankSwapping(Scheme):
 
     def __init__(self, percent: float) -> None:
         value = _checks.positive(percent, "percent")
-        if value > 100.0:
-            raise ArgumentError(f"percent must be at most 100, got {percent!r}")
+        _checks.require(value <= 100.0, "percent must be at most 100", percent)
         object.__setattr__(self, "percent", value)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
