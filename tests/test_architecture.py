@@ -253,7 +253,7 @@ BUDGETS = {
     "engines": 1_330,
     "planning": 971,
     "releases": 836,
-    "schemes": 865,
+    "schemes": 800,
     "files": 773,
     "samples": 750,
     "deconvolution": 545,
