@@ -22,7 +22,7 @@ PLAIN_KERNELS = "not test_quantile.py or first_crossings and (two or ties)"
 # what the lowest versions are tried on, without what is counted over many releases
 STOREYS = ["kernels", "deconvolution", "samples", "inference", "estimates", "schemes"]
 LOWEST = [*STOREYS, "disclosure", "files", "plot", "releases", "test_frames.py"]
-NO_COUNTING = "not cover and not unbiased and not insider and not joint_attack"
+NO_COUNTING = "not cover and not unbiased and not insider and not joint_attack and not other_programs"
 
 
 @nox.session
@@ -87,7 +87,7 @@ def bounds(session):
 def lowest(session):
     """The lowest versions of the dependencies, on what does not count over many releases."""
     tools = ["hypothesis", "mpmath", "pytest", "pytest-benchmark", "pytest-xdist"]
-    session.install("-c", ".ci/lowest.txt", "polars", *tools, "-e", ".[dask,files,plot,thorough]")
+    session.install("-c", ".ci/lowest.txt", "polars", *tools, "-e", ".[dask,files,pandas,plot,thorough]")
     folders = [f"tests/{name}" for name in LOWEST]
     session.run("python", "-m", "pytest", "-n", "auto", *folders, "-k", NO_COUNTING, env=SETTINGS)
 

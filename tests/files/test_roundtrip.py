@@ -5,8 +5,6 @@ Oracles: `mask_table` of the same table under the same key, and pyarrow, pandas,
 
 import io
 
-import duckdb
-import fastparquet
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -90,22 +88,30 @@ def test_pandas_gets_its_index_and_types_back_but_no_attributes(tmp_path):
 
 
 def by_duckdb(table, path):
+    import duckdb  # which the lowest versions do without
+
     with duckdb.connect() as own:
         own.register("t", table)
         own.sql(f"copy t to '{path}' (format parquet, row_group_size 2048)")
 
 
 def from_duckdb(path):
+    import duckdb
+
     with duckdb.connect() as own:
         return own.sql(f"select * from read_parquet('{path}')").to_arrow_table()
 
 
 def by_fastparquet(table, path):
+    import fastparquet
+
     frame = table.to_pandas()
     fastparquet.write(str(path), frame.assign(id=frame["id"].astype(object)), compression="ZSTD")
 
 
 def from_fastparquet(path):
+    import fastparquet
+
     content = io.BytesIO(path.read_bytes())
     frame = fastparquet.ParquetFile("a", open_with=lambda *_: content).to_pandas()
     return pa.Table.from_pandas(frame, preserve_index=False)
