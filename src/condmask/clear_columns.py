@@ -97,8 +97,9 @@ def _in_rows(values: Any, name: str, rows: np.ndarray) -> np.ndarray:
     import narwhals as nw
 
     series = nw.from_native(values, series_only=True)
+    by_place = getattr(values, "take", None)  # of pandas and Arrow
     try:
-        return frames.labels(series[rows].to_native(), name)
+        return frames.labels(by_place(rows) if by_place else series[rows].to_native(), name)
     except NotImplementedError:  # views and runs of Arrow, which it takes one by one
         return frames.objects([series.item(row) for row in rows.tolist()])
 
