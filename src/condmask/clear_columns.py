@@ -120,6 +120,11 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
             times = values.astype(f"{kind}8[us]")
             numbers[name] = np.where(np.isnat(times), np.nan, times.astype(np.int64) / MICROSECONDS)
         else:
+            with suppress(TypeError, ValueError, OverflowError):  # texts of numbers alone, which are told at once
+                read = values.astype(np.float64)
+                if np.isfinite(read).all():
+                    numbers[name] = read
+                    continue
             try:
                 code, distinct = frames.groups(values, name, values.size)
             except (TypeError, ValueError):  # lists, arrays and other values that are not labels
