@@ -40,7 +40,6 @@ class Clear(NamedTuple):
     labels: Columns
     units: dict[str, Unit]
     identifiers: tuple[str, ...] = ()
-    sampled: bool = False
 
 
 def columns_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
@@ -120,7 +119,9 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
             times = values.astype(f"{kind}8[us]")
             numbers[name] = np.where(np.isnat(times), np.nan, times.astype(np.int64) / MICROSECONDS)
         else:
-            with suppress(TypeError, ValueError, OverflowError):  # texts of numbers alone, which are told at once
+            with suppress(
+                TypeError, ValueError, OverflowError
+            ):  # numbers alone are told at once
                 read = values.astype(np.float64)
                 if np.isfinite(read).all():
                     numbers[name] = read

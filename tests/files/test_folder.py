@@ -333,3 +333,14 @@ def test_text_written_in_several_ways_is_refused(tmp_path):
 
     with pytest.raises(ValueError, match=r"written in one way, got delimiter ',', .*; delimiter ';'"):
         masked(tmp_path / "in", tmp_path / "out")
+
+
+def test_rare_values_are_looked_at_in_whole_parts_and_not_in_a_sample(tmp_path):
+    random = np.random.default_rng(0)
+    pay = random.lognormal(8.0, 0.4, 60_000).round()
+    scheme = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True, aggregate_ends=5)
+    for name, clear in (("alone", {}), ("beside", {"firm": np.repeat(np.arange(10_000), 6)})):
+        write(pa.table({"pay": pay, **clear}), tmp_path / f"{name}.parquet")
+        source, target = tmp_path / f"{name}.parquet", tmp_path / f"{name}_out.parquet"
+        release = cm.mask_file(source, target, {"pay": scheme}, rng=5, part_rows=20_000)
+        assert release.parts == (20_000,) * 3

@@ -9,11 +9,13 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import Key, check_rng, group_name, root_key
-from condmask.clear_columns import clear_of_frame, columns_in_clear
+from condmask.audit_input import AuditInput
+from condmask.clear_columns import Clear, clear_of_frame, columns_in_clear
 from condmask.disclosure.release_check import ReleaseWarning
 from condmask.errors import Refusals, warn
 from condmask.estimates.origin import Origin
 from condmask.frames import Column
+from condmask.missing_codes import without_codes
 from condmask.releases.log import mark_of
 from condmask.scheme import Scheme, common_method
 from condmask.schemes.prepare import Prepared, decimals_in_text, prepare
@@ -87,37 +89,45 @@ class Part(NamedTuple):
 
 
 def part_of(
-    frame: Any,
-    job: Job,
-    *,
-    clear: bool = False,
-    sampled: bool = False,
-    audited: bool = True,
-    to_file: bool = False,
+    frame: Any, job: Job, *, clear: bool = False, audited: bool = True, to_file: bool = False
 ) -> Part:
     """A table ready to be masked, or an error that says all that is wrong with it.
 
-    With `clear`, the audit looks at the columns in clear beside those that are masked, too; `sampled` are
-    some rows of a longer table, whose parts were looked at before.
+    With `clear`, the audit looks at the columns in clear beside those that are masked, too.
     """
     refusals = Refusals()
-    columns, beside, audited = {}, None, audited and job.audited
+    columns, audited = {}, audited and job.audited
     for name in job.schemes:
         with refusals.collected():
             columns[name] = frames.column_of(frame, name)
     refusals.raise_all()
     arrays = {name: column.array for name, column in columns.items()}
-    if clear and audited:
-        whole = frames.with_index(frame)
-        names = columns_in_clear(frames.column_names(whole), {*job.schemes, *job.groups})
-        if names:
-            beside = clear_of_frame(whole, names, list(arrays.values()))._replace(sampled=sampled)
     made = prepare(
         job.schemes, arrays, {name: column.kind for name, column in columns.items()},
-        labels=[] if sampled else [frames.coded(frame, name) for name in job.groups], clear=beside,
+        labels=[frames.coded(frame, name) for name in job.groups],
+        clear=_clear_beside(frame, arrays, job) if clear and audited else None,
         nan_policy=job.policy, to_grid=job.round, audited=audited, to_file=to_file,
     )  # fmt: skip
     return Part(columns, made)
+
+
+def sampled(frame: Any, job: Job) -> AuditInput:
+    """Some rows of a longer table as an audit looks at them, whose parts were looked at by themselves."""
+    columns = {name: frames.column_of(frame, name) for name in job.schemes}
+    values = {
+        name: without_codes(column.array, job.schemes[name].codes, column.kind)
+        for name, column in columns.items()
+    }
+    kinds = {name: column.kind for name, column in columns.items()}
+    table, clear = AuditInput(values, kinds, {}, None, sampled=True), _clear_beside(frame, values, job)
+    return table if clear is None else table._replace(**clear._asdict())
+
+
+def _clear_beside(frame: Any, values: Mapping[str, np.ndarray], job: Job) -> Clear | None:
+    """The columns in clear, where there are some."""
+    whole = frames.with_index(frame)
+    names = columns_in_clear(frames.column_names(whole), {*job.schemes, *job.groups})
+    return clear_of_frame(whole, names, list(values.values())) if names else None
 
 
 class Look(NamedTuple):

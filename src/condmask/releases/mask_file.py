@@ -10,8 +10,9 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
 from condmask.audit_input import AuditInput
-from condmask.disclosure.audit import audit, check_schemes, input_of
+from condmask.disclosure.audit import audit_table, check_schemes, input_of
 from condmask.disclosure.audit_result import Audit
+from condmask.disclosure.boosting import check_available
 from condmask.errors import ArgumentError, CondmaskError, FileError, each_once, optional
 from condmask.files import about
 from condmask.files.about import Published
@@ -19,7 +20,7 @@ from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
 from condmask.files.read import opened
-from condmask.releases.job import Job, Look, Part, job_of, look_at, looks, part_of
+from condmask.releases.job import Job, Look, Part, job_of, look_at, looks, part_of, sampled
 from condmask.releases.log import Log, Where, keyed
 from condmask.releases.masking import mask_part
 from condmask.releases.release import Release, published_with
@@ -174,26 +175,24 @@ def audit_file(
     -------
     Audit
     """
-    return audit(_whole_or_sample(source, schemes, csv), schemes, thorough=thorough)
+    if _checks.truth(thorough, "thorough"):
+        check_available()
+    return audit_table(audited_table(source, schemes, csv), dict(schemes), thorough=thorough)
 
 
 def audited_table(
     source: str | os.PathLike[str], schemes: dict[str, Any], csv: CsvFormat | None
 ) -> AuditInput:
-    """A file as an audit looks at it."""
-    return input_of(_whole_or_sample(source, schemes, csv), schemes)
-
-
-def _whole_or_sample(source: str | os.PathLike[str], schemes: dict[str, Any], csv: CsvFormat | None) -> Any:
-    """A source of one part as a table; of a longer one some rows from all over it."""
+    """A source of one part as an audit looks at it; of a longer one some rows from all over it."""
     check_schemes(schemes)
     job, origin = job_of(schemes, nan_policy="omit"), opened(source, csv)
     origin.require(job.groups, list(schemes))
     first = _only_part(origin)
-    if first is None:
-        for _ in origin.parts([]):  # counts the rows of all files
-            pass
-    return origin.numeric(sample_of(origin, job) if first is None else first, job.schemes)
+    if first is not None:
+        return input_of(origin.numeric(first, job.schemes), schemes)
+    for _ in origin.parts([]):  # counts the rows of all files
+        pass
+    return sampled(sample_of(origin, job), job)
 
 
 def _only_part(origin: Source) -> Any:
@@ -229,8 +228,8 @@ def _looked(origin: Source, job: Job, progress: Progress) -> tuple[Look, Only]:
     if refused:  # others have other figures, seldom other reasons
         others = f"; parts that are refused as well: {len(refused) - 1}" if len(refused) > 1 else ""
         raise type(refused[0])(f"{refused[0]}{others}")
-    if job.audited:
-        part_of(origin.numeric(sample_of(origin, job), job.schemes), job, clear=True, sampled=True)
+    if job.audited and {*origin.names} - {*job.schemes, *job.groups}:
+        job.method.check(job.schemes, sampled(sample_of(origin, job), job))
     return looks(found), None
 
 
@@ -240,12 +239,16 @@ def sample_of(origin: Source, job: Job) -> Any:
     import pyarrow.compute as pc
 
     sample, _ = origin.sample()
-    data = input_of(origin.numeric(sample, job.schemes), job.schemes)
-    if not data.units:
+    sample = origin.numeric(sample, job.schemes)
+    units = sampled(sample, job).units
+    if not units:
         return sample
-    unit = next(iter(data.units))
+    unit = next(iter(units))
     chosen = sample[unit].take(np.linspace(0, len(sample) - 1, UNITS).astype(int)).combine_chunks().unique()
-    whole = [table.filter(pc.is_in(table[unit], value_set=chosen)) for table in origin.parts()]
+    whole = [
+        origin.numeric(table.filter(pc.is_in(table[unit], value_set=chosen)), job.schemes)
+        for table in origin.parts()
+    ]
     return pa.concat_tables([sample.filter(pc.invert(pc.is_in(sample[unit], value_set=chosen))), *whole])
 
 
