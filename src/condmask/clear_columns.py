@@ -119,9 +119,7 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
             times = values.astype(f"{kind}8[us]")
             numbers[name] = np.where(np.isnat(times), np.nan, times.astype(np.int64) / MICROSECONDS)
         else:
-            with suppress(
-                TypeError, ValueError, OverflowError
-            ):  # numbers alone are told at once
+            with suppress(TypeError, ValueError, OverflowError):  # numbers alone are told at once
                 read = values.astype(np.float64)
                 if np.isfinite(read).all():
                     numbers[name] = read
