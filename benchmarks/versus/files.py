@@ -1,7 +1,7 @@
 """Masking files against pyarrow, which reads and rewrites them: ``python benchmarks/versus/files.py``, Linux.
 
 Five columns, of which one is masked. Each job is a process of its own; its time is without imports and the
-loading of kernels, which a first file brings; its memory what the process holds besides files that are mapped.
+loading of kernels, which a first file brings; its memory is what the process holds besides mapped files.
 ``--long`` adds 1e8 rows in one Parquet file and in 100, which take some 20 GB of disk.
 """
 
