@@ -312,6 +312,14 @@ def test_one_file_of_a_released_folder_is_no_release(tmp_path):
         cm.read_release(tmp_path / "out")
 
 
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_one_file_of_a_released_folder_says_what_it_is(tmp_path, form):
+    masked(cut(TABLE, tmp_path / "in", form, (0, 1200, N)), tmp_path / "out")
+
+    with pytest.raises(ValueError, match="is one file of a released folder, which is read as a whole"):
+        cm.read_release(tmp_path / "out" / f"0.{form}")
+
+
 @pytest.mark.parametrize("end", ["parquet", "arrow", "csv"])
 def test_sums_about_zero_and_of_single_precision_are_told_from_moved_rows(tmp_path, end):
     random = np.random.default_rng(4)

@@ -78,6 +78,8 @@ class Published(NamedTuple):
         version = entries.get("version") if isinstance(entries, dict) else None
         if type(version) is int and version > VERSION:
             raise ArgumentError(f"{place} was masked by a newer condmask, got version {version}")
+        if isinstance(entries, dict) and entries.get("in_folder") is True:
+            raise ArgumentError(f"{place} is one file of a released folder, which is read as a whole")
         try:
             schemes = {name: Scheme.from_dict(one) for name, one in entries["columns"].items()}
             origins = dict.fromkeys(schemes, NOWHERE)
@@ -152,7 +154,9 @@ def _json(text: bytes) -> Any:
         return {}
 
 
-def released_schema(schema: Any, types: Mapping[str, Any], about: Published, keep: Collection[str]) -> Any:
+def released_schema(
+    schema: Any, types: Mapping[str, Any], about: dict[str, Any], keep: Collection[str]
+) -> Any:
     """The schema of a release: masked columns of these types, what is published, and of the notes on the
     source only the index and columns of pandas, and those to be kept by name."""
     import pyarrow as pa
@@ -168,7 +172,7 @@ def released_schema(schema: Any, types: Mapping[str, Any], about: Published, kee
     notes = {key: value for key, value in before.items() if key in kept}
     if b"pandas" in before:
         notes[b"pandas"] = _pandas(_json(before[b"pandas"]), types)
-    return pa.schema(fields, {**notes, KEY: json.dumps(about.to_dict()).encode()})
+    return pa.schema(fields, {**notes, KEY: json.dumps(about).encode()})
 
 
 def check_kept(schema: Any, keep: Collection[str], path: Path) -> None:

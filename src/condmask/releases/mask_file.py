@@ -197,9 +197,11 @@ def audited_table(
 
 def _only_part(origin: Source) -> Any:
     """The part, where there is one alone."""
-    parts = iter(()) if origin.is_long else origin.parts()
+    if origin.is_long:
+        return None
+    parts = origin.parts()
     first, more = next(parts, None), next(parts, None)
-    if first is None and not origin.is_long:
+    if first is None:
         raise ArgumentError(f"{origin.path} must have at least 2 records, got none")
     return first if more is None else None
 
@@ -238,8 +240,7 @@ def sample_of(origin: Source, job: Job) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    sample, _ = origin.sample()
-    sample = origin.numeric(sample, job.schemes)
+    sample = origin.numeric(origin.sample()[0], job.schemes)
     units = sampled(sample, job).units
     if not units:
         return sample

@@ -118,7 +118,8 @@ class _Files:
 
         if self._schema is None:
             types = {name: self._type(name, column.type) for name, column in masked.items()}
-            self._schema = about.released_schema(self._shape.schema, types, self._published, self._shape.keep)
+            told = self._published.to_dict() | {"in_folder": self._shape.names != [""]}
+            self._schema = about.released_schema(self._shape.schema, types, told, self._shape.keep)
         self._begin(number)
         layout = self._shape.layouts[number]
         names = self._schema.names
