@@ -1,0 +1,126 @@
+"""Sums over counted values of one kernel, known at nodes and read anywhere: smooth part of T_1, T_b, H."""
+
+from collections.abc import Callable
+from math import ceil, pi
+from typing import Any
+
+import numpy as np
+
+from condmask.kernels.nodes import POINTS, read, spread
+
+STRETCH = 1 << 14  # nodes of a transform
+KEPT = 64  # stretches
+
+
+class Layer:
+    """sum_j c_j k((x - v_j) / unit), k from 0 to `total` and settled beyond `reach`; or the density k'.
+
+    Nodes are `spacing` units apart, on a line whose gaps are no longer than two reaches; a stretch of it has
+    one transform, made when it is first asked for.
+
+    Parameters
+    ----------
+    values, counts : ndarray of shape (v,)
+        Distinct values, ascending, and how often each occurs.
+    unit : float
+        What the kernel's argument is measured in.
+    spacing : float
+        Of the nodes, in units.
+    reach : float
+        In units.
+    symbol : callable
+        The Fourier transform of k' at frequencies w > 0, in 1 / units.
+    total : float
+        The limit of k to the right: the transform of k' at 0.
+    density : bool
+    """
+
+    def __init__(
+        self,
+        values: np.ndarray,
+        counts: np.ndarray,
+        unit: float,
+        spacing: float,
+        reach: float,
+        symbol: Callable[[np.ndarray], Any],
+        total: float,
+        *,
+        density: bool = False,
+    ) -> None:
+        self.values, self.counts = values, counts
+        self.node, self.beyond = unit * spacing, reach / spacing + 2 * POINTS
+        self.kernel = spacing, symbol, total, density
+        self.scale = 1.0 / unit if density else 1.0
+        self.before = np.append(0.0, np.cumsum(counts)) * (0.0 if density else total)
+        apart = np.minimum(np.diff(values) / self.node, 2.0 * self.beyond)
+        self.place = self.beyond + np.append(0.0, np.cumsum(apart))
+        self.size = int(self.place[-1] + self.beyond) + 2
+        self.length = self.size if self.size <= 2 * STRETCH else STRETCH
+        self.kept: dict[int, np.ndarray] = {}
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """The sum at any points."""
+        place = self.places(x)
+        number, out = (place // self.length).astype(np.int64), np.zeros(x.size)
+        for k in np.unique(number):
+            own = number == k
+            part = np.zeros(np.count_nonzero(own))
+            read(place[own] - k * self.length + POINTS, self.stretch(k), part)
+            out[own] = part
+        return out
+
+    def places(self, x: np.ndarray) -> np.ndarray:
+        """Where points lie on the line of nodes; across a gap, as seen from the nearer value."""
+        i = np.clip(np.searchsorted(self.values, x, side="right") - 1, 0, self.values.size - 1)
+        following, far = np.minimum(i + 1, self.values.size - 1), self.beyond - POINTS
+        place = self.place[i] + np.clip((x - self.values[i]) / self.node, -far, far)
+        behind = (x - self.values[following]) / self.node
+        return np.asarray(np.where((behind > -far) & (i < following), self.place[following] + behind, place))
+
+    def stretch(self, k: int) -> np.ndarray:
+        """The sum at the nodes of a stretch, and at `POINTS` more on either side."""
+        if k not in self.kept:
+            if len(self.kept) >= KEPT:
+                self.kept.clear()
+            first, margin = k * self.length - POINTS, ceil(self.beyond)
+            length = self.length + 2 * POINTS
+            a, b = np.searchsorted(self.place, (first - margin, first + length + margin))
+            place = self.place[a:b] - first + 2 * margin
+            own = summed(place, self.counts[a:b], length + 4 * margin, *self.kernel)
+            self.kept[k] = own[2 * margin : 2 * margin + length] * self.scale + self.before[a]
+        return self.kept[k]
+
+
+def summed(
+    place: np.ndarray,
+    counts: np.ndarray,
+    least: int,
+    spacing: float,
+    symbol: Callable[[np.ndarray], Any],
+    total: float,
+    density: bool,
+) -> np.ndarray:
+    """The sum at so many nodes at least, from one discrete Fourier transform of the counts spread to them."""
+    size = fast_length(least)
+    nodes = np.zeros(size)
+    spread(place, counts, nodes)
+    w, waves = 2.0 * pi / (size * spacing) * np.arange(1, size // 2 + 1), np.fft.rfft(nodes)
+    n, waves[0] = waves[0].real, waves[0] * total / spacing if density else 0.0
+    waves[1:] *= symbol(w) / spacing if density else symbol(w) / (1j * w * spacing)
+    out = np.fft.irfft(waves, size)
+    return np.asarray(out if density else out - out[0] + n * total / size * np.arange(size))
+
+
+def fast_length(least: int) -> int:
+    """The next length whose Fourier transform is fast: 2, 3 and 5 are its prime factors.
+
+    SciPy's takes .1 s to import, which every command would wait for.
+    """
+    best, fives = 1 << (least - 1).bit_length(), 1
+    while fives < best:
+        odd = fives
+        while odd < best:
+            best = min(best, odd << (-(-least // odd) - 1).bit_length())
+            odd *= 3
+        fives *= 5
+    return best

@@ -1,0 +1,50 @@
+"""Counts spread to equal nodes, and sums read back between them, by the polynomial through ten nodes.
+
+The same ten weights spread a count at a place to the nodes about it, and read a function known at nodes at a
+place. What varies on the scale of sixteen nodes is read to 1e-12 of its size
+(tests/kernels/test_nodes.py).
+"""
+
+from math import factorial
+
+import numpy as np
+
+from condmask._jit import SAFE_MATH, kernel
+
+POINTS = 10
+LEFT = 4  # of the points, those left of the cell in which a place lies
+SCALE = np.array([(-1.0) ** (9 - k) / (factorial(k) * factorial(9 - k)) for k in range(POINTS)])
+
+
+@kernel(inline="always")
+def shares(u, share):
+    """What the values at -4, ..., 5 weigh in that at u, 0 <= u < 1, of the polynomial through them."""
+    left = right = 1.0
+    for k in range(POINTS):
+        share[k] = SCALE[k] * left
+        left *= u + LEFT - k
+    for k in range(POINTS - 1, -1, -1):
+        share[k] *= right
+        right *= u + LEFT - k
+
+
+@kernel(fastmath=SAFE_MATH)
+def spread(place, counts, nodes):
+    """Add counts at places, in units of the nodes' distance, to the nodes about them."""
+    share = np.empty(POINTS)
+    for r in range(place.size):
+        i = np.int64(np.floor(place[r]))
+        shares(place[r] - i, share)
+        for k in range(POINTS):
+            nodes[i - LEFT + k] += counts[r] * share[k]
+
+
+@kernel(fastmath=SAFE_MATH)
+def read(place, nodes, out):
+    """Add to `out` what a function known at nodes is at places."""
+    share = np.empty(POINTS)
+    for r in range(place.size):
+        i = np.int64(np.floor(place[r]))
+        shares(place[r] - i, share)
+        for k in range(POINTS):
+            out[r] += share[k] * nodes[i - LEFT + k]

@@ -1,0 +1,1 @@
+"""Statistics that are linear in the original: groups, totals, regressions."""

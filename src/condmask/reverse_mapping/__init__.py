@@ -1,0 +1,1 @@
+"""The original's statistics after reverse mapping."""
