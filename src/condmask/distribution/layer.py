@@ -77,6 +77,21 @@ class Layer:
         behind = (x - self.values[following]) / self.node
         return np.asarray(np.where((behind > -far) & (i < following), self.place[following] + behind, place))
 
+    def points(self, place: np.ndarray) -> np.ndarray:
+        """The points at places on the line, as seen from the nearer value."""
+        i = np.clip(np.searchsorted(self.place, place, side="right") - 1, 0, self.values.size - 1)
+        following = np.minimum(i + 1, self.values.size - 1)
+        past, ahead = place - self.place[i], self.place[following] - place
+        near = (ahead < past) & (i < following)
+        return np.asarray(
+            np.where(near, self.values[following] - ahead * self.node, self.values[i] + past * self.node)
+        )
+
+    def between(self, low: float, high: float, parts: int) -> np.ndarray:
+        """Points from `low` to `high`, ascending, as many for each node."""
+        first, last = parts * self.places(np.array([low, high]))
+        return self.points(np.arange(ceil(first), int(last) + 1) / parts)
+
     def stretch(self, k: int) -> np.ndarray:
         """The sum at the nodes of a stretch, and at `POINTS` more on either side."""
         if k not in self.kept:

@@ -15,6 +15,9 @@ POINTS = 10
 LEFT = 4  # of the points, those left of the cell in which a place lies
 SCALE = np.array([(-1.0) ** (9 - k) / (factorial(k) * factorial(9 - k)) for k in range(POINTS)])
 
+# powers of t, the distance from a cell's middle, from the values at -4.5, ..., 4.5
+POWERS = np.linalg.inv(np.vander(np.arange(POINTS) - LEFT - 0.5, increasing=True))
+
 
 @kernel(inline="always")
 def shares(u, share):
@@ -48,3 +51,27 @@ def read(place, nodes, out):
         shares(place[r] - i, share)
         for k in range(POINTS):
             out[r] += share[k] * nodes[i - LEFT + k]
+
+
+@kernel(fastmath=SAFE_MATH)
+def spread_rows(rows, first, per_node, nodes):
+    """Add one for each value of each row to the nodes of that row, from `first` on, so many to a unit."""
+    share = np.empty(POINTS)
+    for s in range(rows.shape[0]):
+        for r in range(rows.shape[1]):
+            place = (rows[s, r] - first[s]) * per_node
+            i = np.int64(np.floor(place))
+            shares(place - i, share)
+            for k in range(POINTS):
+                nodes[s, i - LEFT + k] += share[k]
+
+
+@kernel(fastmath=SAFE_MATH)
+def polynomials(nodes, out):
+    """out[c]: the polynomial between nodes c + 4 and c + 5, in powers of the distance from their middle."""
+    for c in range(out.shape[0]):
+        for power in range(POINTS):
+            total = 0.0
+            for k in range(POINTS):
+                total += POWERS[power, k] * nodes[c + k]
+            out[c, power] = total

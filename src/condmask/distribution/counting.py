@@ -1,0 +1,147 @@
+"""Masked values counted by grid point: all that their distribution, moments and quantiles depend on.
+
+A window of the grid is counted in one pass over the records, without sorting; what lies outside it is
+counted in windows of its own, and what is left after a few of these is sorted.
+"""
+
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask._blocks import Workers, blocks, ordered_map
+from condmask.grid import ULPS, Grid
+from condmask.kernels.counting import count_distinct, count_window, take_distinct
+
+SAMPLE = 1 << 10  # records that suggest a window
+SMALLEST, POINTS_PER_RECORD = 1 << 16, 4  # points of a window: at least, and for each record
+WINDOWS = 8
+FEW = 1 << 12  # records that are sorted sooner than counted
+SHARED, BLOCK = 1 << 17, 1 << 18  # points of which each block of records keeps counts of its own
+SLACK = ULPS * 2.0**-52
+
+
+class _Counted(NamedTuple):
+    values: np.ndarray
+    counts: np.ndarray
+    unit: float = 1.0
+
+
+class Counted(_Counted):
+    """Distinct values, ascending, and how many records have each.
+
+    Attributes
+    ----------
+    values : ndarray of shape (v,)
+        In whole steps where there is a grid.
+    counts : ndarray of int64 of shape (v,)
+    unit : float
+        What the noise's sigma is in the units of the values.
+    below : ndarray of int64 of shape (v + 1,)
+        The number of records before each value, and in all.
+    n : int
+    """
+
+    @cached_property
+    def n(self) -> int:
+        return int(self.counts.sum())
+
+    @cached_property
+    def below(self) -> np.ndarray:
+        below = np.zeros(self.counts.size + 1, np.int64)
+        np.cumsum(self.counts, out=below[1:])
+        return below
+
+    def records(self) -> np.ndarray:
+        """One value for each record, ascending."""
+        return np.repeat(self.values, self.counts)
+
+
+EMPTY = Counted(np.empty(0), np.empty(0, dtype=np.int64))
+
+
+def by_value(ascending: np.ndarray) -> Counted:
+    """The counts of ascending values as they are; zero has no sign. The values take the place of the given
+    ones, which are overwritten."""
+    below = np.empty(count_distinct(ascending) + 1, np.int64)
+    take_distinct(ascending, below)
+    values = ascending[: below.size - 1]
+    counted = Counted(values if 2 * values.size > ascending.size else values.copy(), np.diff(below))
+    counted.below = below
+    return counted
+
+
+def merged(parts: list[Counted]) -> Counted:
+    """All counts together, in the units of the first."""
+    values = np.concatenate([part.values for part in parts])
+    counts = np.concatenate([part.counts for part in parts])
+    order = np.argsort(values, kind="stable")
+    values, counts = values[order], counts[order]
+    first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
+    return Counted(values[first], np.add.reduceat(counts, first) if first.size else counts, parts[0].unit)
+
+
+def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[Counted, np.ndarray]:
+    """The counts of records on the grid, and the values that are not on it (NaN among them)."""
+    per_step = grid.denominator / grid.numerator
+    rest, off = z, np.empty(0)
+    parts: list[Counted] = []
+    while rest.size > FEW and len(parts) < WINDOWS:
+        first, points = _window(rest, grid)
+        if points == 0:
+            break
+        counted, rest = _in_window(rest, per_step, first, points, workers)
+        there = np.flatnonzero(counted)
+        parts.append(Counted(there + first, counted[there]))
+    if rest.size or not parts:
+        with np.errstate(over="ignore", invalid="ignore"):
+            units = grid.units(rest)
+            on = np.abs(rest * per_step - units) <= SLACK * np.abs(units)
+        off = rest[~on]
+        ascending = units[on]
+        ascending.sort()
+        parts.append(by_value(ascending))
+    return (parts[0] if len(parts) == 1 else merged(parts)), off
+
+
+def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
+    """The window of the grid, not too long for the data, that holds most of a sample, if any does."""
+    most = max(SMALLEST, POINTS_PER_RECORD * z.size)
+    sample = z[:: max(1, z.size // SAMPLE)]
+    with np.errstate(over="ignore"):
+        sample = np.sort(grid.units(sample[np.isfinite(sample)]))
+    ends = np.searchsorted(sample, sample + 0.5 * most, side="right")
+    held = ends - np.arange(sample.size)
+    if sample.size == 0 or 4 * held.max() < sample.size:  # or all are missing
+        return 0.0, 0
+    best = int(np.argmax(held))
+    low, high = float(sample[best]), float(sample[ends[best] - 1])
+    margin = np.floor(min(0.25 * most, 0.5 * (high - low) + 64.0))
+    return low - margin, int(high - low + 2.0 * margin) + 1
+
+
+def _in_window(
+    z: np.ndarray, per_step: float, first: float, points: int, workers: Workers
+) -> tuple[np.ndarray, np.ndarray]:
+    """The counts of a window, and the records outside it."""
+    split = (
+        blocks(z.size, BLOCK)
+        if points <= SHARED and isinstance(workers, int) and workers > 1
+        else [(0, z.size)]
+    )
+    total, left = np.zeros(points, dtype=np.int64), []
+    for counts, outside in ordered_map(
+        partial(_block, z, per_step, first, points), split, workers if len(split) > 1 else 1
+    ):
+        total += counts
+        left.append(outside)
+    return total, left[0] if len(left) == 1 else np.concatenate(left)
+
+
+def _block(
+    z: np.ndarray, per_step: float, first: float, points: int, rows: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of some records the counts in a window, and those outside it."""
+    counts, outside = np.zeros(points + 1, dtype=np.int64), np.empty(rows[1] - rows[0] + 1)
+    left = count_window(z, per_step, SLACK, first, *rows, counts, outside)
+    return counts[:-1], outside[:left].copy()

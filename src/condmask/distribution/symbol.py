@@ -1,0 +1,166 @@
+"""The weight K of one masked value in the frequency domain, where it is elementary.
+
+The estimate of the original's distribution function is ``T(x) = (1/n) sum_j K((x - z_j) / sigma)``, and K
+undoes the masking::
+
+    p K(u) + (1 - p) E[K(u - Y)] = 1{u >= 0}         Y: the noise, in units of sigma
+
+so that the transform of K' is ``1 / (p + (1-p) phi(w))``, phi the characteristic function of Y: bounded for
+every 0 < p <= 1. Its limit at high frequencies, 1/p, is K's step, which is counted exactly; what remains is
+smooth, and settles beyond a reach. Smoothing by a bandwidth multiplies by ``exp(-(beta w)^2 / 2)``.
+"""
+
+from functools import lru_cache
+from math import exp, log, log1p, pi, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask.law import FINE_GRID
+
+# Beyond this argument exp(-v^2/2) and erfc are below 1e-17.
+SATURATION = 8.6
+
+# Up to this step, in units of sigma, three terms of the rounded normal noise's aliased transform are all of
+# it: exp(-(3 pi)^2 / 2) = 5e-20.
+ALIASED = 1.0
+
+
+class Masking(NamedTuple):
+    """All that K depends on: the noise's law, p, and bandwidth and grid step in units of sigma.
+
+    beta is 0 for the paper's T_1, delta is 0 where there is no grid; p is 0 where noise was added to all.
+    """
+
+    noise: str
+    p: float
+    beta: float = 0.0
+    delta: float = 0.0
+
+
+def symbol(masking: Masking, w: np.ndarray) -> Any:
+    """phi(w), the characteristic function of the (rounded) noise, of unit s.d."""
+    delta = masking.delta
+    if masking.noise == "laplace":
+        return 1.0 / (1.0 + 0.5 * w * w) if delta == 0.0 else _rounded_laplace(w, delta)
+    if delta == 0.0:
+        return np.exp(-0.5 * w * w)
+    if delta <= ALIASED:
+        # what repeats the noise's own transform, and the fall of both sides: no rounding where it vanishes
+        turn = 2.0 * pi / delta
+        near = w - np.rint(w / turn) * turn
+        total = np.exp(-0.5 * near * near) * np.sinc(0.5 * delta / pi * near)
+        if delta > FINE_GRID:
+            for other in (near - turn, near + turn):
+                total = total + np.exp(-0.5 * other * other) * np.sinc(0.5 * delta / pi * other)
+        return total
+    from scipy.special import ndtr  # takes .1 s to import
+
+    k = np.arange(1, int(12.0 / delta) + 3)
+    probability = ndtr((0.5 - k) * delta) - ndtr((-0.5 - k) * delta)
+    total = 1.0 - 2.0 * probability.sum() + 0.0 * w
+    for step, chance in zip(k, probability, strict=True):
+        total = total + 2.0 * chance * np.cos(step * delta * w)
+    return total
+
+
+def smooth_symbol(masking: Masking, w: np.ndarray) -> Any:
+    """The transform of what K' is without its step 1/p, smoothed by the bandwidth.
+
+    With a grid and without a bandwidth, for K half a step to the right of each grid point. There sums over
+    whole steps divide by 2 sin(delta w / 2) / delta instead of w, which takes the rounding out of the
+    numerator (docs/theory.rst, "Rounding").
+    """
+    p, beta = masking.p, masking.beta
+    phi = symbol(masking, w)
+    share = (1.0 - p) / p / (p + (1.0 - p) * phi)
+    if masking.delta > 0.0 and beta == 0.0:
+        phi = np.exp(-0.5 * w * w)
+    return -share * phi * np.exp(-0.5 * (beta * w) ** 2)
+
+
+def is_coarse(masking: Masking) -> bool:
+    """Whether T_1 is summed at whole steps of the grid, since nothing smooth passes through them."""
+    if masking.delta == 0.0:
+        return False
+    if masking.noise == "laplace":
+        return _geometric(masking.p, masking.delta)[0] <= 0.0
+    return masking.delta > FINE_GRID
+
+
+def laplace_tail(masking: Masking) -> tuple[float, float]:
+    """(A, a) with K(u) = 1 + A exp(-u/a) for u > 0 and Laplace noise; exact on a grid too, at half steps."""
+    p, delta = masking.p, masking.delta
+    if delta == 0.0:
+        return 0.5 * (1.0 - p) / p, sqrt(0.5 * p)
+    # the tail of the lattice kernel is geometric; its value half a step off a grid point is the
+    # exponential with the same ratio per step
+    bend, root = _geometric(p, delta)
+    half = exp(-delta * sqrt(0.5))
+    fall = -np.expm1(-delta * sqrt(2.0))
+    amplitude = (1.0 - p) * half * (1.0 + half * half) / (2.0 * fall * fall * root * sqrt(bend))
+    return float(amplitude), delta / log1p((root + 1.0) / (2.0 * bend))
+
+
+@lru_cache(maxsize=256)
+def reach(masking: Masking, tol: float) -> float:
+    """Beyond this distance from 0, in sigma, K without a bandwidth differs from 0 or 1 by less than `tol`.
+
+    K - 1 is a sum over the poles of its transform, ``2 Re exp(i w u) / (p w^2)``, of which the nearest to
+    the real axis counts twice for the others.
+    """
+    p, delta = masking.p, masking.delta
+    if p in (0.0, 1.0):
+        return 0.0
+    if is_coarse(masking):
+        apart = np.flatnonzero(np.abs(_settling(masking)) >= tol)
+        return float(delta * (apart[-1] + 2 if apart.size else 1))
+    if masking.noise == "laplace":
+        amplitude, decay = laplace_tail(masking)
+        return max(0.0, decay * log(amplitude / tol))
+    pole = np.sqrt(2.0 * (log(1.0 - p) - log(p)) + 2j * pi)
+    amplitude = 4.0 / (p * abs(pole) ** 2)
+    # 1/12: rounding widens the noise, and so brings the pole nearer
+    return float(max(0.0, log(amplitude / tol)) / pole.imag * sqrt(1.0 + delta * delta / 12.0))
+
+
+@lru_cache(maxsize=256)
+def bend(masking: Masking) -> float:
+    """The most by which T_1 between its steps bends, its second derivative in units of sigma."""
+    if masking.p == 1.0 or is_coarse(masking):
+        return 0.0
+    if masking.noise == "laplace":
+        amplitude, decay = laplace_tail(masking)
+        return amplitude / decay**2
+    w = np.arange(0.0, 10.0 + 2.0 * max(0.0, -log(masking.p)), 0.01)
+    return float(np.abs(smooth_symbol(masking, w)) @ w * 0.01 / pi)
+
+
+def _settling(masking: Masking, size: int = 1 << 13) -> np.ndarray:
+    """How far K is from 1 half a step beyond 0, 1, 2, ... steps of a coarse grid."""
+    theta = 2.0 * pi * np.arange(size // 2 + 1) / size
+    phi = symbol(masking, theta / masking.delta)
+    jumps = np.fft.irfft(1.0 / (masking.p + (1.0 - masking.p) * phi), size)
+    return np.asarray(np.cumsum(jumps[: size // 4]) - 0.5 * jumps[0] - 0.5)
+
+
+def _rounded_laplace(w: np.ndarray, delta: float) -> Any:
+    """phi of rounded Laplace noise, a ratio of two linear functions of 1 - cos."""
+    h = delta * sqrt(2.0)
+    q, fall = exp(-h), -np.expm1(-h)
+    turned = 2.0 * np.sin(0.5 * delta * w) ** 2  # 1 - cos, without cancellation on fine grids
+    zero = -np.expm1(-0.5 * h)
+    if h < 600.0:
+        return zero + 2.0 * np.sinh(0.5 * h) * q * (fall - turned) / (fall * fall + 2.0 * q * turned)
+    return zero + 0.0 * turned
+
+
+def _geometric(p: float, delta: float) -> tuple[float, float]:
+    """(g, s), s^2 = 1 + 4 g: for rounded Laplace noise K's tail is a multiple of ((s-1) / (s+1))^k.
+
+    1 / (p + (1-p) phi) is a ratio of two linear functions of 1 - cos, and 2 g the slope of the lower one.
+    For g <= 0, on coarse grids, the tail alternates or there is none.
+    """
+    half, rise = exp(-delta * sqrt(0.5)), -np.expm1(-delta * sqrt(0.5))
+    bent = half * (2.0 * p * half / rise - (1.0 - p) * rise) / (2.0 * rise * (1.0 + half) ** 2)
+    return float(bent), sqrt(1.0 + 4.0 * bent)

@@ -1,0 +1,77 @@
+"""T*, the monotone rearrangement of T: T* is less than v on as long a stretch as T is.
+
+T is taken for straight lines between ascending points, at which it may jump. Then T* is one line of straight
+pieces as well: sorted by value, the stretch grows by as much with v as the pieces that v lies in are flat.
+Constant pieces, as of T on a coarse grid, are jumps of it. Cost: that of sorting the values.
+"""
+
+import numpy as np
+
+from condmask._jit import kernel
+
+FLAT = 1e-9  # of T: pieces that rise by less have one value
+
+
+def rearranged(x, right, left):
+    """T* from values of T.
+
+    Parameters
+    ----------
+    x : ndarray of shape (points,)
+        Ascending; two at least.
+    right, left : ndarray of shape (points,)
+        T from each point on, and just before it.
+
+    Returns
+    -------
+    places, values : ndarray
+        Ascending points of T*, which goes straight from one to the next: to the right where places are
+        equal, upwards where values are. It begins at x[0] and ends at x[-1].
+    """
+    value, rate, length = _events(x, right, left)
+    return _taken(x[0], value, rate, length, np.argsort(value, kind="stable"))
+
+
+def reaching(places, values, level):
+    """Where T* first reaches levels, an array of them; its ends where it does not."""
+    k = np.clip(np.searchsorted(values, level), 1, values.size - 1)
+    before, rise = values[k - 1], values[k] - values[k - 1]
+    along = np.clip((level - before) / np.where(rise > 0.0, rise, np.inf), 0.0, 1.0)
+    return np.where(level > values[-1], places[-1], places[k - 1] + along * (places[k] - places[k - 1]))
+
+
+@kernel
+def _events(x, right, left):
+    """The values at which T* goes on faster or slower, by how much, and how far it goes there at once."""
+    most, count = 2 * (x.size - 1), 0
+    value, rate, length = np.empty(most), np.empty(most), np.empty(most)
+    for i in range(x.size - 1):
+        low, high = min(right[i], left[i + 1]), max(right[i], left[i + 1])
+        apart = x[i + 1] - x[i]
+        if high - low < FLAT:
+            value[count], rate[count], length[count] = 0.5 * (low + high), 0.0, apart
+            count += 1
+        else:
+            slope = apart / (high - low)
+            value[count], rate[count], length[count] = low, slope, 0.0
+            value[count + 1], rate[count + 1], length[count + 1] = high, -slope, 0.0
+            count += 2
+    return value[:count], rate[:count], length[:count]
+
+
+@kernel
+def _taken(start, value, rate, length, order):
+    """Places and values of T* from its events."""
+    places, values = np.empty(2 * order.size), np.empty(2 * order.size)
+    at, place, speed, before = 0, start, 0.0, value[order[0]]
+    for k in order:
+        place += max(speed, 0.0) * (value[k] - before)
+        before = value[k]
+        speed += rate[k]
+        places[at], values[at] = place, before
+        at += 1
+        if length[k] > 0.0:
+            place += length[k]
+            places[at], values[at] = place, before
+            at += 1
+    return places[:at], values[:at]
