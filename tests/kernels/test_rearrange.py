@@ -1,0 +1,23 @@
+"""T* of straight and flat pieces, against the lengths on which a fine mesh of T lies below levels."""
+
+import numpy as np
+
+from condmask.kernels.rearrange import reaching, rearranged
+
+MESH = 20_000  # points of a piece
+
+
+def test_t_star_is_below_levels_on_as_long_a_stretch_as_t():
+    rng = np.random.default_rng(1)
+    x, right, left = np.sort(rng.uniform(0.0, 10.0, 40)), *rng.normal(size=(2, 40))
+    right[5:9] = left[6:10] = 0.3
+    places, values = rearranged(x, right, left)
+    assert np.all(np.diff(places) >= 0.0)
+    assert np.all(np.diff(values) >= 0.0)
+    np.testing.assert_allclose(places[[0, -1]], x[[0, -1]])
+
+    along = (np.arange(MESH) + 0.5) / MESH
+    t = right[:-1, None] + (left[1:] - right[:-1])[:, None] * along
+    level = np.append(np.linspace(-2.0, 2.0, 37), [0.3, 0.3 + 1e-7, -99.0, 99.0])
+    shorter = [(t < each).mean(axis=1) @ np.diff(x) for each in level]
+    np.testing.assert_allclose(reaching(places, values, level), x[0] + shorter, atol=1e-3)
