@@ -303,9 +303,6 @@ estimates("quantile_interval", lambda d, e: e.quantile_interval(TWO))
 estimates("cdf_interval", lambda d, e: e.cdf_interval([300.0, 800.0]))
 estimates("cdf_interval, as many points", lambda d, e: e.cdf_interval(d.x), "x")
 estimates("cdf_band", lambda d, e: e.cdf_band())
-estimates("cdf_bounds", lambda d, e: e.cdf_bounds([300.0, 800.0]))
-estimates("test_quantile", lambda d, e: e.test_quantile(0.5, 400.0))
-estimates("interquartile_range_interval", lambda d, e: e.interquartile_range_interval())
 estimates("gini_interval", lambda d, e: e.gini_interval())
 estimates("lorenz_interval", lambda d, e: e.lorenz_interval(TWO))
 estimates("group_means", lambda d, e: e.group_means(d.labels), "labels")
@@ -335,7 +332,7 @@ call(
     "region",
 )
 estimates("plot_cdf", lambda d, e: e.plot_cdf(d.target.with_suffix(".png")))
-estimates("spreads", lambda d, e: e.spreads(), kinds=("reverse",))
+estimates("N", lambda d, e: e.N, kinds=("reverse",))
 
 for kind in ("counted", "reverse", "strata"):
     call(

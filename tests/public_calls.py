@@ -114,7 +114,7 @@ def calls(folder: Path) -> dict[str, Call]:
     estimate, of_mapped = SCHEME.estimate(z), MAPPED.estimate(mapped)
     release = cm.mask_table(FRAME, {"x": SCHEME}, rng=1, **OPEN)
     counts = cm.Counts(SCHEME)
-    counts.update(z, OTHER)
+    counts.update(z)
     study = cm.simulate(cm.paper_population(), [SCHEME], **STUDY, quantiles=[0.25, 0.5])
     xzd = {"x": GIVEN, "z": z, "scheme": SCHEME, "d": 100.0}
     of_estimate = {
@@ -204,7 +204,7 @@ def calls(folder: Path) -> dict[str, Call]:
     named |= methods(estimate, "Estimate", {"of_release"}, **of_estimate)
     named |= methods(of_mapped, "Estimate after reverse mapping", {"of_release"}, **of_estimate)
     named |= methods(SCHEME.estimate(np.stack([z, z])), "Estimate of rows", {"of_release"}, **of_estimate)
-    named |= methods(counts, "Counts", {"from_bytes"}, scheme=SCHEME, z=z, other=None)
+    named |= methods(counts, "Counts", {"from_bytes"}, scheme=SCHEME, z=z)
     named["Counts.merge"] = Call(counts.merge, {"other": cm.Counts(SCHEME)})
     named |= methods(cm.risk(GIVEN, SCHEME, d=100.0, audit=False), "Risk", attacker="blind")
     named |= methods(cm.record_risk(GIVEN, z, SCHEME, d=100.0), "RecordRisk")

@@ -691,11 +691,6 @@ ESTIMATE = [
         )
         for name, least in (("cdf", 0.0084), ("pdf", 0.012), ("quantile", 0.0084))
     ),
-    Row(
-        lambda: estimate(np.round(GENERIC), sigma=1e6, decimals=3).cdf_interval(0.5, bandwidth=10.0),
-        ValueError,
-        "bandwidth must be at least 0.00044 sigma for a standard error, got 1e-05 sigma",
-    ),
     Row(lambda: estimate().moment(2.0), TypeError, "order must be a whole number of at least 1, got 2.0"),
     Row(lambda: estimate([1.5]), ValueError, "z must have at least 2 values, got 1"),
     Row(lambda: estimate(np.ones((2, 2, 2))), ValueError, "z must be 1-D or 2-D, got 3-D"),

@@ -67,7 +67,6 @@ def measure(args, n=N):
         "lorenz interval": lambda: scheme.estimate(z).lorenz_interval(SHARES),
         "log interval": lambda: scheme.estimate(z).expectation_interval(np.log, floor=500.0),
         "mean interval": lambda: scheme.estimate(z).mean_interval(),
-        "range interval": lambda: scheme.estimate(z).interquartile_range_interval(),
         "summary": lambda: estimate.summary(),
     }
     t = tables.medians(calls, args.rounds)
@@ -87,7 +86,6 @@ def measure(args, n=N):
         Line("their intervals", 1e3 * t["lorenz interval"], unit="ms"),
         Line("interval for the mean of the logarithm", 1e3 * t["log interval"], unit="ms"),
         Line("interval for the mean", 1e3 * t["mean interval"], unit="ms"),
-        Line("interval for the interquartile range", 1e3 * t["range interval"], unit="ms"),
         Line("summary() of an existing estimate", 1e3 * t["summary"], unit="ms"),
     ]
 

@@ -37,7 +37,7 @@ def test_info_says_how_much_more_undone_columns_vary(run, tmp_path):
     scheme = cm.ConditionalMasking(0.6, 5.0, reverse_mapping=True, aggregate_ends=3)
     cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", {"x": scheme})
 
-    expected = cm.read_release(tmp_path / "b.parquet", "x").spreads()[0].N
+    expected = cm.read_release(tmp_path / "b.parquet", "x").N
     assert answer(run("info", tmp_path / "b.parquet", "--json"))["N"] == {"x": expected}
     _, out, _ = run("info", tmp_path / "b.parquet")
     assert f"varies {expected:.2f} times as much as without noise" in out

@@ -232,7 +232,7 @@ def test_months_of_a_firm_tell_each_other(text):
     assert "one record per 'firm'" in cause.remedy
     with pytest.raises(cm.ReleaseError, match="'firm'"):
         cm.mask_table(frame, schemes)
-    with pytest.warns(cm.ReleaseWarning, match="firm has a different value in every record"):
+    with pytest.warns(cm.ReleaseWarning, match="firm: a different value in every record"):
         own = cm.mask_table(frame.groupby("firm").head(1), schemes, rng=1)  # as the remedy says
     assert len(own.data["profit"]) == FIRMS
 

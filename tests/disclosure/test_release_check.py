@@ -156,6 +156,21 @@ def test_round_numbers_are_refused_with_the_scheme_that_hides_them():
     cm.ConditionalMasking(0.6, 500.0, step=50).mask(50 * np.rint(x / 50))  # warnings are errors
 
 
+def test_donors_that_are_shared_are_refused_within_pools():
+    x, strata = np.random.default_rng(1).normal(0.0, 9.0, 400).round(1), np.repeat([0, 1], 200)
+    gaps = np.where(strata == 1, np.nan, x)
+    one = cm.ConditionalMasking(0.6, 5.0, decimals=1, donors="sample")
+    within, table = replace(one, strata="s"), pd.DataFrame({"x": x, "gaps": gaps})
+    says = "^donors must be 'permutation' with strata or patterns of gaps, got 'sample'"
+
+    with pytest.raises(cm.ReleaseError, match=says):
+        within.mask(x, strata=strata)
+    with pytest.raises(cm.ReleaseError, match=says):
+        cm.mask_table(table, {"x": one, "gaps": one}, nan_policy="omit")
+    assert within.mask(x, strata=strata, accept_visible_coins=True).size == 400
+    assert np.isnan(one.mask(gaps, nan_policy="omit")).sum() == 200  # one pool
+
+
 def test_who_accepts_visible_coins_gets_the_release():
     x, scheme = incomes(), cm.ConditionalMasking(0.6, 500.0, decimals=0)
 
@@ -378,15 +393,13 @@ def test_columns_that_may_name_persons_are_a_warning(tmp_path):
         cm.ConditionalMasking(0.6, 900.0, decimals=2),
         cm.ConditionalMasking(0.6, 900.0, reverse_mapping=True, aggregate_ends=3),
     ):
-        with pytest.warns(
-            cm.ReleaseWarning, match="^number has a different value .*; drop it if it identifies"
-        ):
+        with pytest.warns(cm.ReleaseWarning, match="^number: a different value .*; drop what identifies"):
             cm.mask_table(table, {"income": scheme})
-        with pytest.warns(cm.ReleaseWarning, match="^number, name have .*; drop those that identify persons"):
+        with pytest.warns(cm.ReleaseWarning, match="^number, name: "):
             cm.mask_table(named, {"income": scheme})
         cm.mask_table(table.drop(columns="number"), {"income": scheme})
     for suffix in ("csv", "parquet"):
         source = tmp_path / f"in.{suffix}"
         getattr(named, f"to_{suffix}")(source, index=False)
-        with pytest.warns(cm.ReleaseWarning, match="^number, name have "):
+        with pytest.warns(cm.ReleaseWarning, match="^number, name: "):
             cm.mask_file(source, tmp_path / f"out.{suffix}", {"income": scheme}, log=False)

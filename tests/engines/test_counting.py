@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condmask.engines import counting
-from condmask.engines.counting import EMPTY, ValueCounts, coarser, count, distinct, merged
+from condmask.engines.counting import EMPTY, ValueCounts, count, distinct, merged
 from condmask.grid import Grid, decimal_grid, grid_of
 from condmask.samples.columns import counted_parts
 
@@ -140,18 +140,6 @@ def test_parts_are_merged_in_any_order(parts, order):
     assert_counts(
         merged([EMPTY, *counted]), np.array([value for part in parts for value in part], dtype=float)
     )
-
-
-@given(units=st.lists(st.integers(-99, 99), min_size=1), times=st.integers(1, 9), again=st.integers(1, 9))
-def test_coarser_counts_are_those_of_whole_cells(units, times, again):
-    own, _ = count(np.array(units, dtype=float), Grid(1.0, 1.0))
-
-    once = coarser(own, times)
-
-    assert_counts(once, np.array([float(u // times) for u in units]))
-    twice, whole = coarser(once, again), coarser(own, times * again)
-    assert twice.values.tolist() == whole.values.tolist()
-    assert twice.counts.tolist() == whole.counts.tolist()
 
 
 def test_nothing_has_no_counts():

@@ -17,7 +17,7 @@ from condmask.deconvolution import weight
 from condmask.deconvolution.table import smallest_tol
 from condmask.deconvolution.weight import Masking
 from condmask.engines import grid
-from condmask.engines.counting import ValueCounts, coarser, merged
+from condmask.engines.counting import ValueCounts, merged
 
 NOISES = ("normal", "laplace")
 P = (1e-4, 0.05, 0.3, 0.6, 0.9, 0.99)
@@ -306,27 +306,6 @@ def test_what_is_too_wide_for_a_transform_is_not_served():
 # --- neighbours counted together -------------------------------------------------------------------
 
 
-@settings(max_examples=60)
-@given(
-    seed=st.integers(0, 2**32), n=st.integers(1, 200), times=st.sampled_from([2, 4, 16]),
-    p=st.sampled_from([0.15, 0.3, 0.6, 0.9]), noise=st.sampled_from(NOISES),
-    spread=st.sampled_from([5, 100, 3000]),
-)  # fmt: skip
-def test_bounds_hold_the_line_of_the_records(seed, n, times, p, noise, spread):
-    units = np.random.default_rng(seed).normal(0, spread, n).round()
-    fine = grid.steps(counts(units), Masking(noise, p, 0.0, 0.02))
-    together, masking = coarser(counts(units), times), Masking(noise, p, 0.0, 0.02 * times)
-    k = np.arange(-4 * spread - 500.0, 4 * spread + 500.0, 1 + spread // 500)
-
-    low, high = (
-        line.at(np.floor(k / times))
-        for line in grid.bounds(grid.steps(together, masking), together, masking, times)
-    )
-
-    assert (low - 1e-12 <= fine.at(k)).all()
-    assert (fine.at(k) <= high + 1e-12).all()
-
-
 def steepest(noise, p):
     """The largest slope of K beside its step, which is that at 0, by sigma."""
     if noise == "laplace":
@@ -334,60 +313,6 @@ def steepest(noise, p):
     fall = lambda w: np.exp(-0.5 * w * w)  # noqa: E731
     found, _ = quad(lambda w: fall(w) / (p + (1.0 - p) * fall(w)), 0.0, 12.0, epsabs=1e-12)
     return (1.0 - p) / p * found / np.pi
-
-
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("p", [0.3, 0.6])
-def test_bounds_are_those_of_the_theory(noise, p):
-    # docs/theory.rst: the steps before a cell and up to its end, the smooth part at its ends, the steepest
-    # slope of this over a cell
-    units, delta = [-3, -3, 0, 2, 5, 5, 5], 0.4
-    data, masking, k = counts(units), Masking(noise, p, 0.0, delta), np.arange(-12.0, 15.0)
-    expected = []
-    for at in k:
-        before, up_to = (sum(u < at for u in units), sum(u <= at for u in units))
-        here, left = reference.grid_cdf(units, [at, at - 1.0], noise, p, delta)
-        ends = here - up_to / (7 * p), left - before / (7 * p)
-        slack = delta * steepest(noise, p)
-        expected.append((before / (7 * p) + min(ends) - slack, up_to / (7 * p) + max(ends) + slack))
-
-    # of noise on a grid 8 times as fine
-    found = [line.at(k) for line in grid.bounds(grid.steps(data, masking), data, masking, 8)]
-
-    # the plain sums round by 1e-13; a slope found by a sum is raised by 1%, of which .1% may be its error
-    low, high = np.transpose(expected)
-    for beyond in (low - found[0], found[1] - high):
-        assert (beyond >= -1e-13).all()
-        assert (beyond <= 0.011 * slack).all()
-
-
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("p", [0.05, 0.6])
-@pytest.mark.parametrize("offset", [0, 15])
-def test_bounds_hold_for_a_record_at_an_end_of_its_cell(noise, p, offset):
-    # from the one end of a cell to the other a record takes .46 of what the bounds leave for it
-    units, k = counts([offset]), np.arange(-800.0, 800.0)
-    fine = grid.steps(units, Masking(noise, p, 0.0, 0.02)).at(k)
-    together, masking = coarser(units, 16), Masking(noise, p, 0.0, 0.02 * 16)
-
-    low, high = grid.bounds(grid.steps(together, masking), together, masking, 16)
-
-    assert (low.at(np.floor(k / 16)) <= fine + 1e-14 / p).all()
-    assert (fine <= high.at(np.floor(k / 16)) + 1e-14 / p).all()
-
-
-def test_bounds_hold_where_the_coarse_weight_has_settled_before_the_fine_one():
-    # at p = .3 the tail of Laplace noise rounded to 1.28 sigma is almost nothing
-    units = counts([0, 3, 900])
-    fine = grid.steps(units, Masking("laplace", 0.3, 0.0, 0.02))
-    masking = Masking("laplace", 0.3, 0.0, 0.02 * 64)
-    k = np.arange(-1300.0, 3000.0, 7.0)
-    together = coarser(units, 64)
-
-    low, high = grid.bounds(grid.steps(together, masking), together, masking, 64)
-
-    assert (low.at(np.floor(k / 64)) <= fine.at(k) + 1e-14).all()
-    assert (fine.at(k) <= high.at(np.floor(k / 64)) + 1e-14).all()
 
 
 def test_counts_in_parts_give_the_same_line():

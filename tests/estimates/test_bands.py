@@ -15,7 +15,6 @@ from scipy.stats import kstwobign
 
 import condmask as cm
 from condmask.estimates import bands
-from condmask.inference import process
 
 SD = 50.0
 
@@ -74,41 +73,6 @@ def test_a_band_is_as_wide_as_many_releases_are_far_from_the_truth(donors, targe
         assert np.mean(found) == pytest.approx(np.quantile(largest, level), rel=0.09)
 
 
-@pytest.mark.parametrize("donors", RULES)
-def test_the_pvalue_of_one_sample_is_the_share_of_releases_as_far_from_the_law(donors):
-    # 12 files; of 2000 releases and of 1000 draws a share is known to .011 and .016 at most: 4.5 times .019,
-    # and 1/sqrt(n) for what is not normal
-    z, t, _ = many(donors)
-    largest = np.abs(t - below(EVERYWHERE)).max(axis=1)
-
-    for k, row in enumerate(z[:12]):
-        found = cm.compare_distributions(scheme_of(donors).estimate(row), below, rng=k)
-        assert abs(found.statistic - largest[k]) < 1e-12
-        assert abs(found.pvalue - np.mean(largest >= found.statistic)) <= 4.5 * 0.019 + 0.032
-
-
-@pytest.mark.parametrize("donors", RULES)
-def test_one_sample_is_held_to_the_covariance_under_the_given_law(donors, monkeypatch):
-    # the file is of another law, so that an estimated covariance would not do; variances of 2000 releases are
-    # known to 1/sqrt(1000): 4.5 times that. A law shifted by one step would be off by a third in the tails.
-    z, t, _ = many(donors)
-    estimate, taken = scheme_of(donors).estimate(np.rint(1.3 * z[0])), []
-    points = estimate.cdf_band(rng=1).x
-
-    def kept(source, x, *rest, **options):
-        taken.append((x, process.covariance(source, x, *rest, **options)))
-        return taken[-1][1]
-
-    monkeypatch.setattr(bands, "covariance", kept)
-    cm.compare_distributions(estimate, below, rng=1)
-
-    ((x, found),) = taken
-    assert x.tolist() == points.tolist()
-    inside = np.abs(x) <= 2.0 * COARSE
-    variances = N * t.var(axis=0)[(x[inside] - EVERYWHERE[0]).astype(int)]
-    np.testing.assert_allclose(np.diag(found)[inside], variances, rtol=4.5 / np.sqrt(1000.0))
-
-
 def test_the_pvalue_of_two_samples_is_the_share_of_pairs_of_releases_as_far_apart(monkeypatch):
     # schemes, noises and numbers of records that differ; as above
     monkeypatch.setattr(bands, "LARGE", 500)
@@ -137,25 +101,24 @@ def test_without_masking_bands_and_tests_are_those_of_kolmogorov():
         kstwobign.ppf(0.95) - less, abs=4.5 * 0.018 + 0.004
     )
     assert estimate.cdf_band(rng=1, target="file").half_width < 1e-4
-    for scale in (9.7, 10.0, 10.4):  # of the given law
-        given = lambda t, s=scale: 1.0 - np.exp(-t / s) * (1.0 + t / s)  # noqa: E731
-        found = cm.compare_distributions(estimate, given, rng=1, draws=2000)
-        chance = kstwobign.sf(found.statistic * np.sqrt(2000.0) + less)
+    for k in (1, 2, 3):
+        again = scheme.estimate(np.round(np.random.default_rng(3 + k).gamma(2.0, 10.0, 2000), 1))
+        found = cm.compare_distributions(estimate, again, rng=1, draws=2000)
+        chance = kstwobign.sf(found.statistic * np.sqrt(1000.0) + less)
         assert abs(found.pvalue - chance) <= 4.5 * 0.011 + 0.004
 
 
 def test_a_pvalue_counts_the_draws_that_are_as_large_and_the_data(monkeypatch):
     # so that it is never 0; of 199 draws one is as large as the data's and two are larger
     a, far = release(seed=1), release(seed=3, shift=6.0 * SD)
-    for other in (release(seed=2), below):
-        statistic = cm.compare_distributions(a, other, rng=1, draws=199, points=60).statistic
-        sizes = np.append(np.full(196, 0.99 * statistic), [statistic, 2.0 * statistic, 3.0 * statistic])
-        with monkeypatch.context() as patch:
-            patch.setattr(bands, "largest", lambda *_, sizes=sizes: sizes)
-            assert cm.compare_distributions(a, other, rng=1, draws=199, points=60).pvalue == 4 / 200
+    other = release(seed=2)
+    statistic = cm.compare_distributions(a, other, rng=1, draws=199, points=60).statistic
+    sizes = np.append(np.full(196, 0.99 * statistic), [statistic, 2.0 * statistic, 3.0 * statistic])
+    with monkeypatch.context() as patch:
+        patch.setattr(bands, "largest", lambda *_: sizes)
+        assert cm.compare_distributions(a, other, rng=1, draws=199, points=60).pvalue == 4 / 200
     assert cm.compare_distributions(a, a, rng=1, draws=199, points=60).pvalue == 1.0
     assert cm.compare_distributions(a, far, rng=1, draws=199, points=60).pvalue == 1 / 200
-    assert cm.compare_distributions(far, below, rng=1, draws=199, points=60).pvalue == 1 / 200
 
 
 def test_what_differs_is_told_apart():
@@ -198,13 +161,10 @@ def test_samples_below_a_size_are_compared_by_the_rearranged_t(n, rearranged, mo
 
 @pytest.mark.parametrize("donors", ["sample", "permutation"])
 @pytest.mark.parametrize("target", ["population", "file"])
-@pytest.mark.parametrize("options", [{}, {"strata": "region"}])
-def test_covariances_have_the_variances_of_the_intervals_on_their_diagonal(donors, target, options):
-    rng, strata = np.random.default_rng(8), np.repeat([0, 1], 200)
-    x = normal(rng, 400) + 60.0 * strata
-    given = {"strata": strata} if "strata" in options else {}
-    scheme = cm.ConditionalMasking(0.5, 0.7 * SD, decimals=0, donors=donors, **options)
-    estimate = scheme.estimate(scheme.mask(x, rng=8, **given), **given)
+def test_covariances_have_the_variances_of_the_intervals_on_their_diagonal(donors, target):
+    x = normal(np.random.default_rng(8), 400) + 60.0 * np.repeat([0, 1], 200)
+    scheme = cm.ConditionalMasking(0.5, 0.7 * SD, decimals=0, donors=donors)
+    estimate = scheme.estimate(scheme.mask(x, rng=8))
     points = np.array([-40.0, 0.0, 30.0, 80.0])
 
     found = estimate._covariance(points, target)
@@ -276,17 +236,17 @@ def test_bands_and_tests_of_data_without_a_grid():
     # held in all but one of 1000 seeds
     band = estimate.cdf_band(rng=1, points=50, draws=4000, target="file", confidence_level=0.999)
     of_file = x[:, None] <= band.x
-    same = cm.compare_distributions(
-        estimate, lambda t: ndtr((np.log(np.maximum(t, 1e-9)) - 5.0) / 0.5), rng=1, points=50
-    )
-    other = cm.compare_distributions(
-        estimate, lambda t: ndtr((np.log(np.maximum(t, 1e-9)) - 5.5) / 0.5), rng=1, points=50
+    again = np.exp(5.0 + 0.5 * np.random.default_rng(13).standard_normal(300))
+    same, other = (
+        cm.compare_distributions(
+            estimate, scheme.estimate(scheme.mask(times * again, rng=2)), rng=1, points=50
+        )
+        for times in (1.0, np.exp(0.5))
     )
 
     assert (np.abs(of_file.mean(axis=0) - band.estimate) <= band.half_width).all()
     assert same.pvalue > 0.001
     assert other.pvalue < 0.01
-    assert other.about == "whether the population has the given distribution"
 
 
 @pytest.mark.parametrize(
@@ -295,14 +255,9 @@ def test_bands_and_tests_of_data_without_a_grid():
         (lambda: cm.compare_distributions(1.0, release()), TypeError, "a must be an Estimate, got float"),
         (lambda: cm.compare_distributions(release(), 1.0), TypeError, "b must be an Estimate, got float"),
         (
-            lambda: cm.compare_distributions(release(), lambda t: 2.0 + 0.0 * t),
-            ValueError,
-            "b must give a probability for each value of an array",
-        ),
-        (
-            lambda: cm.compare_distributions(release(), lambda t: 0.5),
-            ValueError,
-            "b must give a probability for each value of an array",
+            lambda: cm.compare_distributions(release(), np.tanh),
+            TypeError,
+            "b must be an Estimate, got ufunc",
         ),
         (
             lambda: cm.compare_distributions(release().scheme.estimate(np.ones((2, 5))), release()),

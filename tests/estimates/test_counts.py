@@ -5,8 +5,6 @@ import sys
 import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from fractions import Fraction
-from itertools import permutations
 from threading import Barrier
 
 import numpy as np
@@ -52,7 +50,7 @@ def test_sixteen_threads_add_to_the_same_counts():
     def add(own):
         together.wait(60)
         for part in own:
-            shared.update(part, part)
+            shared.update(part)
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)  # so that threads meet within a line
@@ -65,8 +63,6 @@ def test_sixteen_threads_add_to_the_same_counts():
     expected = counted(one, values)
     assert shared.n == values.size
     assert all(map(np.array_equal, shared.value_counts, expected.value_counts))
-    covariance = one.estimate(values).covariance(values)
-    assert one.estimate(shared).covariance() == pytest.approx(covariance, rel=1e-12)
 
 
 def answers(one):
@@ -82,7 +78,6 @@ def answers(one):
     yield one.pdf(x)
     yield one.cdf(x, method="lattice")
     yield one.cdf(x, method="interpolant")
-    yield from (*one.cdf_bounds(x), *one.quantile_bounds(q))
 
 
 def assert_same_answers(one, other):
@@ -116,114 +111,6 @@ def test_cuts_and_the_order_of_merges_leave_no_trace(seed, n, spread, cuts, orde
 
     assert np.array_equal(total.value_counts.values, np.unique(z) / 0.125)
     assert_same_answers(one.estimate(total), one.estimate(z))
-
-
-def by_hand(units, most):
-    """The level at which these whole steps take `most` points or fewer, and their counts there."""
-    level = 0
-    while len({unit >> level for unit in units}) > most:
-        level += 1
-    return level, sorted(Counter(unit >> level for unit in units).items())
-
-
-def state(counts):
-    values, records = counts.value_counts
-    return counts.level, list(zip(values.tolist(), records.tolist(), strict=True))
-
-
-# in steps of the grid: under a cap of 4 points they are counted at levels 6, 2, 0, 0 and 10
-PARTS = [range(-128, 128), range(800, 816), [801, 803], [], range(-(2**11), 2**11, 32)]
-
-
-@pytest.mark.parametrize("order", list(permutations(range(5), 3)))
-def test_parts_counted_at_different_levels_are_merged_at_the_coarser_one(order):
-    chosen = [PARTS[k] for k in order]
-    parts = [counted(scheme(), np.array(part) * 0.125, most_points=4) for part in chosen]
-
-    total = parts[0] + parts[1] + parts[2]
-    parts[0].merge(parts[1] + parts[2])
-
-    units = [unit for part in chosen for unit in part]
-    assert [state(each)[0] for each in parts[1:]] == [by_hand(part, 4)[0] for part in chosen[1:]]
-    assert state(total) == state(parts[0]) == by_hand(units, 4)
-    # a value is taken for the middle of its cell
-    assert abs(scheme().estimate(total).mean() - 0.125 * np.mean(units)) <= 0.5 * total.resolution
-
-
-@settings(max_examples=60, derandomize=True)
-@given(
-    parts=st.lists(
-        # a number of records, how far apart they lie, and where
-        st.tuples(st.sampled_from([0, 1, 2, 30]), st.sampled_from([1, 7, 300]), st.integers(-(10**4), 10**4)),
-        min_size=2, max_size=5,
-    ),
-    most=st.integers(2, 9),
-)  # fmt: skip
-def test_under_a_cap_the_points_depend_on_the_records_alone(parts, most):
-    units = [[start + apart * k for k in range(count)] for count, apart, start in parts]
-    pieces = [counted(scheme(), np.array(own) * 0.125, most_points=most) for own in units]
-    merged, updated = pieces[0], cm.Counts(scheme(), most_points=most)
-    for part in pieces[1:]:
-        merged.merge(part)
-    for own in reversed(units):
-        updated.update(np.array(own) * 0.125)
-
-    expected = by_hand([unit for own in units for unit in own], most)
-    assert state(merged) == state(updated) == expected
-
-
-@settings(max_examples=60)
-@given(
-    seed=st.integers(0, 2**32), n=st.sampled_from([2, 20, 300, 2000]),
-    p=st.sampled_from([0.15, 0.3, 0.6, 0.9]),
-    noise=st.sampled_from(NOISES), most=st.sampled_from([5, 30, 120]),
-    crossing=st.sampled_from(["first", "rearranged"]), spread=st.sampled_from([1.0, 3.0, 30.0]),
-)  # fmt: skip
-def test_bounds_always_hold_what_the_records_say(seed, n, p, noise, most, crossing, spread):
-    one = scheme(p, noise=noise, step=2.0**-7)
-    z = gridded(np.random.default_rng(seed).normal(0, spread, n), 2.0**-7)
-    whole, found = one.estimate(z), one.estimate(counted(one, z, most_points=most))
-    x = np.concatenate([np.linspace(-4 * spread - 20, 4 * spread + 20, 300), z[:50]])
-    q = np.linspace(0.02, 0.98, 49)
-
-    low, high = found.cdf_bounds(x)
-    left, right = found.quantile_bounds(q, crossing=crossing)
-
-    truth, crossings = whole.cdf(x), whole.quantile(q, crossing=crossing)
-    assert ((low - 1e-12 <= truth) & (truth <= high + 1e-12)).all()
-    assert ((left <= crossings) & (crossings <= right)).all()
-
-
-def test_standard_errors_of_coarser_counts_are_nearly_those_of_the_values():
-    one, z = scheme(), gridded(RNG.normal(2.0, 3.0, 4_000))
-    few = counted(one, z, most_points=60)
-    assert few.level >= 2
-
-    def asked(estimate):
-        intervals = (
-            estimate.cdf_interval(3.0),
-            estimate.expectation_interval(np.abs),
-            estimate.mean_interval(),
-        )
-        return [each.standard_error for each in intervals]
-
-    assert asked(one.estimate(few)) == pytest.approx(asked(one.estimate(z)), rel=0.05)
-
-
-def test_bounds_are_as_narrow_as_the_cells():
-    rng = np.random.default_rng(109)
-    one = scheme(0.7, step=2.0**-7)
-    z = gridded(rng.normal(0, 4, 30_000), 2.0**-7)
-    counts = counted(one, z, most_points=1000)
-    found = one.estimate(counts)
-    low, high = found.cdf_bounds(np.linspace(-12, 12, 300))
-    left, right = found.quantile_bounds(np.linspace(0.1, 0.9, 9))
-
-    assert counts.resolution == 2.0**-5
-    # a cell of 1/32 holds .003 of the records; the smooth part moves by .2 of a cell's 1/42 of sigma
-    assert (high - low).max() < 0.02
-    assert (right - left).max() < 0.5
-    assert one.estimate(counted(one, z)).cdf_bounds(1.0) == (one.estimate(z).cdf(1.0),) * 2
 
 
 PUBLISHED = {
@@ -276,43 +163,23 @@ VALUES = st.one_of(
 )
 
 
-def cells_by_hand(values, most):
-    """The narrowest cells, a power of two wide, of which values occupy so many, and their counts."""
-    exact = Counter(map(Fraction, values))
-    if len(exact) <= most:
-        return 0.0, exact
-    low, high = -1074, 1023  # cells of the one are parts of those of the next
-    while low < high:
-        level = (low + high) // 2
-        fits = len({value // Fraction(2) ** level for value in exact}) <= most
-        low, high = (low, level) if fits else (level + 1, high)
-    cells = Counter()
-    for value, count in exact.items():
-        cells[value // Fraction(2) ** low * Fraction(2) ** low] += count
-    return 2.0**low, cells
-
-
 @settings(max_examples=60)
 @given(
     values=st.lists(VALUES, min_size=2, max_size=60), cuts=st.lists(st.integers(0, 60), max_size=4),
-    most=st.sampled_from([4, 9, 20, 1000]), order=st.randoms(use_true_random=False),
+    order=st.randoms(use_true_random=False),
 )  # fmt: skip
-def test_counts_by_value_depend_on_the_records_alone(values, cuts, most, order):
-    whole = counted(MAPPED, np.array(values), most_points=most)
+def test_counts_by_value_depend_on_the_records_alone(values, cuts, order):
+    whole = counted(MAPPED, np.array(values))
     shuffled = np.array(order.sample(values, len(values)))
-    parts = [
-        counted(MAPPED, part, most_points=most)
-        for part in np.split(shuffled, np.sort(np.minimum(cuts, len(values))))
-    ]
+    parts = [counted(MAPPED, part) for part in np.split(shuffled, np.sort(np.minimum(cuts, len(values))))]
     total = parts[0]
     for part in parts[1:]:
         total = total + cm.Counts.from_bytes(part.to_bytes()) if len(values) % 2 else part + total
 
-    width, cells = cells_by_hand(values, most)
     assert total.to_bytes() == whole.to_bytes()
-    assert (whole.resolution, whole.n) == (width, len(values))
-    values, records = (each.tolist() for each in whole.value_counts)
-    assert dict(zip(map(Fraction, values), records, strict=True)) == cells
+    assert whole.n == len(values)
+    distinct, records = (each.tolist() for each in whole.value_counts)
+    assert dict(zip(distinct, records, strict=True)) == Counter(values)
 
 
 @settings(max_examples=25)
@@ -336,31 +203,6 @@ def test_counts_by_value_give_the_bits_of_the_records(seed, n, places):
         assert found.expectation(np.cos) == records.expectation(np.cos)
 
 
-@settings(max_examples=60)
-@given(
-    seed=st.integers(0, 2**32), n=st.sampled_from([2, 20, 2_000]), most=st.sampled_from([5, 30, 120]),
-    spread=st.sampled_from([1e-300, 1.0, 1e12]), places=st.sampled_from([0, 300]),
-)  # fmt: skip
-def test_brackets_after_reverse_mapping_hold_what_the_records_say(seed, n, most, spread, places):
-    x = spread * np.random.default_rng(seed).standard_t(1, n).round(places)
-    whole, counts = MAPPED.estimate(x), counted(MAPPED, x, most_points=most)
-    found, half = MAPPED.estimate(counts), 0.5 * counts.resolution
-    t, q = np.concatenate([x, x + half, np.nextafter(x, -np.inf)]), np.linspace(0.01, 0.99, 99)
-
-    (low, high), (left, right) = found.cdf_bounds(t), found.quantile_bounds(q)
-
-    truth, quantiles = whole.cdf(t), whole.quantile(q)
-    assert ((low <= truth) & (truth <= high)).all()
-    assert ((left <= quantiles) & (quantiles <= right)).all()
-    assert (right - left <= counts.resolution).all()
-    assert counts.exact == (np.unique(x).size <= most) == (half == 0.0)
-    # estimates are those of the middles of the cells; rounding by some units in the last place of the largest
-    slack = 1e-14 * np.abs(x).max()
-    assert (np.abs(found.quantile(q) - quantiles) <= half + slack).all()
-    assert abs(found.mean() - whole.mean()) <= half + slack
-    assert abs(found.std() - whole.std()) <= half * np.sqrt(n / (n - 1)) + slack
-
-
 OTHERS = [
     {"p": 0.7}, {"sigma": 2.0}, {"noise": "laplace"}, {"scale": "log"}, {"aggregate_ends": 3},
     {"strata": "region"}, {"missing": (-8.0,)},
@@ -382,14 +224,11 @@ def test_counts_after_reverse_mapping_are_added_to_their_like_alone(options):
     assert other.estimate(again + second).n == 4
 
 
-def test_counts_after_reverse_mapping_leave_codes_and_gaps_out_and_have_no_second_column():
+def test_counts_after_reverse_mapping_leave_codes_and_gaps_out():
     one = cm.ConditionalMasking(0.6, 1.3, reverse_mapping=True, missing=(-8.0,))
     counts = counted(one, [-8.0, np.nan, 3.0, 3.0, 7.5])
 
     assert (counts.n, counts.value_counts.values.tolist()) == (3, [3.0, 7.5])
-    with pytest.raises(ValueError, match=r"^other must be left out after reverse mapping"):
-        counts.update([1.0], [2.0])
-    assert counts.n == 3
 
 
 def test_codes_released_as_nulls_are_no_part_of_a_release():
@@ -405,15 +244,14 @@ def test_codes_released_as_nulls_are_no_part_of_a_release():
 @pytest.mark.parametrize("strata", ["region", ("region", "sex")])
 def test_bytes_give_the_counts_back(strata):
     rng = np.random.default_rng(110)
-    counts = cm.Counts(scheme(0.6, strata=strata), most_points=50, origin=Origin("g", ("a", "b")))
-    counts.update(gridded(rng.normal(size=1000) * 9), rng.normal(size=1000))
+    counts = cm.Counts(scheme(0.6, strata=strata), origin=Origin("g", ("a", "b")))
+    counts.update(gridded(rng.normal(size=1000) * 9))
 
     back = cm.Counts.from_bytes(counts.to_bytes())
 
     assert back.to_bytes() == counts.to_bytes()
     assert (back.law, back.strata, back.origin) == (counts.law, strata, counts.origin)
-    assert (back.resolution, back.most_points, back.n) == (counts.resolution, 50, 1000)
-    assert back.resolution > 0.125
+    assert (back.nbytes, back.n) == (counts.nbytes, 1000)
     back.merge(counts)  # what is read back goes on
     assert back.n == 2000
 
@@ -463,20 +301,6 @@ def test_infinite_points_have_the_limits(noise, step):
     assert estimate.cdf(far) == limits
     assert estimate.cdf(far, bandwidth=9.0) == pytest.approx([0.0, 0.0, 1.0, 1.0], abs=1e-10)
     assert estimate.pdf(far, bandwidth=9.0).tolist() == [0.0] * 4
-    assert all(bound == limits for bound in estimate.cdf_bounds(far))
-
-
-def test_memory_is_capped_and_cells_coarsen():
-    rng = np.random.default_rng(113)
-    counts = cm.Counts(scheme(), most_points=1_000)
-    for _ in range(5):
-        counts.update(gridded(1e3 * rng.standard_cauchy(5_000)))
-
-    assert counts.n == 25_000
-    assert counts.nbytes < 17_000
-    assert counts.resolution > 100.0
-    width = 100 * counts.resolution
-    assert scheme().estimate(counts).cdf(0.0, bandwidth=width) == pytest.approx(0.5, abs=0.1)
 
 
 def test_counts_of_wide_data_take_the_lattice():
@@ -486,38 +310,6 @@ def test_counts_of_wide_data_take_the_lattice():
 
     assert found.engine(1000) == "lattice"
     assert_same_answers(found, whole)
-
-
-@pytest.mark.parametrize("unit", [2.0**-700, 1.0, 2.0**660])
-def test_correlations_come_with_the_updates(unit):
-    rng = np.random.default_rng(13)
-    x, w = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 6_000).T * unit
-    one = scheme(0.5, unit, step=unit / 1024)
-    z = one.mask(gridded(x, unit / 1024), rng=1)
-    w[::7] = np.nan
-    parts = [cm.Counts(one) for _ in range(4)]
-    for part, rows in zip(
-        parts, (slice(0, 1_234), slice(1_234, 1_235), slice(0, 0), slice(1_235, None)), strict=True
-    ):
-        part.update(z[rows], w[rows])
-
-    found = one.estimate(parts[3] + parts[0] + parts[2] + parts[1])
-
-    assert found.correlation() == pytest.approx(one.estimate(z).correlation(w), rel=1e-12)
-    if unit == 1.0:
-        assert found.covariance() == pytest.approx(one.estimate(z).covariance(w), rel=1e-12)
-    with pytest.raises(ValueError, match=r"^other must be left out: Counts already hold the column "):
-        found.covariance(w)
-
-
-def test_a_column_that_does_not_vary_has_no_correlation():
-    one = scheme()
-    counts = cm.Counts(one)
-    counts.update([1.0, 2.0, 9.0], [5.0, 5.0, 5.0])
-
-    assert one.estimate(counts).covariance() == 0.0
-    with pytest.warns(cm.EstimateWarning, match="a variance is estimated negative or zero"):
-        assert np.isnan(one.estimate(counts).correlation())
 
 
 @pytest.mark.parametrize(
@@ -544,15 +336,10 @@ def test_a_column_that_does_not_vary_has_no_correlation():
             r"z must lie on the grid of its scheme, multiples of 0\.125, got 1\.3 at position 1 \(2 such "
             r"values\); data without a grid have a scheme of step=0",
         ),
-        (lambda: cm.Counts(scheme(), most_points=1), r"most_points must be .* at least 2, got 1"),
         (lambda: cm.Counts.from_bytes(b"nothing"), r"data must be the bytes of Counts, got 7 .*"),
         (
             lambda: cm.Counts(scheme()).merge(cm.Counts(scheme(0.7))),
             r"other must be Counts of the same scheme .*",
-        ),
-        (
-            lambda: scheme().estimate(counted(scheme(), [1.0, 2.0])).covariance(),
-            r"other must have been given .*",
         ),
         (
             lambda: scheme().estimate(counted(scheme(), [1.0, 2.0])).cdf(0.0, bandwidth=0.1),
@@ -563,8 +350,8 @@ def test_a_column_that_does_not_vary_has_no_correlation():
             r"workers must be a whole number .* got 'x'",
         ),
         (
-            lambda: scheme(strata="s").estimate(counts_with_pairs(scheme(strata="s"))).covariance(),
-            r"strata must be known for a covariance: .*; estimate from the values",
+            lambda: scheme().estimate(counted(scheme(), [1.0, 2.0])).covariance([1.0, 2.0]),
+            r"other must be masked values: Counts keep no records",
         ),
     ],
 )
@@ -573,10 +360,12 @@ def test_bad_input_gets_one_sentence(call, sentence):
         call()
 
 
-def counts_with_pairs(one):
-    counts = cm.Counts(one)
-    counts.update([1.0, 2.0, 4.0], [0.1, 0.2, 0.3])
-    return counts
+@pytest.mark.parametrize(
+    "other", [cm.DataSwapping(), cm.AdditiveNoise(10.0), cm.MultiplicativeNoise(0.1), "scheme"]
+)
+def test_schemes_without_t_1_are_refused(other):
+    with pytest.raises(TypeError, match=r"^scheme must be ConditionalMasking, got "):
+        cm.Counts(other)
 
 
 def test_a_refused_update_adds_nothing():
@@ -584,9 +373,7 @@ def test_a_refused_update_adds_nothing():
     before = counts.to_bytes()
 
     with pytest.raises(ValueError, match="z must lie on the grid"):
-        counts.update([3.0, 0.3], [1.0, 2.0])
-    with pytest.raises(ValueError, match="other must be as long as z"):
-        counts.update([3.0, 4.0], [1.0])
+        counts.update([3.0, 0.3])
 
     assert counts.to_bytes() == before
 
@@ -615,7 +402,7 @@ def test_missing_values_and_empty_parts_are_left_out():
     counts.update([np.nan, 1.0, np.nan])
 
     assert counts.n == 1
-    assert "n=1, points=1, resolution=0.125" in repr(counts)
+    assert "n=1, points=1, nbytes=16" in repr(counts)
 
 
 def packed(whole, described=(), **arrays):
@@ -635,9 +422,7 @@ def packed(whole, described=(), **arrays):
         ({"grid": [0.0, 1.0]}, {}),
         ({"grid": None}, {}),
         ({"mapped": 5}, {}),
-        ({"level": -5}, {}),
-        ({"level": 10**400}, {}),
-        ({"most": 1.5}, {}),
+        ({"level": 2}, {}),
         ({"origin": [5, [], []]}, {}),
         ({"origin": 5}, {}),
         ({"codes": ["a"]}, {}),
@@ -649,8 +434,6 @@ def packed(whole, described=(), **arrays):
         ({}, {"values": np.array([1.0, 2.0]), "counts": np.array([1])}),
         ({}, {"values": np.array(1.0), "counts": np.array(1)}),
         ({}, {"values": np.array([1.0, 2.0]), "counts": np.array([2**62, 2**62])}),
-        ({}, {"pairs": np.zeros(5)}),
-        ({}, {"pairs": np.full(6, np.nan)}),
     ],
 )
 def test_a_state_that_no_updates_lead_to_is_refused(described, arrays):

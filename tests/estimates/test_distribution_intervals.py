@@ -87,22 +87,16 @@ def test_a_lower_level_covers_less():
     assert (np.abs(found - 0.8) <= 0.01 + 4.5 * np.sqrt(0.8 * 0.2 / 500)).all()
 
 
-@pytest.mark.parametrize("donors", rest_slow(["sample", "permutation"]))
-def test_strata_are_taken_into_account(donors):
-    # strata 1.5 s.d. apart: taken as one pool the file's intervals cover .98 and more in the middle
+def test_strata_make_no_difference_to_donors_of_a_permutation():
+    # strata 1.5 s.d. apart
     strata = np.repeat(np.arange(4), N // 4)
-    scheme = cm.ConditionalMasking(0.6, 0.7 * SD, decimals=0, strata="region", donors=donors)
+    scheme = cm.ConditionalMasking(0.6, 0.7 * SD, decimals=0, strata="region")
     x, z = files(lambda rng: normal(rng) + np.rint(1.5 * SD) * strata, scheme, seed=6, strata=strata)
     points = np.quantile(x, [0.1, 0.3, 0.5, 0.7, 0.9]).round()
 
-    given, blind = scheme.estimate(z, strata=strata), scheme.estimate(z)
-    truth = (x[:, :, None] <= points).mean(axis=1)
-    found = given.cdf_interval(points, target="file")
+    found = scheme.estimate(z).cdf_interval(points, target="file")
 
-    assert (np.abs(covered(found, truth) - 0.95) <= EDGE).all()
-    wider = np.mean(blind.cdf_interval(points, target="file").standard_error / found.standard_error, axis=0)
-    assert (wider >= 1.0 - 1e-9).all()
-    assert (wider[2] > 1.05) if donors == "sample" else (wider < 1.0 + 1e-9).all()
+    assert (np.abs(covered(found, (x[:, :, None] <= points).mean(axis=1)) - 0.95) <= EDGE).all()
 
 
 def release(p=0.6, n=500, seed=1, decimals=None):
@@ -332,20 +326,12 @@ class Searched:
 def test_the_search_by_values_of_t_finds_what_the_whole_line_shows(monkeypatch):
     estimate, q = release(p=0.3), np.array([0.02, 0.1, 0.5, 0.77])
     source = estimate._sample
-    found = [
-        estimate.quantile_interval(q, bandwidth=b, target=t)
-        for b in (None, 0.2)
-        for t in ("file", "population")
-    ]
+    found = [estimate.quantile_interval(q, target=t) for t in ("file", "population")]
 
     whole = source.cdf
     monkeypatch.setattr(source, "cdf", lambda bandwidth, tol: Searched(whole(bandwidth, tol)))
 
-    again = [
-        estimate.quantile_interval(q, bandwidth=b, target=t)
-        for b in (None, 0.2)
-        for t in ("file", "population")
-    ]
+    again = [estimate.quantile_interval(q, target=t) for t in ("file", "population")]
     for one, other in zip(found, again, strict=True):
         np.testing.assert_allclose(one[:2], other[:2], rtol=0.0, atol=2.1 * 2.0**-11)  # steps
 
@@ -392,19 +378,6 @@ def test_batches_have_a_leading_axis_and_summaries_serve():
     assert isinstance(one.quantile_interval(0.5).high, float)
 
 
-def test_the_smoothed_interval_covers_the_smoothed_distribution():
-    scheme = cm.ConditionalMasking(0.3, 0.7 * SD, decimals=0)
-    _, z = files(normal, scheme, seed=7, count=500)
-    width, points = 0.5 * SD, SD * ndtri(ALPHA)
-
-    found = scheme.estimate(z).cdf_interval(points, bandwidth=width)
-
-    # rounded data are smoothed about their grid points, which shifts nothing
-    truth = ndtr(points / np.hypot(SD, width))
-    assert (np.abs(covered(found, truth) - 0.95) <= 0.006 + 4.5 * np.sqrt(0.95 * 0.05 / 500)).all()
-    assert found.about == "P(X <= t) in the population, smoothed by a normal law of standard deviation 25"
-
-
 def test_additive_noise_has_no_intervals():
     estimate = cm.AdditiveNoise(1.0).estimate([1.0, 2.0, 4.0])
 
@@ -415,60 +388,6 @@ def test_additive_noise_has_no_intervals():
             r"noise, whose distribution can only be estimated smoothed$",
         ):
             call()
-
-
-@pytest.mark.parametrize("target", ["population", "file"])
-@pytest.mark.parametrize("p", [0.3, 0.6])
-def test_a_point_is_rejected_where_the_interval_leaves_it_out(target, p):
-    estimate = release(p=p)
-    t = np.array([-1.0, 0.3, 1.2])
-    found = estimate.cdf_interval(t, target=target)
-
-    np.testing.assert_allclose(estimate.test_cdf(t, found.low, target=target).pvalue, 0.05, rtol=1e-7)
-    np.testing.assert_allclose(estimate.test_cdf(t, found.high, target=target).pvalue, 0.05, rtol=1e-7)
-    assert estimate.test_cdf(0.3, float(found.estimate[1]), target=target).pvalue == 1.0
-    assert estimate.test_cdf(t, 0.9).statistic.shape == (3,)
-
-
-def test_points_and_quantiles_are_rejected_as_rarely_as_they_should():
-    scheme = cm.ConditionalMasking(0.6, 0.7 * SD, decimals=0)
-    _, z = files(normal, scheme, seed=8, count=500)
-    estimate = scheme.estimate(z)
-
-    of_points = np.mean(estimate.test_cdf(POINTS, SHARES).pvalue <= 0.05, axis=0)
-    of_quantiles = np.mean(estimate.test_quantile(ALPHA, ROUNDED).pvalue <= 0.05, axis=0)
-    of_others = np.mean(estimate.test_quantile(ALPHA, ROUNDED + 10.0).pvalue <= 0.05, axis=0)
-
-    assert (np.abs(of_points - 0.05) <= 0.006 + 4.5 * np.sqrt(0.0475 / 500)).all()
-    assert (of_quantiles <= 0.05 + 0.006 + 4.5 * np.sqrt(0.0475 / 500)).all()  # rounded data: less
-    assert (of_others[1:] > 0.4).all()
-
-
-def test_an_atom_is_the_quantile_of_all_that_it_holds():
-    # 40% of the records are 7: it is each quantile from .3 to .7
-    x = np.concatenate([np.arange(300) % 7, np.full(400, 7.0), 8.0 + np.arange(300) % 7])
-    scheme = cm.ConditionalMasking(0.9, 1.0, decimals=0, donors="permutation")
-    estimate = scheme.estimate(scheme.mask(x, rng=1))
-
-    found = estimate.test_quantile([0.2, 0.4, 0.5, 0.6, 0.8], 7.0)
-
-    assert (found.statistic[[0, 4]] * [1, -1] > 3.0).all()
-    assert found.pvalue[1:4].tolist() == [1.0, 1.0, 1.0]
-    assert found.about == "the value is this quantile in the population"
-    free = cm.ConditionalMasking(0.9, 1.0, step=0.0)
-    assert (
-        free.estimate(free.mask(x + np.random.default_rng(1).normal(0, 0.1, 1000), rng=1))
-        .test_quantile(0.5, 7.0)
-        .pvalue
-        > 0.01
-    )
-
-
-def test_hypotheses_are_one_or_one_for_each():
-    with pytest.raises(
-        ValueError, match=r"^value must be a number or of the shape of t, \(2,\), got \(3,\)$"
-    ):
-        release().test_cdf([0.0, 1.0], [0.1, 0.2, 0.3])
 
 
 @pytest.mark.parametrize(("p", "says"), [(0.01, True), (0.6, False)])

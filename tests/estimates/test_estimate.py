@@ -353,7 +353,6 @@ REQUESTS = {
     "smooth quantile": lambda one: one.quantile([0.1, 0.5], bandwidth=1.0),
     "monotone": lambda one: one.cdf(POINTS, monotone=True),
     "smooth monotone": lambda one: one.cdf(POINTS, monotone=True, bandwidth=1.0),
-    "bounds": lambda one: one.quantile_bounds([0.2, 0.7]),
     "variance": lambda one: [one.mean(), one.variance(), one.moment(4)],
     "loose cdf by lattice": lambda one: one.cdf(POINTS, method="lattice", tol=1e-3),
     "loose pdf by lattice": lambda one: one.pdf(POINTS, bandwidth=0.7, method="lattice", tol=1e-3),
@@ -368,15 +367,7 @@ SOURCES = {
     "too wide for a transform": lambda: estimate(
         np.append(Z60.round(2), np.arange(1e6, 1e9, 1.5e7)), 0.3, decimals=2
     ),
-    "a capped summary": lambda: capped(),
 }  # fmt: skip
-
-
-def capped():
-    scheme = cm.ConditionalMasking(0.3, 1.3, decimals=2)
-    counts = cm.Counts(scheme, most_points=40)
-    counts.update(Z60.round(2))
-    return scheme.estimate(counts)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -484,13 +475,6 @@ def test_what_auto_chose_can_be_asked():
             assert_same_bits(some.cdf(x), some.cdf(x, method=some.engine(points)))
 
 
-def summary_of(z, w):
-    scheme = cm.ConditionalMasking(0.6, 100.0, decimals=1)
-    counts = cm.Counts(scheme)
-    counts.update(z, w)
-    return scheme.estimate(counts)
-
-
 @pytest.mark.parametrize(
     ("make", "left", "noise"),
     [
@@ -510,15 +494,6 @@ def test_a_negative_variance_is_returned_and_its_root_is_nan(make, left, noise):
         assert math.isnan(one.std())
     with pytest.warns(EstimateWarning, match="a variance is estimated negative or zero"):
         assert math.isnan(one.correlation(np.arange(10.0)))
-
-
-def test_a_negative_variance_of_a_summary_is_said_too():
-    one = summary_of(GENERIC.round(1), np.arange(10.0))
-
-    with pytest.warns(EstimateWarning, match=r"^the variance of the original is estimated negative"):
-        assert math.isnan(one.std())
-    with pytest.warns(EstimateWarning, match="a variance is estimated negative or zero"):
-        assert math.isnan(one.correlation())
 
 
 def test_only_the_rows_of_negative_variance_are_nan():

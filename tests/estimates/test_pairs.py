@@ -439,7 +439,7 @@ def test_heavy_tails_without_much_noise_leave_an_interval():
 def test_what_cannot_be_had(name):
     scheme = cm.ConditionalMasking(0.4, 1.0, decimals=0)
     counts = cm.Counts(scheme)
-    counts.update(np.arange(40.0), np.arange(40.0))
+    counts.update(np.arange(40.0))
     stratified = cm.ConditionalMasking(0.4, 1.0, step=0.0, strata="s").estimate(np.arange(40.0))
     estimate = scheme.estimate(np.arange(40.0))
 

@@ -95,7 +95,7 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
     assert pay.group_means("region")["south"].estimate == pytest.approx(z[there & (region == "south")].mean())
     assert np.array_equal(cm.read_column(path, "pay"), z, equal_nan=True)
     assert cm.read_column(path, "region").tolist() == region.tolist()
-    counts = cm.read_counts(path, "pay", other="score")
+    counts = cm.read_counts(path, "pay")
     assert counts.n == there.sum()
     assert cm.read_schemes(path)["pay"].estimate(counts).mean() == pytest.approx(pay.mean(), rel=1e-12)
     assert release.group["pay"] == release.group["age"]

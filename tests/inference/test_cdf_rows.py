@@ -47,7 +47,7 @@ def test_t_and_its_variance_are_those_of_single_samples(case):
         tol = 2e-7 / p if scheme.noise == "laplace" else 1e-9 / p
         np.testing.assert_allclose(found, estimate.cdf(x), rtol=0.0, atol=tol)
         variance = quantile_ends.variance_at(at, row, rows.lattice)
-        np.testing.assert_allclose(variance, estimate._variance_curve(None).at(x).file, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(variance, estimate._variance_curve.at(x).file, rtol=1e-9, atol=1e-12)
 
 
 def hull(scheme, own, q, level, target):
@@ -58,7 +58,7 @@ def hull(scheme, own, q, level, target):
     points = scheme.law.grid.values(edges[:-1])
     c = multiplier(level)[1] ** 2 / own.size
     binomial = q * (1.0 - q) if target == "population" else 0.0
-    radius = np.sqrt(c / (1.0 - c) * (estimate._variance_curve(None).at(points).file + binomial))
+    radius = np.sqrt(c / (1.0 - c) * (estimate._variance_curve.at(points).file + binomial))
     t = np.clip(values, 0.0, 1.0)
     low, high = edges[np.flatnonzero(t < q - radius)[-1] + 1], edges[np.flatnonzero(t > q + radius)[0]]
     value = scheme.law.grid.units(np.array([estimate.quantile(q, crossing="first")])).item()

@@ -129,19 +129,6 @@ def test_atoms_count_at_their_place_within_a_cell():
     np.testing.assert_allclose(errors(found), errors(slow(z, x, 0.5, "normal", 1e-3)), rtol=2e-3)
 
 
-@pytest.mark.parametrize("noise", ["normal", "laplace"])
-@pytest.mark.parametrize(("delta", "beta"), [(1 / 50, 0.1), (0.3, 0.45), (0.1, 3.0), (1 / 300, 0.02)])
-def test_standard_errors_of_the_smoothed_distribution(noise, delta, beta):
-    # (.3, .45): the bandwidth is the least that a grid allows, 1.5 steps
-    z, counts = sample(delta, 100)
-    x = np.quantile(z, PLACES) + 0.37
-
-    found = cdf_variance.sums(counts, Masking(noise, 0.4, beta, delta), x).over(z.size)
-
-    expected = slow(z, x, 0.4, noise, delta, beta / delta)
-    np.testing.assert_allclose(errors(found), errors(expected), rtol=3e-3)
-
-
 def test_points_beyond_all_records():
     _, counts = sample(1 / 50, 100)
     x = np.array([-np.inf, -1e18, 1e18, np.inf])
@@ -180,31 +167,6 @@ def test_known_values_have_no_noise():
         atol=1e-12,
     )
     assert cdf_variance.without_noise(counts, 0.4, x).psi.tolist() == [0.0, 2.0, 3.0]
-
-
-POOLS = [1, 5, 40, 900]  # records
-
-
-@pytest.mark.parametrize("masking", [
-    Masking("normal", 0.4, 0.0, 1 / 50), Masking("laplace", 0.6, 0.0, 1 / 400),
-    Masking("normal", 0.7, 0.0, 1.5),
-    Masking("normal", 0.4, 0.3, 1 / 50), Masking("laplace", 0.6, 2.0, 0.3),
-])  # fmt: skip
-def test_pools_are_summed_as_each_by_itself_term_by_term_or_by_transforms(masking, monkeypatch):
-    rng = np.random.default_rng(7)
-    pools = [np.rint(rng.laplace(rng.normal(0.0, 3.0), 1.5, n) / masking.delta) for n in POOLS]
-    pools = [ValueCounts(*np.unique(z, return_counts=True)) for z in pools]
-    x = np.sort(
-        np.concatenate((np.rint(rng.normal(0.0, 40.0, 30) / masking.delta), pools[2].values[:5], [-1e9, 1e9]))
-    )
-    alone = [cdf_variance.sums(counts, masking, x) for counts in pools]
-
-    for most in (0, 50 * x.size, 1 << 30):
-        monkeypatch.setattr(cdf_variance, "MOST_TERMS", most)
-        psi, residual = cdf_variance.PoolSums(pools, masking).at(x)
-
-        np.testing.assert_allclose(psi, [sums.psi for sums in alone], rtol=0.0, atol=1e-9)
-        np.testing.assert_allclose(residual, [sums.residual for sums in alone], rtol=0.0, atol=1e-9)
 
 
 def test_points_near_those_of_before_are_looked_up(monkeypatch):

@@ -7,13 +7,13 @@ from scipy.special import ndtri
 import condmask as cm
 from condmask.inference import moment_intervals
 from condmask.inference.interval_options import interval_options
-from condmask.samples.by_pool import sample_of
+from condmask.samples.without_gaps import sample_of
 
 P, SIGMA = 0.4, 1.5
 POOL = np.repeat([0, 1], [300, 500])
 Z = np.random.default_rng(8).normal(5.0, 2.0, POOL.size).round(1) + 3.0 * POOL
 LAW = cm.ConditionalMasking(P, SIGMA, step=0.1).law
-WHOLE, PARTS = sample_of(Z, LAW), [sample_of(Z[k == POOL], LAW) for k in (0, 1)]
+WHOLE = sample_of(Z, LAW)
 NOISE = (1 - P) * (SIGMA**2 + 0.1**2 / 12)  # rounded to a step of .1, which adds a twelfth of its square
 
 
@@ -23,7 +23,7 @@ def originals(z):
 
 @pytest.mark.parametrize("shared_donors", [True, False])
 def test_a_mean_varies_as_its_closed_form_says(shared_donors):
-    found = moment_intervals.moment_variance(WHOLE, [], 1, central=False, shared_donors=shared_donors)
+    found = moment_intervals.moment_variance(WHOLE, 1, central=False, shared_donors=shared_donors)
 
     lost = (1 - P) ** 2 if shared_donors else 1.0
     _, scale, _ = WHOLE.moments(1)
@@ -31,20 +31,10 @@ def test_a_mean_varies_as_its_closed_form_says(shared_donors):
     assert found.sample * scale**2 == pytest.approx(originals(Z), rel=1e-9)
 
 
-def test_about_the_file_only_what_varies_within_pools_counts():
-    found = moment_intervals.moment_variance(WHOLE, PARTS, 1, central=False, shared_donors=True)
-
-    share, parts = np.array([3, 5]) / 8, [Z[k == POOL] for k in (0, 1)]
-    each = [z.var() - (1 - P) ** 2 * originals(z) for z in parts]
-    _, scale, _ = WHOLE.moments(1)
-    assert found.file * scale**2 == pytest.approx(share @ each, rel=1e-9)
-    assert found.sample * scale**2 == pytest.approx(originals(Z), rel=1e-9)
-
-
 def test_the_standard_deviation_has_the_roots_of_the_variances_interval():
     options = interval_options(0.9, "population")
     variance, root = (
-        moment_intervals.variance_interval(WHOLE, [], options, root=root, shared_donors=True)
+        moment_intervals.variance_interval(WHOLE, options, root=root, shared_donors=True)
         for root in (False, True)
     )
 

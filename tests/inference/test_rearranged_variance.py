@@ -36,9 +36,8 @@ def test_an_estimate_goes_by_the_rule(n, p):
 
     assert not np.array_equal(both["first"], both["rearranged"])
     assert np.array_equal(estimate.quantile(q), both[own])
-    assert np.array_equal(estimate.quantile_bounds(q), (both[own],) * 2)
     assert np.array_equal(estimate.median(), both[own][:, 1])
-    assert np.array_equal(estimate.quantile_interval(q, bandwidth=None).estimate, both[own])
+    assert np.array_equal(estimate.quantile_interval(q).estimate, both[own])
 
 
 def test_where_it_is_the_default_it_has_the_smaller_error():

@@ -175,18 +175,14 @@ def test_a_column_of_one_value_has_no_correlation_and_a_covariance_of_nothing():
     assert release.summary()["s.d."].high == 0.0
 
 
-def test_spreads_show_the_law_the_function_and_how_much_it_varies():
+def test_n_says_how_much_pseudo_values_vary():
     x = FILES["skewed"]
     estimate = scheme_of(x, 0.3).estimate(x)
 
-    (own,) = estimate.spreads().values()
-
-    assert own.n == x.size
-    assert own.shares @ own.matrix() == pytest.approx(own.shares, abs=1e-14)
-    assert pytest.approx(0.7 * estimate.pseudo_values().std() / x.std(), rel=1e-3) == own.N
-    assert 1.0 < own.N < 1.2
-    with pytest.raises(ValueError, match=r"^scheme must be one with reverse_mapping for spreads"):
-        cm.ConditionalMasking(0.6, 1.0, step=0.0).estimate(x).spreads()
+    assert pytest.approx(0.7 * estimate.pseudo_values().std() / x.std(), rel=1e-3) == estimate.N
+    assert 1.0 < estimate.N < 1.2
+    with pytest.raises(ValueError, match=r"^scheme must be one with reverse_mapping for N"):
+        cm.ConditionalMasking(0.6, 1.0, step=0.0).estimate(x).N  # noqa: B018
 
 
 # --- what is made of them ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from numpy.polynomial.hermite_e import hermegauss
 
 import condmask as cm
 from condmask.inference.cdf_variance import Sums
-from condmask.inference.theorem import PoolMeans, asymptotic_variance, variance_given_file
+from condmask.inference.theorem import asymptotic_variance, variance_given_file
 
 P, SIGMA, R, S, N, MEAN = 0.6, 0.7, 0.6, 0.8, 400, 1.0
 NODES, CHANCES = hermegauss(60)
@@ -82,24 +82,17 @@ def test_the_theorem(donors):
         assert not np.isclose(N * np.var(found - given_file), file - 2 * P * a, rtol=0.05)
 
 
-@pytest.mark.parametrize("pools", [1, 2])
 @pytest.mark.parametrize("shared_donors", [False, True])
-def test_means_make_the_variances_within_pools_of_donors_that_are_shared(pools, shared_donors):
+def test_means_make_the_variances(shared_donors):
     rng = np.random.default_rng(6)
-    pool = np.arange(90) % 3 % pools
-    psi, h = rng.normal(size=(2, 90)) * [[3.0], [1.0]] + pool
+    psi, h = rng.normal(size=(2, 90)) * [[3.0], [1.0]]
     psi += h.mean() - psi.mean()  # without bias
     r = h - P * psi + 5.0
-    within = [pool == k for k in range(pools)]
-    of_pools = (np.array([[each[rows].mean()] for rows in within]) for each in (psi, r))
-    means = PoolMeans(np.bincount(pool) / 90, *of_pools)
     sums = Sums(*(np.array([each.mean()]) for each in (psi, psi**2, r, r**2, h**2)))
 
-    found = asymptotic_variance(sums, None if pools == 1 else means, shared_donors=shared_donors, p=P)
+    found = asymptotic_variance(sums, shared_donors=shared_donors, p=P)
 
-    expected = psi.var() - h.var()
-    if shared_donors:
-        expected = sum(rows.mean() * (psi[rows].var() - r[rows].var()) for rows in within)
+    expected = psi.var() - (r if shared_donors else h).var()
     assert found.about("file") == pytest.approx(expected)
     assert found.about("population") == pytest.approx(expected + h.var())
     assert found.standard_error(90, "file") == pytest.approx(np.sqrt(expected / 90))

@@ -40,8 +40,6 @@ def test_without_a_bandwidth_the_rule_is_taken_everywhere():
     )
     assert one.quantile(0.3) == one.quantile(0.3, bandwidth=width)
     assert one.cdf(one.quantile(0.3)) == pytest.approx(0.3, abs=1e-9)
-    assert one.cdf_bounds(3.0) == (one.cdf(3.0),) * 2
-    assert one.quantile_bounds(0.3) == (one.quantile(0.3),) * 2
     assert one.cdf(3.0, monotone=True) == pytest.approx(one.cdf(3.0), abs=1e-3)
 
 

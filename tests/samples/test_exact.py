@@ -92,15 +92,6 @@ def test_a_bandwidth_smooths_the_distribution_of_the_values(column):
     assert np.array_equal(estimate.cdf(t, monotone=True), estimate.cdf(t))
 
 
-def test_the_error_of_a_smoothed_distribution_function_is_that_of_a_mean():
-    x = COLUMNS["heaped"]
-    found = SCHEME.estimate(x).cdf_interval([2_000.0, 3_000.0], bandwidth=400.0)
-
-    expected = ndtr((np.array([[2_000.0], [3_000.0]]) - x) / 400.0).std(axis=1) / np.sqrt(x.size)
-    # values are counted in cells of 1/64 bandwidth, which moves Phi by at most .4 / 128
-    assert np.allclose(found.standard_error, expected, rtol=0.01)
-
-
 @pytest.mark.filterwarnings("ignore:heavy tails:condmask.EstimateWarning")
 def test_intervals_for_the_population_are_those_of_unmasked_data():
     x = COLUMNS["heaped"]

@@ -67,7 +67,8 @@ def add(commands: Any) -> None:
     asked.add_argument(
         "--bandwidth",
         metavar="RULE",
-        help="smooth quantiles and shares: scott, silverman, undersmooth or a number in units of the data",
+        help="smooth quantiles and shares, which then have no intervals: scott, silverman, undersmooth or a "
+        "number in units of the data",
     )
     intervals = new.add_argument_group("intervals")
     intervals.add_argument(
@@ -122,15 +123,15 @@ def _of_column(args: argparse.Namespace, release: Any, column: str, asked: Asked
     """The estimates for one column, in terms of JSON."""
     from condmask.inference.intervals import UndefinedError
 
-    quantiles, points, bandwidth, level, target = asked
+    bandwidth, level, target = asked.bandwidth, asked.level, asked.target
     schemes, estimate = release.schemes, release[column]
     options: dict[str, Any] = {"confidence_level": level, "target": target}
     try:
-        summary = estimate.summary(quantiles, points=points, bandwidth=bandwidth, **options)
+        summary, quantiles, shares = _distribution(estimate, asked)
     except UndefinedError as error:
         if args.quantiles is not None:
             raise
-        summary, quantiles = estimate.summary([], points=points, bandwidth=bandwidth, **options), []
+        summary, quantiles, shares = _distribution(estimate, asked._replace(quantiles=[]))
         warn(str(error), UserWarning)  # they were not asked for
     result: dict[str, Any] = {
         "column": column,
@@ -140,12 +141,12 @@ def _of_column(args: argparse.Namespace, release: Any, column: str, asked: Asked
         "mean": _numbers(summary["mean"]),
         "std": _numbers(summary["s.d."]),
         "bandwidth": estimate.bandwidth(bandwidth) if isinstance(bandwidth, str) else bandwidth,
-        "quantiles": [{"q": q, **_numbers(summary[f"quantile {q:g}"])} for q in quantiles],
+        "quantiles": quantiles,
     }
     if target == "file" and schemes[column].reverse_mapping:
         result["certainty"] = summary.about.partition(", ")[2].partition(";")[0]
-    if points:
-        result["cdf"] = [{"t": t, **_numbers(summary[f"cdf at {t:g}"])} for t in points]
+    if shares:
+        result["cdf"] = shares
     if args.other is not None:
         if args.other in schemes and schemes[column].reverse_mapping:  # no interval is known
             correlation = {"value": float(estimate.correlation(args.other))}
@@ -165,8 +166,21 @@ def _of_column(args: argparse.Namespace, release: Any, column: str, asked: Asked
         result["regression"] = [{"term": name, **_numbers(line[name])} for name in line]
     with_others = any((args.other, args.group, args.weights, args.regress))
     if schemes[column].reverse_mapping and with_others:
-        result["N"] = max(pool.N for pool in estimate.spreads().values())
+        result["N"] = estimate.N
     return result
+
+
+def _distribution(estimate: Any, asked: Asked) -> tuple[Any, list[dict[str, float]], list[dict[str, float]]]:
+    """The summary, quantiles and shares; these without intervals if they are smoothed."""
+    q, points, bandwidth, level, target = asked
+    options: dict[str, Any] = {"confidence_level": level, "target": target}
+    if bandwidth is None:
+        found = estimate.summary(q, points=points, **options)
+        quantiles = [{"q": each, **_numbers(found[f"quantile {each:g}"])} for each in q]
+        return found, quantiles, [{"t": each, **_numbers(found[f"cdf at {each:g}"])} for each in points]
+    quantiles = [{"q": each, "value": estimate.quantile(each, bandwidth=bandwidth)} for each in q]
+    shares = [{"t": each, "value": estimate.cdf(each, bandwidth=bandwidth)} for each in points]
+    return estimate.summary([], **options), quantiles, shares
 
 
 def _add_quantiles(groups: list[dict[str, Any]], estimate: Any, columns: list[str], asked: Asked) -> None:
@@ -181,10 +195,7 @@ def _add_quantiles(groups: list[dict[str, Any]], estimate: Any, columns: list[st
                 UserWarning,
             )
             return
-        summary = part.summary(
-            asked.quantiles, bandwidth=asked.bandwidth, confidence_level=asked.level, target=asked.target
-        )
-        group["quantiles"] = [{"q": q, **_numbers(summary[f"quantile {q:g}"])} for q in asked.quantiles]
+        _, group["quantiles"], _ = _distribution(part, asked._replace(points=[]))
 
 
 def _numbers(interval: Any) -> dict[str, float]:

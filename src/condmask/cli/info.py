@@ -45,5 +45,5 @@ def _ratios(release: Any) -> dict[str, float]:
     ratios = {}
     for name in (name for name, scheme in release.schemes.items() if scheme.reverse_mapping):
         with contextlib.suppress(ValueError):
-            ratios[name] = max(pool.N for pool in release[name].spreads().values())
+            ratios[name] = release[name].N
     return ratios

@@ -13,6 +13,7 @@ from condmask.disclosure.remedies import reverse_mapping
 from condmask.errors import CondmaskError, Refusals, warn
 from condmask.grid import shown_digits
 
+POOLED = "donors must be 'permutation' with strata or patterns of gaps, got 'sample': intervals were too long"
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"
 
 
@@ -28,8 +29,11 @@ def check_release(data: AuditInput, schemes: dict[str, Any], *, to_file: bool = 
     """Refuse a release that shows which records were swapped, and warn of what else it shows.
 
     Digits that noise cannot produce are looked for in all rows, everything else only if a brief look leaves a
-    doubt. If there are too few records to judge, there is a warning, and no file is written.
+    doubt. If there are too few records to judge, there is a warning, and no file is written. Donors that
+    several records share are refused in pools: the errors of estimates would be those of one pool.
     """
+    if data.strata is not None and data.strata.max() > 0 and next(iter(schemes.values())).shared_donors:
+        raise ReleaseError(POOLED + GO_ON)
     if next(iter(schemes.values())).reverse_mapping:
         _apply_verdicts(guard_rails.review_clear(data), guard_rails.review(data, schemes))
         audit = check(data, schemes)
@@ -77,14 +81,8 @@ def apply_audit(audit: Audit) -> None:
 def _warn_of_identifiers(names: Sequence[str]) -> None:
     """Warn of columns in clear that may be names, or numbers, of persons."""
     if names:
-        verbs, which = (
-            ("has", "is released unmasked; drop it if it identifies persons") if len(names) == 1 else
-            ("have", "are released unmasked; drop those that identify persons")
-        )  # fmt: skip
-        warn(
-            f"{', '.join(names)} {verbs} a different value in every record examined and {which}",
-            ReleaseWarning,
-        )
+        every = "a different value in every record examined, released unmasked; drop what identifies persons"
+        warn(f"{', '.join(names)}: {every}", ReleaseWarning)
 
 
 def _apply_verdicts(*verdicts: Verdict) -> None:

@@ -158,24 +158,6 @@ def with_distinct(found: list[np.ndarray], part: np.ndarray) -> list[np.ndarray]
     return found
 
 
-def coarser(counts: ValueCounts, times: int) -> ValueCounts:
-    """The counts on a grid of steps so many times as wide: point k holds k times .. k times + times - 1."""
-    return merged([ValueCounts(np.floor(counts.values / times), counts.counts)])
-
-
-def in_cells(counts: ValueCounts, width: float) -> ValueCounts:
-    """Counts by cells of this width, a power of two: by k width for what is in k width <= x < (k + 1) width.
-
-    Of values too large to have other digits each is a cell of its own, wherever cells are that narrow.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        low = np.floor_divide(counts.values, width) * width
-    low = np.where(
-        np.abs(counts.values) / 2.0**53 < width, np.maximum(low, -np.finfo(float).max), counts.values
-    )
-    return merged([ValueCounts(low + 0.0, counts.counts)])
-
-
 def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
     """The window of the grid, not too long for the data, that holds most of a sample, if any does."""
     most = max(SMALLEST, POINTS_PER_RECORD * z.size)

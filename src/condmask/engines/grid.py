@@ -92,29 +92,6 @@ def polynomials(counts: ValueCounts, masking: Masking, tol: float, *, density: b
     return PiecewiseCDF(np.array(lefts), np.array(widths), coefficients, outside)
 
 
-def bounds(line: StepCDF, counts: ValueCounts, masking: Masking, times: int) -> tuple[StepCDF, StepCDF]:
-    """T_1 at its least and its largest where each grid point stands for a cell of so many finer ones.
-
-    Within a cell, the counts lie between those up to its ends and the smooth part between its values there,
-    but for what a record gains by moving within its own cell. On the finer grid a record may reach farther.
-    """
-    slack = weight.derivative_bound(masking._replace(delta=0.0), 1) * masking.delta
-    fine = reach_of(masking._replace(delta=masking.delta / times))
-    farther = max(0, fine // times + 2 - reach_of(masking))
-    k = np.concatenate([
-        start + np.arange(size) for start, size in zip(line.starts, np.diff(line.offsets), strict=True)
-    ])  # fmt: skip
-    up_to = counts.below[np.searchsorted(counts.values, k, side="right")] / (masking.p * counts.n)
-    before = counts.below[np.searchsorted(counts.values, k)] / (masking.p * counts.n)
-    smooth = line.values - up_to
-    left = np.concatenate((smooth[:1], smooth[:-1]))
-    starts = np.concatenate((line.starts[:1] - farther, line.starts[1:]))
-    lowest = np.concatenate((np.full(farther, -slack), before + np.minimum(left, smooth) - slack))
-    highest = np.concatenate((np.full(farther, slack), up_to + np.maximum(left, smooth) + slack))
-    ends = line.offsets[1:-1] + farther
-    return StepCDF(starts, np.split(lowest, ends)), StepCDF(starts, np.split(highest, ends))
-
-
 def reach_of(masking: Masking) -> int:
     """StepCDF beyond which a record counts as 0 or 1, to a tenth of the rounding error of its weight."""
     return int(np.ceil(weight.reach(masking, 0.1 * smallest_tol(masking.p)) / masking.delta)) + 1

@@ -1,7 +1,6 @@
 """Bands around the distribution function as a whole, and tests of whole distributions."""
 
 import os
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.inference.intervals import TARGETS, check_target, multiplier
-from condmask.inference.process import Share, before_rounding, covariance, equal_steps, half_step, largest
+from condmask.inference.process import before_rounding, covariance, equal_steps, half_step, largest
 from condmask.inference.variance_curve import finest_tol
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
@@ -218,22 +217,21 @@ class Bands(Shared):
         about = f"the distribution function {TARGETS[target]}"
         return Band(x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half, level, target, about)
 
-    def _covariance(self, x: np.ndarray, target: str, under: Share | None = None) -> np.ndarray:
-        return covariance(self._variance_curve(None), x, target=target, under=under)
+    def _covariance(self, x: np.ndarray, target: str) -> np.ndarray:
+        return covariance(self._variance_curve, x, target=target)
 
 
 def compare_distributions(
     a: Any, b: Any, *, rng: Any = None, points: int = 250, draws: int = 1000
 ) -> DistributionComparison:
-    r"""Test whether two masked columns have the same distribution, or whether one has a given distribution.
+    r"""Test whether two masked columns have the same distribution.
 
     Parameters
     ----------
     a : Estimate
         Of the first column.
-    b : Estimate or callable
-        Of the other column, from other records, under any scheme; or a distribution function, which maps an
-        array of values to probabilities.
+    b : Estimate
+        Of the other column, from other records, under any scheme.
     rng : None, int, Generator or SeedSequence
         A whole number gives the same result again.
     points : int
@@ -249,8 +247,7 @@ def compare_distributions(
     Notes
     -----
     The largest difference of the two estimates T is compared with that of a Gaussian process with their
-    covariances (docs/inference_distribution.rst). Below 1000 records T is rearranged first. For a given
-    distribution the covariances are those under that distribution.
+    covariances (docs/inference_distribution.rst). Below 1000 records T is rearranged first.
 
     The records of the two columns must be independent: do not use this for two columns of one table.
 
@@ -265,34 +262,23 @@ def compare_distributions(
     >>> bool(cm.compare_distributions(a, b, rng=4).pvalue < 0.01)
     True
     """
-    estimates = [_single(a, "a")] if callable(b) else [_single(a, "a"), _single(b, "b")]
+    estimates = [_single(a, "a"), _single(b, "b")]
     points, draws = _simulated(points, draws)
     random, samples = _generator(rng), [estimate._sample for estimate in estimates]
-    x = np.unique(np.concatenate([equal_steps(sample, points // len(samples)) for sample in samples]))
-    if len(samples) == 1:
-        half = half_step(samples[0])
-        x = x + half
-        difference = before_rounding(samples[0], x, rearranged=False) - _probabilities(b, x)
-        total = (
-            estimates[0]._covariance(x - half, "population", lambda values: _probabilities(b, values + half))
-            / samples[0].n
-        )
-        about = "whether the population has the given distribution"
-    else:
-        x = x + max(half_step(sample) for sample in samples)
-        few = min(sample.n for sample in samples) < LARGE
-        first, second = (before_rounding(sample, x, rearranged=few) for sample in samples)
-        difference = first - second
-        covariances = (
-            estimate._covariance(x - half_step(sample), "population") / sample.n
-            for estimate, sample in zip(estimates, samples, strict=True)
-        )
-        total = sum(covariances, np.zeros((x.size, x.size)))
-        about = "whether both populations have the same distribution"
-    sizes = largest(total, draws, random)
+    x = np.unique(np.concatenate([equal_steps(sample, points // 2) for sample in samples]))
+    x = x + max(half_step(sample) for sample in samples)
+    few = min(sample.n for sample in samples) < LARGE
+    first, second = (before_rounding(sample, x, rearranged=few) for sample in samples)
+    difference = first - second
+    one, other = (
+        estimate._covariance(x - half_step(sample), "population") / sample.n
+        for estimate, sample in zip(estimates, samples, strict=True)
+    )
+    sizes = largest(one + other, draws, random)
     worst = int(np.argmax(np.abs(difference)))
     statistic = float(np.abs(difference[worst]))
     pvalue = float((1 + np.count_nonzero(sizes >= statistic)) / (draws + 1))
+    about = "whether both populations have the same distribution"
     return DistributionComparison(statistic, pvalue, float(x[worst]), float(difference[worst]), about)
 
 
@@ -318,10 +304,3 @@ def _single(estimate: Any, name: str) -> Bands:
             f"{name} must be the estimate of one column, got {len(estimate._replicates)} replicates"
         )
     return estimate
-
-
-def _probabilities(cdf: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarray:
-    shares = np.asarray(cdf(x), dtype=np.float64)
-    if shares.shape != x.shape or not ((shares >= 0.0) & (shares <= 1.0)).all():
-        raise ArgumentError("b must give a probability for each value of an array")
-    return shares

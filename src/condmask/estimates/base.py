@@ -17,12 +17,10 @@ from condmask.inference.reverse_mapped import ReverseMapped
 from condmask.inference.theorem import AsymptoticVariance, asymptotic_variance
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.law import Law
-from condmask.samples.by_pool import samples_by_pool
 from condmask.samples.cache import BoundedCache
 from condmask.samples.masked_sample import CROSSINGS, MaskedSample
 from condmask.samples.records import Records
 
-CURVES = 2  # of T_1 and a T_b
 VARIANCES = 4  # of means of functions
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
@@ -51,10 +49,6 @@ class Shared:
             mapped.warn_of_variation()
             return mapped
         return self._undone
-
-    @cached_property
-    def _curves(self) -> BoundedCache:
-        return BoundedCache(CURVES)
 
     @cached_property
     def _undone(self) -> PseudoValues:
@@ -91,11 +85,6 @@ class Shared:
         return bool(self.scheme.donors == "sample")
 
     @cached_property
-    def _donor_pools(self) -> list[MaskedSample]:
-        """The records by donor pool; empty if there is one pool or pools make no difference."""
-        return samples_by_pool(self._records, self._law) if self._shared_donors else []
-
-    @cached_property
     def _variances(self) -> BoundedCache:
         return BoundedCache(VARIANCES)
 
@@ -103,28 +92,22 @@ class Shared:
         """n times the variances of the means of functions, cached by `key` for other levels and targets."""
 
         def make() -> AsymptoticVariance:
-            means, pools = means_of(functions, self._sample, self._donor_pools)
-            return asymptotic_variance(means, pools, shared_donors=self._shared_donors, p=self._law.p)
+            means = means_of(functions, self._sample)
+            return asymptotic_variance(means, shared_donors=self._shared_donors, p=self._law.p)
 
         variance: AsymptoticVariance = self._variances.get(key, make)
         return variance
 
-    def _variance_curve(self, bandwidth: float | None) -> VarianceCurve:
-        """The variances of T at all points, of T_b for a bandwidth: one for all levels and targets."""
-
-        def make() -> VarianceCurve:
-            return VarianceCurve(
-                self._sample, self._donor_pools, bandwidth, shared_donors=self._shared_donors
-            )
-
-        curve: VarianceCurve = self._curves.get(bandwidth, make)
-        return curve
+    @cached_property
+    def _variance_curve(self) -> VarianceCurve:
+        """The variances of T at all points: one for all levels and targets."""
+        return VarianceCurve(self._sample, shared_donors=self._shared_donors)
 
     def _below_zero(self) -> tuple[float, float]:
         """The share of negative values in the original file, and its standard error."""
         # T is constant from one point of the grid to the next
         x = np.array([-0.5 * self._law.step or np.nextafter(0.0, -1.0)])
-        error = self._variance_curve(None).at(x).standard_error(self._sample.n, "file")
+        error = self._variance_curve.at(x).standard_error(self._sample.n, "file")
         share = self._sample.values(x, None, finest_tol(self._sample), "auto")
         return share.item(), error.item()
 

@@ -14,12 +14,12 @@ from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
-from condmask.samples.by_pool import ungridded_sample
 from condmask.samples.columns import counted_column, counted_in_order, counted_parts
 from condmask.samples.counted import CountedSample
 from condmask.samples.exact import EXACT, ExactSample
 from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.records import Records
+from condmask.samples.without_gaps import ungridded_sample
 from condmask.strata import donor_pools, labels_of, listed
 
 
@@ -96,7 +96,7 @@ def _without_gaps(z: np.ndarray, policy: str) -> np.ndarray:
 def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Estimate:
     """The estimate of a scheme from counts of masked values."""
     sample = counted_sample(scheme, counts, workers)
-    return Estimate(scheme, sample, pairs=(counts.pairs, counts.value_counts), origin=counts.origin)
+    return Estimate(scheme, sample, origin=counts.origin)
 
 
 def counted_sample(scheme: Any, counts: Counts, workers: Workers) -> MaskedSample:
@@ -106,8 +106,8 @@ def counted_sample(scheme: Any, counts: Counts, workers: Workers) -> MaskedSampl
         raise ArgumentError(f"z must have at least 2 values, got Counts of {counts.n}")
     threads = _checks.workers(workers)
     if scheme.reverse_mapping:
-        return ExactSample(counts.value_counts, threads, width=counts.resolution)
-    return CountedSample(counts.value_counts, scheme.law, threads, times=1 << counts.level)
+        return ExactSample(counts.value_counts, threads)
+    return CountedSample(counts.value_counts, scheme.law, threads)
 
 
 def _sample(row: np.ndarray, law: Law, kind: str, policy: str, threads: Workers) -> MaskedSample:

@@ -80,16 +80,6 @@ class Distribution(Shared):
         return shaped(self._sample.monotone(points.ravel(), bandwidth, tol), points)
 
     @by_replicate()
-    def cdf_bounds(self, t: Any, *, tol: float = 1e-10) -> tuple[Any, Any]:
-        """Between which values T_1 of the records lies, where Counts have counted neighbours together.
-
-        As `cdf`, twice: the lower and the upper bound, equal where nothing was lost.
-        """
-        points, tol = _checks.reals(t, "t"), _checks.tolerance(tol)
-        low, high = self._sample.bounds(points.ravel(), tol)
-        return shaped(low, points), shaped(high, points)
-
-    @by_replicate()
     def pdf(self, t: Any, *, bandwidth: Any = "scott", tol: float = 1e-10, method: str = "auto") -> Any:
         """Density of the original, smoothed: the derivative of T_b.
 
@@ -163,13 +153,6 @@ class Distribution(Shared):
         crossing, bandwidth = self._crossing(crossing), self._sample.bandwidth(bandwidth)
         quantiles = self._sample.quantiles(probabilities.ravel(), bandwidth, tol, crossing)
         return shaped(quantiles, probabilities)
-
-    @by_replicate()
-    def quantile_bounds(self, q: Any, *, tol: float = 1e-10, crossing: str | None = None) -> tuple[Any, Any]:
-        """Between which values the quantiles of the records lie, as `cdf_bounds`."""
-        probabilities, tol = _checks.probabilities(q, "q"), _checks.tolerance(tol)
-        low, high = self._sample.quantile_bounds(probabilities.ravel(), tol, self._crossing(crossing))
-        return shaped(low, probabilities), shaped(high, probabilities)
 
     @by_replicate()
     def median(self, *, tol: float = 1e-10) -> Any:

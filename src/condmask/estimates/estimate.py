@@ -7,8 +7,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask.deconvolution.table import smallest_tol
-from condmask.engines.counting import ValueCounts
-from condmask.errors import warn
+from condmask.errors import ArgumentError, warn
 from condmask.estimates import overview
 from condmask.estimates.bands import Bands
 from condmask.estimates.distribution import Distribution
@@ -53,8 +52,6 @@ class Estimate(
         The masked values.
     records : Records, optional
         The records, for covariances.
-    pairs : (ndarray of shape (6,), ValueCounts), optional
-        What Counts keep about a second column, and its counts.
     origin : Origin
         What the release says about the column besides its scheme.
     name : str
@@ -81,18 +78,30 @@ class Estimate(
         sample: MaskedSample,
         *,
         records: Records | None = None,
-        pairs: tuple[np.ndarray, ValueCounts] | None = None,
         origin: Origin = NOWHERE,
         name: str = "",
     ) -> None:
         self.scheme, self.origin, self._name = scheme, origin, name
         self._law: Law = sample.law
-        self._sample, self._records, self._pairs = sample, records, pairs
+        self._sample, self._records = sample, records
 
     @property
     def n(self) -> int:
         """Number of masked values, missing ones left out."""
         return self._sample.n
+
+    @property
+    def N(self) -> float:  # noqa: N802 - a symbol of the docs
+        """By how much pseudo-values vary more than originals after reverse mapping, in the worst donor pool.
+
+        (1 - p) times the standard deviation of h, which undoes the mapping, over that of the values; 1 is the
+        least there can be. A covariance with a column in clear has a standard error of about
+        sqrt(N^2 / (1-p)^2 - 1) times that of unmasked data.
+        """
+        if not self.scheme.reverse_mapping:
+            raise ArgumentError(f"scheme must be one with reverse_mapping for N, got {self.scheme!r}")
+        self._refuse_batch("N")
+        return self._reverse_mapped.variation
 
     def __repr__(self) -> str:
         shape = f"n={self.n}" if not self._replicates else f"replicates={len(self._replicates)}, n={self.n}"
@@ -127,7 +136,6 @@ class Estimate(
         quantiles: Any = DECILES,
         *,
         points: Any = (),
-        bandwidth: Any = None,
         confidence_level: float = 0.95,
         target: str = "population",
     ) -> Intervals:
@@ -139,9 +147,6 @@ class Estimate(
             Probabilities.
         points : array_like
             Points at which to estimate the distribution function, in the units of the data.
-        bandwidth
-            As for `cdf`: with a bandwidth, quantiles and the distribution function are smoothed, and their
-            intervals are about the smoothed distribution.
         confidence_level, target
             As for `mean_interval`.
 
@@ -158,7 +163,7 @@ class Estimate(
 
         Notes
         -----
-        After reverse mapping `about` gives N, the factor by which pseudo-values vary more (`spreads`).
+        After reverse mapping `about` gives N, the factor by which pseudo-values vary more.
 
         Examples
         --------
@@ -181,17 +186,17 @@ class Estimate(
         if np.isnan(found["s.d."].estimate):
             warn(NEGATIVE, EstimateWarning)
         if q.size:
-            intervals = self.quantile_interval(q, bandwidth=bandwidth, **options)
+            intervals = self.quantile_interval(q, **options)
             found |= overview.by_name("quantile", q, intervals)
         if t.size:
-            intervals = self.cdf_interval(t, bandwidth=bandwidth, **options)
+            intervals = self.cdf_interval(t, **options)
             inside = np.clip(intervals.estimate, intervals.low, intervals.high)
             found |= overview.by_name("cdf at", t, intervals._replace(estimate=inside))
         if not self.scheme.reverse_mapping:
             return overview.table(found, self.n)
         table = overview.table(found, self.n, exact=overview.exactness(self.scheme))
         try:
-            ratio = max(each.N for each in self.spreads().values())
+            ratio = self.N
         except ValueError:  # pools that are not known, or small
             return table
         return replace(table, about=f"{table.about}; for other columns N = {ratio:.2f}")

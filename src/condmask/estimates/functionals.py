@@ -60,7 +60,7 @@ class Functionals(Shared):
         floor = None if floor is None else _checks.real(floor, "floor", "None or a number")
         function = checked(g, floor)
         self._refuse_additive()
-        return known(means_of([function], self._sample)[0].psi).item()
+        return known(means_of([function], self._sample).psi).item()
 
     @by_replicate()
     def expectation_interval(

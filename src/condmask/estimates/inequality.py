@@ -128,7 +128,7 @@ class Inequality(Shared):
     # --- private ---
 
     def _gini(self) -> Functional:
-        return inequality.gini(self._sample, self._variance_curve(None))
+        return inequality.gini(self._sample, self._variance_curve)
 
     def _bounded(
         self, key: Any, functionals: list[Functional], highest: Any, confidence_level: Any, target: str,

@@ -19,7 +19,6 @@ from condmask.inference.interval_options import IntervalOptions, interval_option
 from condmask.inference.intervals import EstimateWarning, Interval
 from condmask.inference.least_squares import Basis, basis, fit
 from condmask.inference.parts import CompleteRows
-from condmask.inference.reverse_mapped import Spread
 from condmask.inference.weighted_sums import total, weighted_mean
 
 FEW = 5.0  # unmasked records, less than which a group is flagged
@@ -300,37 +299,6 @@ class LinearEstimates(ByName, Shared):
         space = basis(list(design), list(design.values()), self._row, options.clusters, intercept=intercept)
         names = [*(["intercept"] if intercept else []), *design]
         return self._regression(names, space, options, intercept=intercept)
-
-    def spreads(self) -> dict[Any, Spread]:
-        """How much more pseudo-values vary than originals after reverse mapping, by donor pool.
-
-        Returns
-        -------
-        dict of Spread
-            By number of the stratum, in the order of its labels; 0 if there is one pool. Each has the law M
-            of the value that a kept record gets, the function h that undoes it, and N.
-
-        Raises
-        ------
-        ValueError
-            As for `pseudo_values`; for a scheme without reverse mapping, for a batch.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import condmask as cm
-        >>> x = np.random.default_rng(1).normal(100.0, 15.0, 2_000)
-        >>> scheme = cm.ConditionalMasking(0.6, 5.0, reverse_mapping=True, aggregate_ends=3)
-        >>> found = scheme.estimate(scheme.mask(x, rng=2)).spreads()[0]
-        >>> round(found.N, 2)
-        1.05
-        >>> bool(np.allclose(found.shares @ found.matrix(), found.shares))
-        True
-        """
-        if not self.scheme.reverse_mapping:
-            raise ArgumentError(f"scheme must be one with reverse_mapping for spreads, got {self.scheme!r}")
-        self._refuse_batch("spreads")
-        return self._reverse_mapped.spreads()
 
     # --- private; arguments are checked and prepared once for all replicates ---
 

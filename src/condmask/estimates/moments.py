@@ -208,7 +208,7 @@ class Moments(Shared):
         self._refuse_additive()
         options = interval_options(confidence_level, target)
         return moment_intervals.moment_interval(
-            self._sample, self._donor_pools, order, options, name,
+            self._sample, order, options, name,
             central=central, shared_donors=self._shared_donors,
         )  # fmt: skip
 
@@ -216,5 +216,5 @@ class Moments(Shared):
         self._refuse_additive()
         options = interval_options(confidence_level, target)
         return moment_intervals.variance_interval(
-            self._sample, self._donor_pools, options, root=root, shared_donors=self._shared_donors
+            self._sample, options, root=root, shared_donors=self._shared_donors
         )

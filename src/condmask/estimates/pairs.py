@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.engines.counting import ValueCounts
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate, check_replicates
 from condmask.estimates.by_name import ByName
 from condmask.inference import pair_intervals, reverse_pairs
-from condmask.inference.covariance import PairSums, Product, products_of_counts
+from condmask.inference.covariance import PairSums, Product
 from condmask.inference.interval_options import interval_options
 from condmask.inference.intervals import EstimateWarning, Interval, UndefinedError
 from condmask.inference.pair_intervals import Pair
@@ -20,17 +19,14 @@ from condmask.inference.pair_intervals import Pair
 class Pairs(ByName, Shared):
     """Covariances and correlations (Theorem 2.5)."""
 
-    _pairs: tuple[np.ndarray, ValueCounts] | None
-
     @by_replicate("other")
-    def covariance(self, other: Any = None) -> Any:
+    def covariance(self, other: Any) -> Any:
         """Covariance of the original with another column.
 
         Parameters
         ----------
         other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in its file
-            A column that was not masked, or the estimate of one that was masked together with this one. Leave
-            it out for Counts, which use the column given to ``update``.
+            A column that was not masked, or the estimate of one that was masked together with this one.
 
         Returns
         -------
@@ -53,7 +49,7 @@ class Pairs(ByName, Shared):
         return covariance * unit
 
     @by_replicate("other")
-    def correlation(self, other: Any = None) -> Any:
+    def correlation(self, other: Any) -> Any:
         """Correlation of the original with another column.
 
         Parameters
@@ -196,12 +192,6 @@ class Pairs(ByName, Shared):
 
     def _products(self, other: Any) -> Product:
         """The covariance and the variances of the originals, in safe units, and the product of the units."""
-        if self._pairs is not None and not self.scheme.reverse_mapping:
-            if other is not None:
-                raise ArgumentError(
-                    "other must be left out: Counts already hold the column given to update()"
-                )
-            return products_of_counts(*self._pairs, self._law, self.scheme.strata, self.origin.patterns)
         other = self._by_name(other, "other", masked=True)
         w = self._values_of_other(other)
         law_of_w = other._law if isinstance(other, Pairs) else None

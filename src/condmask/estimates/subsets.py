@@ -10,8 +10,8 @@ from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.by_name import ByName
-from condmask.samples.by_pool import sample_of
 from condmask.samples.records import Records
+from condmask.samples.without_gaps import sample_of
 
 RULE = "True or False for each record"
 MOST_LISTED = 10  # labels in a message

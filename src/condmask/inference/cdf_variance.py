@@ -16,19 +16,17 @@ The line is treated in stretches that hold the points asked for, so wide data ta
 """
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import ceil, pi
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask._blocks import blocks
 from condmask.deconvolution import weight
 from condmask.deconvolution.expansion import fast_length
 from condmask.deconvolution.weight import SATURATION, Masking
 from condmask.engines.counting import ValueCounts
 from condmask.errors import ArgumentError
-from condmask.kernels.pools import add_pool_sums
 from condmask.samples.cache import BoundedCache
 
 CELLS_PER_SIGMA = 64
@@ -37,9 +35,6 @@ TAIL = 1e-10  # of a kernel, beyond which it counts as constant
 STRETCH = 1 << 12  # cells, at least, that have one transform
 KEPT = 1 << 16  # cells whose sums are kept, if they are of several stretches
 MOST_REACH = 1 << 17  # cells; of T_b that are so many bandwidths, and of T_1 two thousand
-MOST_TERMS = 1 << 15  # pairs of a point and a record of a pool; more are sooner transformed
-OF_POOLS = [0, 2]  # of the kernels, those of psi and of the residual
-SMOOTHED = 1 << 20  # pairs of a point and a cell that are looked at together
 
 
 class Sums(NamedTuple):
@@ -162,48 +157,6 @@ class Positions:
         return cell[0] - beyond, cell[-1] + beyond
 
 
-class PoolSums:
-    """The sums of psi and of the residual over the records of each pool, at any points.
-
-    Pools of few records are summed term by term, others by a transform each.
-
-    Parameters
-    ----------
-    pools : list of ValueCounts
-        Of the masked values of each pool.
-    masking : Masking
-    """
-
-    def __init__(self, pools: list[ValueCounts], masking: Masking) -> None:
-        self._pools, self._masking, self._at = pools, masking, Positions(masking)
-        self._sizes = np.array([counts.values.size for counts in pools])
-        self._transformed = BoundedCache(len(pools))
-
-    def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Both sums, of shape (pools, points)."""
-        total = np.zeros((2, len(self._pools), x.size))
-        few = self._sizes * x.size <= MOST_TERMS
-        if few.any():
-            total[:, few] = self._term_by_term(np.flatnonzero(few).tolist(), x)
-        for k in np.flatnonzero(~few).tolist():
-            sums = self._transformed.get(k, partial(CdfSums, self._pools[k], self._masking)).at(x)
-            total[:, k] = sums.psi, sums.residual
-        return total[0], total[1]
-
-    def _term_by_term(self, pools: list[int], x: np.ndarray) -> np.ndarray:
-        values, counts = (
-            np.concatenate([getattr(self._pools[k], name) for k in pools]) for name in ("values", "counts")
-        )
-        cell, (_, table, limits, jumps) = cell_of(values, self._at.width), self._at.kernels
-        left, along = self._at.between(x, np.array([cell.min(), cell.max()]))
-        total = np.zeros((2, len(pools), x.size))
-        add_pool_sums(
-            values, cell, counts, np.append(0, np.cumsum(self._sizes[pools])), x, left, along,
-            table[OF_POOLS], limits[OF_POOLS], jumps[OF_POOLS] * self._at.steps, total,
-        )  # fmt: skip
-        return total
-
-
 def sums(counts: ValueCounts, masking: Masking, x: np.ndarray) -> Sums:
     """The sums of T at points x in steps: whole ones for T_1, any for T_b."""
     return CdfSums(counts, masking).at(x)
@@ -213,24 +166,6 @@ def without_noise(counts: ValueCounts, p: float, x: np.ndarray) -> Sums:
     """The sums of T of records that masking leaves as they are, or replaces by others that are the same."""
     up_to = counts.below[np.searchsorted(counts.values, x, side="right")].astype(np.float64)
     return Sums(up_to, up_to, (1.0 - p) * up_to, (1.0 - p) ** 2 * up_to, up_to)
-
-
-def smoothed(counts: ValueCounts, x: np.ndarray, width: float) -> Sums:
-    """The sums of T_b of records that are released as they are, smoothed by a normal law of this width.
-
-    Records are counted in cells of a 64th of the width.
-    """
-    from scipy.special import ndtr  # takes .1 s to import
-
-    cell = np.rint(counts.values * (CELLS_PER_SIGMA / width))
-    first = np.flatnonzero(np.diff(cell, prepend=np.nan) != 0.0)
-    at, held = cell[first] * (width / CELLS_PER_SIGMA), np.add.reduceat(counts.counts, first)
-    means = np.empty((2, x.size))
-    for start, stop in blocks(x.size, max(1, SMOOTHED // at.size)):
-        psi = ndtr((x[start:stop, None] - at) / width)
-        means[:, start:stop] = psi @ held, psi**2 @ held
-    nothing = np.zeros(x.size)
-    return Sums(means[0], means[1], nothing, nothing, means[1])
 
 
 def lattice(masking: Masking, per_sigma: int = CELLS_PER_SIGMA) -> tuple[float, Masking]:

@@ -5,14 +5,11 @@ strata, between them, and on any part of the records. Columns masked together ke
 (docs/theory.rst, "Covariance").
 """
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from condmask.engines.counting import ValueCounts
-from condmask.errors import ArgumentError
 from condmask.inference import heavy_tails
 from condmask.inference.heavy_tails import PlainTails
 from condmask.inference.interval_options import IntervalOptions
@@ -20,10 +17,9 @@ from condmask.inference.intervals import UndefinedError
 from condmask.inference.linear_variance import SampledSums, Variation
 from condmask.inference.pair_variance import PairMoments
 from condmask.inference.parts import CompleteRows, frame_of
-from condmask.inference.pseudo_values import Part, PseudoValues, covariance_factor
+from condmask.inference.pseudo_values import Part, PseudoValues
 from condmask.law import Law
 from condmask.samples.moments import Powers
-from condmask.strata import listed
 
 Product = tuple[float, tuple[float, float], float]  # covariance, both variances; the product of their units
 
@@ -137,21 +133,3 @@ def covariance_error(pairs: PairSums, options: IntervalOptions) -> float:
     variation, sampled = pairs.variation()
     estimate = pairs.squares[2:]
     return float(variation.interval("covariance", estimate, sampled.sampled, options).standard_error[0])
-
-
-def products_of_counts(
-    pairs: np.ndarray, counts: ValueCounts, law: Law, strata: Any, patterns: Sequence[str]
-) -> Product:
-    """Covariance and variances of the originals from the pairs and the counts that Counts keep."""
-    count, _, _, root, other_root, product = pairs.tolist()
-    if count < 2:
-        raise ArgumentError(f"other must have been given to update with at least 2 records, got {int(count)}")
-    if strata is not None or patterns:
-        raise ArgumentError(
-            "strata must be known for a covariance: donors were drawn within "
-            f"{listed(strata or tuple(patterns))}, and Counts keep no strata; estimate from the values"
-        )
-    degrees, unit = count - 1.0, root or 1.0
-    value = product * (root / unit) / degrees / covariance_factor(law.p, counts.n)
-    variance = (root / unit) ** 2 / degrees - (1.0 - law.p) * float(law.noise_moments(2, unit)[2])
-    return value, (variance, float(other_root > 0.0) / degrees), unit * (other_root or 1.0)

@@ -37,23 +37,9 @@ class TooManyPointsError(ValueError):
 def sums(counts: ValueCounts, masking: Masking, functions: Sequence[Function]) -> Sums:
     """The sums of functions of whole steps, in the shape of these; NaN where one grows too fast for them to
     be known."""
-    return sums_by_pool(counts, [], masking, functions)[0]
-
-
-def sums_by_pool(
-    counts: ValueCounts, pools: Sequence[ValueCounts], masking: Masking, functions: Sequence[Function]
-) -> tuple[Sums, np.ndarray]:
-    """The sums of functions of whole steps; those of psi and of the residual in pools of the same records.
-
-    The latter are of shape (2, pools, functions).
-    """
     n, reach = counts.n, reach_of(masking)
     total, held = np.zeros((5, len(functions))), np.zeros((2, 2, len(functions)))
-    of_pools = np.zeros((2, len(pools), len(functions)))
     longest = _longest(counts, masking, reach)
-    if longest > LONGEST and pools:
-        each = [sums(pool, masking, functions) for pool in pools]
-        of_pools[:] = [[own.psi for own in each], [own.residual for own in each]]
     for part in windows(counts, reach, longest):
         if longest > LONGEST:
             for k, g in enumerate(functions):
@@ -61,11 +47,11 @@ def sums_by_pool(
                 total[:, k] += found
                 held[:, :, k] += sizes
         else:
-            _add_transformed(part, pools, masking, reach, n, functions, total, of_pools, held)
+            _add_transformed(part, masking, reach, n, functions, total, held)
     unknown = held[1] > LOST[:, None] * held[0]
     total[[0, 2]] = np.where(unknown[0], np.nan, total[[0, 2]])
     total[[1, 3, 4]] = np.where(unknown[1], np.nan, total[[1, 3, 4]])
-    return Sums(*total), of_pools
+    return Sums(*total)
 
 
 def _longest(counts: ValueCounts, masking: Masking, reach: int) -> float:
@@ -89,8 +75,8 @@ def _points(counts: ValueCounts, reach: int, longest: float) -> float:
 
 
 def _add_transformed(
-    part: ValueCounts, pools: Sequence[ValueCounts], masking: Masking, reach: int, n: int,
-    functions: Sequence[Function], total: np.ndarray, of_pools: np.ndarray, held: np.ndarray,
+    part: ValueCounts, masking: Masking, reach: int, n: int,
+    functions: Sequence[Function], total: np.ndarray, held: np.ndarray,
 ) -> None:  # fmt: skip
     """The sums of a window, and how large each function is where there is mass, and where there is little."""
     first = part.values[0] - reach
@@ -102,7 +88,6 @@ def _add_transformed(
     inverse = 1.0 / (masking.p + (1.0 - masking.p) * weight.symbol(masking, w))
     mass = np.fft.irfft(np.fft.rfft(dense) * inverse, size)
     weights, points = np.abs(mass[:length]), first + np.arange(length)
-    inside = [slice(*np.searchsorted(pool.values, (part.values[0], part.values[-1] + 1.0))) for pool in pools]
     near = slice(reach // 5, length - reach // 5)
     for k, g in enumerate(functions):
         values = np.zeros(size)
@@ -111,11 +96,6 @@ def _add_transformed(
         rest = values - masking.p * psi
         squares, of_rest = values * values, mass * rest
         total[:, k] += [dense @ psi, dense @ (psi * psi), of_rest.sum(), of_rest @ rest, mass @ squares]
-        if pools:
-            of_masked = psi, np.fft.irfft(np.fft.rfft(rest) * inverse, size)  # whose mean is that of rest
-            for j, (pool, own) in enumerate(zip(pools, inside, strict=True)):
-                at, records = (pool.values[own] - first).astype(np.int64), pool.counts[own]
-                of_pools[:, j, k] += [values[at] @ records for values in of_masked]
         for order, sizes in enumerate((np.abs(values[:length]), squares[:length])):
             each = weights @ sizes
             held[0, order, k] += each

@@ -6,30 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from condmask.engines.counting import ValueCounts
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.inference import expectations
 from condmask.inference.cdf_variance import Sums
 from condmask.inference.far_expectations import Function, NotFiniteError
-from condmask.inference.theorem import PoolMeans
 from condmask.samples.bandwidth import masking
 from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.noise_class import NoiseClass
 
 
-def means_of(
-    functions: Sequence[Function], sample: MaskedSample, pools: Sequence[MaskedSample] = ()
-) -> tuple[Sums, PoolMeans | None]:
-    """The ingredients of the means of functions of values in the units of the data, in the shape of these.
-
-    With the same records by pool of donors, those of the pools, too.
-    """
-    classes = [pool.noise_class().counts for pool in pools]
-    total, of_pools = _sums(sample.noise_class(), classes, sample.law.p, functions)
-    if not pools:
-        return total.over(sample.n), None
-    records = np.array([pool.n for pool in pools])
-    return total.over(sample.n), PoolMeans(records / sample.n, *(of_pools / records[:, None]))
+def means_of(functions: Sequence[Function], sample: MaskedSample) -> Sums:
+    """The ingredients of the means of functions of values in the units of the data, in the shape of these."""
+    return _sums(sample.noise_class(), sample.law.p, functions).over(sample.n)
 
 
 def known(value: Any) -> Any:
@@ -60,17 +48,12 @@ def checked(g: Any, floor: float | None) -> Function:
     return function
 
 
-def _sums(
-    part: NoiseClass, pools: Sequence[ValueCounts], p: float, functions: Sequence[Function]
-) -> tuple[Sums, np.ndarray]:
+def _sums(part: NoiseClass, p: float, functions: Sequence[Function]) -> Sums:
     of_steps = [partial(_of_steps, g, part) for g in functions]
     try:
         if part.law is None:
-            total, *each = (
-                expectations.sums_without_noise(counts, p, of_steps) for counts in (part.counts, *pools)
-            )
-            return total, np.array([[own.psi for own in each], [own.residual for own in each]])
-        return expectations.sums_by_pool(part.counts, pools, masking(part.law, None), of_steps)
+            return expectations.sums_without_noise(part.counts, p, of_steps)
+        return expectations.sums(part.counts, masking(part.law, None), of_steps)
     except expectations.TooManyPointsError as error:
         assert part.law is not None
         raise ArgumentError(

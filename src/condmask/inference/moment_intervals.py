@@ -42,16 +42,19 @@ def moment(sample: MaskedSample, order: int, *, central: bool) -> tuple[float, n
 
 
 def moment_interval(
-    sample: MaskedSample, strata: list[MaskedSample], order: int, options: IntervalOptions, quantity: str,
-    *, central: bool, shared_donors: bool,
-) -> Interval:  # fmt: skip
+    sample: MaskedSample,
+    order: int,
+    options: IntervalOptions,
+    quantity: str,
+    *,
+    central: bool,
+    shared_donors: bool,
+) -> Interval:
     """The interval of a moment.
 
     Parameters
     ----------
     sample : MaskedSample
-    strata : list of MaskedSample
-        Its records by donor pool; none where all are one.
     order : int
     options : IntervalOptions
     quantity : str
@@ -64,20 +67,19 @@ def moment_interval(
     if order > 1:
         _warn_of_heavy_tails(sample, options, "moments of order 2 and more")
     estimate, unit = moment(sample, order, central=central)
-    variances = moment_variance(sample, strata, order, central=central, shared_donors=shared_donors)
+    variances = moment_variance(sample, order, central=central, shared_donors=shared_donors)
     error = _standard_error(variances, sample.n, options)
     with np.errstate(over="ignore"):
         return interval(estimate, error * unit, options.level, options.target, quantity)
 
 
 def variance_interval(
-    sample: MaskedSample, strata: list[MaskedSample], options: IntervalOptions,
-    *, root: bool, shared_donors: bool,
-) -> Interval:  # fmt: skip
+    sample: MaskedSample, options: IntervalOptions, *, root: bool, shared_donors: bool
+) -> Interval:
     """The interval of the variance, symmetric on its logarithm, or that of its roots."""
     _warn_of_heavy_tails(sample, options, "variances")
     value, scale = sample.variance()
-    variances = moment_variance(sample, strata, 2, central=True, shared_donors=shared_donors)
+    variances = moment_variance(sample, 2, central=True, shared_donors=shared_donors)
     error = _standard_error(variances, sample.n, options)
     quantity = "the standard deviation" if root else "the variance"
     of_variance = interval(value, error, options.level, options.target, quantity, logarithmic=True)
@@ -91,23 +93,17 @@ def variance_interval(
     return of_variance._replace(low=low, high=high, standard_error=error, estimate=estimate)
 
 
-def moment_variance(
-    sample: MaskedSample, strata: list[MaskedSample], order: int, *, central: bool, shared_donors: bool
-) -> Variances:
+def moment_variance(sample: MaskedSample, order: int, *, central: bool, shared_donors: bool) -> Variances:
     """n times the variances of a moment, in the scale of the sample's moments to its power."""
     center, scale, means = sample.moments(order)
-    pools, p = strata or [sample], sample.law.p
-    parts = [pool.noise_class() for pool in pools]
-    law = parts[0].law
+    part, p = sample.noise_class(), sample.law.p
+    law = part.law
     noise = np.eye(1, 2 * order + 1)[0] if law is None else law.noise_moments(2 * order, scale)
-    masked = np.array([
-        mean_powers(part.values(part.counts.values), part.counts.counts, center, scale, 2 * order)
-        for part in parts
-    ])  # fmt: skip
+    values = part.values(part.counts.values)
+    masked = mean_powers(values, part.counts.counts, center, scale, 2 * order)[None]
     moments = Moments(masked[..., None], theorem_2_1(masked.T, p, noise).T[..., None])
     functions = of_moment(means, order, None if central else center / scale, noise[: order + 1], p)
-    share = np.array([pool.n / sample.n for pool in pools])
-    return polynomial_variance(moments, functions, p, shared_donors=shared_donors, share=share)
+    return polynomial_variance(moments, functions, p, shared_donors=shared_donors, share=np.ones(1))
 
 
 def _standard_error(variances: Variances, n: int, options: IntervalOptions) -> float:

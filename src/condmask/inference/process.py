@@ -1,47 +1,43 @@
 """T at many points together: a Gaussian process with known covariances, which is simulated."""
 
-from collections.abc import Callable
 from math import pi, prod
 
 import numpy as np
 
 from condmask._blocks import blocks
 from condmask._randomness import words
-from condmask.inference.cdf_covariance import Counted, Expected, Records, WithoutNoise
+from condmask.inference.cdf_covariance import Counted, Records, WithoutNoise
 from condmask.inference.theorem import covariance_given_file
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.samples.bandwidth import masking
 from condmask.samples.masked_sample import MaskedSample
 
-Share = Callable[[np.ndarray], np.ndarray]
 RIDGE = 1e-12  # against rounding
 AT_ONCE = 1 << 15  # normal deviates, so that they stay in the cache
 
 
-def covariance(curve: VarianceCurve, x: np.ndarray, *, target: str, under: Share | None = None) -> np.ndarray:
+def covariance(curve: VarianceCurve, x: np.ndarray, *, target: str) -> np.ndarray:
     """n times the covariances of T at ascending points, about the population or the original file.
 
-    `curve` has its variances. `under` is a hypothetical distribution function of the originals as they were
-    rounded; without, the distribution is estimated.
+    `curve` has its variances.
     """
     sample, n, order = curve.sample, curve.sample.n, np.arange(x.size)
-    records, points = _records(sample, under), sample.noise_class().points(x, None)
-    pools = curve.pool_means(x) if curve.pools else None
+    records, points = _records(sample), sample.noise_class().points(x, None)
 
     psi = records.psi(points)
     t = psi.sums / n
     both = t[np.minimum(order[:, None], order)]  # the chance that a value lies below two points
-    squares = np.outer(t, t) if pools is None else _squares(pools.psi, pools.share)
+    squares = np.outer(t, t)
     d: np.ndarray | float = 0.0
     if curve.shared_donors:
         residual = records.residual(points)
         r = residual.sums / n
         d = residual.products / n
-        d -= np.outer(r, r) if pools is None else _squares(pools.residual, pools.share)
+        d -= np.outer(r, r)
     file = covariance_given_file(
         psi.products / n - squares, d, both - squares, 0.0, shared_donors=curve.shared_donors, p=sample.law.p
     )
-    return np.asarray(file + (both - np.outer(t, t)) if target == "population" else file)
+    return np.asarray(file + (both - squares) if target == "population" else file)
 
 
 def largest(covariance: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
@@ -76,24 +72,16 @@ def half_step(sample: MaskedSample) -> float:
     return 0.5 * sample.law.step
 
 
-def _records(sample: MaskedSample, under: Share | None) -> Records:
-    """The records of a sample, or what a hypothesis makes expect of them."""
-    counts, law, _, values, _ = sample.noise_class()
+def _records(sample: MaskedSample) -> Records:
+    """The records of a sample."""
+    counts, law, *_ = sample.noise_class()
+    if law is not None:
+        return Counted(counts, masking(law, None))
 
     def share(steps: np.ndarray) -> np.ndarray:
-        if under is None:
-            return counts.below[np.searchsorted(counts.values, steps, side="right")] / sample.n
-        return under(values(steps))
+        return counts.below[np.searchsorted(counts.values, steps, side="right")] / sample.n
 
-    if law is None:
-        return WithoutNoise(share, sample.n, sample.law.p)
-    own = masking(law, None)
-    return Counted(counts, own) if under is None else Expected(share, sample.n, own)
-
-
-def _squares(means: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Mean products of the means of pools with these shares of the records."""
-    return np.asarray((share * means.T) @ means)
+    return WithoutNoise(share, sample.n, sample.law.p)
 
 
 def _normal(rng: np.random.Generator, *shape: int) -> np.ndarray:

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from condmask.inference import rearranged_variance, score_inversion
-from condmask.inference.cdf_score import smoothed_away
 from condmask.inference.variance_curve import VarianceCurve, largest_weight
 from condmask.samples.masked_sample import MaskedSample
 
@@ -23,8 +22,7 @@ class Search(NamedTuple):
     ----------
     sample : MaskedSample
     curve : VarianceCurve
-        Of T, or of T_b for the bandwidth.
-    bandwidth : float or None
+        Of T.
     tol : float
     c : float
         z^2/n.
@@ -33,7 +31,6 @@ class Search(NamedTuple):
 
     sample: MaskedSample
     curve: VarianceCurve
-    bandwidth: float | None
     tol: float
     c: float
     target: str
@@ -59,17 +56,17 @@ class Search(NamedTuple):
         variance = self.curve.at(x)
         if self.target == "file":
             return variance.file
-        return np.asarray(np.maximum(variance.file + smoothed_away(variance) + q * (1.0 - q), 0.0))
+        return np.asarray(np.maximum(variance.file + q * (1.0 - q), 0.0))
 
     def _inverted(self, q: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The ends where the variance is that of T times `kept`."""
-        ratio, sample, bandwidth = self.c / (1.0 - self.c), self.sample, self.bandwidth
-        widest = float(np.sqrt(ratio * (largest_weight(sample, bandwidth) ** 2 + 0.5)))
+        ratio, sample = self.c / (1.0 - self.c), self.sample
+        widest = float(np.sqrt(ratio * (largest_weight(sample) ** 2 + 0.5)))
 
         def radius(steps: np.ndarray, row: np.ndarray) -> np.ndarray:
             return np.asarray(np.sqrt(ratio * kept[row] * self._variance(sample.from_steps(steps), q[row])))
 
-        cdf = sample.cdf(bandwidth, self.tol)
+        cdf = sample.cdf(None, self.tol)
         low, high = score_inversion.invert_score_test(cdf, q, radius, widest, self.tol)
         return sample.from_steps(low), sample.from_steps(high)
 
@@ -85,13 +82,6 @@ class Search(NamedTuple):
         records = np.array([middle - _share(sample, low, "left"), _share(sample, high, "right") - middle])
         originals = (self.target == "population") - permutation
         return rearranged_variance.kept_variance(rise, records, at_ends, sample.n, sample.law.p, originals)
-
-
-def difference_length(one: float, other: float, correlation: float) -> float:
-    """The length of the difference of two errors of this correlation (Zou and Donner 2008)."""
-    if np.isinf(one) or np.isinf(other):
-        return np.inf
-    return float(np.sqrt(max(one**2 + other**2 - 2.0 * correlation * one * other, 0.0)))
 
 
 def _share(sample: MaskedSample, x: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:

@@ -10,7 +10,7 @@ squares of deviations what h is to these; it is too large by up to a tenth (docs
 The law of the map is that of a large pool. In pools of 50 it shifts sums by less than .05 standard errors.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -44,34 +44,6 @@ class Pool(NamedTuple):
 
     cells: slice
     law: MappingLaw
-
-
-class Spread(NamedTuple):
-    """By how much undoing makes the values of a donor pool vary, and what it is known from.
-
-    Attributes
-    ----------
-    values, shares : ndarray of shape (cells,)
-        The mean of the released values in each cell of sigma/64, ascending, and the share of the records.
-    h : ndarray of shape (cells,)
-        What a released value adds to the mean of the pool in a pseudo-value.
-    matrix : callable
-        Gives M, of shape (cells, cells): the chances of a kept record of the one cell to get a value of
-        the other.
-    n : int
-        Records of the pool.
-    N : float
-        (1 - p) times the standard deviation of h, over that of the values. 1 is the least there can be. A
-        covariance with a column in clear has a standard error of about sqrt(N^2 / (1-p)^2 - 1) times that of
-        unmasked data.
-    """
-
-    values: np.ndarray
-    shares: np.ndarray
-    h: np.ndarray
-    matrix: Callable[[], np.ndarray]
-    n: int
-    N: float
 
 
 class MappedPart(Part):
@@ -195,14 +167,14 @@ class ReverseMapped(PseudoValues):
             powers[3, cells] = third + d * (3.0 * second + d * (3.0 * first + d))
         return powers
 
-    def spreads(self) -> dict[int, Spread]:
-        """How much the undone values of each pool vary, by its number."""
-        spreads = {}
-        for number, (cells, law) in self.pools.items():
+    @property
+    def variation(self) -> float:
+        """The largest N of the pools, however large."""
+        found = []
+        for cells, law in self.pools.values():
             x = self.origin + self.unit * self.means[cells]
-            h = self._solved(law, x) - law.share @ x
-            spreads[number] = Spread(x, law.share, h, law.matrix, law.n, variation(law, x, h, self.law.p))
-        return spreads
+            found.append(variation(law, x, self._solved(law, x), self.law.p))
+        return max(found)
 
     @cached_property
     def means(self) -> np.ndarray:

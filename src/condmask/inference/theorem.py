@@ -2,9 +2,8 @@
 
 An estimate whose influence function is psi on the masked values and h on the originals has, about its value
 in the original file, V - D for donors drawn anew and V - Var h for a permutation, with V = Var psi and
-D = Var(h - p psi); about the population Var h more. Donors are drawn within strata, and so V, D and Var h are
-taken within them; where strata are not known they are taken over all records, which is at least as much in
-expectation. For a permutation it is the same (docs/inference.rst, "Strata").
+D = Var(h - p psi); about the population Var h more. All are taken over all records, also where donors were
+drawn within strata: for a permutation it is the same (docs/inference.rst, "Strata").
 """
 
 from typing import NamedTuple
@@ -40,32 +39,13 @@ class AsymptoticVariance(NamedTuple):
         return np.asarray(np.sqrt(self.about(target) / n))
 
 
-class PoolMeans(NamedTuple):
-    """Means of psi and of r = h - p psi over the records of each pool, from pools with these shares of all.
-
-    Attributes
-    ----------
-    share : ndarray of shape (pools,)
-    psi, residual : ndarray of shape (pools, points)
-    """
-
-    share: np.ndarray
-    psi: np.ndarray
-    residual: np.ndarray
-
-
-def asymptotic_variance(
-    means: Sums, pools: PoolMeans | None, *, shared_donors: bool, p: float
-) -> AsymptoticVariance:
-    """n times the variances of an estimate from means of its ingredients, over all records and in pools."""
-    psi, residual = means.psi**2, means.residual**2
-    if pools is not None and shared_donors:
-        psi, residual = (np.tensordot(pools.share, own**2, 1) for own in (pools.psi, pools.residual))
-    v, d, h = means.psi_squared - psi, means.residual_squared - residual, means.h_squared - psi
-    file = variance_given_file(
-        v, np.maximum(d, 0.0), np.maximum(h, 0.0), 0.0, shared_donors=shared_donors, p=p
-    )
-    return AsymptoticVariance(file, np.maximum(means.h_squared - means.psi**2, 0.0), means)
+def asymptotic_variance(means: Sums, *, shared_donors: bool, p: float) -> AsymptoticVariance:
+    """n times the variances of an estimate from means of its ingredients."""
+    square = means.psi**2
+    v, d = means.psi_squared - square, means.residual_squared - means.residual**2
+    h = np.maximum(means.h_squared - square, 0.0)
+    file = variance_given_file(v, np.maximum(d, 0.0), h, 0.0, shared_donors=shared_donors, p=p)
+    return AsymptoticVariance(file, h, means)
 
 
 def variance_given_file(

@@ -282,17 +282,13 @@ def read_release(path: str | os.PathLike[str], column: str | None = None, *, wor
     return release if column is None else release[masked_column(release.schemes, column)]
 
 
-def read_counts(
-    path: str | os.PathLike[str], column: str | None = None, *, other: str | None = None
-) -> Counts:
+def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Counts:
     """Counts of a masked column in one pass, for files larger than memory.
 
     Parameters
     ----------
     path, column
         As for `read_release`.
-    other : str, optional
-        A column that was not masked, for their covariance.
 
     Returns
     -------
@@ -306,13 +302,11 @@ def read_counts(
         raise ArgumentTypeError(
             f"{name} must be masked by a scheme that has estimates, for Counts, got {scheme!r}"
         )
-    if other is not None and _checks.text(other, "other") == name:
-        raise ArgumentError(f"other must be another column than the masked one, got {name!r}")
-    counts, names = Counts(scheme, origin=release.origins[name]), [name] if other is None else [name, other]
+    counts = Counts(scheme, origin=release.origins[name])
     assert release._columns is not None
-    for part in release._columns.parts(*names):
+    for part in release._columns.parts(name):
         rows += len(part[name])
-        counts.update(*(part[one] for one in names))
+        counts.update(part[name])
     warn_of_a_part(name, scheme, rows, release.records)
     return counts
 

@@ -12,8 +12,6 @@ from condmask.engines.cdf import CDF, CurveCDF
 from condmask.engines.choice import Sizes
 from condmask.engines.counting import ValueCounts
 from condmask.engines.crossings import FINEST_REARRANGED
-from condmask.engines.step_cdf import StepCDF
-from condmask.errors import ArgumentError
 from condmask.kernels.curve import Curve
 from condmask.law import Law
 from condmask.samples.bandwidth import check_rule, checked_masking, quartile_places, rule, search_lengths
@@ -31,21 +29,17 @@ class CountedSample:
     Parameters
     ----------
     counts : ValueCounts
-        By point of the grid, or by so many points together.
+        By point of the grid.
     law : Law
         Its grid is that of the data.
-    times : int
-        How many neighbouring grid points share a count, where memory was short.
     workers : int or map-like callable
     """
 
-    def __init__(self, counts: ValueCounts, law: Law, workers: Workers = 1, *, times: int = 1) -> None:
+    def __init__(self, counts: ValueCounts, law: Law, workers: Workers = 1) -> None:
         assert law.grid is not None
         self.counts, self.n, self.law = counts, counts.n, law
-        self._workers, self._times = workers, times
+        self._workers = workers
         self._grid = law.grid
-        # neighbours together are what a release on so coarse a grid would be
-        self._counted_law = law if times == 1 else law._replace(grid=self._grid.times(times))
         self._kept = BoundedCache(KEPT)
         self._sized = BoundedCache(SIZED)
 
@@ -76,16 +70,16 @@ class CountedSample:
         return rule(given, float(spread), float(quartiles[1] - quartiles[0]), self.n)
 
     def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
-        masking = checked_masking(self._counted_law, bandwidth)
+        masking = checked_masking(self.law, bandwidth)
         return choice.choose(masking, self._sizes(masking), points, tol, "auto")
 
     def values(
         self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
-        masking = checked_masking(self._counted_law, bandwidth)
+        masking = checked_masking(self.law, bandwidth)
         chosen = choice.choose(masking, self._sizes(masking), x.size, tol, method)
         at, half = self._points(x, bandwidth), 0.5 if bandwidth is None else 0.0
-        sigma = self.law.sigma / self._counted_law.step
+        sigma = self.law.sigma / self.law.step
         if chosen == "grid":
             t = self._whole(masking, tol, density).at(at)
         elif chosen == "lattice":
@@ -96,10 +90,10 @@ class CountedSample:
                 self.counts.records(), at + half, sigma, masking,
                 tol=tol, method=chosen, density=density, workers=self._workers,
             )  # fmt: skip
-        return np.asarray(t / self._counted_law.step if density else t)
+        return np.asarray(t / self.law.step if density else t)
 
     def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
-        masking = checked_masking(self._counted_law, bandwidth)
+        masking = checked_masking(self.law, bandwidth)
         chosen = choice.choose_for_crossings(masking, self._sizes(masking), q.size, crossing, tol)
         cdf = self._whole(masking, tol, False) if chosen == "grid" else self._searched(masking, tol)
         return self.from_steps(cdf.quantile(q - tol, crossing))
@@ -107,24 +101,8 @@ class CountedSample:
     def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
         return self.cdf(bandwidth, tol).rearranged(self._points(x, bandwidth), max(tol, FINEST_REARRANGED))
 
-    def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-        if self._times == 1:
-            t = self.values(x, None, tol, "auto")
-            return t, t
-        low, high = self._bounding(tol)
-        at = self._points(x, None)
-        return low.at(at), high.at(at)
-
-    def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
-        if self._times == 1:
-            quantiles = self.quantiles(q, None, tol, crossing)
-            return quantiles, quantiles
-        low, high = self._bounding(tol)
-        firsts, lasts = (bound.quantile(q - tol, crossing) for bound in (high, low))
-        return self._grid.values(firsts * self._times), self._grid.values(lasts * self._times)
-
     def cdf(self, bandwidth: float | None, tol: float) -> CDF:
-        masking = checked_masking(self._counted_law, bandwidth)
+        masking = checked_masking(self.law, bandwidth)
         choice.check_tol(masking, tol)
         if self._sizes(masking).transformable:
             whole: CDF = self._whole(masking, tol, False)
@@ -135,15 +113,7 @@ class CountedSample:
         return self._amounts_of(steps) + 0.0
 
     def noise_class(self) -> NoiseClass:
-        return NoiseClass(self.counts, self._counted_law, self._points, self._amounts_of)
-
-    def _bounding(self, tol: float) -> tuple[StepCDF, StepCDF]:
-        """T_1 at its least and its largest, wherever in their cells the records lie."""
-        masking = checked_masking(self._counted_law, None)
-        choice.check_tol(masking, tol)
-        if not self._sizes(masking).transformable:
-            raise ArgumentError("most_points must be larger for bounds of data spread so widely")
-        return grid.bounds(self._whole(masking, tol, False), self.counts, masking, self._times)
+        return NoiseClass(self.counts, self.law, self._points, self._amounts_of)
 
     def _sizes(self, masking: Masking) -> Sizes:
         """The sizes that decide on an engine; cached, since every request needs them."""
@@ -162,11 +132,11 @@ class CountedSample:
 
     def _searched(self, masking: Masking, tol: float) -> CDF:
         """T as a curve, in which crossings are searched."""
-        reach, resolution = search_lengths(masking, self.law.sigma / self._counted_law.step, tol)
+        reach, resolution = search_lengths(masking, self.law.sigma / self.law.step, tol)
         return CurveCDF(self._curve(masking, tol, False), reach, resolution, tol, self._workers)
 
     def _curve(self, masking: Masking, tol: float, density: bool) -> Curve:
-        sigma = self.law.sigma / self._counted_law.step
+        sigma = self.law.sigma / self.law.step
 
         def make() -> Curve:
             return curves.curve(
@@ -182,13 +152,12 @@ class CountedSample:
         return self._amounts_of(self.counts.values)
 
     def _amounts_of(self, steps: np.ndarray) -> np.ndarray:
-        """Steps in the units of the data; of several grid points that share a count the middle."""
-        return self._grid.values(steps * self._times + 0.5 * (self._times - 1))
+        """Steps in the units of the data."""
+        return self._grid.values(steps)
 
     def _points(self, x: np.ndarray, bandwidth: float | None) -> np.ndarray:
         """Points x in steps: the grid point at or below for T_1, anywhere for T_b."""
         if bandwidth is None:
-            return np.floor(self._grid.below(x) / self._times)
+            return self._grid.below(x)
         with np.errstate(over="ignore"):
-            steps = x * self._grid.denominator / self._grid.numerator
-        return (steps - 0.5 * (self._times - 1)) / self._times
+            return x * self._grid.denominator / self._grid.numerator

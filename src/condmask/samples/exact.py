@@ -4,10 +4,7 @@ Reverse mapping releases the values of the original, each once: T is their distr
 statistic of the column alone follows from it. For the original file it is exact; for the population it is as
 good as unmasked data. In formulas: donors of a permutation, p = 1.
 
-All depends on how many records have each value, so records and `Counts` give the same bits. Where
-Counts had too little memory for all values, their cells of width w stand for theirs, each by its middle: then
-a mean, an s.d. and a quantile are off by w/2 at most (s.d.: times sqrt(n / (n-1))), a T_b by .2 w / its
-bandwidth, and T and quantiles are bracketed by the ends of the cells.
+All depends on how many records have each value, so records and `Counts` give the same bits.
 """
 
 from functools import cached_property
@@ -39,27 +36,25 @@ class ExactSample(CountedSample):
     z : ndarray of shape (n,) or ValueCounts
         Records, or how many have each value.
     workers : int or map-like callable
-    width : float
-        Of the cells whose lower ends are counted instead of values; 0 where values are counted.
     """
 
-    def __init__(self, z: np.ndarray | ValueCounts, workers: Workers = 1, *, width: float = 0.0) -> None:
+    def __init__(self, z: np.ndarray | ValueCounts, workers: Workers = 1) -> None:
         self._z = EMPTY.values if isinstance(z, ValueCounts) else z
-        self._cells = z if isinstance(z, ValueCounts) else None
-        self.n = self._z.size if self._cells is None else self._cells.n
-        self.law, self._workers, self._width, self._kept = EXACT, workers, width, BoundedCache(KEPT)
+        self._counts = z if isinstance(z, ValueCounts) else None
+        self.n = self._z.size if self._counts is None else self._counts.n
+        self.law, self._workers, self._kept = EXACT, workers, BoundedCache(KEPT)
         self._sorting = False  # for quantiles, from the second request on
 
     @cached_property
     def counts(self) -> ValueCounts:  # type: ignore[override]
-        """By value, that of the middle where cells are counted."""
-        if self._cells is None:
+        """By value."""
+        if self._counts is None:
             return by_value(sorting.ascending(self._z, self._workers))
-        return self._cells._replace(values=self._cells.values + 0.5 * self._width)
+        return self._counts
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
-        values = self._z if self._cells is None else self.counts.values
+        values = self._z if self._counts is None else self.counts.values
         return float(values.min()), float(values.max())
 
     @cached_property
@@ -71,7 +66,7 @@ class ExactSample(CountedSample):
         return self._powers(2)
 
     def _powers(self, order: int) -> Powers:
-        values, counts = (self._z, EMPTY.counts) if self._cells is None else self.counts
+        values, counts = (self._z, EMPTY.counts) if self._counts is None else self.counts
         return whole_powers(values, counts, self._ends, order)
 
     def powers(self, order: int) -> Powers:
@@ -92,12 +87,12 @@ class ExactSample(CountedSample):
         self, x: np.ndarray, bandwidth: float | None, tol: float, method: str, *, density: bool = False
     ) -> np.ndarray:
         if bandwidth is None:
-            return self._empirical(self.counts.values).at(x)
+            return self._empirical().at(x)
         t = curves.values(self._smoothed(bandwidth, tol, density), x, self._workers)
         return np.asarray(t / bandwidth if density else t)
 
     def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
-        if bandwidth is None and self._cells is None and not self._sorting and q.size <= FEW:
+        if bandwidth is None and self._counts is None and not self._sorting and q.size <= FEW:
             self._sorting = True  # more of them are better served by counts
             return sorting.selected(self._z, ranks_of(q - tol, self.n), self._ends)
         return self.cdf(bandwidth, tol).quantile(q - tol, crossing)
@@ -105,22 +100,9 @@ class ExactSample(CountedSample):
     def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
         return np.asarray(np.clip(self.values(x, bandwidth, tol, "auto"), 0.0, 1.0))
 
-    def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-        low = self.counts.values if self._cells is None else self._cells.values
-        return self._empirical(low + self._width).at(x), self._empirical(low).at(x)
-
-    def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
-        quantiles = self.quantiles(q, None, tol, crossing)
-        low = (
-            quantiles
-            if self._cells is None
-            else self._cells.values[np.searchsorted(self.counts.values, quantiles)]
-        )
-        return low, low + self._width
-
     def cdf(self, bandwidth: float | None, tol: float) -> CDF:
         if bandwidth is None:
-            return self._empirical(self.counts.values)
+            return self._empirical()
         curve = self._smoothed(bandwidth, tol, False)
         reach = float(curve.layers["reach"].max())
         return CurveCDF(curve, reach, 1e-13 * bandwidth, tol, self._workers)
@@ -131,9 +113,9 @@ class ExactSample(CountedSample):
     def noise_class(self) -> NoiseClass:
         return NoiseClass(self.counts, None, lambda x, bandwidth: x, lambda values: values, smoothed=True)
 
-    def _empirical(self, values: np.ndarray) -> EmpiricalCDF:
-        """The distribution function of the records, where their values are these."""
-        return EmpiricalCDF(values, self._below)
+    def _empirical(self) -> EmpiricalCDF:
+        """The distribution function of the records."""
+        return EmpiricalCDF(self.counts.values, self._below)
 
     def _values(self) -> np.ndarray:
         return self.counts.values

@@ -41,12 +41,6 @@ class MaskedSample(Protocol):
     def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
         """The monotone rearrangement of T, within [0, 1], at the points x."""
 
-    def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-        """Between which values T_1 lies at the points x."""
-
-    def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
-        """Between which values the crossings of T_1 lie."""
-
     def cdf(self, bandwidth: float | None, tol: float) -> CDF:
         """T as a whole, to `tol`; on a grid in its steps."""
 

@@ -88,14 +88,6 @@ class UngriddedSample:
     def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
         return self.cdf(bandwidth, tol).rearranged(x, max(tol, FINEST_REARRANGED))
 
-    def bounds(self, x: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-        t = self.values(x, self.bandwidth(None), tol, "auto")
-        return t, t
-
-    def quantile_bounds(self, q: np.ndarray, tol: float, crossing: str) -> tuple[np.ndarray, np.ndarray]:
-        quantiles = self.quantiles(q, self.bandwidth(None), tol, crossing)
-        return quantiles, quantiles
-
     def cdf(self, bandwidth: float | None, tol: float) -> CDF:
         masking = checked_masking(self.law, bandwidth)
         choice.check_tol(masking, tol)

@@ -47,7 +47,8 @@ class ConditionalMasking(Scheme):
         record takes the value of a record drawn uniformly from the others, eq. (1). This is for studies:
         several records may take the same value, and repeated values reveal swapped records
         (docs/coins.rst). Each masked value has the same law under both; the share of original values that
-        appear verbatim is `p`, or 1 - exp(-p) with "sample".
+        appear verbatim is `p`, or 1 - exp(-p) with "sample", which `mask` refuses where there are strata or
+        patterns of missing values: intervals would be several times too long.
     reverse_mapping : bool
         Give the kept records their own values back, in the order of their values with noise, and shuffle the
         values of the swapped records. The release is the column in another order: no value shows which
@@ -337,8 +338,7 @@ class ConditionalMasking(Scheme):
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
             The columns that the scheme names in `strata`, as for `mask`. Needed for statistics that weight
             records: covariances, correlations, pseudo-values, means of groups, weighted means, totals,
-            regressions; and for `part`. Other estimates are the same without them, but with
-            ``donors="sample"`` their standard errors are larger than necessary.
+            regressions; and for `part`. Other estimates are the same without them.
         patterns : data frame or dict of columns, optional
             All columns that were masked together, if some of them have missing values (NaN or null): a donor
             has the same gaps as the record. Needed where strata are; a `Release` finds both itself.
