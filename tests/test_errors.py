@@ -19,8 +19,8 @@ from releases import in_group
 import condmask as cm
 from condmask import errors
 from condmask._randomness import Key
-from condmask.grid import shown_digits
 from condmask.inference.intervals import UndefinedError
+from condmask.visible_grid import shown_digits
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 

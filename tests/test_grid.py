@@ -9,16 +9,8 @@ import reference
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from condmask.grid import (
-    Grid,
-    decimal_grid,
-    decimals_of,
-    default_step,
-    grid_of,
-    suits,
-    visible_grid,
-    within,
-)
+from condmask.grid import Grid, decimal_grid, decimals_of, default_step, grid_of, within
+from condmask.visible_grid import suits, visible_grid
 
 STEPS = [0.05, 12.0, 1 / 3, 0.1, 0.25, 1e-3, 1000.0, 2.0**-40, 2.0**-900, 2.0**900, 7.5, 1 / 7]
 

@@ -29,10 +29,12 @@ LEAST_SWAP_PROBABILITY = 2.0**-64  # below, no coin of 64 bits falls on swapped
 NAN_POLICIES = ("raise", "omit")
 
 
-def require(allowed: bool, rule: str, value: Any, error: type[CondmaskError] = ArgumentError) -> None:
-    """Refuse a value that its rule does not allow."""
+def require(
+    allowed: bool, rule: str, value: Any, error: type[CondmaskError] = ArgumentError, *, hint: str = ""
+) -> None:
+    """Refuse a value that its rule does not allow, and say what helps."""
     if not allowed:
-        raise error(f"{rule}, got {shown(value)}")
+        raise error(f"{rule}, got {shown(value)}{hint}")
 
 
 @contextmanager

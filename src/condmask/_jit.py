@@ -1,9 +1,6 @@
 """How every kernel is compiled, decided once."""
 
 import functools
-import types
-
-from condmask.errors import MissingPackageError
 
 # Flags that keep tests for NaN and inf alive; fastmath=True would let the compiler delete them.
 SAFE_MATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
@@ -21,7 +18,7 @@ class Kernel:
         functools.update_wrapper(self, function)
         self.py_func, self._options = function, {"nogil": True, "error_model": "numpy", **options}
 
-    @functools.cached_property
+    @functools.cache  # noqa: B019 (kernels stay)
     def _dispatcher(self):
         from numba import njit
 
@@ -31,17 +28,11 @@ class Kernel:
             return njit(**self._options)(self.py_func)
 
     def __call__(self, *args):
-        return self._dispatcher(*args)
-
-    def __get__(self, instance, owner=None):
-        """Bind the kernel as functions are bound; what documents functions looks for it."""
-        return self if instance is None else types.MethodType(self, instance)
+        return self._dispatcher()(*args)
 
     def __getattr__(self, name):
         """What numba asks a callee for, and what a dispatcher can tell."""
-        if name == "_dispatcher":  # looked for here where importing numba raised an AttributeError
-            raise MissingPackageError("numba cannot be imported: python -c 'import numba' says why")
-        return getattr(self._dispatcher, name)
+        return getattr(self._dispatcher(), name)
 
     def __reduce__(self):
         return self.__qualname__

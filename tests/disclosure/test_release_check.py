@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import condmask as cm
 from condmask import frames
 from condmask.disclosure.release_check import GO_ON
-from condmask.grid import shown_digits
+from condmask.visible_grid import shown_digits
 
 
 def shown(scheme, x):

@@ -4,7 +4,8 @@ import numpy as np
 
 from condmask.disclosure import digit_classes, swap_attack
 from condmask.disclosure.swap_attack import ColumnAttack
-from condmask.grid import COARSEST, round_and_pass, shown, step_for, suits, visible_grid
+from condmask.grid import COARSEST, round_and_pass, shown
+from condmask.visible_grid import step_for, suits, visible_grid
 
 MOST_OF = 0.98  # of the values lie on a grid: the others are exceptions
 EXCESS = 0.05  # of values that are multiples, beyond the share expected by chance

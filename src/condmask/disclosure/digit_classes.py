@@ -11,10 +11,11 @@ from math import ceil, lgamma
 import numpy as np
 
 from condmask.disclosure.folds import kronecker
-from condmask.grid import Grid, visible_grid
+from condmask.grid import Grid
 from condmask.kernels import learned_density as kernels
 from condmask.kernels.learned_density import DigitClasses
 from condmask.law import Law
+from condmask.visible_grid import visible_grid
 
 MODULI = (10, 100, 1000)
 RECORDS_PER_RESIDUE, MOST_MODULUS = 4, 1 << 10

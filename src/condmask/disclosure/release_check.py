@@ -11,7 +11,7 @@ from condmask.disclosure.guard_rails import Verdict
 from condmask.disclosure.long_columns import count_present
 from condmask.disclosure.remedies import reverse_mapping
 from condmask.errors import CondmaskError, Refusals, warn
-from condmask.grid import shown_digits
+from condmask.visible_grid import shown_digits
 
 POOLED = "donors must be 'permutation' with strata or patterns of gaps, got 'sample': intervals were too long"
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"

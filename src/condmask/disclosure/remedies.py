@@ -11,7 +11,8 @@ from condmask.disclosure import causes, guard_rails
 from condmask.disclosure.audit_result import Audit, Proposal
 from condmask.disclosure.release_audit import audit_columns
 from condmask.disclosure.swap_attack import FULL, HALF
-from condmask.grid import COARSEST, default_step, round_and_pass, shown, step_for, suits, visible_grid
+from condmask.grid import COARSEST, default_step, round_and_pass, shown
+from condmask.visible_grid import step_for, suits, visible_grid
 
 LOG_SIGMAS = (0.1, 1.0)
 SKEWED = 2.0  # times as far the upper decile lies from the median as the lower one

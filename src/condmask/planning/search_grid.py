@@ -8,10 +8,11 @@ import numpy as np
 
 from condmask import _checks
 from condmask.errors import ArgumentError
-from condmask.grid import default_step, step_for, suits, visible_grid
+from condmask.grid import default_step
 from condmask.planning.candidates import Column
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.parameters import choices_of
+from condmask.visible_grid import step_for, suits, visible_grid
 
 P = tuple(round(0.1 * k, 1) for k in range(1, 10))
 SHARES = (0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # sigma over the standard deviation

@@ -16,7 +16,7 @@ from condmask.errors import ArgumentError
 from condmask.estimates.constructors import estimate_counts, estimate_records
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
-from condmask.grid import Grid, decimal_grid, default_step, grid_of, in_steps, step_of
+from condmask.grid import Grid, decimal_grid, default_step, grid_of, on_the_grid, step_of
 from condmask.law import Law
 from condmask.missing_codes import declared_codes, is_code, restore_codes
 from condmask.scheme import Columns, Scheme, release_key
@@ -393,7 +393,7 @@ class ConditionalMasking(Scheme):
 
     def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
         """The data as they are masked, in units of the grid where there is one."""
-        return in_steps(self, x, name, kind)
+        return on_the_grid(self, x, name, kind)
 
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""
