@@ -3,7 +3,7 @@
 sigma is the standard deviation of the noise before it is rounded, whatever its law.
 """
 
-from math import comb, exp, sqrt
+from math import comb, exp, prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,6 @@ from condmask.kernels import normal
 # Grids at most this wide (in units of sigma) leave no trace of aliasing in rounded normal noise:
 # exp(-pi^2 / (2 delta^2)) = 5e-20.
 FINE_GRID = 1.0 / 3.0
-HIGH = 20  # orders from which on powers of a fine step, by themselves, may be too small for a number
 
 
 class Law(NamedTuple):
@@ -37,8 +36,7 @@ class Law(NamedTuple):
 
     def noise_moments(self, order: int, scale: float) -> np.ndarray:
         """E Y^k, k = 0 .. order, of the noise as it is added, in units of ``scale``."""
-        delta = self.step / self.sigma if self.step else 0.0
-        relative = rounded_noise_moments(self.noise, delta, order)
+        relative = rounded_noise_moments(self.noise, self.step / self.sigma, order)
         return np.asarray(relative * (self.sigma / scale) ** np.arange(order + 1))
 
     def noise_within(self, d: np.ndarray) -> np.ndarray:
@@ -98,14 +96,9 @@ def rounded_noise_moments(noise: str, delta: float, order: int) -> np.ndarray:
 
 
 def _noise_moment(noise: str, k: int) -> float:
-    product = 1.0
-    for j in range(1, k, 2):
-        product *= j  # (k - 1)!!
-    if noise == "normal":
-        return product
-    for j in range(2, k + 1, 2):
-        product *= j
-    return product / 2.0 ** (k // 2)  # k! a^k with a = 1/sqrt(2)
+    """Of even order: (k - 1)!!, or k! a^k with a = 1/sqrt(2)."""
+    odd = prod(range(1, k, 2), start=1.0)
+    return odd if noise == "normal" else odd * prod(range(2, k + 1, 2), start=1.0) / 2.0 ** (k // 2)
 
 
 def _rounded_laplace_moment(k: int, delta: float) -> float:
@@ -116,8 +109,5 @@ def _rounded_laplace_moment(k: int, delta: float) -> float:
         previous = [0, *eulerian, 0]
         eulerian = [(i + 1) * previous[i + 1] + (size - i) * previous[i] for i in range(size)]
     q, fall = exp(-h), -np.expm1(-h)
-    if k > HIGH:
-        total = sum(number * q ** (i + 1) for i, number in enumerate(eulerian))
-        return float(2.0 * np.sinh(0.5 * h) / fall * total * (delta / fall) ** k)
-    polylog = sum(number * q ** (i + 1) for i, number in enumerate(eulerian)) / fall ** (k + 1)
-    return float(2.0 * np.sinh(0.5 * h) * polylog * delta**k)
+    total = sum(number * q ** (i + 1) for i, number in enumerate(eulerian))
+    return float(2.0 * np.sinh(0.5 * h) / fall * total * (delta / fall) ** k)
