@@ -258,8 +258,8 @@ BUDGETS = {
     "reverse_mapping": 240,
     "disclosure": 5_203,
     "inference": 2_880,
-    "top": 2_305,
-    "kernels": 2_105,
+    "top": 2_292,
+    "kernels": 2_450,
     "reports": 1_691,
     "estimates": 1_405,
     "studies": 1_470,
@@ -271,7 +271,7 @@ BUDGETS = {
     "files": 777,
     "samples": 645,
     "deconvolution": 545,
-    "plot": 340,
+    "plot": 270,
     "recipes": 255,
 }
 MARKS = (

@@ -4,9 +4,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import condmask as cm
-from condmask.plot.style import BLACK as ORIGINAL
-from condmask.plot.style import BLUE as ESTIMATED
-from condmask.plot.style import VERMILLION as PUBLISHED
+from condmask.plot.panels import BLACK as ORIGINAL
+from condmask.plot.panels import BLUE as ESTIMATED
+from condmask.plot.panels import VERMILLION as PUBLISHED
 
 # half-time and full-time wages; the seeds make the picture repeatable, never seed a real release
 random = np.random.default_rng(1)

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 from matplotlib.colors import to_rgb
 
-from condmask.plot.style import COLOURS, series
+from condmask.plot.panels import COLOURS, series
 
 # Viénot, Brettel and Mollon (1999): what is left of linear red, green, blue without one kind of cone
 SEEN = {

@@ -1,8 +1,12 @@
-"""What all pictures share: where they are drawn, plain numbers on their axes, the file they end in."""
+"""What all pictures share: where they are drawn, how lines and numbers look, the file they end in.
 
-import math
+The colours are those of Okabe and Ito, "Color Universal Design" (2008), without yellow, faint on white; each
+series also has a marker and a line style of its own, for black and white.
+"""
+
 import os
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,45 +15,58 @@ from matplotlib.axes import Axes
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import Formatter, Locator, NullLocator
+from matplotlib.ticker import LogLocator, NullLocator
 
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
+
+BLACK, BLUE, VERMILLION, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
+PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
+GREY = "#7F7F7F"  # what is there for comparison
+COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
+HALO = [withStroke(linewidth=3, foreground="white")]  # around letters that stand on lines
 
 DPI = 150
 MOST_TICKS = 8
 STEPS = ((1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0,))  # of ticks within a power of ten
 LONGEST = 30  # letters of a column's name
+PLACES = 12  # of a tick, and its digits
+
+Target = str | os.PathLike[str] | None
 
 
-def panels(ax: Any, count: int, path: Any, *, size: tuple[float, float], **layout: Any) -> list[Any]:
+def series(k: int) -> dict[str, Any]:
+    """The look of the k-th line: seven colours, eight markers and five line styles meet again after 280."""
+    looks = {"color": COLOURS, "marker": MARKERS, "linestyle": LINES}
+    return {what: known[k % len(known)] for what, known in looks.items()}
+
+
+def begin(ax: Any, count: int, path: Target, *, size: tuple[float, float], **layout: Any) -> list[Any]:
     """Axes to draw in: those that are given, else those of a new figure, which pyplot shows unless it is
     to be written."""
     if path is not None:
         check_format(_checks.writable(path, "path"), "path")
     if ax is None:
-        figure = _figure(path, size)
-        return list(figure.subplots(1, count, squeeze=False, **layout)[0])
+        figure: Any = Figure
+        if path is None:
+            from matplotlib.pyplot import figure
+        made = figure(figsize=size, layout="constrained")
+        return list(made.subplots(1, count, squeeze=False, **layout)[0])
     given = list(_checks.array(ax, "ax", "matplotlib Axes").ravel())
     if not all(isinstance(each, Axes) for each in given):
         raise ArgumentTypeError(f"ax must be matplotlib Axes, got {type(ax).__name__}")
-    if len(given) != count:
-        raise ArgumentError(f"ax must be as many Axes as there are panels, {count}, got {len(given)}")
+    rule = f"ax must be as many Axes as there are panels, {count}"
+    _checks.require(len(given) == count, rule, len(given))
     return given
 
 
-def _figure(path: Any, size: tuple[float, float]) -> Any:
-    if path is not None:
-        return Figure(figsize=size, layout="constrained")
-    from matplotlib import pyplot
-
-    return pyplot.figure(figsize=size, layout="constrained")
-
-
-def finish(axes: Sequence[Any], path: str | os.PathLike[str] | None) -> None:
-    """Write the figure where a path is given."""
+def finish(axes: Sequence[Any], path: Target) -> Any:
+    """Write the figure where a path is given; the axes as callers get them."""
     if path is not None:
         axes[0].figure.savefig(path, dpi=DPI)
+    return np.array(axes, dtype=object)
 
 
 def check_format(path: Path, name: str) -> None:
@@ -61,10 +78,7 @@ def check_format(path: Path, name: str) -> None:
 
 def label(axes: Any, x: str, y: str) -> None:
     """Name the axes that have no label yet."""
-    if not axes.get_xlabel():
-        axes.set_xlabel(x)
-    if not axes.get_ylabel():
-        axes.set_ylabel(y)
+    axes.set(xlabel=axes.get_xlabel() or x, ylabel=axes.get_ylabel() or y)
 
 
 def text(name: str) -> str:
@@ -77,43 +91,27 @@ def plain_numbers(*axes: Any) -> None:
     """Tick labels without powers of ten or offsets, also on log scales."""
     for each in axes:
         if each.get_scale() == "log":
-            each.set_major_locator(LogTicks())
+            each.set_major_locator(LogTicks(numticks=MOST_TICKS))
             each.set_minor_locator(NullLocator())
-        each.set_major_formatter(PlainNumbers())
+        each.set_major_formatter(plain)
 
 
-def halo() -> list[Any]:
-    """White around letters that stand on lines."""
-    return [withStroke(linewidth=3, foreground="white")]
+def plain(x: float, _: int | None = None) -> str:
+    """A number as people write it: 0.25, 1,500,000; what rounding left of 0 is 0."""
+    digits = f"{round(x, PLACES) + 0.0:.{PLACES}g}"
+    return f"{Decimal(digits):,f}".replace("-", "\N{MINUS SIGN}")
 
 
-class PlainNumbers(Formatter):
-    """Numbers as people write them: 0.25, 1,500,000."""
-
-    def __call__(self, x: float, pos: int | None = None) -> str:
-        low, high = self.axis.get_view_interval()  # type: ignore[union-attr]
-        span = abs(high - low) or 1.0
-        finest = span if self.axis.get_scale() == "linear" else abs(x) or 1.0  # type: ignore[union-attr]
-        places = max(0, 2 - math.floor(math.log10(min(span, finest))))
-        shown = f"{x:,.{places}f}"
-        shown = shown.rstrip("0").rstrip(".") if "." in shown else shown
-        return "0" if shown == "-0" else shown.replace("-", "\N{MINUS SIGN}")
-
-
-class LogTicks(Locator):
+class LogTicks(LogLocator):
     """Round numbers on a log scale, as many as there is room for."""
-
-    def __call__(self) -> Any:
-        return self.tick_values(*self.axis.get_view_interval())  # type: ignore[union-attr]
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
         """The ticks between two positive numbers."""
         low, high = sorted((vmin, vmax))
-        powers = 10.0 ** np.arange(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
-        ticks = powers
         for steps in STEPS:
-            ticks = np.outer(powers, steps).ravel()
+            self.set_params(subs=steps)
+            ticks = np.asarray(super().tick_values(low, high))
             ticks = ticks[(low <= ticks) & (ticks <= high)]
-            if ticks.size <= MOST_TICKS:
-                return ticks
-        return ticks[:: math.ceil(ticks.size / MOST_TICKS)]
+            if 0 < ticks.size <= MOST_TICKS:
+                break
+        return ticks
