@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import evenly_spaced
+from condmask._blocks import in_stretches
 from condmask.errors import ArgumentError, ArgumentTypeError, FileError
 from condmask.files import csv_text, tables
 from condmask.files.csv_text import CsvFormat
@@ -24,7 +24,7 @@ CELLS = 1 << 24  # of a part
 SIDECAR = ".condmask.json"
 FILENAME = "__filename"  # the name of a file among many, as a column
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-PIECES, PIECE = 64, 256  # of a sample, and rows of each
+SAMPLE = 1 << 14  # rows from all over the files
 
 
 class Source:
@@ -91,12 +91,6 @@ class Source:
                 )
             if name in masked and name in self.keys:
                 raise ArgumentError(f"{name} cannot be masked: it stands in the names below {self.path}")
-
-    @property
-    def is_long(self) -> bool:
-        """Whether there are several parts, as far as the files say."""
-        rows = [tables.rows_of(file) for file in self.files]
-        return 2 * sum(filter(None, rows)) >= 3 * self.part_rows
 
     def parts(self, names: Sequence[str] | None = None, sizes: Sequence[int] = ()) -> Iterator[Any]:
         """The rows in parts, which are tables of Arrow, of these sizes where they are known."""
@@ -168,16 +162,14 @@ class Source:
         """Some rows from all over the files, and their numbers in the table; after a pass through all."""
         import pyarrow as pa
 
-        chosen = evenly_spaced(len(self.files), PIECES).tolist()
-        pieces, rows = [], []
+        rows, first = in_stretches(sum(self.rows), SAMPLE), 0
+        pieces = []
         with tables.reading(self.path):
-            for number in chosen:
-                start = sum(self.rows[:number])
-                each = -(-PIECES // len(chosen))
-                for row, batch in tables.beginnings(self.files[number], self.layouts[number], each, PIECE):
-                    pieces.append(self._whole(number, batch, self.names))
-                    rows.append(start + row + np.arange(batch.num_rows))
-        return pa.concat_tables(pieces), np.concatenate(rows)
+            for table in self._tables(None):
+                here = rows[slice(*np.searchsorted(rows, (first, first + table.num_rows)))]
+                pieces.append(table.take(here - first))
+                first += table.num_rows
+        return pa.concat_tables(pieces), rows
 
     def _tables(self, names: Sequence[str] | None) -> Iterator[Any]:
         """The batches of all files, as tables of the common schema."""

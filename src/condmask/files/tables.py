@@ -85,13 +85,6 @@ def schema_of(path: Path, layout: Layout | None) -> Any:
         return reader.schema
 
 
-def rows_of(path: Path) -> int | None:
-    """The number of rows of a file that says it."""
-    import pyarrow.parquet as pq
-
-    return pq.read_metadata(str(path)).num_rows if format_of(path) == "Parquet" else None
-
-
 def batches(
     path: Path, layout: Layout | None, names: Sequence[str] | None = None, rows: int = 1 << 17
 ) -> Iterator[Any]:
@@ -111,26 +104,6 @@ def batches(
             for k in range(reader.num_record_batches):
                 batch = reader.get_batch(k)
                 yield batch if names is None else batch.select(names)
-
-
-def beginnings(path: Path, layout: Layout | None, pieces: int, rows: int) -> Iterator[tuple[int, Any]]:
-    """The first rows of evenly spaced pieces of a file, each with its number of the first row: row groups of
-    Parquet, batches of others."""
-    import pyarrow.parquet as pq
-
-    if layout is None and format_of(path) == "Parquet":
-        with pq.ParquetFile(str(path)) as file:
-            sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
-            for k in range(0, len(sizes), -(-len(sizes) // pieces)):
-                for batch in file.iter_batches(batch_size=rows, row_groups=[k]):
-                    yield sum(sizes[:k]), batch
-                    break
-        return
-    row = 0
-    for k, batch in enumerate(batches(path, layout)):
-        if k % max(1, os.path.getsize(path) // (pieces << 20)) == 0:
-            yield row, batch.slice(0, rows)
-        row += batch.num_rows
 
 
 class Writer:

@@ -197,8 +197,6 @@ def audited_table(
 
 def _only_part(origin: Source) -> Any:
     """The part, where there is one alone."""
-    if origin.is_long:
-        return None
     parts = origin.parts()
     first, more = next(parts, None), next(parts, None)
     if first is None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,26 +76,38 @@ def write(
     parts: Iterable[tuple[Any, Mapping[str, Any]]], rows: Sequence[int], progress: Progress = None,
 ) -> None:  # fmt: skip
     """Write masked parts into files of so many rows under a hidden name, and what is published with them."""
-    files = _Files(hidden, shape, published, places)
-    sizes: list[int] = []
     sums = {name: [*published.sums.get(name, ())] for name in [*published.sums, *places]}
+    sizes, ends, schema = [0], np.cumsum(rows), None
+    writers: list[Writer] = []
+
+    def begin(number: int) -> None:
+        """Open a file, and those before it that have no rows; end what was open."""
+        for k in range(len(writers), number + 1):
+            if writers:
+                writers[-1].close(b"{}")
+            path, ending = hidden / shape.names[k], Path(shape.names[k] or shape.target)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            writers.append(Writer(path, ending, schema, shape.layouts[k], shape.codecs))
+
     for part, masked in parts:
-        first, ends = sum(sizes), np.cumsum(rows)
+        schema = _schema(shape, published, masked) if schema is None else schema
+        table = _released(part, masked, schema, shape.layouts[0], places)
+        cuts = [0, *np.clip(ends - sum(sizes), 0, part.num_rows).tolist()]
+        for number, (start, stop) in enumerate(pairwise(cuts)):
+            if stop > start:
+                begin(number)
+                writers[-1].write(table.slice(start, stop - start))
         sizes.append(part.num_rows)
-        cuts = np.clip(ends - first, 0, part.num_rows)
-        for number in np.flatnonzero(np.diff(cuts, prepend=0)).tolist():
-            start, stop = ([0, *cuts.tolist()][k] for k in (number, number + 1))
-            own = {name: column.slice(start, stop - start) for name, column in masked.items()}
-            files.write(number, part.slice(start, stop - start), own)
         for name, column in masked.items():
             sums[name].append(float(_numbers(column).sum()))
         if progress is not None:
             progress(sum(sizes), published.records)
-        del part, masked, own  # before the next part is made
-    if tuple(sizes) != published.parts:
+        del part, masked, table  # before the next part is made
+    if tuple(sizes[1:]) != published.parts:
         raise FileError(f"{shape.target}: its source has other rows than before; nothing was published")
-    told = published._replace(sums={name: tuple(one) for name, one in sums.items()} if len(sizes) > 1 else {})
-    files.end(told)
+    told = published._replace(sums={name: tuple(one) for name, one in sums.items()} if sizes[2:] else {})
+    begin(len(shape.names) - 1)
+    writers[-1].close(json.dumps(told.sums).encode())
     if shape.names != [""]:
         (hidden / MANIFEST).write_text(json.dumps(told.to_dict(), indent=1), encoding="utf-8")
     elif shape.layouts[0] is not None:  # before the data have their name: alone it fits nothing
@@ -102,66 +115,39 @@ def write(
         write_whole(about.sidecar(shape.target), about.with_digest(told, hidden))
 
 
-class _Files:
-    """The files of a release, written one after the other."""
+def _schema(shape: Shape, published: Published, masked: Mapping[str, Any]) -> Any:
+    """The schema of the release: masked columns of whole numbers stay such in spite of gaps."""
+    import pyarrow as pa
 
-    def __init__(
-        self, hidden: Path, shape: Shape, published: Published, places: Mapping[str, int | None]
-    ) -> None:
-        self._hidden, self._shape, self._published, self._places = hidden, shape, published, places
-        self._schema: Any = None
-        self._writers: list[Writer] = []
-
-    def write(self, number: int, table: Any, masked: Mapping[str, Any]) -> None:
-        """Add rows to a file."""
-        import pyarrow as pa
-
-        if self._schema is None:
-            types = {name: self._type(name, column.type) for name, column in masked.items()}
-            told = self._published.to_dict() | {"in_folder": self._shape.names != [""]}
-            self._schema = about.released_schema(self._shape.schema, types, told, self._shape.keep)
-        self._begin(number)
-        layout = self._shape.layouts[number]
-        names = self._schema.names
-        if layout is None:
-            rows = pa.table({name: masked.get(name, table[name]) for name in names}).cast(self._schema)
-        else:
-            rows = pa.table({name: self._text(table[name], masked.get(name), name, layout) for name in names})
-        self._writers[-1].write(rows)
-
-    def _type(self, name: str, dtype: Any) -> Any:
-        """The type of a masked column: whole numbers stay such in spite of gaps."""
-        import pyarrow as pa
-
-        scheme, before = self._published.schemes[name], self._shape.schema.field(name).type
+    types = {name: column.type for name, column in masked.items()}
+    for name in types:
+        scheme = published.schemes[name]
         whole = scheme.reverse_mapping or (scheme.grid is not None and scheme.grid.whole)
-        return pa.int64() if whole and pa.types.is_integer(before) else dtype
+        if whole and pa.types.is_integer(shape.schema.field(name).type):
+            types[name] = pa.int64()
+    told = published.to_dict() | {"in_folder": shape.names != [""]}
+    return about.released_schema(shape.schema, types, told, shape.keep)
 
-    def end(self, told: Published) -> None:
-        """End all files, those without rows, too."""
-        self._begin(len(self._shape.names) - 1)
-        self._writers[-1].close(json.dumps(told.sums).encode())
 
-    def _begin(self, number: int) -> None:
-        """Open a file, and those before it that have no rows; end what was open."""
-        while len(self._writers) <= number:
-            if self._writers:
-                self._writers[-1].close(b"{}")
-            name = self._shape.names[len(self._writers)]
-            path, ending = self._hidden / name, Path(name) if name else self._shape.target
-            path.parent.mkdir(parents=True, exist_ok=True)
-            layout = self._shape.layouts[len(self._writers)]
-            self._writers.append(Writer(path, ending, self._schema, layout, self._shape.codecs))
+def _released(
+    part: Any, masked: Mapping[str, Any], schema: Any, layout: Layout | None, places: Mapping[str, int | None]
+) -> Any:
+    """A part as it is written: of the types of the schema, or text with nothing for a missing value that had
+    no word."""
+    import pyarrow as pa
 
-    def _text(self, column: Any, masked: Any, name: str, layout: Layout) -> Any:
-        """A column as text, with nothing for a missing value that had no word."""
-        import pyarrow as pa
-
+    if layout is None:
+        return pa.table({name: masked.get(name, part[name]) for name in schema.names}).cast(schema)
+    texts = {}
+    for name in schema.names:
         try:
-            cells = column.cast(pa.large_string()).fill_null("")
+            texts[name] = part[name].cast(pa.large_string()).fill_null("")
         except pa.ArrowException:
-            raise FileError(f"{name} cannot be written as text, got {column.type}: leave it out") from None
-        return cells if masked is None else csv_text.as_written(masked, cells, layout, self._places[name])
+            given = f"got {part[name].type}: leave it out"
+            raise FileError(f"{name} cannot be written as text, {given}") from None
+        if name in masked:
+            texts[name] = csv_text.as_written(masked[name], texts[name], layout, places[name])
+    return pa.table(texts)
 
 
 def write_table(
@@ -171,11 +157,11 @@ def write_table(
     with optional("write", "files"):
         table = frames.arrow_table(frame)
     names = table.schema.names if columns is None else list(_checks.names(columns, "columns"))
-    kept = {name: scheme for name, scheme in published.schemes.items() if name in names}
     for name in names:
-        if name not in table.schema.names:
-            raise ArgumentError(f"columns must be of the release, got {name!r}")
-    needed = [(*names_of(scheme.strata), *published.origins[name].patterns) for name, scheme in kept.items()]
+        _checks.require(name in table.schema.names, "columns must be of the release", name)
+    kept = {name: scheme for name, scheme in published.schemes.items() if name in names}
+    origins = {name: published.origins[name] for name in kept}
+    needed = [(*names_of(scheme.strata), *origins[name].patterns) for name, scheme in kept.items()]
     for name in {name for some in needed for name in some} - {*names}:
         raise ArgumentError(
             f"columns must contain {name!r}, whose values or gaps say who could give a value to whom"
@@ -183,9 +169,9 @@ def write_table(
     refuse_target(target, None, force=force)
     table = table.select(names)
     masked = {name: table[name] for name in kept}
-    shape = Shape(target, [""], table.schema, [_new_layout(target, names)])
-    told = Published(published.parts, kept, {name: published.origins[name] for name in kept}, shape.csv)
     places = {name: decimals_in_text(scheme, _numbers(masked[name])) for name, scheme in kept.items()}
+    shape = Shape(target, [""], table.schema, [_new_layout(target, names)])
+    told = Published(published.parts, kept, origins, shape.csv)
     with publishing(target) as hidden:
         write(hidden, shape, told, places, [(table, masked)], [table.num_rows])
 

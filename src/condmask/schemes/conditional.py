@@ -143,22 +143,19 @@ class ConditionalMasking(Scheme):
     missing_as: str = "code"
 
     def __post_init__(self) -> None:
-        canonical = {
+        canonical: dict[str, Any] = {
             "p": _checks.probability(self.p, "p", least=_checks.LEAST_SWAP_PROBABILITY),
             "sigma": _checks.deviation(self.sigma),
-            "noise": _checks.choice(self.noise, "noise", choices_of("noise")),
-            "donors": _checks.choice(self.donors, "donors", choices_of("donors")),
             "reverse_mapping": _checks.truth(self.reverse_mapping, "reverse_mapping"),
             "aggregate_ends": _aggregated(self.aggregate_ends),
             "decimals": _places(self.decimals),
             "step": None if self.step is None else _checks.not_negative(self.step, "step"),
-            "scale": _checks.choice(self.scale, "scale", choices_of("scale")),
             "range": declared_limits(self.range),
             "strata": named_strata(self.strata),
-            "small_strata": _checks.choice(self.small_strata, "small_strata", choices_of("small_strata")),
             "missing": declared_codes(self.missing),
-            "missing_as": _checks.choice(self.missing_as, "missing_as", choices_of("missing_as")),
         }
+        for name in ("noise", "donors", "scale", "small_strata", "missing_as"):
+            canonical[name] = _checks.choice(getattr(self, name), name, choices_of(name))
         refuse_by_mapping(canonical)
         for name, value in canonical.items():
             object.__setattr__(self, name, value)

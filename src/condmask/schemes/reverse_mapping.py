@@ -24,13 +24,9 @@ from condmask._blocks import Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.draws import Tossed, in_order, split, toss, words_of_swapped
-from condmask.kernels import cycle as cycles
 from condmask.kernels import range_partition, reverse_mapping_rows
 from condmask.law import Law
 from condmask.strata import Pools, by_stratum
-
-SIGN = np.uint64(1 << 63)
-PARTING = 27  # bits: of numbers spread over some octaves nearly all differ in these
 
 
 def mask_columns(
@@ -97,15 +93,9 @@ def by_pool(rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
 
 def ascending(values: np.ndarray) -> np.ndarray:
     """The places of numbers from the smallest to the largest, equal ones in their order."""
-    if not values.size:
-        return np.empty(0, dtype=np.int64)
-    bits = values.view(np.uint64)
-    words = np.where(bits >= SIGN, ~bits, bits | SIGN)  # in the same order
-    words -= words.min()
-    words <<= np.uint64(min(63, 64 - int(words.max()).bit_length()))  # which differ in their top bits
-    order = np.empty_like(words)
-    if not cycles.order_by(words, PARTING, order, np.empty_like(words)):
-        order = np.argsort(words, kind="stable")
+    order = np.empty(values.size, dtype=np.uint64)
+    if not values.size or not range_partition.order_floats(values.copy(), order, np.empty_like(order)):
+        order = np.argsort(values, kind="stable").astype(np.uint64)
     return order.astype(np.int64)
 
 
