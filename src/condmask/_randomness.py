@@ -177,8 +177,7 @@ def check_rng(value: Any) -> Any:
         raise ArgumentTypeError(
             f"rng must be None, a whole number, a Generator or a Key, got {type(value).__name__}"
         ) from None
-    if number < 0:
-        raise ArgumentError(f"rng must be at least 0, got {_checks.shown(value)}")
+    _checks.require(number >= 0, "rng must be at least 0", value)
     return number
 
 
@@ -194,6 +193,5 @@ def check_rows(value: Any, n: int, random: Any) -> tuple[int, int]:
         )
     with _checks.converting(value, "rows", "a pair (start, stop)"):
         start, stop = (operator.index(bound) for bound in value)
-    if not 0 <= start < stop <= n:
-        raise ArgumentError(f"rows must be a pair 0 <= start < stop <= {n}, got {_checks.shown(value)}")
+    _checks.require(0 <= start < stop <= n, f"rows must be a pair 0 <= start < stop <= {n}", value)
     return start, stop

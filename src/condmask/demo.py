@@ -66,12 +66,15 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
     Demo
         Original and estimated values side by side.
     """
+    with optional("the demonstration", "demo"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
     size = None if rows is None else _checks.whole(rows, "rows", least=50)
     earnings = survey(size)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "original.parquet"
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
-        _write(source, earnings)
+        pq.write_table(pa.table({"earnings": earnings.astype(np.int64)}), source)
         release = mask_file(source, target, {"earnings": SCHEME}, log=False)
         estimate = read_release(target, "earnings")
         summary = estimate.summary(DECILES)
@@ -167,11 +170,3 @@ def _near_by_chance(earnings: np.ndarray) -> float:
     values = np.sort(earnings)
     up_to, before = np.searchsorted(values, values + NEAR), np.searchsorted(values, values - NEAR, "right")
     return float((up_to - before - 1).mean() / (values.size - 1))
-
-
-def _write(path: Path, earnings: np.ndarray) -> None:
-    with optional("the demonstration", "demo"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-    pq.write_table(pa.table({"earnings": pa.array(earnings.astype(np.int64))}), path)

@@ -36,7 +36,7 @@ class Law(NamedTuple):
 
     def noise_moments(self, order: int, scale: float) -> np.ndarray:
         """E Y^k, k = 0 .. order, of the noise as it is added, in units of ``scale``."""
-        relative = rounded_noise_moments(self.noise, self.step / self.sigma, order)
+        relative = rounded_noise_moments(self.noise, self.step and self.step / self.sigma, order)
         return np.asarray(relative * (self.sigma / scale) ** np.arange(order + 1))
 
     def noise_within(self, d: np.ndarray) -> np.ndarray:

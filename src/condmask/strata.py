@@ -67,8 +67,7 @@ def not_masked(strata: Any, masked: Collection[str]) -> tuple[str, ...]:
     """The names of the columns, none of which may be masked."""
     names = names_of(named_strata(strata))
     for name in names:
-        if name in masked:
-            raise ArgumentError(f"strata must not be a column that is masked, got {name!r}")
+        _checks.require(name not in masked, "strata must not be a column that is masked", name)
     return names
 
 

@@ -140,7 +140,7 @@ def test_codes_and_words_for_missing_values_are_declared(run, tmp_path):
 
     assert (code, err) == (0, "")
     assert out.splitlines()[-1] == (
-        "read and written with delimiter ';', decimal mark ',', encoding utf-8, missing values '.', '*'"
+        "read and written with CsvFormat(delimiter=';', decimal=',', encoding='utf-8', na=('.', '*'))"
     )
     found = [line.split(";")[1] for line in target.read_text().splitlines()[1:]]
     assert [found[row] for row in (3, 7, 11, 13)] == ["-8", "-999", ".", "*"]

@@ -1,6 +1,5 @@
 """The picture of a study, read back from its axes. Oracle: the rows of the study."""
 
-import numpy as np
 import pytest
 from pictures import study
 
@@ -29,18 +28,6 @@ def test_the_legend_says_what_bars_are_and_what_is_not_there():
     assert [text.get_text() for text in legend.get_texts()] == [
         "masked, T_1", "masked, T_b", "noise, ANM: not available",
     ]  # fmt: skip
-
-
-def test_estimators_differ_without_colours():
-    for panel in study().plot():
-        looks = [(c.lines[0].get_marker(), c.lines[0].get_linestyle()) for c in panel.containers]
-        assert len({marker for marker, _ in looks}) == len({line for _, line in looks}) == 3
-
-
-def test_0_is_a_line_on_both_axes():
-    for panel in study().plot():
-        assert any(np.array_equal(line.get_ydata(), [0.0, 0.0]) for line in panel.lines)
-        assert panel.get_ylim()[0] < 0.0
 
 
 def test_a_study_without_quantiles_has_no_picture():

@@ -38,15 +38,6 @@ def test_the_picture_has_t_rearranged_and_its_band(estimate):
     assert legend(ax) == ["90% band for the original file", "estimate"]
 
 
-def test_values_that_reverse_mapping_released_are_drawn_as_they_are():
-    scheme = type(SCHEME)(0.4, 700.0, reverse_mapping=True, aggregate_ends=3)
-    x = originals().round()
-    line, _ = drawn(scheme.estimate(scheme.mask(x, rng=2)).plot_cdf(rng=3))
-
-    of_file = np.searchsorted(np.sort(x), line[:, 0], side="right") / x.size
-    assert line[:, 1] == pytest.approx(of_file, abs=3e-3)  # but for means at the ends
-
-
 def test_a_column_with_a_name_is_called_by_it():
     z = pd.Series(SCHEME.mask(originals(), rng=2), name="income")
     ax = SCHEME.estimate(z).plot_cdf(rng=3)
@@ -75,10 +66,3 @@ def test_few_records_have_a_picture_too(z):
 
     assert np.isfinite(line).all()
     assert ((edge[:, 1] >= 0.0) & (edge[:, 1] <= 1.0)).all()
-
-
-def test_a_picture_is_of_one_column():
-    with pytest.raises(
-        ValueError, match=r"^z must be 1-D for a picture, got a batch; estimate its rows one by one$"
-    ):
-        SCHEME.estimate(np.zeros((2, 30))).plot_cdf()

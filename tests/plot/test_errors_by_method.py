@@ -26,14 +26,6 @@ def test_dots_are_errors_as_multiples_of_those_of_the_first_method():
     assert mean.get_ylabel() == "masking of income"
 
 
-def test_0_and_every_dot_are_in_sight():
-    for panel in comparison().plot():
-        left, right = panel.get_xlim()
-        assert left < 0.0
-        assert max(dots(panel).values()) < right
-        assert {"0", "1"} <= {label.get_text() for label in panel.get_xticklabels()}
-
-
 def test_what_a_method_cannot_give_is_written_out():
     written = [
         [(text.get_text(), text.get_position()[1]) for text in panel.texts] for panel in comparison().plot()
@@ -49,14 +41,6 @@ def test_where_the_first_method_is_exact_the_next_one_with_an_error_is_the_measu
 
     assert dots(mean) == {0: 0.0, 1: 1.0, 2: 25.0 / 18.0}
     assert mean.get_xlabel() == "error of the mean\n(1 = normal noise)"
-
-
-def test_where_all_methods_are_exact_there_is_no_measure():
-    mean, deviation, deciles = comparison(rows=comparison().rows[2:3], missing={}, column="").plot()
-
-    assert dots(mean) == dots(deviation) == dots(deciles) == {0: 0.0}
-    assert mean.get_xlabel() == "error of the mean"
-    assert mean.get_ylabel() == ""
 
 
 def test_panels_of_one_figure_name_methods_once_and_given_ones_each():

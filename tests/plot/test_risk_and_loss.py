@@ -1,8 +1,6 @@
 """The picture of a plan, read back from its axes. Oracle: the plan."""
 
 import numpy as np
-import pytest
-from matplotlib.figure import Figure
 from pictures import plan
 
 
@@ -55,15 +53,6 @@ def test_suggestions_have_their_names_beside_them():
         assert len({lines(panel)[name].get_marker() for name in named}) == 3
 
 
-def test_caps_and_the_constant_guess_are_lines_of_different_styles():
-    near, far = (lines(panel) for panel in plan().plot())
-
-    assert near["cap"].get_xdata()[0] == 0.25
-    assert "cap" not in far
-    assert [found["a constant guess"].get_xdata()[0] for found in (near, far)] == [0.1, 0.3]
-    assert near["cap"].get_linestyle() != near["a constant guess"].get_linestyle()
-
-
 def test_the_legend_says_what_is_there_and_nothing_else():
     legend = [text.get_text() for text in plan().plot()[0].get_legend().get_texts()]
 
@@ -74,27 +63,3 @@ def test_the_legend_says_what_is_there_and_nothing_else():
     uncapped = plan(caps={}, allowed=np.ones(12, dtype=bool), suggestions=[])
     free = [text.get_text() for text in uncapped.plot()[0].get_legend().get_texts()]
     assert free == ["frontier", "scheme", "refused by the audit", "a constant guess"]
-
-
-def test_axes_say_of_which_column_and_at_which_distance():
-    near, far = plan().plot()
-
-    assert near.get_xlabel() == (
-        "risk: share of records whose income is\nguessed closer than 25 by the best attacker"
-    )
-    assert "closer than 100" in far.get_xlabel()
-    assert near.get_ylabel() == "length of intervals (1 = without masking)"
-    unnamed = plan()
-    unnamed._column.name = ""
-    assert "share of records\nguessed" in unnamed.plot()[0].get_xlabel()
-
-
-@pytest.mark.parametrize("columns", [1, 2])
-def test_names_have_room_left_of_the_frontier_unless_axes_are_given(columns):
-    panel, *_ = plan().plot()
-    given = Figure().subplots(1, 2)
-    given[0].set_xlim(0.0, 1.0)
-    plan().plot(ax=given)
-
-    assert panel.get_xlim()[0] < 0.05
-    assert given[0].get_xlim() == (0.0, 1.0)

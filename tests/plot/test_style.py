@@ -14,11 +14,6 @@ SEEN = {
 }
 
 
-def test_five_series_differ_in_colour_marker_and_line():
-    for one, other in combinations([series(k) for k in range(5)], 2):
-        assert all(one[what] != other[what] for what in ("color", "marker", "linestyle"))
-
-
 def test_no_two_of_many_series_look_alike():
     looks = [tuple(series(k).values()) for k in range(280)]
 

@@ -95,4 +95,4 @@ def _layout(path: str) -> list[str]:
 
     release = published(Path(path))
     layout = opened(path, None if release is None else release.form).layout
-    return [] if layout is None else [f"read and written with {layout}"]
+    return [] if layout is None else [f"read and written with {layout.form}"]

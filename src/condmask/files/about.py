@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from condmask import _checks
 from condmask.errors import ArgumentError, FileError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files import tables
@@ -178,12 +179,10 @@ def released_schema(
 def check_kept(schema: Any, keep: Collection[str], path: Path) -> None:
     """Refuse names of notes that there are not."""
     there = {*(schema.metadata or {}), *(key for field in schema for key in field.metadata or {})}
+    hint = f"; it has {sorted(key.decode('utf-8', 'replace') for key in there)}"
     for name in keep:
-        if name.encode() not in there:
-            listed = sorted(key.decode("utf-8", "replace") for key in there)
-            raise ArgumentError(
-                f"keep_metadata must name entries in the metadata of {path}, got {name!r}; it has {listed}"
-            )
+        rule = f"keep_metadata must name entries in the metadata of {path}"
+        _checks.require(name.encode() in there, rule, name, hint=hint)
 
 
 def _pandas(note: dict[str, Any], types: Mapping[str, Any]) -> bytes:

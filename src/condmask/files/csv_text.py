@@ -9,8 +9,10 @@ a closing quote is joined to it.
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,50 +57,44 @@ class CsvFormat:
     CsvFormat(delimiter=';', decimal=',', encoding='cp1252', na=('.', '*'))
     """
 
-    delimiter: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
+    delimiter: Any = None
+    decimal: Any = None
+    encoding: Any = None
     na: Any = ()
 
     def __post_init__(self) -> None:
-        if self.delimiter is not None and not _can_delimit(self.delimiter):
-            raise ArgumentError(
-                "delimiter must be one character other than a letter, digit, quote or line break, got "
-                f"{_checks.shown(self.delimiter)}"
-            )
+        if self.delimiter is not None:
+            one = isinstance(self.delimiter, str) and len(self.delimiter) == 1 and self.delimiter.isascii()
+            known = one and not self.delimiter.isalnum() and self.delimiter not in '"\r\n\0.+-'
+            rule = "delimiter must be one character other than a letter, digit, quote or line break"
+            _checks.require(known, rule, self.delimiter)
         if self.decimal is not None:
             _checks.choice(self.decimal, "decimal", (".", ","))
         if self.encoding is not None:
             object.__setattr__(self, "encoding", _encoding(self.encoding))
-        object.__setattr__(
-            self, "na", _checks.names([self.na] if isinstance(self.na, str) else self.na, "na")
-        )
+        words = _checks.names([self.na] if isinstance(self.na, str) else self.na, "na")
+        object.__setattr__(self, "na", words)
+
+    @property
+    def missing(self) -> Any:
+        """All words for a missing value, an array of Arrow."""
+        import pyarrow as pa
+
+        return pa.array([*MISSING, *self.na], pa.large_string())
 
 
 class Layout(NamedTuple):
     """How one file is written, and all that stands before its first record."""
 
-    delimiter: str
-    decimal: str
-    encoding: str
-    na: tuple[str, ...]
+    form: CsvFormat  # of which nothing is left open
     mark: bytes  # of the order of bytes
     head: str
     names: list[str]
 
     @property
-    def form(self) -> CsvFormat:
-        """What a reader must be told."""
-        return CsvFormat(self.delimiter, self.decimal, self.encoding, self.na)
-
-    @property
     def end(self) -> str:
         """What ends a line."""
         return "\r\n" if self.head.endswith("\r\n") else self.head[-1]
-
-    def __str__(self) -> str:
-        words = f", missing values {', '.join(map(repr, self.na))}" if self.na else ""
-        return f"delimiter {self.delimiter!r}, decimal mark {self.decimal!r}, encoding {self.encoding}{words}"
 
 
 def layout_of(path: Path, form: CsvFormat) -> Layout:
@@ -115,19 +111,15 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
     header = text.readline() if above else header
     if not header.strip():
         raise ArgumentError(f"{path} is empty: it has no header")
-    delimiter = form.delimiter or above[4:5] or ("\t" if ".tsv" in path.suffixes[-2:] else _delimiter(header))
+    delimiter = form.delimiter or above[4:5] or ("\t" if ".tsv" in path.suffixes[-2:] else "")
+    if not delimiter:  # the one that is most often in the header, outside of quotes
+        delimiter = max(DELIMITERS, key="".join(header.split('"')[::2]).count)
     names = next(csv.reader([header], delimiter=delimiter, skipinitialspace=True))
     if header.count('"') % 2 or (len(start) == FIRST and not header.endswith(("\n", "\r"))):
         raise ArgumentError(f"{path} must have a header of one line in which every quote is closed")
-    return Layout(
-        delimiter,
-        form.decimal or ("," if delimiter == ";" else "."),
-        encoding,
-        form.na,
-        mark,
-        above + header + ("" if header.endswith(("\n", "\r")) else "\n"),
-        [name.strip() for name in names],
-    )
+    whole = CsvFormat(delimiter, form.decimal or ("," if delimiter == ";" else "."), encoding, form.na)
+    head = above + header + ("" if header.endswith(("\n", "\r")) else "\n")
+    return Layout(whole, mark, head, [name.strip() for name in names])
 
 
 def header(names: Sequence[str], delimiter: str) -> str:
@@ -143,10 +135,10 @@ def batches(path: Path, layout: Layout, names: Iterable[str] | None = None) -> A
     from pyarrow import csv as arrow_csv
 
     read = arrow_csv.ReadOptions(
-        encoding=layout.encoding, skip_rows=1 + layout.head.lower().startswith("sep=")
+        encoding=layout.form.encoding, skip_rows=1 + layout.head.lower().startswith("sep=")
     )
     read.column_names = layout.names
-    parse = arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
+    parse = arrow_csv.ParseOptions(delimiter=layout.form.delimiter, newlines_in_values=True)
     parse.ignore_empty_lines = len(layout.names) > 1  # in one column an empty line is a record
     cells = dict.fromkeys(layout.names, pa.large_string())
     convert = arrow_csv.ConvertOptions(column_types=cells, strings_can_be_null=False)
@@ -160,9 +152,9 @@ def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
     import pyarrow.compute as pc
 
     bare = pc.ascii_trim_whitespace(texts)
-    gaps = pc.is_in(bare, value_set=pa.array([*MISSING, *layout.na], pa.large_string()))
+    gaps = pc.is_in(bare, value_set=layout.form.missing)
     bare = pc.if_else(gaps, pa.scalar("nan", pa.large_string()), bare)
-    wrong = pc.match_substring(bare, "." if layout.decimal == "," else ",")
+    wrong = pc.match_substring(bare, "." if layout.form.decimal == "," else ",")
     if not pc.any(wrong).as_py():
         plain = pc.replace_substring(bare, ",", ".")
         try:
@@ -173,17 +165,13 @@ def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
             wrong = pc.invert(pc.match_substring_regex(plain, pattern))
     at = np.flatnonzero(np.asarray(wrong))
     if at.size:
-        raise ArgumentError(
-            f"{name} must hold numbers with the decimal mark {layout.decimal!r}, finite, got another text "
-            f"in row {row + int(at[0])} ({at.size} cells); --decimal and --na (CsvFormat) say how they are "
-            "written"
-        )
-    most = _checks.LARGEST_EXACT_INTEGER
-    large = np.flatnonzero(np.abs(values) > most)
+        rule = f"{name} must hold numbers with the decimal mark {layout.form.decimal!r}, finite"
+        got = f"got another text in row {row + int(at[0])} ({at.size} cells)"
+        raise ArgumentError(f"{rule}, {got}; --decimal and --na (CsvFormat) say how they are written")
+    large = np.flatnonzero(np.abs(values) > _checks.LARGEST_EXACT_INTEGER)
     if large.size:
-        raise ArgumentError(
-            f"{name} must hold numbers of at most 2^53, got a larger one in row {row + int(large[0])}"
-        )
+        got = f"got a larger one in row {row + int(large[0])}"
+        raise ArgumentError(f"{name} must hold numbers of at most 2^53, {got}")
     return np.asarray(values)
 
 
@@ -202,45 +190,41 @@ def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> A
     else:
         text = masked.cast(pa.string())
         if pc.any(pc.match_substring(text, "e")).as_py():  # exponents, which not every reader knows
-            text = pa.chunked_array([pa.array(map(_positional, masked.to_pylist()), pa.string())])
-    if layout.decimal == ",":
+            digits = partial(np.format_float_positional, trim="-")
+            values = (None if value is None else digits(value) for value in masked.to_pylist())
+            text = pa.chunked_array([pa.array(values, pa.string())])
+    if layout.form.decimal == ",":
         text = pc.replace_substring(text, ".", ",")
-    missing = pa.array([*MISSING, *layout.na], kind)
-    gaps = pc.is_in(pc.ascii_trim_whitespace(cells), value_set=missing)
+    gaps = pc.is_in(pc.ascii_trim_whitespace(cells), value_set=layout.form.missing)
     return pc.coalesce(text.cast(kind), pc.if_else(gaps, cells, pa.scalar("", kind)))
 
 
 def lines(table: Any, layout: Layout) -> bytes:
     """Rows of text as lines; quoted are the cells that need it."""
-    parts = [_lines(batch, layout) for batch in table.to_batches(max_chunksize=ROWS)]
-    text = b"".join(parts)
-    return text if layout.encoding == "utf-8" else text.decode().encode(layout.encoding)
-
-
-def _lines(batch: Any, layout: Layout) -> bytes:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    sink = pa.BufferOutputStream()
-    options = arrow_csv.WriteOptions(include_header=False, delimiter=layout.delimiter, batch_size=ROWS)
-    options.quoting_style = "none"
-    try:  # "needed" quotes every cell of a column of text
-        arrow_csv.write_csv(batch, sink, options)
-        text: bytes = sink.getvalue().to_pybytes()
-        return text.replace(b"\n", layout.end.encode()) if layout.end != "\n" else text
-    except pa.ArrowInvalid:
-        return _joined(batch, layout)
+    options = arrow_csv.WriteOptions(include_header=False, delimiter=layout.form.delimiter, batch_size=ROWS)
+    options.quoting_style = "none"  # "needed" quotes every cell of a column of text
+    parts = []
+    for batch in table.to_batches(max_chunksize=ROWS):
+        sink = pa.BufferOutputStream()
+        try:
+            arrow_csv.write_csv(batch, sink, options)
+            parts.append(sink.getvalue().to_pybytes().replace(b"\n", layout.end.encode()))
+        except pa.ArrowInvalid:
+            parts.append(_joined(batch, layout))
+    text = b"".join(parts)
+    return text if layout.form.encoding == "utf-8" else text.decode().encode(layout.form.encoding)
 
 
 def _joined(batch: Any, layout: Layout) -> bytes:
     """Lines of which some cells need quotes."""
-    import re
-
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    special = f'[{re.escape(layout.delimiter)}"\r\n]'
-    mark, none, between = (pa.scalar(word, pa.large_string()) for word in ('"', "", layout.delimiter))
+    special = f'[{re.escape(layout.form.delimiter)}"\r\n]'
+    mark, none, between = (pa.scalar(word, pa.large_string()) for word in ('"', "", layout.form.delimiter))
 
     def cell(texts: Any) -> Any:
         quoted = pc.binary_join_element_wise(mark, pc.replace_substring(texts, '"', '""'), mark, none)
@@ -248,16 +232,6 @@ def _joined(batch: Any, layout: Layout) -> bytes:
 
     rows = pc.binary_join_element_wise(*map(cell, batch.columns), between)
     return "".join(row + layout.end for row in rows.to_pylist()).encode()
-
-
-def _positional(value: float | None) -> str | None:
-    return None if value is None else np.format_float_positional(value, trim="-")
-
-
-def _delimiter(header: str) -> str:
-    """The one that is most often in a header, outside of quotes."""
-    bare = "".join(header.split('"')[::2])
-    return max(DELIMITERS, key=bare.count)
 
 
 def _decoded(path: Path, start: bytes, encoding: str) -> str:
@@ -276,13 +250,6 @@ def _encoding(name: Any) -> str:
         codec = codecs.lookup(name).name
         "a,b".encode(codec)
     except (LookupError, TypeError, ValueError):
-        raise ArgumentError(
-            f"encoding must be the name of an encoding of text, got {_checks.shown(name)}"
-        ) from None
+        codec = ""
+    _checks.require(bool(codec), "encoding must be the name of an encoding of text", name)
     return {"ascii": "utf-8", "utf-8-sig": "utf-8"}.get(codec, codec)
-
-
-def _can_delimit(text: Any) -> bool:
-    if not (isinstance(text, str) and len(text) == 1 and text.isascii()):
-        return False
-    return not text.isalnum() and text not in '"\r\n\0.+-'

@@ -53,25 +53,24 @@ class Source:
     """
 
     def __init__(self, path: Path, csv: CsvFormat | None = None, part_rows: int | None = None) -> None:
-        if csv is not None and not isinstance(csv, CsvFormat):
-            raise ArgumentTypeError(f"csv must be None or a CsvFormat, got {_checks.shown(csv)}")
+        known = csv is None or isinstance(csv, CsvFormat)
+        _checks.require(known, "csv must be None or a CsvFormat", csv, ArgumentTypeError)
         self.path, self.is_folder = path, is_folder(path)
         self.base, self.files = _files(path) if self.is_folder else (path.parent, [path])
         for file in self.files:
             tables.check_regular(file)
         self.format = _one_format(path, self.files)
-        if csv is not None and self.format != "CSV":
-            raise ArgumentError(f"csv must be left out for {path}, which is no text, got {csv!r}")
+        serves = csv is None or self.format == "CSV"
+        _checks.require(serves, f"csv must be left out for {path}, which is no text", csv)
         with tables.reading(path):
             self.layouts = [
                 csv_text.layout_of(file, csv or CsvFormat()) if self.format == "CSV" else None
                 for file in self.files
             ]
-            ways = {str(layout) for layout in self.layouts}
+            ways = {repr(layout.form) for layout in self.layouts if layout is not None}
             if len(ways) > 1:
-                raise ArgumentError(
-                    f"{path} must have files written in one way, got {'; '.join(sorted(ways))}"
-                )
+                got = "; ".join(sorted(ways))
+                raise ArgumentError(f"{path} must have files written in one way, got {got}")
             schemas = [tables.schema_of(*pair) for pair in zip(self.files, self.layouts, strict=True)]
         self.layout, self.rows = self.layouts[0], [0] * len(self.files)
         self.file_names = [file.relative_to(self.base).as_posix() for file in self.files]
@@ -86,9 +85,8 @@ class Source:
         released."""
         for name in [*masked, *names]:
             if name not in self.names:
-                raise ArgumentError(
-                    f"{self.path} has no column {name!r}; it has {_checks.listed(self.names)}"
-                )
+                there = _checks.listed(self.names)
+                raise ArgumentError(f"{self.path} has no column {name!r}; it has {there}")
             if name in masked and name in self.keys:
                 raise ArgumentError(f"{name} cannot be masked: it stands in the names below {self.path}")
 
@@ -148,8 +146,8 @@ class Source:
         self.require([name])
         table = pa.concat_tables(self.parts([name]))
         if self.layout is not None and name not in self.keys:
-            missing = pa.array([*csv_text.MISSING, *self.layout.na], pa.large_string())
-            texts = pc.if_else(pc.is_in(table[name], value_set=missing), None, table[name])
+            gaps = pc.is_in(table[name], value_set=self.layout.form.missing)
+            texts = pc.if_else(gaps, None, table[name])
             table = table.set_column(0, name, texts)
         return frames.coded(table, name)
 
@@ -244,9 +242,8 @@ def _unified(path: Path, schemas: list[Any], keys: Mapping[str, list[Any]]) -> A
     for schema in schemas:
         twice = {name for name in schema.names if schema.names.count(name) > 1 or name in keys}
         if twice:
-            raise ArgumentError(
-                f"{path} must have one column of each name, got several {_checks.listed(sorted(twice))}"
-            )
+            names = _checks.listed(sorted(twice))
+            raise ArgumentError(f"{path} must have one column of each name, got several {names}")
         differing = {*schema.names} ^ {*schemas[0].names}
         if differing:
             names = _checks.listed(sorted(differing))
@@ -255,10 +252,8 @@ def _unified(path: Path, schemas: list[Any], keys: Mapping[str, list[Any]]) -> A
         unified = pa.unify_schemas(schemas, promote_options="default")
     except pa.ArrowException:
         types = {name: {str(schema.field(name).type) for schema in schemas} for name in schemas[0].names}
-        wrong = [name for name, kinds in types.items() if len(kinds) > 1]
-        raise ArgumentError(
-            f"{path} must have columns of one type, got several of {_checks.listed(wrong)}"
-        ) from None
+        wrong = _checks.listed([name for name, kinds in types.items() if len(kinds) > 1])
+        raise ArgumentError(f"{path} must have columns of one type, got several of {wrong}") from None
     for key, values in keys.items():
         unified = unified.append(pa.field(key, pa.array(values).type))
     return unified

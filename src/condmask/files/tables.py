@@ -119,7 +119,7 @@ class Writer:
         packed = "gzip" if ending.suffix.lower() == ".gz" else None
         self._sink = pa.output_stream(str(path), compression=packed)
         if layout is not None:
-            self._sink.write(layout.mark + layout.head.encode(layout.encoding))
+            self._sink.write(layout.mark + layout.head.encode(layout.form.encoding))
         elif format_of(ending) == "Parquet":
             self._writer = pq.ParquetWriter(self._sink, schema, compression=codecs)
         else:

@@ -103,15 +103,9 @@ def order_floats(values, order, spare):
 @kernel
 def sort_floats(values):
     """Sort numbers; returns whether they are spread widely enough for it, else they stay in some order."""
-    return sort_floats_beside(values, np.empty(values.size, dtype=np.uint64))
-
-
-@kernel
-def sort_floats_beside(values, spare):
-    """Sort numbers, as `sort_floats` does, with room for as many words."""
     bits = values.view(np.uint64)
     least, up = float_words(bits)
-    words = by_digits(bits, spare, PARTING)
+    words = by_digits(bits, np.empty_like(bits), PARTING)
     left = MOVES * words.size
     for k in range(words.size):
         word, place = words[k], k
@@ -166,13 +160,3 @@ def break_ties(values, order, words, some, places, spare):
             for j in range(size):
                 order[first + j] = some[j]
         first = k
-
-
-@kernel
-def most_tied(values, order):
-    """How many numbers, in their order, are equal at most."""
-    first = most = 0
-    for k in range(1, order.size + 1):
-        if k == order.size or values[np.int64(order[k])] != values[np.int64(order[first])]:
-            most, first = max(most, k - first), k
-    return most

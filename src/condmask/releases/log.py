@@ -55,17 +55,13 @@ class Log:
     """The log in a file, which need not exist; None is none."""
 
     def __init__(self, where: Where) -> None:
-        if not isinstance(where, bool | str | os.PathLike):
-            raise ArgumentTypeError(f"log must be True, False or a path, got {_checks.shown(where)}")
+        known = isinstance(where, bool | str | os.PathLike)
+        _checks.require(known, "log must be True, False or a path", where, ArgumentTypeError)
         self.path = None if where is False else folder() / "log.jsonl" if where is True else Path(where)
 
     def refuse(self, found: Mapping[str, str], source: Path | None, *, again: bool) -> None:
         """Refuse columns whose values were released before, and warn where the source was, with others."""
-        if self.path is None or not self.path.exists():
-            return
-        with reading(self.path):
-            lines = self.path.read_text(encoding="utf-8").splitlines()
-        for when, origin, columns in map(self._entry, filter(str.strip, lines)):
+        for when, origin, columns in self._releases():
             same = [name for name, mark in found.items() if mark in columns.values()]
             if same and not again:
                 raise ReleaseError(
@@ -73,13 +69,10 @@ class Log:
                     "Publish that one alone, or both with --again (again=True); if it was given to nobody, "
                     f"delete its line from {self.path}"
                 )
-            if not same and source is not None and origin == str(source.resolve()):
-                both = [name for name in found if name in columns]
-                if both:
-                    warn(
-                        f"{source} is the source of {when}, with other values: never publish both",
-                        ReleaseWarning,
-                    )
+            other = not same and source is not None and origin == str(source.resolve())
+            if other and found.keys() & columns.keys():
+                text = f"{source} is the source of {when}, with other values: never publish both"
+                warn(text, ReleaseWarning)
 
     def enter(self, target: Path, found: Mapping[str, str], source: Path | None) -> None:
         """Add a release."""
@@ -96,12 +89,16 @@ class Log:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
 
-    def _entry(self, line: str) -> tuple[str, str | None, dict[str, str]]:
-        """A release, its source, and its marks by column."""
+    def _releases(self) -> list[tuple[str, str | None, dict[str, str]]]:
+        """The releases, their sources, and their marks by column."""
+        if self.path is None or not self.path.exists():
+            return []
+        with reading(self.path):
+            lines = filter(str.strip, self.path.read_text(encoding="utf-8").splitlines())
         try:
-            entry = json.loads(line)
-            when = f"{entry['target']}, released on {entry['date'][:10]}"
-            return when, entry["source"], dict(entry["columns"])
+            entries = [json.loads(line) for line in lines]
+            found = [(f"{one['target']}, released on {one['date'][:10]}", one) for one in entries]
+            return [(when, one["source"], dict(one["columns"])) for when, one in found]
         except (ValueError, TypeError, KeyError):
             raise FileError(f"{self.path} is damaged: delete the lines that are no release") from None
 

@@ -298,10 +298,8 @@ def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Coun
     release = Release(published_with(path), path=Path(path))
     name = masked_column(release.schemes, column)
     scheme, rows = release.schemes[name], 0
-    if not scheme.estimators:
-        raise ArgumentTypeError(
-            f"{name} must be masked by a scheme that has estimates, for Counts, got {scheme!r}"
-        )
+    rule = f"{name} must be masked by a scheme that has estimates, for Counts"
+    _checks.require(bool(scheme.estimators), rule, scheme, ArgumentTypeError)
     counts = Counts(scheme, origin=release.origins[name])
     assert release._columns is not None
     for part in release._columns.parts(name):
@@ -314,9 +312,8 @@ def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Coun
 def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
     """The name of a masked column; None means the only one."""
     masked = ", ".join(map(repr, schemes))
-    if column is None and len(schemes) > 1:
-        raise ArgumentError(f"column must name one of the masked columns {masked}, got None")
+    named = column is not None or len(schemes) == 1
+    _checks.require(named, f"column must name one of the masked columns {masked}", column)
     name = next(iter(schemes)) if column is None else _checks.text(column, "column")
-    if name not in schemes:
-        raise ArgumentError(f"column must be one of the masked columns {masked}, got {name!r}")
+    _checks.require(name in schemes, f"column must be one of the masked columns {masked}", name)
     return name

@@ -12,7 +12,7 @@ from condmask import _checks, frames
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
-from condmask.files.csv_text import Layout
+from condmask.files.csv_text import CsvFormat, Layout
 from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target, sync, write_whole
 from condmask.files.tables import Writer
@@ -181,7 +181,8 @@ def _new_layout(target: Path, names: Sequence[str]) -> Layout | None:
     if tables.format_of(target) != "CSV":
         return None
     delimiter = "\t" if ".tsv" in target.suffixes[-2:] else ","
-    return Layout(delimiter, ".", "utf-8", (), b"", csv_text.header(names, delimiter), list(names))
+    form = CsvFormat(delimiter, ".", "utf-8")
+    return Layout(form, b"", csv_text.header(names, delimiter), list(names))
 
 
 def _numbers(column: Any) -> np.ndarray:

@@ -438,6 +438,6 @@ def _places(value: Any) -> int | None:
 def _aggregated(value: Any) -> int:
     """How many values at either end become their mean: none, or several."""
     count = _checks.whole(value, "aggregate_ends", least=0)
-    if count == 1:
-        raise ArgumentError("aggregate_ends must be 0 or at least 2, got 1: one value is its own mean")
+    rule, why = "aggregate_ends must be 0 or at least 2", ": one value is its own mean"
+    _checks.require(count != 1, rule, value, hint=why)
     return count

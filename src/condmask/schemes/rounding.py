@@ -11,8 +11,9 @@ import numpy as np
 
 from condmask import _checks
 from condmask.disclosure.release_check import ReleaseWarning
-from condmask.errors import ArgumentError, warn
+from condmask.errors import warn
 from condmask.grid import nearest
+from condmask.schemes.parameters import NOT_ROUNDED
 
 Shifts = dict[str, tuple[float, float]]  # rounded less original: of the mean and of the largest value
 
@@ -21,16 +22,10 @@ def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
     """Whether to round the data; refused if there is no grid to round to."""
     rounds = _checks.truth(value, "round")
     for scheme in schemes.values() if rounds else ():
-        if scheme.reverse_mapping:
-            raise ArgumentError(
-                "round must be left out where reverse_mapping=True, got True: released values are those "
-                "of the data, and nothing is rounded"
-            )
-        if scheme.grid is None:
-            raise ArgumentError(
-                f"round must be left out for a scheme without a grid, got True and {scheme!r}: "
-                "there is no step to round to"
-            )
+        rule, why = "round must be left out where reverse_mapping=True", f": {NOT_ROUNDED}"
+        _checks.require(not scheme.reverse_mapping, rule, rounds, hint=why)
+        rule, why = "round must be left out for a scheme without a grid", ": there is no step to round to"
+        _checks.require(scheme.grid is not None, rule, rounds, hint=f" and {scheme!r}{why}")
     return rounds
 
 
