@@ -108,9 +108,8 @@ def _decimals(values: Any, name: str, least: int) -> Column:
         gaps = np.isnan(z) if nulls is None else np.isnan(z) | nulls
         places, scale = decimals_of(z[~gaps]), original.type.scale
         fits = places is not None and places <= scale
-        masked = (
-            pa.array(z, mask=gaps).cast(pa.string()).cast(pa.decimal128(38, scale) if fits else pa.float64())
-        )
+        kind = pa.decimal128(38, scale) if fits else pa.float64()
+        masked = pa.array(z, mask=gaps).cast(pa.string()).cast(kind)
         made = nw.from_arrow(pa.table({name: masked}), backend=series.implementation)[name]
         return _placed(made.to_native(), values)
 
@@ -364,10 +363,8 @@ def arrow_table(frame: Any) -> Any:
         raise
     except (*NOT_OF_ARROW, pa.ArrowException):  # what Arrow says of it holds values
         wrong = _checks.listed([name for name in names if not _is_arrow(table[name])])
-        raise ArgumentTypeError(
-            "frame must have columns that hold one type each, got mixed types, or values that Arrow has no "
-            f"type for, in {wrong}"
-        ) from None
+        rule, got = "frame must have columns that hold one type each", "mixed types, or values that Arrow has"
+        raise ArgumentTypeError(f"{rule}, got {got} no type for, in {wrong}") from None
 
 
 def _is_arrow(values: Any) -> bool:
@@ -412,22 +409,20 @@ def design(values: Any, name: str) -> dict[str, Any]:
     dimensions; those of an array are called w1, w2, ..."""
     if isinstance(values, np.ndarray | list | tuple):
         array = _checks.array(values, name, "columns of numbers")
-        if array.ndim not in (1, 2):
-            raise ArgumentError(f"{name} must have one or two dimensions, got {array.ndim}")
+        known = array.ndim in (1, 2)
+        _checks.require(known, f"{name} must have one or two dimensions", array.ndim)
         # each column in one piece, before it is looked at several times
         parts = np.ascontiguousarray(np.atleast_2d(array.T))
-        columns = {f"w{k}": part for k, part in enumerate(parts, 1)}
+        columns: dict[str, Any] = {f"w{k}": part for k, part in enumerate(parts, 1)}
     elif isinstance(values, dict):
         columns = {str(key): column for key, column in values.items()}
     elif is_series(values):
         columns = {series_name(values) or "w1": values}
     else:
-        table = _wrapped(values, eager_only=True)
+        table, given = _wrapped(values, eager_only=True), type(values).__name__
         if table is None:
-            given = type(values).__name__
-            raise ArgumentTypeError(
-                f"{name} must be a data frame, a dict of columns or an array, got {given}"
-            )
+            rule = f"{name} must be a data frame, a dict of columns or an array"
+            raise ArgumentTypeError(f"{rule}, got {given}")
         check_names([str(column) for column in table.columns], name)
         columns = {str(series.name): series.to_native() for series in table.iter_columns()}
     if not columns:
@@ -459,21 +454,24 @@ def _numbers(values: Any, key: str, name: str) -> Any:
     try:
         return array.astype(np.float64) if array.dtype.kind == "b" else column(values, key).array
     except TypeError as error:
-        raise ArgumentTypeError(
-            f"{name} must hold numbers, so give an indicator column for each category but one: {error}"
-        ) from None
+        what = "hold numbers, so give an indicator column for each category but one"
+        raise ArgumentTypeError(f"{name} must {what}: {error}") from None
 
 
 # --- notes ---
 
 
 def masked_columns(frame: Any) -> list[str]:
-    """The columns that are noted as masked; none of frames that can hold no note."""
-    noted, released = _notes(frame)
-    columns = released.get("columns", {}) if isinstance(released, dict) else None
-    if not (isinstance(noted, list) and isinstance(columns, dict)):
-        raise ArgumentError("frame has a damaged note of the columns that are masked already: remove it")
-    return [*noted, *columns]
+    """The columns that are noted as masked, here or in the file of a release; none where no note can be."""
+    metadata = getattr(getattr(frame, "schema", None), "metadata", None) if _home(frame) == "pyarrow" else {}
+    found = metadata or {}
+    noted = getattr(frame, "attrs", {}).get(MASKED, []) if _home(frame) == "pandas" else []
+    try:
+        noted = [*noted, *json.loads(found.get(MASKED.encode(), b"[]"))]
+        return [*noted, *json.loads(found.get(b"condmask", b"{}")).get("columns", {}).keys()]
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        damaged = "frame has a damaged note of the columns that are masked already: remove it"
+        raise ArgumentError(damaged) from None
 
 
 def with_masked(frame: Any, names: list[str]) -> Any:
@@ -481,23 +479,9 @@ def with_masked(frame: Any, names: list[str]) -> Any:
     if _home(frame) == "pandas":
         frame.attrs = {**frame.attrs, MASKED: names}
     elif _home(frame) == "pyarrow":
-        metadata = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
-        return frame.replace_schema_metadata(metadata)
+        notes = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
+        return frame.replace_schema_metadata(notes)
     return frame
-
-
-def _notes(frame: Any) -> tuple[Any, Any]:
-    """The columns that are noted, and what is told of a release that was read from a file."""
-    if _home(frame) == "pandas":
-        return getattr(frame, "attrs", {}).get(MASKED, []), {}
-    metadata = (
-        getattr(getattr(frame, "schema", None), "metadata", None) if _home(frame) == "pyarrow" else None
-    )
-    found = metadata or {}
-    try:
-        return json.loads(found.get(MASKED.encode(), b"[]")), json.loads(found.get(b"condmask", b"{}"))
-    except (ValueError, RecursionError):
-        return None, None
 
 
 def _home(values: Any) -> str:
