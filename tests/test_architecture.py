@@ -258,7 +258,7 @@ BUDGETS = {
     "reverse_mapping": 240,
     "disclosure": 5_203,
     "inference": 2_880,
-    "top": 2_286,
+    "top": 2_268,
     "kernels": 2_450,
     "reports": 1_691,
     "estimates": 1_405,
@@ -268,10 +268,10 @@ BUDGETS = {
     "planning": 972,
     "releases": 833,
     "schemes": 783,
-    "files": 724,
+    "files": 719,
     "samples": 750,
     "deconvolution": 545,
-    "plot": 270,
+    "plot": 269,
     "recipes": 255,
 }
 MARKS = (

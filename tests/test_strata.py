@@ -84,24 +84,6 @@ def test_merging_is_that_of_the_reference_whatever_labels_and_order(sizes, gaps,
     assert same_partition(np.where(there[shuffled], again, -1).tolist(), pool[shuffled].tolist())
 
 
-@given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=40))
-def test_crossing_keeps_apart_what_differs_anywhere(rows):
-    code = strata.crossed(list(np.array(rows).T), len(rows))
-
-    assert same_partition(code.tolist(), rows)
-    assert set(code.tolist()) <= set(range(max(len(rows), 4)))
-
-
-def test_crossing_counts_anew_so_that_products_stay_small():
-    n = 1_000
-    parts = [np.random.default_rng(k).permutation(n) for k in range(12)]  # 10^36 combinations
-
-    code = strata.crossed(parts, n)
-
-    assert np.unique(code).size == n
-    assert code.max() < n
-
-
 NAMES = ("region", "sex")
 REGION, SEX = np.repeat(["n", "s"], 6), np.tile([0, 1], 6)
 TABLES = {
@@ -128,7 +110,3 @@ def test_one_column_may_come_in_a_table_too(name):
     (found,) = strata.labels_of(TABLES[name], "region", 12, "x", "mask")
 
     assert np.array(found.distinct)[found.code].tolist() == REGION.tolist()
-
-
-def test_no_names_and_no_values_are_no_strata():
-    assert strata.labels_of(None, None, 12, "x", "mask") == []

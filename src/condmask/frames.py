@@ -210,12 +210,7 @@ def groups(values: Any, name: str, n: int) -> Labels:
     _checks.same_length(array, name, n, "z")
     if isinstance(values, Labels):
         return _ranked(values)
-    if array.dtype.kind == "O":
-        return _ranked(_numbered(array, name))
-    code, distinct = codes(array, name)
-    if not distinct or not is_missing(distinct[-1]):
-        return Labels(code, distinct)
-    return Labels(np.where(code == len(distinct) - 1, -1, code), distinct[:-1])
+    return _ranked(_numbered(array, name) if array.dtype.kind == "O" else codes(array, name))
 
 
 def _ranked(column: Labels) -> Labels:

@@ -6,8 +6,6 @@ masked without the option.
 
 import json
 from decimal import ROUND_FLOOR, Decimal
-from fractions import Fraction
-from math import floor
 
 import numpy as np
 import pandas as pd
@@ -58,13 +56,6 @@ def test_decimals_of_fifteen_digits_are_rounded_exactly(digits, places, step):
     text = str(Decimal(digits).scaleb(-places))
     if abs(Decimal(text) / Decimal(step)) < 2**44:
         assert nearest(np.array([float(text)]), grid_of(float(step)), "float64") == by_hand([text], step)
-
-
-def test_large_whole_numbers_go_to_their_step():
-    x = [2**52 + k for k in range(9)] + [2**53 - k for k in range(1, 9)]
-    expected = [2 * floor(Fraction(k, 2) + Fraction(1, 2)) for k in x]
-
-    assert nearest(np.array(x, dtype=float), grid_of(2.0), "float64").astype(np.int64).tolist() == expected
 
 
 # --- releases ---
@@ -150,19 +141,6 @@ def test_a_file_is_rounded_as_its_columns_are_in_memory(tmp_path, suffix):
     if suffix == "csv":  # every value with the digits that it has as a number, and no more
         texts = pd.read_csv(target, dtype=str)["x"]
         assert texts.tolist() == [f"{value:.15g}" for value in release.data["x"]]
-
-
-def test_many_blocks_and_gaps_are_rounded_alike_in_memory_and_in_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("condmask._blocks.BLOCK", 256)
-    FRAME.to_parquet(tmp_path / "a.parquet")
-    scheme = {"gaps": SCHEME}
-
-    options = {"nan_policy": "omit", "rng": 5, "round": True}
-    cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", scheme, **options)
-
-    pd.testing.assert_frame_equal(
-        pd.read_parquet(tmp_path / "b.parquet"), cm.mask_table(FRAME, scheme, **options).data
-    )
 
 
 def test_decimals_of_a_file_stay_decimals(tmp_path):

@@ -18,6 +18,10 @@ FORMATS = {
     **dict.fromkeys((".arrow", ".feather", ".ipc"), "Arrow"),
     **dict.fromkeys((*TEXT, *(f"{suffix}.gz" for suffix in TEXT)), "CSV"),
 }
+REASONS = {
+    errno.ENOENT: "no such file or directory",
+    errno.ENOSPC: "no space left on the device; nothing was published",
+}
 BUFFER = 1 << 22  # bytes of a column that are read at once
 SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
 FROM_CSV = (
@@ -44,24 +48,12 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except FileError:
         raise
-    except OSError as error:
-        if error.errno is None:  # of Arrow
-            raise FileError(f"{path} cannot be read: it is damaged, or of another format") from None
-        raise FileError(f"{error.filename or path}: {reason(error)}") from error
-    except (pa.ArrowException, UnicodeError):
-        raise FileError(
-            f"{path} cannot be read: it is damaged, or of another format, encoding or delimiter "
-            "(CsvFormat says how text is written)"
-        ) from None
-
-
-def reason(error: OSError) -> str:
-    """Why the system refused, in a few words."""
-    known = {
-        errno.ENOENT: "no such file or directory",
-        errno.ENOSPC: "no space left on the device; nothing was published",
-    }
-    return known.get(error.errno or 0, (error.strerror or str(error)).lower())
+    except (OSError, pa.ArrowException, UnicodeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            why = REASONS.get(error.errno, (error.strerror or str(error)).lower())
+            raise FileError(f"{error.filename or path}: {why}") from error
+        what = "it is damaged, or of another format, encoding or delimiter"
+        raise FileError(f"{path} cannot be read: {what} (CsvFormat says how text is written)") from None
 
 
 def check_regular(path: Path) -> None:

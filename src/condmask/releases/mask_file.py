@@ -110,10 +110,10 @@ def mask_file(
 
     Notes
     -----
-    A source of one part is read once, a longer one twice. Memory holds one part. Integers stay integers if
-    the scheme's grid has whole steps, float32 stays float32, decimals stay decimals where their places
-    suffice, and CSV has the scheme's decimals; all that is not masked stays as it is. Masking a file again
-    draws a new key: never publish both results.
+    A source of one part is read once, a longer one twice, and once or twice more where columns in clear are
+    audited. Memory holds one part. Integers stay integers if the scheme's grid has whole steps, float32 stays
+    float32, decimals stay decimals where their places suffice, and CSV has the scheme's decimals; all that is
+    not masked stays as it is. Masking a file again draws a new key: never publish both results.
 
     The audit examines every part, and columns in clear in up to 32,768 rows; those of a source of several
     parts in 16,384 rows from all over it, with all rows of some of the firms, households and the like in
