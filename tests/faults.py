@@ -36,6 +36,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "estimates": (["estimates"], ["tests/estimates"]),
     "inference": (["inference"], ["tests/inference", "tests/estimates"]),
     "kernels": (["kernels"], ["tests/kernels", "tests/schemes", "tests/samples", *SLOW]),
+    "moments": (["moments"], ["tests/moments"]),
     "planning": (["planning"], ["tests/planning"]),
     "samples": (["samples"], ["tests/samples", "tests/estimates"]),
     "schemes": (

@@ -14,7 +14,7 @@ from condmask.disclosure.aggregated_ends import aggregate
 from condmask.engines.counting import by_value
 from condmask.missing_codes import suspicion
 from condmask.planning import predicted_moments, predicted_relations
-from condmask.samples import moments
+from condmask.moments import theorem_2_1, theorem_2_5
 
 
 def test_threads_hand_results_over_in_order_and_stay_a_few_tasks_ahead():
@@ -77,11 +77,9 @@ def of_columns():
         ends = X.copy()
         aggregate(ends, code, 4)
         yield ends
-    for powers in (
-        moments.powers(present, 4, 5.0),
-        moments.counted_powers(*by_value(np.sort(present)), 4, 5.0),
-    ):
-        yield np.round([powers.center, *powers.means], 12)
+    powers = theorem_2_1.powers(present, 4, 5.0)
+    yield np.round([powers.center, *powers.means], 12)
+    yield np.round(theorem_2_5.of_columns(X, X**2, None).about(np.zeros(2), np.array([9.0, 81.0])).means, 12)
     for options in ({"donors": "sample"}, {"donors": "sample", "step": 0}, {"reverse_mapping": True}):
         scheme = cm.ConditionalMasking(0.6, 5.0, **options, strata="a")
         estimate = scheme.estimate(X, strata=np.arange(N) % 2)

@@ -13,7 +13,7 @@ from releases import in_group
 import condmask as cm
 from condmask.inference import heavy_tails
 from condmask.law import Law
-from condmask.samples.moments import Powers, original_moments, powers
+from condmask.moments.theorem_2_1 import Powers, original_moments, powers
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),

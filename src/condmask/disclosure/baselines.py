@@ -16,8 +16,8 @@ import numpy as np
 from condmask._blocks import blocks
 from condmask.closed_form_risk import chance_of_near
 from condmask.disclosure.original import Original
-from condmask.inference.influence import of_moment
-from condmask.inference.polynomial_variance import expected_moments, polynomial_variance
+from condmask.moments.influence import of_moment
+from condmask.moments.polynomial_variance import expected_moments, polynomial_variance
 
 NODES = 64  # equally likely values of the mean
 

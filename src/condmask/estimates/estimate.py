@@ -22,8 +22,8 @@ from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
 from condmask.estimates.subsets import Selection
 from condmask.inference.intervals import EstimateWarning, check_target
-from condmask.inference.moment_intervals import NEGATIVE
 from condmask.law import Law
+from condmask.moments.moment_interval import NEGATIVE
 from condmask.samples.masked_sample import MaskedSample
 from condmask.samples.records import Records
 

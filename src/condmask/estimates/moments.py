@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask.errors import warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
-from condmask.inference import moment_intervals
+from condmask.inference.heavy_tails import warn_of_heavy_tails
 from condmask.inference.interval_options import interval_options
-from condmask.inference.intervals import Interval
+from condmask.inference.intervals import EstimateWarning, Interval
+from condmask.moments import moment_interval as moments
+from condmask.moments.moment_interval import NEGATIVE, Sampled
 
 
 class Moments(Shared):
@@ -24,7 +27,7 @@ class Moments(Shared):
         float or ndarray of shape (replicates,)
             In the units of the data.
         """
-        return moment_intervals.mean(self._sample)
+        return self._moment(1, central=False)
 
     @by_replicate()
     def variance(self) -> Any:
@@ -40,9 +43,7 @@ class Moments(Shared):
         Donors are shared, so the expectation is :math:`(1 - \kappa)\operatorname{Var} X` with
         :math:`\kappa = p^2 (n-2)/(n-1)^2 + 2 p (1-p)/(n-1)`, of order 1/n.
         """
-        variance, scale = self._sample.variance()
-        with np.errstate(over="ignore"):
-            return float(variance * np.float64(scale) ** 2)
+        return float(moments.variance(self._sampled(2)))
 
     @by_replicate()
     def std(self) -> Any:
@@ -58,7 +59,10 @@ class Moments(Shared):
         EstimateWarning
             If an estimated variance is negative.
         """
-        return moment_intervals.std(self._sample)
+        std = float(moments.variance(self._sampled(2), root=True))
+        if np.isnan(std):
+            warn(NEGATIVE, EstimateWarning)
+        return std
 
     @by_replicate()
     def moment(self, order: int, *, central: bool = False) -> Any:
@@ -80,8 +84,7 @@ class Moments(Shared):
         -----
         Recursion of Theorem 2.1; raw moments are exactly unbiased.
         """
-        order, central = _checks.order(order, "order"), _checks.truth(central, "central")
-        return moment_intervals.moment(self._sample, order, central=central)[0]
+        return self._moment(_checks.order(order, "order"), central=_checks.truth(central, "central"))
 
     @by_replicate()
     def mean_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
@@ -115,7 +118,8 @@ class Moments(Shared):
         >>> bool(found.low < x.mean() < found.high)
         True
         """
-        return self._moment_interval(1, False, "the mean", confidence_level, target)
+        asked = self._asked(1, confidence_level, target)
+        return moments.moment_interval(*asked, 1, "the mean", central=False)
 
     @by_replicate()
     def moment_interval(
@@ -148,12 +152,11 @@ class Moments(Shared):
         2, intervals cover less often than they say unless there are very many records; so do intervals from
         data that are not masked (docs/inference.rst, "Coverage").
         """
-        order, central = (
-            _checks.order(order, "order", most=_checks.MOST_ORDER // 2),
-            _checks.truth(central, "central"),
-        )
+        order = _checks.order(order, "order", most=_checks.MOST_ORDER // 2)
+        central = _checks.truth(central, "central")
         name = f"the {'central' if central else 'raw'} moment of order {order}"
-        return self._moment_interval(order, central, name, confidence_level, target)
+        asked = self._asked(order, confidence_level, target, "moments of order 2 and more")
+        return moments.moment_interval(*asked, order, name, central=central)
 
     @by_replicate()
     def variance_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
@@ -176,7 +179,7 @@ class Moments(Shared):
             If the tails of the original are heavy, by its estimated kurtosis (docs/inference.rst, "Heavy
             tails").
         """
-        return self._variance_interval(confidence_level, target, root=False)
+        return moments.variance_interval(*self._asked(2, confidence_level, target), root=False)
 
     @by_replicate()
     def std_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
@@ -198,23 +201,24 @@ class Moments(Shared):
         EstimateWarning
             As for `variance_interval`.
         """
-        return self._variance_interval(confidence_level, target, root=True)
+        return moments.variance_interval(*self._asked(2, confidence_level, target), root=True)
 
     # --- private ---
 
-    def _moment_interval(
-        self, order: int, central: bool, name: str, confidence_level: Any, target: Any
-    ) -> Interval:
-        self._refuse_additive()
-        options = interval_options(confidence_level, target)
-        return moment_intervals.moment_interval(
-            self._sample, order, options, name,
-            central=central, shared_donors=self._shared_donors,
-        )  # fmt: skip
+    def _sampled(self, order: int) -> Sampled:
+        """The masked values by their powers to this order."""
+        return Sampled(self._sample.n, self._law, self._shared_donors, self._sample.powers(order))
 
-    def _variance_interval(self, confidence_level: Any, target: Any, *, root: bool) -> Interval:
+    def _moment(self, order: int, *, central: bool) -> float:
+        return float(moments.moment(self._sampled(order), order, central=central))
+
+    def _asked(
+        self, order: int, confidence_level: Any, target: Any, quantities: str = "variances"
+    ) -> tuple[Sampled, float, str]:
+        """What an interval takes, checked; with a warning if the tails of the original are heavy."""
         self._refuse_additive()
-        options = interval_options(confidence_level, target)
-        return moment_intervals.variance_interval(
-            self._sample, options, root=root, shared_donors=self._shared_donors
-        )
+        level, target, *_ = interval_options(confidence_level, target)
+        sampled = self._sampled(2 * order)
+        if order > 1 and not (self._law.p == 1.0 and target == "file"):  # which would be exact
+            warn_of_heavy_tails([sampled.kurtosis], sampled.n, quantities)
+        return sampled, level, target

@@ -9,11 +9,11 @@ from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate, check_replicates
 from condmask.estimates.by_name import ByName
-from condmask.inference import pair_intervals, reverse_pairs
-from condmask.inference.covariance import PairSums, Product
+from condmask.inference import reverse_pairs
 from condmask.inference.interval_options import interval_options
-from condmask.inference.intervals import EstimateWarning, Interval, UndefinedError
-from condmask.inference.pair_intervals import Pair
+from condmask.inference.intervals import EstimateWarning, Interval
+from condmask.moments import pair_interval, theorem_2_5
+from condmask.moments.pair_variance import Pair, pair_of
 
 
 class Pairs(ByName, Shared):
@@ -45,8 +45,8 @@ class Pairs(ByName, Shared):
         donor is never the record itself; n is the size of the donor pool. Within strata the factor
         applies within each, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
         """
-        covariance, _, unit = self._products(other)
-        return covariance * unit
+        pair = self._pair(other)
+        return float(pair.covariance * pair.moments.unit.prod())
 
     @by_replicate("other")
     def correlation(self, other: Any) -> Any:
@@ -81,13 +81,13 @@ class Pairs(ByName, Shared):
         >>> round(scheme.estimate(scheme.mask(x, rng=2)).correlation(w), 1)
         0.5
         """
-        covariance, variances, _ = self._products(other)
-        if min(variances) <= 0.0:
-            reason, correlation = "a variance is estimated negative or zero", float("nan")
-        else:
-            correlation = covariance / float(np.sqrt(variances[0]) * np.sqrt(variances[1]))
-            reason = f"the estimate {correlation:.4g} lies outside [-1, 1]"
+        pair = self._pair(other)
+        size = np.sqrt(np.where(pair.originals > 0.0, pair.originals, np.nan)).prod()
+        correlation = float(pair.covariance / size)
         if not abs(correlation) <= 1.0:
+            reason = f"the estimate {correlation:.4g} lies outside [-1, 1]"
+            if np.isnan(correlation):
+                reason = "a variance is estimated negative or zero"
             warn(f"correlation: {reason}; too few records for this scheme", EstimateWarning)
         return correlation
 
@@ -130,7 +130,7 @@ class Pairs(ByName, Shared):
         masking.
         """
         options = interval_options(confidence_level, target)
-        return pair_intervals.covariance_interval(self._pair(other), options)
+        return pair_interval.covariance_interval(self._pair(other), options)
 
     @by_replicate("other")
     def correlation_interval(
@@ -186,40 +186,29 @@ class Pairs(ByName, Shared):
         True
         """
         options = interval_options(confidence_level, target)
-        return pair_intervals.correlation_interval(self._pair(other), options)
+        return pair_interval.correlation_interval(self._pair(other), options)
 
     # --- private ---
 
-    def _products(self, other: Any) -> Product:
-        """The covariance and the variances of the originals, in safe units, and the product of the units."""
-        other = self._by_name(other, "other", masked=True)
-        w = self._values_of_other(other)
-        law_of_w = other._law if isinstance(other, Pairs) else None
-        if self.scheme.reverse_mapping and law_of_w is not None:
-            return reverse_pairs.joint(self._reverse_mapped, other._reverse_mapped)
-        return PairSums(self._pseudo_values(), w, law_of_w).product
-
     def _pair(self, other: Any) -> Pair:
-        """The column and the other one, for an interval."""
-        self._records_for("an interval of two columns", "fourth moments of its pairs")
+        """The column and the other one."""
+        records = self._records_for("statistics of two columns", "pairs")
         other = self._by_name(other, "other", masked=True)
+        w = self._values_of_other(other, records.z.size)
+        if self.scheme.reverse_mapping:
+            mapped: Any = self._pseudo_values()
+            if isinstance(other, Pairs):
+                return reverse_pairs.joint(mapped, other._reverse_mapped)
+            return reverse_pairs.pair_of(mapped, w)
+        moments = theorem_2_5.of_columns(records.z, w, records.pools())
+        shared_donors = self._shared_donors or self._law.p == 0.0
         law_of_w = other._law if isinstance(other, Pairs) else None
-        if self.scheme.reverse_mapping and law_of_w is not None:
-            raise UndefinedError(
-                "other must be a column that was not masked for an interval after reverse mapping: the "
-                "standard error of the covariance of two columns masked together is not known; covariance "
-                "and correlation give the estimate alone"
-            )
-        w = self._values_of_other(other)
-        sums = PairSums(self._pseudo_values(), w, law_of_w)
-        shared_donors = self.scheme.shared_donors or self._law.p == 0.0
-        return Pair(sums, self._law, law_of_w, shared_donors, (1.0 - self._swapped) ** 2)
+        return pair_of(moments, self._law, law_of_w, shared_donors=shared_donors)
 
-    def _values_of_other(self, other: Any) -> Any:
+    def _values_of_other(self, other: Any, n: int) -> Any:
         """The released values of the other column."""
         if other is None:
             raise ArgumentError("other must be a column or an Estimate, got None")
-        z = self._released()
         if isinstance(other, Pairs):
             if self.origin.group is None or self.origin.group != other.origin.group:
                 raise ArgumentError(
@@ -227,16 +216,10 @@ class Pairs(ByName, Shared):
                     f"{self.origin.group!r} and {other.origin.group!r}"
                 )
             check_replicates(other, "other", 1)
-            w = other._released()
+            w = other._records_for("statistics of two columns", "pairs").z
         else:
             w = frames.column(other, "other", dimensions=(1, 2)).array
             check_replicates(w, "other", 1)
             w = w[0] if w.ndim == 2 else w
-        _checks.same_length(w, "other", z.size, "z")
+        _checks.same_length(w, "other", n, "z")
         return w
-
-    def _released(self) -> Any:
-        """The released values of the records."""
-        if self._records is None:
-            raise ArgumentError("other must be masked values: Counts keep no records")
-        return self._records.z

@@ -21,7 +21,7 @@ import numpy as np
 from condmask.errors import warn
 from condmask.inference.intervals import EstimateWarning
 from condmask.law import Law
-from condmask.samples.moments import Powers, original_moments, shift
+from condmask.moments.theorem_2_1 import Powers, noise_variance, original_moments, shift
 
 HEAVY = 10.0
 ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal approximation does
@@ -30,7 +30,7 @@ ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal a
 def kurtosis(original: Powers, law: Law) -> float:
     """The kurtosis from moments of the originals to order 4; NaN where noise hides it, and of a constant."""
     _, _, second, _, fourth = shift(original.means, -original.means[1])
-    if second <= (1.0 - law.p) * law.noise_moments(2, original.scale)[2]:
+    if second <= noise_variance(law, original.scale):
         return np.nan
     return float(fourth / second**2)
 

@@ -18,6 +18,7 @@ import numpy as np
 from condmask.inference.intervals import Interval, UndefinedError
 from condmask.inference.parts import CompleteRows, Rows, add, frame_of
 from condmask.law import Law
+from condmask.moments.theorem_2_1 import noise_variance
 
 
 def covariance_factor(p: float, n: int) -> float:
@@ -216,7 +217,7 @@ class PseudoValues:
     @property
     def noise_variance(self) -> float:
         """The variance that noise adds to masked values."""
-        return (1.0 - self.law.p) * float(self.law.noise_moments(2, self.unit)[2])
+        return noise_variance(self.law, self.unit)
 
     @cached_property
     def other(self) -> np.ndarray:

@@ -7,15 +7,20 @@ positive, and so are M and T: their eigenvalues lie in [0, 1], on which a polyno
 inverse. Powers of T factor, and nothing is ill-posed: the inverse is 1/p at most.
 """
 
+from functools import partial
 from math import ceil, log, sqrt
+from typing import Any
 
 import numpy as np
 
-from condmask.inference.covariance import PairSums, Product
-from condmask.inference.influence import Weights, of_pair
-from condmask.inference.pair_variance import DEGREE, powers
-from condmask.inference.polynomial_variance import covariance
+from condmask.inference.intervals import UndefinedError
 from condmask.inference.reverse_mapped import ReverseMapped
+from condmask.moments import theorem_2_5
+from condmask.moments.influence import of_pair
+from condmask.moments.pair_variance import Pair
+from condmask.moments.polynomial_variance import covariance
+from condmask.moments.theorem_2_5 import DEGREE, PairMoments
+from condmask.samples.exact import EXACT
 
 MOST_TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomial gains
 CLOSE = 1e-8
@@ -29,21 +34,31 @@ def coefficients(p: float) -> np.ndarray:
     return np.asarray(line.convert(kind=np.polynomial.Polynomial).coef)
 
 
-def joint(one: ReverseMapped, two: ReverseMapped) -> Product:
-    """Covariance and variances of the originals of two columns masked together, in safe units.
+def joint(one: ReverseMapped, two: ReverseMapped) -> Pair:
+    """Two columns masked together, whose variances as functions of the masking are not known.
 
     A donor pool has the values of both columns or lacks one of them.
     """
-    sums = PairSums(one, two.z, two.law)
-    a, b, _ = sums.means
-    x, y = (_powers(file, file.means - middle, one.law.p) for file, middle in ((one, a), (two, b)))
+    moments = theorem_2_5.of_columns(one.z, two.z, None)
+    files = list(zip((one, two), moments.middle, strict=True))
+    x, y = (
+        _powers(file, file.means - (middle - file.origin) / file.unit, file.law.p) for file, middle in files
+    )
     x *= coefficients(one.law.p)[:, None]
     total = 0.0
-    for part in sums.parts:
+    for part in one.parts(two.z):
         own, other = part.cell, part.of(two.cell)
         total += sum(float(p[own] @ q[other]) for p, q in zip(x, y, strict=True))
-    first, second, _ = sums.squares.tolist()
-    return total / (sums.n - 1), (first, second), one.unit * two.unit
+    value = total / (moments.n - 1.0) * (one.unit / moments.unit[0]) * (two.unit / moments.unit[1])
+    return Pair(moments, (EXACT, EXACT), value, 1.0, _unknown, None)
+
+
+def _unknown(_: Any) -> Any:
+    raise UndefinedError(
+        "other must be a column that was not masked for an interval after reverse mapping: the standard "
+        "error of the covariance of two columns masked together is not known; covariance and correlation "
+        "give the estimate alone"
+    )
 
 
 def _powers(file: ReverseMapped, x: np.ndarray, p: float) -> np.ndarray:
@@ -56,27 +71,54 @@ def _powers(file: ReverseMapped, x: np.ndarray, p: float) -> np.ndarray:
     return powers
 
 
-def pair_variances(sums: PairSums, own: ReverseMapped, weights: list[Weights]) -> np.ndarray:
-    """The variances of functions of the covariance with a plain column and of both variances.
+def pair_of(own: ReverseMapped, w: Any) -> Pair:
+    """A released column with a plain one: the covariance of its pseudo-values."""
+    moments = theorem_2_5.of_columns(own.z, w, None)
+    n, (_, b), (unit, unit_of_w) = moments.n, moments.middle, moments.unit
+    ratio = own.unit / unit
+
+    def weights(part: Any) -> np.ndarray:
+        return np.asarray((part.of(w) - b) / unit_of_w / (n - 1.0))
+
+    total, count, known = own.sums(3)
+    value = mean = 0.0
+    for part in own.parts(w):
+        part.add_by_pool(total, weights(part))
+        part.add_by_pool(count, np.ones(part.size))
+        part.add_by_pool(known, part.masked_variances)
+        value += float(weights(part) @ part.values)
+        mean += float(part.values.sum() / n)
+    lowered = total / np.maximum(own.pool_size, 1)
+    file = float(np.sum(np.where(count < own.pool_size, lowered**2 * (own.pool_variances - known), 0.0)))
+    excess = 0.0
+    for part in own.parts(w):
+        line, varied = weights(part), part.masked_variances
+        file += float((line - part.of_pool(lowered)) ** 2 @ varied)
+        own_share = line * (part.values - mean) - value / n
+        excess += float(own_share @ own_share * n / (n - 1.0) - line**2 @ varied)
+    linear = file * ratio**2, excess * ratio**2
+    variances = partial(_variances, own, w, moments, max(linear[0], 0.0))
+    return Pair(moments, (EXACT, None), value * ratio, (1.0 - own.law.p) ** 2, variances, lambda: linear)
+
+
+def _variances(
+    own: ReverseMapped, w: Any, released: PairMoments, of_covariance: float, weights: Any
+) -> np.ndarray:
+    """The variances of functions of the covariance with a plain column and of both variances: see `Pair`.
 
     The variances of both columns are known, so about the file the covariance alone varies. About the
     population there is the influence function on the originals besides, a polynomial of degree 2, of whose
     square the mean follows from powers of the original, undone, times powers of w.
-
-    Returns
-    -------
-    ndarray of shape (2, functions)
-        About the file, and about the population.
     """
-    a, b, _ = sums.means
-    of_covariance = float(sums.variation()[0].file[0])
-    undone, moments = own.powers(a), np.zeros((DEGREE + 1, DEGREE + 1))
-    for part in sums.parts:
-        released, of_w = powers(part.masked - a), powers(sums.other(part) - b)
-        moments[:, 0] += released.sum(axis=1)
-        for i in range(DEGREE):
-            moments[i, 1:] += of_w[1:] @ undone[i][part.cell]
-    moments /= sums.n
+    a, b = released.middle
+    moments = released.about(released.middle, released.unit).means
+    undone = (
+        own.powers((a - own.origin) / own.unit) * (own.unit / released.unit[0]) ** np.arange(DEGREE)[:, None]
+    )
+    moments[:DEGREE, 1:] = 0.0
+    for part in own.parts(w):
+        of_w = np.power.outer((part.of(w) - b) / released.unit[1], np.arange(1, DEGREE + 1))
+        moments[:DEGREE, 1:] += undone[:, part.cell] @ of_w / released.n
     h = of_pair(weights, (0.0, 0.0), own.law.p).h
-    file = np.array(weights)[:, 0] ** 2 * max(of_covariance, 0.0)
-    return np.array([file, file + np.maximum(covariance(h, h, moments)[:, 0], 0.0) / sums.n])
+    file = np.asarray(weights)[:, 0] ** 2 * of_covariance
+    return np.array([file, file + np.maximum(covariance(h, h, moments)[:, 0], 0.0) / released.n])

@@ -8,17 +8,6 @@ LANES = 512
 
 
 @kernel
-def add_powers(z, center, scale, start, stop, sums):
-    """sums[k] += sum of ((z[j] - center) / scale)^k over start <= j < stop."""
-    for j in range(start, stop):
-        deviation = (z[j] - center) / scale
-        power = 1.0
-        for k in range(sums.size):
-            sums[k] += power
-            power *= deviation
-
-
-@kernel
 def add_whole_powers(z, counts, center, per_scale, bits, sums):
     """sums[k]: the sum of u^(k + 1), u = (z - center) per_scale of at most 1, in whole numbers.
 

@@ -2,7 +2,7 @@ r"""How far estimates of moments will lie from their targets, predicted from the
 
 Linearised, the estimates of mean, standard deviation and correlation are means of a polynomial of degree two,
 so their variances follow from the moments E X^i W^j, i, j up to 4, and those of the noise
-(`inference.polynomial_variance`). Nothing is simulated.
+(`moments.polynomial_variance`). Nothing is simulated.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import blocks
-from condmask.inference.influence import Weights, of_moment, of_pair
-from condmask.inference.polynomial_variance import Influence, expected_moments, polynomial_variance
 from condmask.law import Law
-from condmask.samples.moments import noise_matrix
+from condmask.moments.influence import Weights, of_moment, of_pair
+from condmask.moments.polynomial_variance import Influence, expected_moments, polynomial_variance
+from condmask.moments.theorem_2_1 import noise_matrix
 
 DEGREE = 4
 

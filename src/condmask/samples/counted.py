@@ -14,9 +14,9 @@ from condmask.engines.counting import ValueCounts
 from condmask.engines.crossings import FINEST_REARRANGED
 from condmask.kernels.curve import Curve
 from condmask.law import Law
+from condmask.moments.theorem_2_1 import Powers, original_moments, powers
 from condmask.samples.bandwidth import check_rule, checked_masking, quartile_places, rule, search_lengths
 from condmask.samples.cache import BoundedCache
-from condmask.samples.moments import Powers, counted_powers, original_moments, original_variance
 from condmask.samples.noise_class import NoiseClass
 
 KEPT = 3  # T_1, a T_b and a density
@@ -45,14 +45,10 @@ class CountedSample:
 
     def powers(self, order: int) -> Powers:
         """Mean powers of the masked values."""
-        return counted_powers(self._values(), self.counts.counts, order, self.law.sigma)
+        return powers(self._values(), order, self.law.sigma, self.counts.counts)
 
     def moments(self, order: int) -> Powers:
         return original_moments(self.powers(order), self.law)
-
-    def variance(self) -> tuple[float, float]:
-        masked = self.powers(2)
-        return original_variance(masked, self.n, self.law), masked.scale
 
     def bandwidth(self, given: Any) -> float | None:
         given = check_rule(given)

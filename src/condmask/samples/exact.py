@@ -18,10 +18,10 @@ from condmask.engines.cdf import CDF, CurveCDF, EmpiricalCDF, ranks_of
 from condmask.engines.counting import EMPTY, ValueCounts, by_value
 from condmask.kernels.curve import Curve
 from condmask.law import Law
+from condmask.moments.theorem_2_1 import RECORDS, Powers, powers
 from condmask.samples.bandwidth import check_bandwidth
 from condmask.samples.cache import BoundedCache
 from condmask.samples.counted import KEPT, CountedSample
-from condmask.samples.moments import Powers, whole_powers
 from condmask.samples.noise_class import NoiseClass
 
 EXACT = Law(1.0, "normal", 0.0)  # nothing is left of the noise
@@ -66,19 +66,15 @@ class ExactSample(CountedSample):
         return self._powers(2)
 
     def _powers(self, order: int) -> Powers:
-        values, counts = (self._z, EMPTY.counts) if self._counts is None else self.counts
-        return whole_powers(values, counts, self._ends, order)
+        values, counts = (self._z, RECORDS) if self._counts is None else self.counts
+        return powers(values, order, self.law.sigma, counts)
 
     def powers(self, order: int) -> Powers:
-        powers = self._two if order <= 2 else self._powers(order)
-        return powers._replace(means=powers.means[: order + 1])
+        found = self._two if order <= 2 else self._powers(order)
+        return found._replace(means=found.means[: order + 1])
 
     def moments(self, order: int) -> Powers:
         return self.powers(order)
-
-    def variance(self) -> tuple[float, float]:
-        _, scale, means = self._two
-        return float((means[2] - means[1] ** 2) * self.n / (self.n - 1)), scale
 
     def engine(self, points: int, bandwidth: float | None, tol: float) -> str:
         return "exact" if bandwidth is None else "lattice"

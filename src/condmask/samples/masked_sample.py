@@ -6,7 +6,7 @@ import numpy as np
 
 from condmask.engines.cdf import CDF
 from condmask.law import Law
-from condmask.samples.moments import Powers
+from condmask.moments.theorem_2_1 import Powers
 from condmask.samples.noise_class import NoiseClass
 
 CROSSINGS = ("first", "rearranged")
@@ -18,11 +18,11 @@ class MaskedSample(Protocol):
     n: int
     law: Law
 
+    def powers(self, order: int) -> Powers:
+        """Mean powers of the masked values."""
+
     def moments(self, order: int) -> Powers:
         """Moments of the original."""
-
-    def variance(self) -> tuple[float, float]:
-        """The variance of the original, divisor n - 1, and the scale in whose square it is given."""
 
     def bandwidth(self, given: Any) -> float | None:
         """A bandwidth in the units of the data from a number or the name of a rule; None for T_1."""

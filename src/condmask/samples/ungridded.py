@@ -18,9 +18,9 @@ from condmask.engines.sorting import ascending
 from condmask.grid import default_step, grid_of
 from condmask.kernels.curve import Curve
 from condmask.law import Law
+from condmask.moments.theorem_2_1 import Powers, original_moments, powers
 from condmask.samples.bandwidth import check_rule, checked_masking, quartile_places, rule, search_lengths
 from condmask.samples.cache import BoundedCache
-from condmask.samples.moments import Powers, original_moments, original_variance, powers
 from condmask.samples.noise_class import NoiseClass
 
 KEPT = 3  # T_1, a T_b and a density
@@ -48,10 +48,6 @@ class UngriddedSample:
 
     def moments(self, order: int) -> Powers:
         return original_moments(self.powers(order), self.law)
-
-    def variance(self) -> tuple[float, float]:
-        masked = self.powers(2)
-        return original_variance(masked, self.n, self.law), masked.scale
 
     def bandwidth(self, given: Any) -> float | None:
         given = check_rule(given)

@@ -12,10 +12,15 @@ from typing import Any
 import numpy as np
 
 from condmask.errors import heard
+from condmask.inference import reverse_pairs
 from condmask.inference.cdf_rows import CdfRows, exact_ends
 from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError
-from condmask.inference.moment_rows import MomentRows
-from condmask.inference.pair_rows import Correlations, correlations, reverse_mapped_correlations
+from condmask.inference.reverse_mapped import ReverseMapped
+from condmask.moments.moment_interval import Sampled, moment_interval, variance_interval
+from condmask.moments.pair_interval import correlation
+from condmask.moments.pair_variance import pair_of
+from condmask.moments.theorem_2_1 import powers_of_rows
+from condmask.moments.theorem_2_5 import pair_moments
 from condmask.samples.exact import EXACT
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
@@ -39,32 +44,45 @@ def ends(
         rows = CdfRows(z, law, shared_donors=scheme.shared_donors)
         found = rows.ends(design.quantiles, design.points, levels, targets)
     highest = 2 * max((2, *design.moments))
-    moments = MomentRows(z, law, shared_donors=scheme.shared_donors, highest=highest)
+    sampled = Sampled(z.shape[1], law, scheme.shared_donors, powers_of_rows(z, highest, law.sigma))
+    of_levels = np.array(levels)[:, None]
     of_moments = [
         [
-            moments.moment_ends(1, levels, target), moments.std_ends(levels, target),
-            *(moments.moment_ends(order, levels, target) for order in design.moments),
+            moment_interval(sampled, of_levels, target, 1, "", central=False)[:2],
+            variance_interval(sampled, of_levels, target, root=True)[:2],
+            *(moment_interval(sampled, of_levels, target, k, "", central=False)[:2] for k in design.moments),
         ]
         for target in targets
-    ]  # fmt: skip
+    ]
     parts = [found.quantiles, np.moveaxis(np.array(of_moments), (0, 1, 2, 3), (2, 3, 0, 1))]
     if other is not None:
-        pairs, unknown = _correlations(scheme, z, other), np.full((2, len(levels), len(z)), np.nan)
-        of_pairs = [unknown if pairs is None else pairs.ends(levels, target) for target in targets]
-        parts.append(np.moveaxis(np.array(of_pairs), (0, 1, 2), (2, 0, 1))[:, :, :, None])
+        parts.append(_correlations(scheme, z, other, levels, targets)[:, :, :, None])
     both = np.concatenate([*parts, found.cdf], axis=3)
     for row in np.flatnonzero(~found.served).tolist():
         both[..., row] = _one_by_one(scheme, z, other, design, levels, row)
     return both[0], both[1]
 
 
-def _correlations(scheme: ConditionalMasking, z: np.ndarray, other: np.ndarray) -> Correlations | None:
-    """The correlations of rows with rows of the other column; None where samples of this size have none."""
-    if scheme.law is None:
-        return reverse_mapped_correlations(z, other, scheme)
+def _correlations(
+    scheme: ConditionalMasking, z: np.ndarray, other: np.ndarray, levels: Sequence[float], targets: Any
+) -> np.ndarray:
+    """Both ends of the correlations with rows of the other column, NaN where samples have none."""
+    law, ends = scheme.law, np.full((2, len(levels), len(targets), len(z)), np.nan)
+    if law is None:
+        for row in range(len(z)):
+            with suppress(UndefinedError):
+                found = correlation(reverse_pairs.pair_of(ReverseMapped(z[row], scheme, None), other[row]))
+                ends[..., row] = _of_levels(found, levels, targets)
+        return ends
     with suppress(UndefinedError):
-        return correlations(z, other, scheme.law, shared_donors=scheme.shared_donors)
-    return None
+        found = correlation(pair_of(pair_moments(z, other), law, None, shared_donors=scheme.shared_donors))
+        ends = _of_levels(found, levels, targets)
+    return ends
+
+
+def _of_levels(found: Any, levels: Sequence[float], targets: Any) -> np.ndarray:
+    ends = np.array([[found.ends(level, target) for target in targets] for level in levels])
+    return np.moveaxis(ends, 2, 0)
 
 
 # --- one by one ---------------------------------------------------------------------------------------

@@ -9,10 +9,11 @@ from condmask._randomness import Key, seeded_key
 from condmask.deconvolution import stencil
 from condmask.errors import ArgumentError, heard
 from condmask.inference.intervals import EstimateWarning, UndefinedError
-from condmask.inference.moment_rows import MomentRows
 from condmask.inference.pseudo_values import covariance_factor
 from condmask.kernels import pairs, replicate
 from condmask.law import Law
+from condmask.moments.moment_interval import Sampled, moment
+from condmask.moments.theorem_2_1 import original_variance, powers_of_rows
 from condmask.planning.predicted_relations import differences, split
 from condmask.samples.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.scheme import Scheme
@@ -120,8 +121,9 @@ def _estimates(
     widths = _bandwidths(ordered, variance)
     raw: list[np.ndarray] = []
     if design.moments:
-        rows = MomentRows(z, law, shared_donors=scheme.shared_donors, highest=max(design.moments))
-        raw = [rows.moments(order) for order in design.moments]
+        powers = powers_of_rows(z, max(design.moments), law.sigma)
+        rows = Sampled(z.shape[1], law, scheme.shared_donors, powers)
+        raw = [moment(rows, order, central=False) for order in design.moments]
     moments = _moments(mean, deviation, variance, others, raw, law)
     difference = _differences(z, others, design.split) / _kept(law, z.shape[1])
     fused, served = _fused_quantiles(ordered, widths, design.quantiles, law)
@@ -203,7 +205,7 @@ def _moments(
 ) -> np.ndarray:  # fmt: skip
     """Mean, s.d., these raw moments and correlation of the original."""
     n = deviation.shape[1]
-    original = variance - (1.0 - law.p) * law.variance
+    original = original_variance(variance, law)
     columns = [mean, np.sqrt(np.where(original >= 0.0, original, np.nan))]
     if others:
         _, other, spread = _deviations(others[0])

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.inference.polynomial_variance import Influence
-from condmask.samples.moments import shift, theorem_2_1
+from condmask.moments.polynomial_variance import Influence
+from condmask.moments.theorem_2_1 import shift, theorem_2_1
 
 NOTHING = np.zeros((1, 1, 1))
 
@@ -57,7 +57,7 @@ def of_moment(
 
 def of_pair(
     weights: Any,
-    means: tuple[float, float],
+    means: tuple[Any, Any],
     p: float,
     *,
     plain: tuple[np.ndarray, np.ndarray] | None = None,
@@ -69,16 +69,16 @@ def of_pair(
     ----------
     weights : array_like of shape (..., functions, 3)
         `Weights` of each function.
-    means : (float, float)
+    means : (float, float), or arrays that broadcast to (..., functions, 1)
         Of the originals of all donor pools.
     p : float
-    plain : (ndarray, ndarray) of shape (pools,), optional
+    plain : (ndarray, ndarray) that broadcast to (..., functions, pools), optional
         The means of both columns by donor pool where the second is plain; None where both are masked.
-    factor : ndarray of shape (pools,)
+    factor : ndarray, as these
         What masking leaves of a covariance with a plain column.
     """
     c, first, second = np.moveaxis(np.asarray(weights), -1, 0)[..., None]
-    (m, n), pools = means, 1 if plain is None else plain[0].size
+    (m, n), pools = means, 1 if plain is None else plain[0].shape[-1]
     h = np.zeros((*c.shape[:-1], pools, 3, 3))
     h[..., 1, 1], h[..., 2, 0], h[..., 0, 2] = c, first, second
     h[..., 1, 0], h[..., 0, 1] = -n * c - 2.0 * m * first, -m * c - 2.0 * n * second

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.inference.theorem import variance_given_file
-from condmask.samples.moments import noise_matrix
+from condmask.moments.theorem_2_1 import noise_matrix
 
 
 class Moments(NamedTuple):

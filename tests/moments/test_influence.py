@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.polynomial.polynomial import polyval, polyval2d
 
-from condmask.inference.influence import Weights, of_moment, of_pair
-from condmask.inference.pair_variance import DEGREE, PairMoments, original_moments
-from condmask.samples.moments import noise_matrix
+from condmask.moments.influence import Weights, of_moment, of_pair
+from condmask.moments.theorem_2_1 import noise_matrix
+from condmask.moments.theorem_2_5 import DEGREE, original_moments, pair_moments
 
 P = 0.5  # so that outcomes are equally likely when they are repeated
 PAIRS = [(0.5, 1.0), (-1.0, 0.3), (2.0, 2.0), (0.7, -1.5)]
@@ -28,10 +28,9 @@ def released(together):
 @pytest.mark.parametrize("together", [False, True])
 def test_moments_of_the_originals_come_back_exactly(together):
     z, w = released(together)
-    shown = PairMoments(1)
-    shown.add(z, w, None)
+    shown = pair_moments(z, w).about(np.zeros(2), np.ones(2)).means
 
-    found = original_moments(shown.released, P, NOISE[0], NOISE[1] if together else None)[0]
+    found = original_moments(shown, P, NOISE[0], NOISE[1] if together else None)
 
     for i, j in product(range(DEGREE + 1), repeat=2):
         if i + j <= DEGREE:

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from numpy.polynomial.polynomial import polyval2d
 
-from condmask.inference.polynomial_variance import (
+from condmask.moments.polynomial_variance import (
     Influence,
     Moments,
     expected_moments,
     polynomial_variance,
-    product,
 )
 
 RNG = np.random.default_rng(3)
@@ -29,18 +28,6 @@ def moments_of(x, w):
 
 def random_influence():
     return Influence(*RNG.normal(size=(5, 2, 2, 3, 3)))  # of two functions in two pools
-
-
-def test_products_of_polynomials_are_those_of_their_values():
-    one, other = RNG.normal(size=(2, 1, 3, 2)), RNG.normal(size=(4, 2, 3))
-
-    found = product(one, other)
-
-    assert found.shape == (2, 4, 4, 4)
-    for k, m in pairs_of(range(2), range(4)):
-        assert polyval2d(0.3, -1.2, found[k, m]) == pytest.approx(
-            polyval2d(0.3, -1.2, one[k, 0]) * polyval2d(0.3, -1.2, other[m]), rel=1e-12
-        )
 
 
 def test_expected_moments_are_those_of_all_outcomes():
@@ -79,20 +66,3 @@ def test_the_variances_are_those_of_the_theorem_within_donor_pools(shared_donors
         assert file[k] == pytest.approx(max(exact, 0.0), abs=1e-10)
         inside = SHARE @ np.mean(np.square(h), axis=1) - (SHARE @ np.mean(h, axis=1)) ** 2
         assert sample[k] == pytest.approx(inside, rel=1e-10)
-
-
-@pytest.mark.parametrize("shared_donors", [True, False])
-def test_variances_that_are_estimated_negative_count_as_none_where_they_are_not_combined(shared_donors):
-    released = np.array([1.0, 0.0, 1.0])[None, :, None]
-    moments = Moments(released, released * np.array([1.0, 0.0, -0.5])[:, None])
-    x, none = np.array([0.0, 1.0])[None, :, None], np.zeros((1, 1, 1))
-    functions = Influence(x, x, x, x, none)
-
-    def file(*, nonnegative):
-        found = polynomial_variance(
-            moments, functions, P, shared_donors=shared_donors, nonnegative=nonnegative
-        )
-        return found.file
-
-    assert file(nonnegative=True) == pytest.approx(1.0)
-    assert file(nonnegative=False) == pytest.approx(1.5)

@@ -1,0 +1,109 @@
+"""Moments of the original, how they vary, and their intervals: of one sample, or of many along an axis."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask.inference.heavy_tails import kurtosis
+from condmask.inference.intervals import Interval, interval
+from condmask.law import Law
+from condmask.moments.influence import of_moment
+from condmask.moments.polynomial_variance import Moments, polynomial_variance
+from condmask.moments.theorem_2_1 import Powers, original_moments, original_variance, shift
+
+NEGATIVE = (
+    "the variance of the original is estimated negative, so its standard deviation is NaN: the noise is too "
+    "large for this many records"
+)
+
+
+class Sampled(NamedTuple):
+    """Masked values of one law, in one sample or in several, by their mean powers.
+
+    Attributes
+    ----------
+    n : int
+        The number of records of each sample.
+    law : Law
+        With p = 1 of values that are those of the originals in another order.
+    shared_donors : bool
+        Whether several records may share a donor.
+    masked : Powers
+        To the order of a moment; for its interval to twice that.
+    """
+
+    n: int
+    law: Law
+    shared_donors: bool
+    masked: Powers
+
+    @property
+    def kurtosis(self) -> float:
+        """That of the original, of one sample; NaN where noise hides it."""
+        masked = self.masked._replace(means=self.masked.means[:5])
+        return kurtosis(original_moments(masked, self.law), self.law)
+
+
+def moment(sampled: Sampled, order: int, *, central: bool) -> Any:
+    """A moment of the original, about its mean or about 0."""
+    center, scale, means = original_moments(sampled.masked, sampled.law)
+    with np.errstate(over="ignore"):
+        if order == 1 and not central:
+            return center + means[1] * scale
+        about = -means[1] if central else center / scale
+        return shift(means[: order + 1], about)[order] * np.float64(scale) ** order
+
+
+def variance(sampled: Sampled, *, root: bool = False) -> Any:
+    """The variance of the original, divisor n - 1, or its root; it may be negative, and the root NaN."""
+    value, unit = _variance(sampled), np.float64(sampled.masked.scale)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.sqrt(value) * unit if root else value * unit**2
+
+
+def moment_interval(
+    sampled: Sampled, level: Any, target: str, order: int, quantity: str, *, central: bool
+) -> Interval:
+    """The interval of a moment; `quantity` is what it is called.
+
+    An array of levels has an axis in place of that of samples.
+    """
+    error = _standard_error(sampled, order, target, central=central)
+    with np.errstate(over="ignore", invalid="ignore"):  # no number, where one is too large
+        error = error * np.float64(sampled.masked.scale) ** order
+        return interval(moment(sampled, order, central=central), error, level, target, quantity)
+
+
+def variance_interval(sampled: Sampled, level: Any, target: str, *, root: bool) -> Interval:
+    """The interval of the variance, symmetric on its logarithm, or that of its roots."""
+    value = _variance(sampled)
+    error = _standard_error(sampled, 2, target, central=True)
+    quantity = "the standard deviation" if root else "the variance"
+    found = interval(value, error, level, target, quantity, logarithmic=True)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        figures = [found.low, found.high, error, value]
+        unit = np.float64(sampled.masked.scale)
+        if root:
+            low, high, deviation = (np.sqrt(figure) for figure in (found.low, found.high, value))
+            figures = [low, high, error / (2.0 * deviation), deviation]
+        low, high, error, value = (figure * (unit if root else unit**2) for figure in figures)
+    return found._replace(low=low, high=high, standard_error=error, estimate=value)
+
+
+def _variance(sampled: Sampled) -> Any:
+    """The variance of the original in squares of the scale."""
+    _, scale, means = sampled.masked
+    of_masked = (means[2] - means[1] ** 2) * sampled.n / (sampled.n - 1)
+    return original_variance(of_masked, sampled.law, scale)
+
+
+def _standard_error(sampled: Sampled, order: int, target: str, *, central: bool) -> Any:
+    """The standard error of a moment, in its power of the scale."""
+    n, law, shared_donors, (center, scale, _) = sampled
+    masked = sampled.masked.means[: 2 * order + 1]
+    original = original_moments(Powers(center, scale, masked), law).means
+    noise, about = law.noise_moments(order, scale), None if central else center / scale
+    functions = of_moment(original[: order + 1], order, about, noise, law.p)
+    moments = Moments(*(np.moveaxis(means, 0, -1)[..., None, :, None] for means in (masked, original)))
+    file, sample = polynomial_variance(moments, functions, law.p, shared_donors=shared_donors)
+    return np.sqrt((file if target == "file" else file + sample) / n)

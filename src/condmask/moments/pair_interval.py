@@ -1,0 +1,159 @@
+"""Intervals of the covariance and the correlation of the originals of two columns."""
+
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask.errors import warn
+from condmask.inference import bounded
+from condmask.inference.heavy_tails import of_masked, warn_of_heavy_tails
+from condmask.inference.interval_options import IntervalOptions
+from condmask.inference.intervals import EstimateWarning, Interval, interval, multiplier
+from condmask.law import Law
+from condmask.moments.influence import Weights
+from condmask.moments.pair_variance import Pair
+from condmask.moments.theorem_2_1 import Powers, shift
+
+TARGETS = ("file", "population")  # in the order of the variances of a `Pair`
+RHO = (-1.0, 0.0, 1.0)  # hypotheses of a correlation
+ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
+NOTHING = Law(1.0, "normal", 0.0)  # masks a plain column
+TWO_VALUES = 1e-9  # of a kurtosis, within which E u^3 squared and 1 are all of it
+
+
+class Correlation(NamedTuple):
+    """The correlation of the originals and how it varies; of several samples along leading axes.
+
+    Attributes
+    ----------
+    r : ndarray
+        NaN where a variance is estimated negative or zero.
+    square : ndarray of shape (2, ..., 3)
+        About the file and about the population, the factors of 1, rho and rho^2 in the squared standard error
+        if rho is the correlation.
+    variance, error, kept : ndarray of shape (..., masked columns)
+        The variance of each original, its standard error about the file, and what part it is of that of the
+        masked values.
+    """
+
+    r: np.ndarray
+    square: np.ndarray
+    variance: np.ndarray
+    error: np.ndarray
+    kept: np.ndarray
+
+    def needed(self, level: float) -> np.ndarray:
+        """How many times as many records show that an original varies at all; 0 where these do.
+
+        Nothing is known about a correlation otherwise. With a variance at the upper end of its own interval,
+        so many make the lower end positive as are needed for half the length. With little noise a variance is
+        not small, but heavy tails leave it uncertain.
+        """
+        reach = multiplier(level)[1] * self.error
+        upper = self.variance + reach
+        times = np.divide(2.0 * reach, upper, out=np.full(upper.shape, np.inf), where=upper > 0.0) ** 2
+        return np.asarray(np.where((self.variance <= reach) & (self.kept < 0.5), times, 0.0).max(axis=-1))
+
+    def ends(self, level: float, target: str) -> tuple[Any, Any]:
+        """The ends of intervals, from -1 to 1 where the noise hides the original."""
+        low, high = (np.where(np.isnan(self.variance[..., 0]), np.nan, end) for end in (-1.0, 1.0))
+        known = ~np.isnan(self.r) & (self.needed(level) == 0.0)
+        square = self.square[TARGETS.index(target)][known]
+        low[known], high[known] = bounded.interval(self.r[known], square, level)
+        return low[()], high[()]
+
+
+def correlation(pair: Pair) -> Correlation:
+    """The correlation of a pair."""
+    masked = 2 - pair.laws.count(None)
+    first, second = np.moveaxis(np.where(pair.originals > 0.0, pair.originals, np.nan), -1, 0)
+    size = np.sqrt(first) * np.sqrt(second)
+    weights = np.zeros((*np.shape(size), len(RHO) + masked, 3))
+    for k, rho in enumerate(RHO):
+        # r - rho, the estimate less a hypothesis, is linear in rho, and so its variance is a quadratic
+        weights[..., k, :] = np.stack(Weights(1.0 / size, -0.5 * rho / first, -0.5 * rho / second), axis=-1)
+    for column in range(masked):
+        weights[..., len(RHO) + column, 1 + column] = 1.0
+    squares = pair.variances(weights)
+    low, middle, high = np.moveaxis(squares[..., : len(RHO)], -1, 0)
+    square = np.stack([middle, 0.5 * (high - low), 0.5 * (high + low) - middle], axis=-1)
+    error = np.sqrt(np.maximum(squares[0, ..., len(RHO) :], 0.0))
+    originals, released = pair.originals[..., :masked], pair.released[..., :masked]
+    kept = np.divide(originals, released, out=np.ones(originals.shape), where=released > 0.0)
+    return Correlation(np.asarray(pair.covariance / size), square, originals, error, kept)
+
+
+def covariance_interval(pair: Pair, options: IntervalOptions) -> Interval:
+    """The interval of the covariance: exact given the file with a plain column, else by the theorem."""
+    level, target, *_ = options
+    variance = pair.variances(np.array([Weights(1.0)]))[TARGETS.index(target)].item()
+    if pair.linear is not None:
+        file, more = (max(each, 0.0) for each in pair.linear())
+        variance = file if target == "file" else file + more
+    warn_of_heavy_tails(kurtoses(pair), int(pair.moments.n), "covariances")
+    error, unit = np.sqrt(max(variance, 0.0)), pair.moments.unit.prod()
+    return interval(pair.covariance * unit, error * unit, level, target, "covariance")
+
+
+def correlation_interval(pair: Pair, options: IntervalOptions) -> Interval:
+    """The interval of the correlation: all values from -1 to 1 that the test does not reject."""
+    level, target, *_ = options
+    n, found = int(pair.moments.n), correlation(pair)
+    nearest = np.clip(found.r, -1.0, 1.0)[()]
+    square = found.square[TARGETS.index(target)] @ nearest ** np.arange(3)
+    error, ends = np.sqrt(np.maximum(square, 0.0)), found.ends(level, target)
+    answer = interval(nearest, error, level, target, "correlation", ends=ends)
+    if np.isnan(nearest):
+        answer = answer._replace(about=f"{answer.about}; a variance is estimated negative or zero")
+    elif found.r != nearest:
+        outside = f"the estimate, {found.r:.4g}, lies outside [-1, 1], and the nearest end is given"
+        answer = answer._replace(about=f"{answer.about}; {outside}")
+    little = _hidden(n * found.needed(level).item())
+    if little == "" and not np.isnan(nearest):
+        little = _few(n, pair, found)
+    if little:
+        warn(f"correlation: {little}", EstimateWarning)
+    else:
+        warn_of_heavy_tails(kurtoses(pair), n, "correlations")
+    return answer
+
+
+def _hidden(enough: float) -> str:
+    """The message where the noise hides whether a column varies at all."""
+    if enough == 0.0:
+        return ""
+    some = (
+        f"it takes at least {ceil(enough):,} records" if np.isfinite(enough) else "it takes far more records"
+    )
+    return f"it may be anything, since so much noise hides whether the original varies at all; {some}"
+
+
+def _few(n: int, pair: Pair, found: Correlation) -> str:
+    """The message where the records say little, and how many are needed.
+
+    If two columns are independent, n masked pairs say as much about their correlation as
+    n (1-p)^2 Var X / Var Z unmasked ones; for columns masked together, which keep their pairs when they are
+    swapped, as n (Var X / Var Z) (Var X' / Var Z').
+    """
+    share = pair.share * float(np.prod(np.minimum(found.kept, 1.0)))
+    if n * share >= ENOUGH:
+        return ""
+    return (
+        f"{n} masked records say as much about it as {n * share:.2g} unmasked ones; {ceil(ENOUGH / share):,} "
+        f"would say as much as {ENOUGH:.0f}"
+    )
+
+
+def kurtoses(pair: Pair) -> list[float]:
+    """The kurtosis of the originals of both columns; NaN where it is not known.
+
+    A plain column of two values, which are rare or not, has no tails: its kurtosis is 1 and E u^3 squared.
+    """
+    means = pair.moments.means
+    columns = zip((means[:, 0], means[0]), pair.moments.unit, pair.laws, strict=True)
+    found = [of_masked(Powers(0.0, unit, own), law or NOTHING) for own, unit, law in columns]
+    _, _, second, third, fourth = shift(means[0], -means[0, 1])
+    if pair.laws[1] is None and fourth * second - third**2 - second**3 <= TWO_VALUES * fourth * second:
+        found[1] = np.nan
+    return found

@@ -1,0 +1,134 @@
+"""Moments of the original from those of the masked values: the recursion of Theorem 2.1.
+
+With Z = X_J or X + Y, for any centre c::
+
+    E (Z-c)^k = E (X-c)^k + (1-p) sum_{j>=1} C(k,j) E (X-c)^{k-j} E Y^j
+
+The system is triangular, so the moments of X follow one by one, each without bias; those of two columns that
+were masked together likewise. Powers are taken about the mean in a safe scale, never about 0: none overflows
+or cancels.
+"""
+
+from math import comb
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask._blocks import blocks
+from condmask.kernels import moments
+from condmask.law import Law
+
+MOST_BITS = 40  # of a whole number, of which there are two for each power
+TINY = 2.0**-1022  # whose inverse is a number
+RECORDS = np.empty(0, dtype=np.int64)  # in place of counts
+
+
+class Powers(NamedTuple):
+    """Mean powers of (z - center) / scale, orders 0, 1, 2, ...; samples stand along further axes.
+
+    Attributes
+    ----------
+    center : float or ndarray of shape (samples,)
+    scale : float
+    means : ndarray of shape (orders,) or (orders, samples)
+    """
+
+    center: float | np.ndarray
+    scale: float
+    means: np.ndarray
+
+
+def powers(values: np.ndarray, order: int, sigma: float, counts: np.ndarray = RECORDS) -> Powers:
+    """Powers about the mean, of records or of distinct values of which there are so many each.
+
+    They are summed in whole numbers, so that not a bit depends on the order of records, or on how these are
+    cut and counted. Rounding to at least 52 bits below the farthest value, or sigma, is all that is lost.
+    """
+    n = int(counts.sum()) if counts.size else values.size
+    bits = min(MOST_BITS, 62 - n.bit_length())
+    low, high = float(values.min()), float(values.max())
+
+    def scale_about(center: float) -> float:
+        return max(high - center, center - low, sigma, TINY) if max(high - low, sigma) > 0.0 else 1.0
+
+    def means(center: float, order: int) -> list[float]:
+        sums, per_scale = np.zeros((order, 2), dtype=np.int64), 1.0 / scale_about(center)
+        for start, stop in blocks(values.size):
+            part = values[start:stop], counts[start:stop]
+            moments.add_whole_powers(*part, center, per_scale, bits, sums)
+        return [((first << bits) + rest) / (n << 2 * bits) for first, rest in sums.tolist()]
+
+    middle = 0.5 * low + 0.5 * high
+    center = min(max(middle + means(middle, 1)[0] * scale_about(middle), low), high)
+    return Powers(center, scale_about(center), np.array([1.0, *means(center, order)]))
+
+
+def powers_of_rows(z: np.ndarray, order: int, sigma: float) -> Powers:
+    """Powers of samples about their means, of shape (samples, n), in one scale."""
+    center = z.mean(axis=-1)
+    deviation = z - center[:, None]
+    scale = float(max(deviation.max(), -deviation.min(), sigma)) or 1.0
+    deviation /= scale
+    means, power = np.ones((order + 1, len(z))), deviation.copy()
+    for k in range(1, order + 1):
+        means[k] = power.mean(axis=-1)
+        power *= deviation
+    return Powers(center, scale, means)
+
+
+def original_moments(masked: Powers, law: Law) -> Powers:
+    """Mean powers of the original values about the centre of the masked ones."""
+    noise = law.noise_moments(len(masked.means) - 1, masked.scale)
+    return masked._replace(means=theorem_2_1(masked.means, law.p, noise))
+
+
+def noise_variance(law: Law, unit: float = 1.0) -> float:
+    """(1-p) s^2, what masking adds to a variance, in squares of the unit."""
+    return float((1.0 - law.p) * law.noise_moments(2, unit)[2])
+
+
+def original_variance(masked: Any, law: Law, unit: float = 1.0) -> Any:
+    """S_Z^2 - (1-p) s^2 from variances of masked values, in squares of the unit; it may be negative."""
+    return masked - noise_variance(law, unit)
+
+
+def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:
+    """Moments of the original from those of the masked values, about the same centre.
+
+    Parameters
+    ----------
+    masked : ndarray of shape (orders, ...) or (orders, orders, ...)
+        Moments of a column; or, with the noise of two, the mixed ones of columns that were masked together.
+    p : float
+        The share of swapped records; 0 where all records have noise.
+    *noise : ndarray of shape (orders,)
+        Moments of the noise of each column.
+
+    Returns
+    -------
+    ndarray of the shape of `masked`
+    """
+    shape, matrices = np.shape(masked)[: len(noise)], [noise_matrix(each) for each in noise]
+    of_z = np.reshape(masked, (*shape, -1))
+    original = np.zeros(of_z.shape)
+    for orders in np.ndindex(shape):
+        noisy = original[tuple(slice(k + 1) for k in orders)]  # where that of these orders is still 0
+        for k, matrix in zip(orders[::-1], matrices[::-1], strict=True):
+            noisy = matrix[k, : k + 1] @ noisy
+        original[orders] = of_z[orders] - (1.0 - p) * noisy
+    return original.reshape(np.shape(masked))
+
+
+def shift(about: np.ndarray, distance: float | np.ndarray) -> np.ndarray:
+    """Moments about a point `distance` below the centre: E (D + distance)^k from E D^k."""
+    return np.array(
+        [sum(comb(k, j) * about[j] * distance ** (k - j) for j in range(k + 1)) for k in range(len(about))]
+    )
+
+
+def noise_matrix(noise: np.ndarray) -> np.ndarray:
+    """The matrix that takes moments of X, of orders 0, 1, 2, ..., to those of X + Y, from those of Y."""
+    matrix = np.zeros((len(noise), len(noise)))
+    for k in range(len(noise)):
+        matrix[k, k::-1] = [comb(k, j) * factor for j, factor in enumerate(noise[: k + 1].tolist())]
+    return matrix

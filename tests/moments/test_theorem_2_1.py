@@ -1,0 +1,81 @@
+"""Moments of the original by Theorem 2.1. Oracle: sums in exact fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condmask.law import Law
+from condmask.moments.theorem_2_1 import noise_matrix, original_moments, powers, theorem_2_1
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@given(
+    z=st.lists(st.floats(-4, 4), min_size=1, max_size=20), p=st.floats(0.01, 0.99), sigma=st.floats(0.1, 3)
+)
+def test_unmasking_follows_theorem_2_1(noise, z, p, sigma):
+    order = 6
+    masked = [float(sum(Fraction(v) ** k for v in z) / len(z)) for k in range(order + 1)]
+    added = [float(m) for m in reference.noise_moments(noise, order, Fraction(sigma))]
+
+    found = theorem_2_1(np.array(masked), p, np.array(added))
+
+    exact = [float(m) for m in reference.original_moments(z, order, noise, p, sigma)]
+    # the recursion may cancel: errors are relative to its largest terms
+    size = max(4.0, 3.0 * sigma) ** np.arange(order + 1) * 720.0
+    assert found == pytest.approx(exact, abs=1e-13 * size.max())
+    assert found[:3] == pytest.approx(exact[:3], abs=1e-13 * size[2])
+
+
+def test_mixed_moments_of_columns_masked_together_come_back():
+    noise = [np.array([1.0, 0.0, own, 0.0, 3.0 * own**2]) for own in (0.7, 1.6)]
+    original, p = np.random.default_rng(1).normal(size=(5, 5, 3)), 0.3  # of three donor pools
+    kept = np.einsum("ik,jl,kls->ijs", noise_matrix(noise[0]), noise_matrix(noise[1]), original)
+
+    found = theorem_2_1(p * original + (1 - p) * kept, p, *noise)
+
+    assert found == pytest.approx(original, abs=1e-12 * np.abs(kept).max())
+
+
+@given(
+    z=st.lists(st.floats(-1e3, 1e3) | st.sampled_from([0.0, 5e-324]), min_size=1, max_size=40).map(np.array),
+    shift=st.sampled_from([0.0, 1e6]),
+)
+def test_powers_are_those_about_the_mean_in_any_order_and_of_counts(z, shift):
+    z = z + shift
+
+    found = powers(z, 4, 1.0)
+
+    for other in (powers(z[::-1].copy(), 4, 1.0), powers(*counted(z)[:1], 4, 1.0, counted(z)[1])):
+        assert found.center == other.center
+        assert found.scale == other.scale
+        assert found.means.tolist() == other.means.tolist()
+    assert found.center == pytest.approx(z.mean(), rel=1e-12, abs=1e-12 * found.scale)
+    deviations = [(Fraction(v) - Fraction(found.center)) / Fraction(found.scale) for v in z.tolist()]
+    exact = [float(sum(d**k for d in deviations) / z.size) for k in range(5)]
+    assert found.means == pytest.approx(exact, abs=1e-14)
+
+
+def counted(z):
+    return np.unique(z, return_counts=True)
+
+
+def test_one_far_value_does_not_cost_the_digits_of_the_others():
+    """About the middle of the range a variance of 91 would be a difference of squares of 1,500."""
+    z = np.append(np.tile([-1.0, 1.0], 50_000), 3_000.0)
+
+    found = powers(z, 2, 1.0)
+
+    assert found.means[2] * found.scale**2 == pytest.approx(z.var(), rel=1e-12)
+
+
+def test_moments_of_a_column_far_narrower_than_the_noise_are_numbers():
+    z, law = np.array([0.0, 1e-150]), Law(0.6, "normal", 1.0)
+
+    found = original_moments(powers(z, 6, law.sigma), law)
+
+    assert np.isfinite(found.means).all()
+    assert found.means[2] * found.scale**2 == pytest.approx(-0.4)  # less than nothing is left of a constant

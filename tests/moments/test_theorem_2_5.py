@@ -1,0 +1,125 @@
+"""Covariances, and the moments of pairs that they come from. Oracles: all outcomes, means over the pairs."""
+
+from functools import reduce
+from itertools import product
+from operator import add
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import condmask as cm
+from condmask.law import Law
+from condmask.moments.moment_interval import Sampled, moment, moment_interval, variance_interval
+from condmask.moments.pair_interval import correlation
+from condmask.moments.pair_variance import pair_of
+from condmask.moments.theorem_2_1 import powers_of_rows
+from condmask.moments.theorem_2_5 import pair_moments
+
+LAW = Law(0.3, "normal", 0.5)
+
+
+def outcomes(x, pool):
+    """Masked files by eq. (1), and their chances; noise of two values has the moments of LAW to order 3."""
+    of_record = []
+    for j, own in enumerate(x):
+        donors = [other for k, other in enumerate(x) if pool[k] == pool[j] and k != j]
+        swapped = [(other, LAW.p / len(donors)) for other in donors]
+        of_record.append([*swapped, *((own + y, 0.5 * (1 - LAW.p)) for y in (-0.5, 0.5))])
+    every = list(product(*of_record))
+    values, chances = np.moveaxis(np.array(every), 2, 0)
+    return values, chances.prod(axis=1)
+
+
+def test_moments_and_the_covariance_are_unbiased():
+    x, w = np.array([0.1, 2.0, -1.0, 0.7]), np.array([3.0, 1.0, -2.0, 2.5])
+    z, chance = outcomes(x, [0] * 4)
+    sampled = Sampled(4, LAW, True, powers_of_rows(z, 3, LAW.sigma))
+
+    pair = pair_of(pair_moments(z, np.tile(w, (len(z), 1))), LAW, None, shared_donors=True)
+
+    assert chance @ pair.covariance * pair.moments.unit.prod() == pytest.approx(np.cov(x, w)[0, 1], rel=1e-12)
+    for order in (1, 2, 3):
+        assert chance @ moment(sampled, order, central=False) == pytest.approx(np.mean(x**order), rel=1e-12)
+
+
+def test_the_covariance_is_unbiased_within_strata_and_among_the_records_with_both_values():
+    x, w = np.array([0.1, 2.0, -1.0, 5.0, 4.0, 7.7]), np.array([3.0, np.nan, -2.0, 2.5, 0.3, 9.0])
+    pool = np.array([0, 0, 0, 1, 1, 1])
+    z, chance = outcomes(x, pool)
+    found = []
+    for row in z:
+        pair = pair_of(pair_moments(row, w, pool, 2), LAW, None, shared_donors=True)
+        found.append(pair.covariance * pair.moments.unit.prod())
+
+    both = ~np.isnan(w)
+    assert chance @ found == pytest.approx(np.cov(x[both], w[both])[0, 1], rel=1e-12)
+
+
+@given(cuts=st.lists(st.integers(0, 300), max_size=4).map(sorted), far=st.sampled_from([0.0, 1e6]))
+@pytest.mark.parametrize("pools", [1, 3])
+def test_moments_of_chunks_add(cuts, far, pools):
+    rng = np.random.default_rng(3)
+    a, b = rng.gamma(1.0, size=(2, 300)) + far
+    a[::7], b[::5], b[:40] = np.nan, np.nan, np.nan
+    pool = None if pools == 1 else np.arange(300) % 3
+    parts = [slice(*ends) for ends in zip([0, *cuts], [*cuts, 300], strict=True)]
+
+    found = reduce(add, (pair_moments(a[k], b[k], None if pool is None else pool[k], pools) for k in parts))
+
+    both, (middle, other) = ~np.isnan(a + b), found.middle
+    assert [middle, other] == pytest.approx([a[both].mean(), b[both].mean()], rel=1e-13)
+    whole = found.about(found.middle, np.ones(2))
+    for k in range(pools):
+        own = both if pool is None else both & (pool == k)
+        for i, j in product(range(5), repeat=2):
+            if i + j <= 4:
+                exact = np.mean((a[own] - middle) ** i * (b[own] - other) ** j)
+                assert whole.by_pool[k, i, j] == pytest.approx(exact, rel=1e-9, abs=1e-8)
+        alone = ~np.isnan(a) if pool is None else ~np.isnan(a) & (pool == k)
+        assert whole.alone[k, 2] == pytest.approx(np.sum((a[alone] - middle) ** 2), rel=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::condmask.EstimateWarning")
+@pytest.mark.parametrize("target", ["population", "file"])
+@pytest.mark.parametrize(
+    ("scheme", "n", "r"),
+    [
+        (cm.ConditionalMasking(0.5, 0.7), 150, 0.5),
+        (cm.ConditionalMasking(0.3, 0.4, noise="laplace", donors="permutation", decimals=1), 150, -0.97),
+        (cm.ConditionalMasking(0.5, 4.0), 60, 0.5),  # the noise hides whether the original varies
+    ],
+    ids=["plain", "beyond -1", "hidden"],
+)
+def test_rows_have_the_intervals_of_single_samples(scheme, n, r, target):
+    rng, levels = np.random.default_rng(3), (0.9, 0.99)
+    x, w = np.moveaxis(rng.multivariate_normal([50.0, 0.0], [[1.0, r], [r, 1.0]], (12, n)), -1, 0)
+    law = scheme.law
+    z, w = scheme.mask_rows(law.from_units(law.to_units(x)), np.random.default_rng(4), ()), 1e6 * w
+    sampled = Sampled(n, law, scheme.shared_donors, powers_of_rows(z, 6, law.sigma))
+    of_pairs = correlation(pair_of(pair_moments(z, w), law, None, shared_donors=scheme.shared_donors))
+    of_levels = np.array(levels)[:, None]
+    found = [
+        moment_interval(sampled, of_levels, target, 1, "", central=False)[:2],
+        moment_interval(sampled, of_levels, target, 3, "", central=False)[:2],
+        variance_interval(sampled, of_levels, target, root=True)[:2],
+        np.moveaxis([of_pairs.ends(level, target) for level in levels], 1, 0),
+    ]
+    estimate = scheme.estimate(z)
+
+    for k, level in enumerate(levels):
+        asked = {"confidence_level": level, "target": target}
+        single = [
+            estimate.mean_interval(**asked),
+            estimate.moment_interval(3, **asked),
+            estimate.std_interval(**asked),
+            estimate.correlation_interval(w, **asked),
+        ]
+        for rows, one in zip(found, single, strict=True):
+            size = np.max(np.abs(one.high))
+            assert rows[0][k] == pytest.approx(one.low, rel=0.0, abs=1e-9 * size)
+            assert rows[1][k] == pytest.approx(one.high, rel=0.0, abs=1e-9 * size)
+    if n == 60:
+        assert (found[2][0] == 0.0).any()  # of a variance that is estimated negative
+        assert np.mean((found[3][0] == -1.0) & (found[3][1] == 1.0)) > 0.1
