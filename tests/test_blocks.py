@@ -13,8 +13,8 @@ from condmask._blocks import ordered_map
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.engines.counting import by_value
 from condmask.missing_codes import suspicion
-from condmask.planning import predicted_moments, predicted_relations
 from condmask.moments import theorem_2_1, theorem_2_5
+from condmask.planning import predicted_moments, predicted_relations
 
 
 def test_threads_hand_results_over_in_order_and_stay_a_few_tasks_ahead():

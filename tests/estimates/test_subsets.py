@@ -82,10 +82,7 @@ CANNOT = (
     ": swapped records show values from anywhere in their stratum, and the noise of the others cannot be "
     "undone. For such parts only means are available: group_means, weighted_mean, regress"
 )
-NO_PAIRS = (
-    "z must be masked values for an interval of two columns, got Counts, which keep no fourth moments of "
-    "its pairs"
-)
+NO_PAIRS = "z must be masked values for statistics of two columns, got Counts, which keep no pairs"
 
 
 def summary():

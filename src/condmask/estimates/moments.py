@@ -207,7 +207,7 @@ class Moments(Shared):
 
     def _sampled(self, order: int) -> Sampled:
         """The masked values by their powers to this order."""
-        return Sampled(self._sample.n, self._law, self._shared_donors, self._sample.powers(order))
+        return Sampled(self._sample.n, self._law, self.scheme.shared_donors, self._sample.powers(order))
 
     def _moment(self, order: int, *, central: bool) -> float:
         return float(moments.moment(self._sampled(order), order, central=central))

@@ -201,7 +201,7 @@ class Pairs(ByName, Shared):
                 return reverse_pairs.joint(mapped, other._reverse_mapped)
             return reverse_pairs.pair_of(mapped, w)
         moments = theorem_2_5.of_columns(records.z, w, records.pools())
-        shared_donors = self._shared_donors or self._law.p == 0.0
+        shared_donors = self.scheme.shared_donors or self._law.p == 0.0
         law_of_w = other._law if isinstance(other, Pairs) else None
         return pair_of(moments, self._law, law_of_w, shared_donors=shared_donors)
 

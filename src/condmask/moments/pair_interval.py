@@ -66,8 +66,8 @@ class Correlation(NamedTuple):
 
 def correlation(pair: Pair) -> Correlation:
     """The correlation of a pair."""
-    masked = 2 - pair.laws.count(None)
-    first, second = np.moveaxis(np.where(pair.originals > 0.0, pair.originals, np.nan), -1, 0)
+    masked, originals, released = 2 - pair.laws.count(None), pair.originals, pair.released
+    first, second = np.moveaxis(np.where(originals > 0.0, originals, np.nan), -1, 0)
     size = np.sqrt(first) * np.sqrt(second)
     weights = np.zeros((*np.shape(size), len(RHO) + masked, 3))
     for k, rho in enumerate(RHO):
@@ -79,7 +79,7 @@ def correlation(pair: Pair) -> Correlation:
     low, middle, high = np.moveaxis(squares[..., : len(RHO)], -1, 0)
     square = np.stack([middle, 0.5 * (high - low), 0.5 * (high + low) - middle], axis=-1)
     error = np.sqrt(np.maximum(squares[0, ..., len(RHO) :], 0.0))
-    originals, released = pair.originals[..., :masked], pair.released[..., :masked]
+    originals, released = originals[..., :masked], released[..., :masked]
     kept = np.divide(originals, released, out=np.ones(originals.shape), where=released > 0.0)
     return Correlation(np.asarray(pair.covariance / size), square, originals, error, kept)
 

@@ -62,7 +62,7 @@ def pair_of(moments: PairMoments, law: Law, law_of_w: Law | None, *, shared_dono
     factor, share = np.ones(moments.alone.shape[:-1]), 1.0
     if law_of_w is None:
         size, share = moments.alone[..., 0], (1.0 - law.p) ** 2
-        covariance_factor(law.p, int(size[size > 0].min(initial=np.inf)))
+        covariance_factor(law.p, int(size[size > 0].min()))
         factor = np.where(size > 0, 1.0 - law.p - law.p / np.maximum(size - 1.0, 1.0), 1.0)
     laws = law, law_of_w
     variances = partial(pair_variances, moments, laws, factor, shared_donors=shared_donors)

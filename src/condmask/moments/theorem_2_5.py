@@ -138,9 +138,10 @@ def covariance(moments: PairMoments, factor: np.ndarray) -> Any:
 
 def _powers(x: np.ndarray, present: np.ndarray) -> tuple[Any, float, np.ndarray]:
     """The mean, a unit, and the powers of deviations of shape (..., 5, n), 0 of what is missing."""
-    weight = 1.0 / np.maximum(present.sum(axis=-1, keepdims=True), 1)
-    center = np.sum(x * weight, axis=-1, keepdims=True, where=present)  # none of whose terms is too large
-    deviation = np.where(present, x - center, 0.0)
+    weight = present / np.maximum(present.sum(axis=-1, keepdims=True), 1)
+    values = np.where(present, x, 0.0)
+    center = np.sum(values * weight, axis=-1, keepdims=True)  # none of whose terms is too large
+    deviation = np.where(present, values - center, 0.0)
     unit = float(max(deviation.max(initial=0.0), -deviation.min(initial=0.0))) or 1.0
     deviation /= unit
     powers = np.empty((*x.shape[:-1], DEGREE + 1, x.shape[-1]))

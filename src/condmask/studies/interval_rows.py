@@ -4,7 +4,7 @@ Samples under conditional masking or reverse mapping are taken together. Other s
 widely for a lattice, are estimated one by one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -16,11 +16,7 @@ from condmask.inference import reverse_pairs
 from condmask.inference.cdf_rows import CdfRows, exact_ends
 from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError
 from condmask.inference.reverse_mapped import ReverseMapped
-from condmask.moments.moment_interval import Sampled, moment_interval, variance_interval
-from condmask.moments.pair_interval import correlation
-from condmask.moments.pair_variance import pair_of
-from condmask.moments.theorem_2_1 import powers_of_rows
-from condmask.moments.theorem_2_5 import pair_moments
+from condmask.moments import moment_interval, pair_interval, pair_variance, theorem_2_1, theorem_2_5
 from condmask.samples.exact import EXACT
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
@@ -44,19 +40,24 @@ def ends(
         rows = CdfRows(z, law, shared_donors=scheme.shared_donors)
         found = rows.ends(design.quantiles, design.points, levels, targets)
     highest = 2 * max((2, *design.moments))
-    sampled = Sampled(z.shape[1], law, scheme.shared_donors, powers_of_rows(z, highest, law.sigma))
+    powers = theorem_2_1.powers_of_rows(z, highest, law.sigma)
+    sampled = moment_interval.Sampled(z.shape[1], law, scheme.shared_donors, powers)
     of_levels = np.array(levels)[:, None]
-    of_moments = [
-        [
-            moment_interval(sampled, of_levels, target, 1, "", central=False)[:2],
-            variance_interval(sampled, of_levels, target, root=True)[:2],
-            *(moment_interval(sampled, of_levels, target, k, "", central=False)[:2] for k in design.moments),
-        ]
-        for target in targets
-    ]
+    of_moments = []
+    for target in targets:
+        asked = sampled, of_levels, target
+        mean, *raw = (
+            moment_interval.moment_interval(*asked, order, "", central=False)[:2]
+            for order in (1, *design.moments)
+        )
+        of_moments.append([mean, moment_interval.variance_interval(*asked, root=True)[:2], *raw])
     parts = [found.quantiles, np.moveaxis(np.array(of_moments), (0, 1, 2, 3), (2, 3, 0, 1))]
     if other is not None:
-        parts.append(_correlations(scheme, z, other, levels, targets)[:, :, :, None])
+        of_pairs = np.full((2, len(levels), len(targets), 1, len(z)), np.nan)
+        for which, pairs in _correlations(scheme, z, other):
+            for k, t in np.ndindex(len(levels), len(targets)):
+                of_pairs[:, k, t, 0, which] = pairs.ends(levels[k], targets[t])
+        parts.append(of_pairs)
     both = np.concatenate([*parts, found.cdf], axis=3)
     for row in np.flatnonzero(~found.served).tolist():
         both[..., row] = _one_by_one(scheme, z, other, design, levels, row)
@@ -64,25 +65,19 @@ def ends(
 
 
 def _correlations(
-    scheme: ConditionalMasking, z: np.ndarray, other: np.ndarray, levels: Sequence[float], targets: Any
-) -> np.ndarray:
-    """Both ends of the correlations with rows of the other column, NaN where samples have none."""
-    law, ends = scheme.law, np.full((2, len(levels), len(targets), len(z)), np.nan)
-    if law is None:
-        for row in range(len(z)):
-            with suppress(UndefinedError):
-                found = correlation(reverse_pairs.pair_of(ReverseMapped(z[row], scheme, None), other[row]))
-                ends[..., row] = _of_levels(found, levels, targets)
-        return ends
-    with suppress(UndefinedError):
-        found = correlation(pair_of(pair_moments(z, other), law, None, shared_donors=scheme.shared_donors))
-        ends = _of_levels(found, levels, targets)
-    return ends
-
-
-def _of_levels(found: Any, levels: Sequence[float], targets: Any) -> np.ndarray:
-    ends = np.array([[found.ends(level, target) for target in targets] for level in levels])
-    return np.moveaxis(ends, 2, 0)
+    scheme: ConditionalMasking, z: np.ndarray, other: np.ndarray
+) -> Iterator[tuple[Any, pair_interval.Correlation]]:
+    """The correlations of rows with rows of the other column, where samples have one, and which rows."""
+    if scheme.law is not None:
+        with suppress(UndefinedError):
+            moments = theorem_2_5.pair_moments(z, other)
+            pair = pair_variance.pair_of(moments, scheme.law, None, shared_donors=scheme.shared_donors)
+            yield slice(None), pair_interval.correlation(pair)
+        return
+    for row in range(len(z)):
+        with suppress(UndefinedError):
+            pair = reverse_pairs.pair_of(ReverseMapped(z[row], scheme, None), other[row])
+            yield row, pair_interval.correlation(pair)
 
 
 # --- one by one ---------------------------------------------------------------------------------------
