@@ -79,7 +79,7 @@ def of_columns():
         yield ends
     powers = theorem_2_1.powers(present, 4, 5.0)
     yield np.round([powers.center, *powers.means], 12)
-    yield np.round(theorem_2_5.of_columns(X, X**2, None).about(np.zeros(2), np.array([9.0, 81.0])).means, 12)
+    yield np.round(theorem_2_5.of_columns(X, X**2, None).about(np.zeros(2), np.array([1e3, 1e6])).means, 12)
     for options in ({"donors": "sample"}, {"donors": "sample", "step": 0}, {"reverse_mapping": True}):
         scheme = cm.ConditionalMasking(0.6, 5.0, **options, strata="a")
         estimate = scheme.estimate(X, strata=np.arange(N) % 2)

@@ -62,3 +62,37 @@ def test_a_variance_estimated_negative_has_an_interval_from_zero():
     assert found.high == max(0.0, estimate.variance() + ndtri(0.975) * found.standard_error)
     assert (root.low, root.high) == (0.0, np.sqrt(found.high))
     assert np.isnan([root.estimate, root.standard_error]).all()
+
+
+def test_moments_too_large_for_a_number_are_infinite_and_so_are_their_intervals():
+    z = np.random.default_rng(6).normal(0.0, 1e200, 400)
+    estimate = cm.ConditionalMasking(0.4, 1e200, step=0.0).estimate(z)
+
+    found = estimate.moment_interval(2)
+
+    assert estimate.variance() == estimate.moment(2) == np.inf
+    assert found.standard_error == np.inf
+    assert estimate.std() == pytest.approx(np.sqrt((z / 1e200).var(ddof=1) - 0.6) * 1e200, rel=1e-12)
+    assert estimate.std_interval().low < estimate.std() < estimate.std_interval().high < np.inf
+
+
+def test_values_without_a_grid_have_intervals_of_their_own():
+    z = np.random.default_rng(6).normal(size=60)
+    steps = cm.ConditionalMasking(0.4, 1.0, step=2.0**-30)
+
+    found = cm.ConditionalMasking(0.4, 1.0, step=0.0).estimate(z).std_interval()
+
+    grid = steps.estimate(steps.law.from_units(np.rint(steps.law.to_units(z)))).std_interval()
+    assert found[:4] == pytest.approx(grid[:4], rel=1e-7)
+
+
+def test_released_values_of_reverse_mapping_are_those_of_the_file():
+    z = np.random.default_rng(6).gamma(1.0, size=400)
+    estimate = cm.ConditionalMasking(0.4, 1.0, reverse_mapping=True).estimate(z)
+
+    assert estimate.mean() == pytest.approx(z.mean(), rel=1e-14)
+    assert estimate.std() == pytest.approx(z.std(ddof=1), rel=1e-13)
+    for ask in (estimate.mean_interval, estimate.std_interval):
+        found = ask(target="file")
+        assert (found.low, found.high, found.standard_error) == (found.estimate, found.estimate, 0.0)
+    assert estimate.mean_interval().standard_error == pytest.approx(z.std() / 20.0, rel=1e-12)
