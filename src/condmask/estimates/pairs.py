@@ -46,7 +46,7 @@ class Pairs(ByName, Shared):
         applies within each, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
         """
         pair = self._pair(other)
-        return float(pair.covariance * pair.moments.unit.prod())
+        return float(pair.covariance) * pair.unit
 
     @by_replicate("other")
     def correlation(self, other: Any) -> Any:

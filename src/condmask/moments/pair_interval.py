@@ -92,8 +92,8 @@ def covariance_interval(pair: Pair, options: IntervalOptions) -> Interval:
         file, more = (max(each, 0.0) for each in pair.linear())
         variance = file if target == "file" else file + more
     warn_of_heavy_tails(kurtoses(pair), int(pair.moments.n), "covariances")
-    error, unit = np.sqrt(max(variance, 0.0)), pair.moments.unit.prod()
-    return interval(pair.covariance * unit, error * unit, level, target, "covariance")
+    estimate, error = (float(each) * pair.unit for each in (pair.covariance, np.sqrt(max(variance, 0.0))))
+    return interval(estimate, error, level, target, "covariance")
 
 
 def correlation_interval(pair: Pair, options: IntervalOptions) -> Interval:

@@ -44,6 +44,12 @@ class Pair(NamedTuple):
     linear: Callable[[], tuple[float, float]] | None
 
     @property
+    def unit(self) -> float:
+        """That of a covariance; infinite where no number is as large."""
+        first, second = self.moments.unit.tolist()
+        return float(first * second)
+
+    @property
     def released(self) -> np.ndarray:
         """The variances of both columns as released, of shape (..., 2)."""
         means, n = self.moments.means, self.moments.n[..., None]
