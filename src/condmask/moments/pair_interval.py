@@ -87,8 +87,9 @@ def correlation(pair: Pair) -> Correlation:
 def covariance_interval(pair: Pair, options: IntervalOptions) -> Interval:
     """The interval of the covariance: exact given the file with a plain column, else by the theorem."""
     level, target, *_ = options
-    variance = pair.variances(np.array([Weights(1.0)]))[TARGETS.index(target)].item()
-    if pair.linear is not None:
+    if pair.linear is None:
+        variance = pair.variances(np.array([Weights(1.0)]))[TARGETS.index(target)].item()
+    else:
         file, more = (max(each, 0.0) for each in pair.linear())
         variance = file if target == "file" else file + more
     warn_of_heavy_tails(kurtoses(pair), int(pair.moments.n), "covariances")
