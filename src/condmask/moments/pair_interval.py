@@ -57,7 +57,7 @@ class Correlation(NamedTuple):
 
     def ends(self, level: float, target: str) -> tuple[Any, Any]:
         """The ends of intervals, from -1 to 1 where the noise hides the original."""
-        low, high = (np.where(np.isnan(self.variance[..., 0]), np.nan, end) for end in (-1.0, 1.0))
+        low, high = (np.full(self.r.shape, end) for end in (-1.0, 1.0))
         known = ~np.isnan(self.r) & (self.needed(level) == 0.0)
         square = self.square[TARGETS.index(target)][known]
         low[known], high[known] = bounded.interval(self.r[known], square, level)
