@@ -41,9 +41,7 @@ def test_the_pair_formula_is_the_inverse_of_the_dense_operator():
     u, v = a.means(x) - x.mean(), b.means(y) - y.mean()
     both = np.kron(a.matrix(), b.matrix())
     phi = np.linalg.solve(0.6 * np.eye(len(both)) + 0.4 * both, np.kron(u, v)).reshape(u.size, v.size)
-    assert pair.covariance * pair.unit == pytest.approx(
-        phi[a.cell, b.cell].sum() / (x.size - 1), rel=1e-6
-    )
+    assert pair.covariance * pair.unit == pytest.approx(phi[a.cell, b.cell].sum() / (x.size - 1), rel=1e-6)
 
 
 def test_covariances_of_columns_masked_together_are_without_bias():
