@@ -38,6 +38,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "kernels": (["kernels"], ["tests/kernels", "tests/schemes", "tests/samples", *SLOW]),
     "moments": (["moments"], ["tests/moments"]),
     "planning": (["planning"], ["tests/planning"]),
+    "reverse_mapping": (["reverse_mapping"], ["tests/estimates/test_reverse_mapping.py"]),
     "samples": (["samples"], ["tests/samples", "tests/estimates"]),
     "schemes": (
         ["schemes", "draws.py", "law.py", "strata.py"],

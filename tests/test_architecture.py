@@ -200,9 +200,6 @@ def test_the_reference_imports_nothing_of_ours():
 
 # exceptions that are no refusals: what Python asks of a mapping or a module, what is abstract, an interrupt
 ALLOWED = {"AttributeError", "IndexError", "KeyError", "KeyboardInterrupt", "NotImplementedError"}
-WITHIN = {  # raised and caught within the package
-    "engines.mapping_law": {"FloatingPointError"},
-}
 
 
 def plain_errors(source):
@@ -215,10 +212,7 @@ def plain_errors(source):
 
 
 def test_refusals_are_errors_of_ours():
-    wrong = {
-        name_of(path): set(plain_errors(path.read_text())) - ALLOWED - WITHIN.get(name_of(path), set())
-        for path in FILES
-    }
+    wrong = {name_of(path): set(plain_errors(path.read_text())) - ALLOWED for path in FILES}
 
     assert {module: errors for module, errors in wrong.items() if errors} == {}
 
@@ -251,6 +245,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
+<<<<<<< HEAD
     "disclosure": 5_200,
     "top": 2_268,
     "kernels": 2_201,
@@ -270,6 +265,30 @@ BUDGETS = {
     "moments": 519,
     "plot": 269,
     "recipes": 254,
+=======
+    "distribution": 630,
+    "variance": 700,
+    "moments": 460,
+    "linear": 425,
+    "reverse_mapping": 272,
+    "disclosure": 5_200,
+    "inference": 2_670,
+    "top": 2_305,
+    "kernels": 2_015,
+    "reports": 1_691,
+    "estimates": 1_611,
+    "studies": 1_475,
+    "cli": 1_415,
+    "engines": 1_080,
+    "planning": 971,
+    "releases": 849,
+    "schemes": 800,
+    "files": 777,
+    "samples": 750,
+    "deconvolution": 545,
+    "plot": 340,
+    "recipes": 255,
+>>>>>>> 506a2f23 (Map by one law, exact at the values or at the means of cells, and mask rows of studies as pools of one file)
 }
 MARKS = (
     tokenize.COMMENT,

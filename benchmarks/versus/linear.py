@@ -10,7 +10,7 @@ import tables
 from tables import Line
 
 import condmask as cm
-from condmask.engines import mapping_law
+from condmask.reverse_mapping.pseudo_values import ReverseMapped
 
 N, COLUMNS, SIGMA = 1_000_000, 10, 1.0
 
@@ -50,13 +50,10 @@ def measure(args, n=N):
         calls[name] = lambda W=W, estimate=estimate: estimate.regress(W)
         if name == "reverse":
             z, scheme = estimate.scheme.mask(x, rng=2, accept_visible_coins=True), estimate.scheme
-    own = mapping_law.of_values(z, "normal", SIGMA, "linear")
     frame, groups, other = pd.DataFrame(W), np.random.default_rng(2).integers(0, 100, n), W[:, 0].copy()
     calls |= {
         "FFTKDE": lambda: FFTKDE(kernel="gaussian", bw=0.3).fit(z).evaluate(1024),
-        "undo": lambda: mapping_law.inverse(
-            mapping_law.of_values(z, "normal", SIGMA, "linear"), 0.6, own.means(z)
-        ),
+        "undo": lambda: ReverseMapped(z, scheme, None).h,
         "first": lambda: scheme.estimate(z).pseudo_values(),
         "lstsq": lambda: np.linalg.lstsq(design, x, rcond=None),
         "frame": lambda: estimate.regress(frame),

@@ -66,7 +66,7 @@ def test_attackers_are_read_off_the_joint_law(options, monkeypatch):
     j, places = joint(file)
     away = np.abs(places[:, None] - file.shown[0])
 
-    assert j.sum(axis=1) == pytest.approx(file.keys.weights, abs=1e-9)
+    assert j.sum(axis=1) == pytest.approx(file.keys.share, abs=1e-9)
     # the released values have their frequencies but for the error of thresholds, 3e-4 under Laplace noise
     assert j.sum(axis=0) == pytest.approx(np.diff(file.shown[1]) / file.n, abs=2e-5)
     own = file.over_records(D, none)[0]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import condmask as cm
-from condmask.engines import counting, mapping_law
+from condmask.engines import counting
 from condmask.inference import parts
 from condmask.inference.parts import CompleteRows, Rows, add, frame_of, numbered
 
@@ -116,7 +116,6 @@ def test_in_parts_all_is_as_together(kind, monkeypatch):
 
     for chunk in (7, N):
         monkeypatch.setattr(parts, "CHUNK", chunk)
-        monkeypatch.setattr(mapping_law, "PART", chunk)
         estimate = estimate_of(kind)
         np.testing.assert_allclose(figures(estimate), together, rtol=1e-7, atol=1e-9)
 
@@ -136,7 +135,6 @@ def test_columns_masked_together_in_parts(reverse_mapping, strata, monkeypatch):
 
     together = found()
     monkeypatch.setattr(parts, "CHUNK", 7)
-    monkeypatch.setattr(mapping_law, "PART", 7)
 
     np.testing.assert_allclose(found(), together, rtol=1e-9)
 

@@ -16,28 +16,6 @@ MASS = STREAM.dirichlet(np.ones(12))
 def test_noise_has_the_law_of_its_name_with_unit_variance(normal):
     for u in (-3.0, -1e-9, 0.0, 0.4, 7.0):
         assert reverse_mapping.noise_below(u, normal) == pytest.approx(LAWS[normal].cdf(u), rel=1e-12)
-        assert reverse_mapping.noise_density(u, normal) == pytest.approx(LAWS[normal].pdf(u), rel=1e-12)
-
-
-@pytest.mark.parametrize("normal", [True, False])
-def test_keys_up_to_a_node_are_the_sum_over_the_bins(normal):
-    nodes, below, slope = np.linspace(-8.0, 8.0, 40), np.empty(40), np.empty(40)
-    before = np.append(0.0, np.cumsum(MASS))
-
-    reverse_mapping.sum_keys(nodes, AT, MASS, before, 30.0, normal, below, slope)
-
-    assert below == pytest.approx(LAWS[normal].cdf(nodes[:, None] - AT) @ MASS, abs=1e-12)
-    assert slope == pytest.approx(LAWS[normal].pdf(nodes[:, None] - AT) @ MASS, abs=1e-12)
-
-
-def test_a_threshold_is_where_the_share_is_reached():
-    nodes = np.linspace(-8.0, 8.0, 257)
-    shares, found = np.array([0.001, 0.2, 0.5, 0.93]), np.empty(4)
-
-    reverse_mapping.solve(shares, nodes, norm.cdf(nodes), norm.pdf(nodes), 1 / 16, found)
-
-    # cubic between nodes a sixteenth apart: h^4 / 384 times the fourth derivative, below 1, over the density
-    assert norm.cdf(found) == pytest.approx(shares, abs=1e-7)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])

@@ -377,7 +377,7 @@ def test_a_study_of_reverse_mapping_has_the_same_bits_for_any_workers(monkeypatc
     assert one == two
 
 
-@pytest.mark.slow  # those of single releases are counted in tests/inference/test_reverse_mapped.py
+@pytest.mark.slow  # those of single releases are counted in tests/estimates/test_reverse_mapping.py
 def test_intervals_after_reverse_mapping_cover():
     whole = cm.simulate(POPULATION, {"it": REVERSED}, replications=70, **ASKED)
 

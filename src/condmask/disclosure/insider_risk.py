@@ -283,7 +283,7 @@ def _additive(
     if not sure.all():
         others = np.flatnonzero(is_known)
         apart = z[~sure, None] - line[others]
-        kept = np.exp(-0.5 * apart**2 if pool.keys.normal else -np.sqrt(2.0) * np.abs(apart))
+        kept = np.exp(-0.5 * apart**2 if pool.law.noise == "normal" else -np.sqrt(2.0) * np.abs(apart))
         share = p * (k - 1) / (n - 1)  # swapped with another hidden one
         kept *= (1.0 - p) / np.maximum(kept.sum(axis=1, keepdims=True), LEAST_CHANCE)
         points = np.tile(pool.units[others], (apart.shape[0], 1))

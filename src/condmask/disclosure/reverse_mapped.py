@@ -1,6 +1,6 @@
 r"""Attackers on columns released by reverse mapping, whose values are those of the original in another order.
 
-With the law M of the map of the kept records (engines/reverse_keys.py), the joint law of an original a and
+With the law M of the map of the kept records (reverse_mapping/mapping.py), the joint law of an original a and
 what is released for it is
 
     J(a, b) = w_a {p w_b + (1 - p) M(a, b)}.
@@ -30,15 +30,16 @@ from condmask.disclosure.record_posteriors import RecordPosteriors
 from condmask.disclosure.risk_result import BEST, MEAN, RELEASED
 from condmask.disclosure.swap_attack import Effort
 from condmask.disclosure.verbatim import Verbatim
-from condmask.engines.reverse_keys import Keys, starts
 from condmask.errors import ArgumentError
 from condmask.kernels import reverse_mapping
 from condmask.law import Law
+from condmask.reverse_mapping.mapping import Mapping, places
 
 ROUNDED = 2.0**-50  # of the largest value: distances are told from each other up to this
 LEAST, MOST = 256, 4096  # released values on which the best attacker is tried
 EVALUATIONS = 1e7  # of windows, for each distance
 FINE, NARROW = 16.0, 8.0  # bins in a sigma, and in a window
+REACH = {"normal": 6.5, "laplace": 15.0}  # sigmas; beyond lies less than 1e-9 of the noise
 
 
 class ReverseMapped(Original):
@@ -85,15 +86,16 @@ class ReverseMapped(Original):
         return found
 
     @cached_property
-    def keys(self) -> Keys:
-        """Where the distinct originals lie among the keys."""
-        places, below = self.counted
-        return Keys(places, np.diff(below), self.law.noise, self.law.sigma, self.scheme.scale)
+    def keys(self) -> Mapping:
+        """The distinct originals on the line on which noise is added, and the law M of their map."""
+        values, below = self.counted
+        at = places(values, self.law.sigma, self.scheme.scale)
+        return Mapping(at, np.diff(below) / self.n, self.law.noise)
 
     @cached_property
     def cuts(self) -> np.ndarray:
         """The thresholds around the released values: the first is that below the smallest."""
-        return self.keys.thresholds(self.shown[1])
+        return np.concatenate(([-np.inf], self.keys.thresholds(self.shown[1][1:-1] / self.n), [np.inf]))
 
     def rare(self, d: np.ndarray) -> RareChances:
         """What becomes of rare values, simulated once for these distances."""
@@ -142,7 +144,7 @@ class ReverseMapped(Original):
         return np.asarray(0.5 * (ends[places] + ends[places + 1]))
 
     def units_at(self, positions: np.ndarray) -> np.ndarray:
-        return self.keys.numbers(positions)
+        return np.asarray(np.interp(positions, self.keys.at, self.counted[0]))
 
     # --- what attackers make of it ---
 
@@ -276,35 +278,30 @@ class Windows:
     def __init__(self, file: ReverseMapped, d: float, share: float, first: float) -> None:
         (places, below), keys = file.counted, file.keys
         self.file, self.share, self.constant = file, share, first
-        self.near, self.wide = (
-            float(reach[0]) for reach in (file.near(np.array([d])), file.wide(np.array([d])))
-        )
-
-        def cells(rows: slice) -> list[np.ndarray]:
-            with np.errstate(over="ignore"):
-                of_wide = np.floor((places[rows] - places[0]) / self.wide * NARROW)
-            return [np.floor(keys.at[rows] * FINE), of_wide]
-
-        start = starts(places.size, cells)
+        self.near, self.wide = (reach(np.array([d])).item() for reach in (file.near, file.wide))
+        with np.errstate(over="ignore"):
+            of_wide = np.floor((places - places[0]) / self.wide * NARROW)
+        new = (np.diff(np.floor(keys.at * FINE)) != 0.0) | (np.diff(of_wide) != 0.0)
+        start = np.flatnonzero(np.append(True, new))
         self.begin, self.ranks = places[start], np.append(below[start], file.n)
         self.mass = np.diff(self.ranks) / file.n
-        self.at = keys.middle(start, self.mass)
+        self.at = np.add.reduceat(keys.share * keys.at, start) / self.mass
         self.end, self.part, held = self._ends(self.begin + self.wide)
         self.held = held - self.ranks[:-1] / file.n
-        some = np.linspace(0, self.at.size - 1, 64).astype(np.int64)
-        low, high = (np.searchsorted(self.at, self.at[some] + side * keys.reach) for side in (-1.0, 1.0))
+        some = self.at[np.linspace(0, self.at.size - 1, 64).astype(np.int64)]
+        low, high = (np.searchsorted(self.at, some + side * REACH[keys.noise]) for side in (-1.0, 1.0))
         self.tried = float(np.mean(2 * high - low - np.searchsorted(self.end, low)))
 
     def best(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the best windows for released values begin, and their posterior mass."""
-        file, keys = self.file, self.file.keys
+        file, noise = self.file, self.file.keys.noise
         bins, parts, _ = self._ends(np.array([self.constant, self.constant + self.wide]))
         choice, chance = np.empty(places.size, dtype=np.int64), np.empty(places.size)
         for start, stop in blocks(places.size):
             some = places[start:stop]
             reverse_mapping.best_windows(
                 file.cuts[some], file.cuts[some + 1], file.law.p, self.at, self.mass, self.held, self.end,
-                self.part, self.share, bins, parts, keys.reach, keys.normal, choice[start:stop],
+                self.part, self.share, bins, parts, REACH[noise], noise == "normal", choice[start:stop],
                 chance[start:stop],
             )  # fmt: skip
         return np.where(choice == reverse_mapping.CONSTANT, self.constant, self.begin[choice]), chance

@@ -13,10 +13,10 @@ from condmask.inference.far_expectations import Function
 from condmask.inference.function_variance import means_of
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import PseudoValues
-from condmask.inference.reverse_mapped import ReverseMapped
 from condmask.inference.theorem import AsymptoticVariance, asymptotic_variance
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.law import Law
+from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.samples.cache import BoundedCache
 from condmask.samples.masked_sample import CROSSINGS, MaskedSample
 from condmask.samples.records import Records

@@ -9,11 +9,11 @@ from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate, check_replicates
 from condmask.estimates.by_name import ByName
-from condmask.inference import reverse_pairs
 from condmask.inference.interval_options import interval_options
 from condmask.inference.intervals import EstimateWarning, Interval
 from condmask.moments import pair_interval, theorem_2_5
 from condmask.moments.pair_variance import Pair, pair_of
+from condmask.reverse_mapping import pairs
 
 
 class Pairs(ByName, Shared):
@@ -198,8 +198,8 @@ class Pairs(ByName, Shared):
         if self.scheme.reverse_mapping:
             mapped: Any = self._pseudo_values()
             if isinstance(other, Pairs):
-                return reverse_pairs.joint(mapped, other._reverse_mapped)
-            return reverse_pairs.pair_of(mapped, w)
+                return pairs.joint(mapped, other._reverse_mapped)
+            return pairs.pair_of(mapped, w)
         moments = theorem_2_5.of_columns(records.z, w, records.pools())
         shared_donors = self.scheme.shared_donors or self._law.p == 0.0
         law_of_w = other._law if isinstance(other, Pairs) else None

@@ -1,6 +1,5 @@
 """Numbers in order: those of a range gathered, so that several threads can each sort one, or that no other
-need be sorted for some quantiles; the places of numbers from the smallest to the largest; and the keys by
-which reverse mapping orders the kept records.
+need be sorted for some quantiles.
 
 A number's bits, turned round for negative ones, are ordered as numbers are. Less those of the smallest, and
 moved up to the top, they are words that differ in their top bits, as the counting sorts of `cycle` want them.
@@ -8,12 +7,10 @@ moved up to the top, they are words that differ in their top bits, as the counti
 Cost: O(1) a number, but for numbers of which nearly all lie in a tiny part of their range.
 """
 
-from math import exp
-
 import numpy as np
 
 from condmask._jit import kernel
-from condmask.kernels.cycle import DIGIT, MOVES, by_digits, order_by, radix_argsort
+from condmask.kernels.cycle import DIGIT, MOVES, by_digits
 
 SIGN = np.uint64(1 << 63)
 PARTING = np.int64(3 * DIGIT)  # bits: of numbers spread over some octaves nearly all differ in these
@@ -62,48 +59,9 @@ def take_parts(z, least, down, chosen, known, out):
 
 
 @kernel
-def make_keys(x, rows, noise, multiplied, keys):
-    """keys[k]: the value of row rows[k] with its noise, added or in the exponent; zero without a sign."""
-    for k in range(rows.size):
-        value = x[rows[k]]
-        if not multiplied:
-            keys[k] = value + noise[k] + 0.0
-        else:
-            # an infinite factor would make 0 something else
-            keys[k] = value * exp(noise[k]) + 0.0 if value != 0.0 else 0.0
-
-
-@kernel
-def take(x, rows, values):
-    """values[k] = x[rows[k]]."""
-    for k in range(rows.size):
-        values[k] = x[rows[k]]
-
-
-@kernel
-def place(rows, to, source, values, x):
-    """x[rows[to[k]]] = values[source[k]]; empty lists of places are 0, 1, 2, ..."""
-    for k in range(max(to.size, source.size)):
-        row = rows[np.int64(to[k]) if to.size else k]
-        x[row] = values[np.int64(source[k]) if source.size else k]
-
-
-@kernel
-def order_floats(values, order, spare):
-    """order: the stable argsort of numbers, as words. The numbers become words in the same order.
-
-    Returns 0 if they are not spread widely enough for it, 1 if all differ, 2 if some may be equal. `spare` is
-    room for as many words.
-    """
-    words = values.view(np.uint64)
-    float_words(words)
-    return order_by(words, PARTING, order, spare)
-
-
-@kernel
 def sort_floats(values):
     """Sort numbers; returns whether they are spread widely enough for it, else they stay in some order."""
-    bits = values.view(np.uint64)
+    bits, spare = values.view(np.uint64), np.empty(values.size, dtype=np.uint64)
     least, up = float_words(bits)
     words = by_digits(bits, np.empty_like(bits), PARTING)
     left = MOVES * words.size
@@ -137,26 +95,3 @@ def float_words(bits):
     for k in range(bits.size):
         bits[k] = (bits[k] - least) << up
     return least, up
-
-
-@kernel
-def break_ties(values, order, words, some, places, spare):
-    """Put the places of equal numbers, in the order of all, into that of their words, and of the places then.
-
-    `some`, `places` and `spare` are room for as many words as there are equal numbers.
-    """
-    first = 0
-    for k in range(1, order.size + 1):
-        if k < order.size and values[np.int64(order[k])] == values[np.int64(order[first])]:
-            continue
-        size = k - first
-        if size > 1:
-            for j in range(size):
-                some[j] = words[np.int64(order[first + j])]
-            if not radix_argsort(some[:size], places[:size], spare[:size]):
-                places[:size] = np.argsort(some[:size], kind="mergesort")
-            for j in range(size):
-                some[j] = order[first + np.int64(places[j])]
-            for j in range(size):
-                order[first + j] = some[j]
-        first = k

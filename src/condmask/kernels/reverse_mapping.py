@@ -11,7 +11,7 @@ value of a bin; where they end within one, its mass counts in proportion.
 Cost: O(bins within reach of the noise) for each node or released value.
 """
 
-from math import erfc, exp, pi, sqrt
+from math import erfc, exp, sqrt
 
 import numpy as np
 
@@ -30,62 +30,10 @@ def noise_below(u, normal):
 
 
 @kernel
-def noise_density(u, normal):
-    """Its density."""
-    return exp(-0.5 * u * u) / sqrt(2.0 * pi) if normal else exp(-abs(u) * sqrt(2.0)) / sqrt(2.0)
-
-
-@kernel
 def kept_between(at, low, high, normal, chance):
     """chance[i]: that the key of a value at at[i] lies between two thresholds."""
     for i in range(at.size):
         chance[i] = noise_below(high[i] - at[i], normal) - noise_below(low[i] - at[i], normal)
-
-
-@kernel
-def sum_keys(nodes, at, mass, before, reach, normal, below, slope):
-    """below[k], slope[k]: the share of keys at or below a node, and its derivative; all ascending.
-
-    before[j] is the mass of the bins before j.
-    """
-    first = last = 0
-    for k in range(nodes.size):
-        while first < at.size and at[first] < nodes[k] - reach:
-            first += 1
-        while last < at.size and at[last] <= nodes[k] + reach:
-            last += 1
-        share, rise = before[first], 0.0
-        for j in range(first, last):
-            share += mass[j] * noise_below(nodes[k] - at[j], normal)
-            rise += mass[j] * noise_density(nodes[k] - at[j], normal)
-        below[k], slope[k] = share, rise
-        if k and below[k] < below[k - 1]:  # what lies beyond reach is rounded to nothing
-            below[k] = below[k - 1]
-
-
-@kernel
-def solve(shares, nodes, below, slope, spacing, threshold):
-    """threshold[i]: where the share of keys reaches shares[i], on the cubic through nodes and slopes."""
-    for i in range(shares.size):
-        k = np.searchsorted(below, shares[i])
-        if k == 0 or k == nodes.size:
-            threshold[i] = nodes[min(k, nodes.size - 1)]
-            continue
-        wide, rise = nodes[k] - nodes[k - 1], below[k] - below[k - 1]
-        wanted = (shares[i] - below[k - 1]) / rise
-        if wide > 1.5 * spacing:  # a gap, in which every point serves
-            threshold[i] = nodes[k - 1] + wide * wanted
-            continue
-        start, stop = slope[k - 1] * wide / rise, slope[k] * wide / rise
-        low, high = 0.0, 1.0
-        for _ in range(40):
-            t = 0.5 * (low + high)
-            value = t * (start + t * (3.0 - 2.0 * start - stop + t * (start + stop - 2.0)))
-            if value < wanted:
-                low = t
-            else:
-                high = t
-        threshold[i] = nodes[k - 1] + wide * low
 
 
 @kernel

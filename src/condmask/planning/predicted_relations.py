@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import blocks, evenly_spaced
-from condmask.engines import mapping_law
+from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import covariance_factor
-from condmask.inference.reverse_mapped import LARGEST, variation
 from condmask.law import Law
 from condmask.planning import predicted_moments
 from condmask.planning.predicted_moments import Variances
+from condmask.reverse_mapping.pseudo_values import cells_of
+from condmask.reverse_mapping.undo import LARGEST, undone, variation
 
 RECORDS = 1 << 13
 NAMES = ("correlation", "slope", "difference")
@@ -116,16 +117,15 @@ def rearranged(x: np.ndarray, scheme: Any) -> np.ndarray:
     Of long files from evenly spaced records: V is a matter of the value.
     """
     p, some = scheme.p, x[evenly_spaced(x.size, RECORDS)]
+    cell, values, mapping = cells_of(some, scheme)
     try:
-        map_law = mapping_law.of_values(some, scheme.noise, scheme.sigma, scheme.scale)
-        values = map_law.means(some) - some.mean()
-        h = mapping_law.inverse(map_law, p, values)
-    except (mapping_law.TooManyCellsError, FloatingPointError):
+        h = undone(mapping, p, some.size, values - some.mean())
+    except UndefinedError:
         return np.full(x.size, np.inf)
-    if variation(map_law, values, h, p) > LARGEST:
+    if variation(mapping.share, values, h, p) > LARGEST:
         return np.full(x.size, np.inf)
-    first, second = (p * (map_law.share @ power) + (1.0 - p) * map_law.apply(power) for power in (h, h * h))
-    return np.asarray(np.interp(x, some, (second - first**2)[map_law.cell]))
+    first, second = (p * (mapping.share @ power) + (1.0 - p) * mapping.apply(power) for power in (h, h * h))
+    return np.asarray(np.interp(x, some, (second - first**2)[cell]))
 
 
 def differences(x: np.ndarray, w: np.ndarray, at: float) -> np.ndarray:

@@ -24,7 +24,7 @@ from condmask._blocks import Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.draws import Tossed, in_order, split, toss, words_of_swapped
-from condmask.kernels import range_partition, reverse_mapping_rows
+from condmask.kernels import range_partition
 from condmask.law import Law
 from condmask.strata import Pools, by_stratum
 
@@ -101,17 +101,14 @@ def ascending(values: np.ndarray) -> np.ndarray:
 
 def _keys(x: np.ndarray, scheme: Any, key: Key, tossed: Tossed, column: int, threads: int) -> np.ndarray:
     """The keys of the kept rows; NaN where a value is missing."""
-    law, keys = Law(scheme.p, scheme.noise, scheme.sigma), np.empty(tossed.kept.size)
-    before = tossed.kept_before
+    law, before = Law(scheme.p, scheme.noise, scheme.sigma), tossed.kept_before
 
-    def of_block(block: int) -> None:
-        part = slice(before[block], before[block + 1])
-        noise = law.draw(key.stream(block, NOISE, column), part.stop - part.start)
-        range_partition.make_keys(x, tossed.kept[part], noise, scheme.scale == "log", keys[part])
+    def of_block(block: int) -> np.ndarray:
+        rows = tossed.kept[before[block] : before[block + 1]]
+        noise = law.draw(key.stream(block, NOISE, column), rows.size)
+        return _with_noise(x[rows], noise, scheme.scale)
 
-    for _ in ordered_map(of_block, range(before.size - 1), threads):
-        pass
-    return keys
+    return np.concatenate(list(ordered_map(of_block, range(before.size - 1), threads)))
 
 
 def _words_of_kept(key: Key, tossed: Tossed) -> np.ndarray:
@@ -122,15 +119,22 @@ def _words_of_kept(key: Key, tossed: Tossed) -> np.ndarray:
 
 
 def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndarray:
-    """Every row of x masked on its own from one stream, for studies."""
+    """Every row of x masked on its own from one stream, for studies: one file, in which each is a pool."""
     swapped, kept = split(words(stream, x.size), scheme.p)
     noise = Law(scheme.p, scheme.noise, scheme.sigma).draw(stream, kept.size)
-    z = np.empty(x.shape)
-    reverse_mapping_rows.rearrange(
-        np.ascontiguousarray(x), swapped, kept, words(stream, swapped.size), noise, words(stream, kept.size),
-        scheme.scale == "log", z,
-    )  # fmt: skip
-    if scheme.aggregate_ends:
-        for row in z:
-            aggregate(row, None, scheme.aggregate_ends)
-    return z
+    drawn, ties = words(stream, swapped.size), words(stream, kept.size)
+    z, row = x.astype(np.float64).ravel(), np.repeat(np.arange(len(x)), x.shape[1])
+    donors = by_pool(swapped[in_order(drawn)], row)
+    rearrange(z, swapped, donors, kept, _with_noise(z[kept], noise, scheme.scale), lambda: ties, row)
+    released: np.ndarray = z.reshape(x.shape)
+    for own in released if scheme.aggregate_ends else ():
+        aggregate(own, None, scheme.aggregate_ends)
+    return released
+
+
+def _with_noise(values: np.ndarray, noise: np.ndarray, scale: str) -> np.ndarray:
+    """Values with noise, added or in the exponent; zero without a sign."""
+    if scale == "linear":
+        return np.asarray(values + noise + 0.0)
+    with np.errstate(over="ignore"):
+        return np.asarray(values * np.exp(np.where(values != 0.0, noise, 0.0)) + 0.0)

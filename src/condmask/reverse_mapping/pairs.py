@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from condmask.inference.intervals import UndefinedError
-from condmask.inference.reverse_mapped import ReverseMapped
 from condmask.moments import theorem_2_5
 from condmask.moments.influence import of_pair
 from condmask.moments.pair_variance import Pair
 from condmask.moments.polynomial_variance import covariance
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments
+from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.samples.exact import EXACT
 
 MOST_TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomial gains
@@ -65,9 +65,9 @@ def _powers(file: ReverseMapped, x: np.ndarray, p: float) -> np.ndarray:
     """M^j x by cell, j = 0, 1, ..., as many as there are coefficients."""
     powers = np.empty((coefficients(p).size, x.size))
     powers[0] = x
-    for cells, law in file.pools.values():
+    for mapping, cells, _ in file.pools.values():
         for k in range(1, len(powers)):
-            powers[k, cells] = law.apply(powers[k - 1, cells])
+            powers[k, cells] = mapping.apply(powers[k - 1, cells])
     return powers
 
 

@@ -1,0 +1,135 @@
+r"""The law M by which reverse mapping moves values.
+
+With w_a the share of the records at s_a and W its running sum, keys s_a + Y (on the log scale s_a e^Y) have
+the distribution function
+
+    H(t) = sum_a w_a P(key of a <= t),
+
+and among many records a kept one at s_a gets the value s_b where its key lies between the thresholds
+H(t_{b-1}) = W_{b-1} and H(t_b) = W_b: with the chance M(a, b), and w M = w. Nothing but the noise and the
+values enters, and those that are released are the originals in another order (docs/reverse_mapping.rst,
+"Other columns").
+
+All of these are sums of distribution functions of the noise. Normal ones go through `Layer`, to 1e-12; those
+of Laplace noise, which has no band limit, are exact, by recursion.
+
+Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that noise reaches.
+"""
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from math import sqrt
+
+import numpy as np
+
+from condmask.distribution.layer import Layer
+from condmask.kernels import exponentials, reverse_mapping
+
+GAP = 60.0  # sigmas: no noise reaches farther
+REACH, SPACING = 8.6, 1.0 / 16.0  # of normal noise, and of nodes, in sigmas
+DECAY = sqrt(0.5)  # of Laplace noise of unit variance
+STEPS, EXACT = 60, 1e-13  # of Newton's method, as good as bisection; a share
+
+
+class Mapping:
+    """M of one donor pool.
+
+    Parameters
+    ----------
+    at : ndarray of shape (v,)
+        Distinct values, ascending, on the line on which noise is added to them (`places`).
+    share : ndarray of shape (v,)
+        w, the shares of the records.
+    noise : {"normal", "laplace"}
+    """
+
+    def __init__(self, at: np.ndarray, share: np.ndarray, noise: str) -> None:
+        self.at, self.share, self.noise = at, share, noise
+
+    @cached_property
+    def cuts(self) -> np.ndarray:
+        """The thresholds between the values."""
+        return self.thresholds(np.cumsum(self.share)[:-1])
+
+    def apply(self, h: np.ndarray) -> np.ndarray:
+        """M h: the mean of h at what a kept record gets, by its original."""
+        return np.asarray(h[0] + sums(self.noise, self.cuts, np.diff(h))(self.at))
+
+    def adjoint(self, g: np.ndarray) -> np.ndarray:
+        """The adjoint under w: the mean of g at the original of a kept record, by what it got."""
+        weights = self.share * g
+        below = sums(self.noise, self.at, weights)(self.cuts)
+        return np.asarray(np.diff(np.concatenate(([0.0], below, [weights.sum()]))) / self.share)
+
+    def chances(self, at: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """The chances of keys from places of the line to lie between two thresholds each: entries of M."""
+        chances = np.empty(at.size)
+        reverse_mapping.kept_between(at, low, high, self.noise == "normal", chances)
+        return chances
+
+    @cached_property
+    def density(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The density of keys, at places of the line."""
+        return sums(self.noise, self.at, self.share, density=True)
+
+    def thresholds(self, shares: np.ndarray) -> np.ndarray:
+        """Where H reaches ascending shares between 0 and 1: by Newton's steps, or halves where they stray."""
+        below = sums(self.noise, self.at, self.share)
+        ends = np.concatenate(([self.at[0] - GAP], self.at, [self.at[-1] + GAP]))
+        k = np.clip(np.searchsorted(np.maximum.accumulate(below(ends)), shares), 1, ends.size - 1)
+        low, high, rest = ends[k - 1], ends[k], np.arange(shares.size)
+        found = 0.5 * (low + high)
+        for _ in range(STEPS):
+            excess = below(found[rest]) - shares[rest]
+            rest, excess = rest[np.abs(excess) > EXACT], excess[np.abs(excess) > EXACT]
+            if not rest.size:
+                break
+            t = found[rest]
+            low[rest], high[rest] = np.where(excess < 0.0, [t, high[rest]], [low[rest], t])
+            with np.errstate(divide="ignore", over="ignore"):
+                step = t - excess / self.density(t)
+            inside = (low[rest] < step) & (step < high[rest])
+            found[rest] = np.where(inside, step, 0.5 * (low[rest] + high[rest]))
+        return np.asarray(found)
+
+
+def sums(
+    noise: str, values: np.ndarray, weights: np.ndarray, *, density: bool = False
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The function sum_j c_j F(x - v_j) of ascending v, F the noise's distribution function; or its slope."""
+    if not values.size:
+        return np.zeros_like
+    if noise == "normal":
+        return Layer(values, weights, 1.0, SPACING, REACH, bell, 1.0, density=density).at
+    either = np.zeros((2, values.size + 1))
+    exponentials.weighted_sums(values, weights, DECAY, either[0, 1:], either[1, :-1])
+    return partial(laplace, values, np.append(0.0, np.cumsum(weights)), either, density)
+
+
+def bell(w: np.ndarray) -> np.ndarray:
+    """The Fourier transform of normal noise."""
+    return np.asarray(np.exp(-0.5 * w * w))
+
+
+def laplace(
+    values: np.ndarray, before: np.ndarray, either: np.ndarray, density: bool, x: np.ndarray
+) -> np.ndarray:
+    """`sums` of Laplace noise, from those of the weights and of exponentials on either side of values."""
+    i = np.searchsorted(values, x, side="right")
+    left = either[0, i] * np.exp((values[np.maximum(i - 1, 0)] - x) / DECAY)
+    right = either[1, i] * np.exp((x - values[np.minimum(i, values.size - 1)]) / DECAY)
+    return np.asarray(0.5 / DECAY * (left + right) if density else before[i] + 0.5 * (right - left))
+
+
+def places(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:
+    """Where distinct ascending values lie on the line on which noise is added, in sigmas.
+
+    On the log scale negative values, zero and positive ones are out of reach of each other.
+    """
+    with np.errstate(over="ignore", divide="ignore"):
+        if scale == "linear":
+            apart = np.diff(values) / sigma
+        else:
+            apart = np.abs(np.diff(np.log(np.abs(values)))) / sigma
+            apart[np.diff(np.sign(values)) != 0.0] = GAP
+    return np.append(0.0, np.cumsum(np.minimum(apart, GAP)))

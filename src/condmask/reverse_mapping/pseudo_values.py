@@ -1,0 +1,194 @@
+"""Records released by reverse mapping, undone one by one: pseudo-values, and how they vary given the file.
+
+By donor pool, h with E[h(Z) | X] = X - mean is found from the released values alone (`undo`), so the
+pseudo-values ``mean + h(Z)`` have the originals as their means. Released values are the originals in another
+order, so their sum over a pool is fixed, and weights count about their mean over it. Beyond that the
+variance given the file is taken to be that of independent draws, ``h^2 - g`` on average, where g is to the
+squares of deviations what h is to these; it is too large by up to a tenth (docs/inference_linear.rst,
+"Reverse mapping").
+
+M is the law of a large pool. In pools of 50 it shifts sums by less than .05 standard errors.
+"""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask.errors import warn
+from condmask.inference.intervals import EstimateWarning, UndefinedError
+from condmask.inference.pseudo_values import Part, PseudoValues
+from condmask.law import Law
+from condmask.reverse_mapping.mapping import Mapping, places
+from condmask.reverse_mapping.undo import LARGEST, refusal, undone, variation
+from condmask.strata import values_by_pool
+
+FEWEST = 50  # records of a pool
+LARGE = 1.5  # N, above which is warned
+MOST_VALUES = 1 << 14  # with more, those of a cell count as one
+CELLS = 64.0  # in a sigma
+
+
+class Pool(NamedTuple):
+    """A donor pool: M between its cells, where these stand among those of all pools, and its records."""
+
+    mapping: Mapping
+    cells: slice
+    n: int
+
+
+def cells_of(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, Mapping]:
+    """The number of each value's cell, the means of cells, and M between them.
+
+    Cells are distinct values, or where these are many, all in a 64th of a sigma.
+    """
+    ordered = np.sort(x)
+    first = np.flatnonzero(np.append(True, ordered[1:] > ordered[:-1]))
+    share, value = np.diff(first, append=x.size) / x.size, ordered[first]
+    at = places(value, scheme.sigma, scheme.scale)
+    if first.size > MOST_VALUES:
+        new = np.flatnonzero(np.append(True, np.diff(np.floor(CELLS * at)) > 0.0))
+        first, total = first[new], np.add.reduceat(share, new)
+        at, value = (np.add.reduceat(share * each, new) / total for each in (at, value))
+        share = total
+    cell = np.searchsorted(ordered[first], x, side="right") - 1
+    return cell, value, Mapping(at, share, scheme.noise)
+
+
+class MappedPart(Part):
+    """Some records that have a value, with what undoes it by the cell of the value."""
+
+    file: "ReverseMapped"
+
+    @cached_property
+    def cell(self) -> np.ndarray:
+        """The number of each record's cell, among those of all pools."""
+        return self.of(self.file.cell)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The pseudo-values."""
+        return np.asarray(self.file.undone[0][self.cell])
+
+    @cached_property
+    def masked_variances(self) -> np.ndarray:
+        """The variance of each released value's h given the file, right on average."""
+        return np.asarray(self.file.undone[1][self.cell])
+
+
+class ReverseMapped(PseudoValues):
+    """The records of a released column with their pseudo-values, and functions of the original undone.
+
+    Parameters
+    ----------
+    z : ndarray of shape (n,)
+        Released values; NaN where one is missing.
+    scheme : ConditionalMasking
+        p, noise, sigma and scale are used.
+    pool : ndarray of shape (n,), optional
+        The number of each record's donor pool; None where all are one.
+
+    Attributes
+    ----------
+    pools : dict of Pool
+        By number.
+    cell : ndarray of shape (n,)
+        The number of each record's cell, those of all pools counted one after the other; -1 where the value
+        is missing.
+    means : ndarray of shape (cells,)
+        Of the released values.
+    """
+
+    part = MappedPart
+
+    def __init__(self, z: Any, scheme: Any, pool: Any) -> None:
+        super().__init__(z, Law(scheme.p, scheme.noise, scheme.sigma), pool, cycle=False)
+        self.pools: dict[int, Pool] = {}
+        self.cell, start, means = np.full(z.size, -1, np.int32), 0, []
+        for rows, x in values_by_pool(z, pool):
+            if x.size < FEWEST:
+                raise UndefinedError(
+                    f"z must have at least {FEWEST} records (in each stratum) for statistics with other "
+                    f"columns after reverse mapping, got {x.size}: in fewer they are biased"
+                )
+            cell, value, mapping = cells_of(x, scheme)
+            self.cell[rows] = cell + start
+            stop = start + value.size
+            self.pools[0 if pool is None else int(pool[rows[0]])] = Pool(mapping, slice(start, stop), x.size)
+            means.append((value - self.origin) / self.unit)
+            start = stop
+        self.means = np.concatenate(means)
+
+    @cached_property
+    def factor(self) -> np.ndarray:
+        """1 by pool: h undoes the masking whole."""
+        return np.ones(self.pool_count)
+
+    @property
+    def donor_share(self) -> np.ndarray:
+        """1 by pool: the sum of the released values is fixed, and weights count about their mean over it."""
+        return np.ones(self.pool_count)
+
+    @property
+    def noise_variance(self) -> float:
+        """0: released values are the originals in another order."""
+        return 0.0
+
+    @property
+    def pool_variances(self) -> np.ndarray:
+        """The sums of the variances of h given the file, by pool."""
+        sums = self.sums()
+        for number, (mapping, cells, n) in self.pools.items():
+            sums[number] = n * (mapping.share @ self.undone[1][cells])
+        return sums
+
+    @cached_property
+    def middle(self) -> np.ndarray:
+        """The mean of the pool, by cell."""
+        parts = [(mapping.share, self.means[cells]) for mapping, cells, _ in self.pools.values()]
+        return np.concatenate([np.full(share.size, share @ means) for share, means in parts])
+
+    @cached_property
+    def h(self) -> np.ndarray:
+        """What a released value adds to the mean of its pool in a pseudo-value, by cell."""
+        return self._solved(self.means - self.middle)
+
+    @cached_property
+    def variation(self) -> float:
+        """N: by how much h varies more than it must, the most of all pools."""
+        return max(
+            variation(mapping.share, self.means[cells], self.h[cells], self.law.p)
+            for mapping, cells, _ in self.pools.values()
+        )
+
+    @cached_property
+    def undone(self) -> tuple[np.ndarray, np.ndarray]:
+        """By cell the pseudo-values and their variances given the file."""
+        if self.variation > LARGEST:
+            raise UndefinedError(refusal(f"{self.variation:.1f} times as much as without noise"))
+        return self.middle + self.h, self.h**2 - self._solved((self.means - self.middle) ** 2)
+
+    def warn_of_variation(self) -> None:
+        """Warn where pseudo-values vary so much more than without noise that statistics are less certain."""
+        if LARGE < self.variation <= LARGEST:
+            warn(
+                f"pseudo-values vary {self.variation:.2f} times as much as without noise, which makes "
+                "statistics with other columns less certain",
+                EstimateWarning,
+            )
+
+    def powers(self, middle: float) -> np.ndarray:
+        """By order, to 3, and cell: what has as its mean a power of the original less `middle`.
+
+        Of the first two the undone values and their variances are made.
+        """
+        first, d = self.h, self.middle - middle
+        second = first**2 - self.undone[1]
+        third = self._solved((self.means - self.middle) ** 3)
+        orders = np.ones(first.size), first + d, second + d * (2.0 * first + d)
+        return np.array([*orders, third + d * (3.0 * second + d * (3.0 * first + d))])
+
+    def _solved(self, target: np.ndarray) -> np.ndarray:
+        """What has a function of the original, by cell, as its mean."""
+        pools = self.pools.values()
+        return np.concatenate([undone(mapping, self.law.p, n, target[cells]) for mapping, cells, n in pools])
