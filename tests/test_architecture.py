@@ -270,7 +270,7 @@ BUDGETS = {
     "variance": 700,
     "moments": 460,
     "linear": 425,
-    "reverse_mapping": 272,
+    "reverse_mapping": 285,
     "disclosure": 5_200,
     "inference": 2_670,
     "top": 2_305,

@@ -1,6 +1,8 @@
 """Sums over counted values of one kernel, known at nodes and read anywhere: smooth part of T_1, T_b, H."""
 
 from collections.abc import Callable
+from copy import copy
+from functools import lru_cache
 from math import ceil, pi
 from typing import Any
 
@@ -47,21 +49,38 @@ class Layer:
         *,
         density: bool = False,
     ) -> None:
-        self.values, self.counts = values, counts
+        self.values = values
         self.node, self.beyond = unit * spacing, reach / spacing + 2 * POINTS
         self.kernel = spacing, symbol, total, density
         self.scale = 1.0 / unit if density else 1.0
-        self.before = np.append(0.0, np.cumsum(counts)) * (0.0 if density else total)
         apart = np.minimum(np.diff(values) / self.node, 2.0 * self.beyond)
         self.place = self.beyond + np.append(0.0, np.cumsum(apart))
         self.size = int(self.place[-1] + self.beyond) + 2
         self.length = self.size if self.size <= 2 * STRETCH else STRETCH
-        self.kept: dict[int, np.ndarray] = {}
+        self._weigh(counts)
+
+    def _weigh(self, counts: np.ndarray) -> None:
+        density, total = self.kernel[3], self.kernel[2]
+        self.counts, self.kept = counts, dict[int, np.ndarray]()
+        self.before = np.append(0.0, np.cumsum(counts)) * (0.0 if density else total)
+
+    def weighing(self, counts: np.ndarray) -> "Layer":
+        """The same of other counts."""
+        other = copy(self)
+        other._weigh(counts)
+        return other
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """The sum at any points."""
-        place = self.places(x)
-        number, out = (place // self.length).astype(np.int64), np.zeros(x.size)
+        return self.at_places(self.places(x))
+
+    def at_places(self, place: np.ndarray) -> np.ndarray:
+        """The sum at places on the line of nodes."""
+        out = np.zeros(place.size)
+        if self.length == self.size:
+            read(place + POINTS, self.stretch(0), out)
+            return out
+        number = (place // self.length).astype(np.int64)
         for k in np.unique(number):
             own = number == k
             part = np.zeros(np.count_nonzero(own))
@@ -119,13 +138,21 @@ def summed(
     size = fast_length(least)
     nodes = np.zeros(size)
     spread(place, counts, nodes)
-    w, waves = 2.0 * pi / (size * spacing) * np.arange(1, size // 2 + 1), np.fft.rfft(nodes)
+    waves = np.fft.rfft(nodes)
     n, waves[0] = waves[0].real, waves[0] * total / spacing if density else 0.0
-    waves[1:] *= symbol(w) / spacing if density else symbol(w) / (1j * w * spacing)
+    waves[1:] *= response(size, spacing, symbol, density)
     out = np.fft.irfft(waves, size)
     return np.asarray(out if density else out - out[0] + n * total / size * np.arange(size))
 
 
+@lru_cache(8)
+def response(size: int, spacing: float, symbol: Callable[[np.ndarray], Any], density: bool) -> np.ndarray:
+    """What a transform of so many nodes is multiplied by, at frequencies above 0."""
+    w = 2.0 * pi / (size * spacing) * np.arange(1, size // 2 + 1)
+    return np.asarray(symbol(w) / spacing if density else symbol(w) / (1j * w * spacing))
+
+
+@lru_cache(64)
 def fast_length(least: int) -> int:
     """The next length whose Fourier transform is fast: 2, 3 and 5 are its prime factors.
 

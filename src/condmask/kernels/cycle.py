@@ -15,6 +15,8 @@ from condmask._jit import kernel
 DIGIT = 9  # bits a pass: with more, the places written to outgrow the page table's cache
 ALIKE = 4
 MOVES = 8  # a word; of random words it takes 1
+SIGN = np.uint64(1 << 63)
+PARTING = np.int64(3 * DIGIT)  # bits: of numbers spread over some octaves nearly all differ in these
 
 
 @kernel
@@ -108,3 +110,23 @@ def close(rows, first, last, donors):
     for k in range(first.size):
         if first[k] != last[k]:
             donors[last[k]] = rows[first[k]]
+
+
+@kernel
+def order_floats(values, order, spare):
+    """order: the stable argsort of numbers, as words; returns whether they are spread widely enough for it.
+
+    The numbers become words in the same order that differ in their top bits. `spare` is room for as many.
+    """
+    words = values.view(np.uint64)
+    least, most = ~np.uint64(0), np.uint64(0)
+    for k in range(words.size):
+        word = ~words[k] if words[k] & SIGN else words[k] | SIGN
+        words[k] = word
+        least, most = min(least, word), max(most, word)
+    up = np.uint64(0)
+    while (most - least) << up < SIGN and up < np.uint64(63):
+        up += np.uint64(1)
+    for k in range(words.size):
+        words[k] = (words[k] - least) << up
+    return order_by(words, PARTING, order, spare)

@@ -53,13 +53,27 @@ class Mapping:
 
     def apply(self, h: np.ndarray) -> np.ndarray:
         """M h: the mean of h at what a kept record gets, by its original."""
-        return np.asarray(h[0] + sums(self.noise, self.cuts, np.diff(h))(self.at))
+        return np.asarray(h[0] + self._across(1, np.diff(h)))
 
     def adjoint(self, g: np.ndarray) -> np.ndarray:
         """The adjoint under w: the mean of g at the original of a kept record, by what it got."""
         weights = self.share * g
-        below = sums(self.noise, self.at, weights)(self.cuts)
+        below = self._across(0, weights)
         return np.asarray(np.diff(np.concatenate(([0.0], below, [weights.sum()]))) / self.share)
+
+    def _across(self, side: int, weights: np.ndarray) -> np.ndarray:
+        """`sums` of weights of the values at thresholds, or where `side` is 1 of those at the values."""
+        here, there = (self.cuts, self.at) if side else (self.at, self.cuts)
+        if self.noise != "normal" or not self.cuts.size:
+            return sums(self.noise, here, weights)(there)
+        line, places = self._lines[side]
+        return line.weighing(weights).at_places(places)
+
+    @cached_property
+    def _lines(self) -> list[tuple[Layer, np.ndarray]]:
+        """Of the values and of the thresholds, and where on either the others lie."""
+        layers = [layer(each, np.zeros(each.size)) for each in (self.at, self.cuts)]
+        return [(layers[0], layers[0].places(self.cuts)), (layers[1], layers[1].places(self.at))]
 
     def chances(self, at: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """The chances of keys from places of the line to lie between two thresholds each: entries of M."""
@@ -76,9 +90,10 @@ class Mapping:
         """Where H reaches ascending shares between 0 and 1: by Newton's steps, or halves where they stray."""
         below = sums(self.noise, self.at, self.share)
         ends = np.concatenate(([self.at[0] - GAP], self.at, [self.at[-1] + GAP]))
-        k = np.clip(np.searchsorted(np.maximum.accumulate(below(ends)), shares), 1, ends.size - 1)
+        reached = np.maximum.accumulate(below(ends))
+        k = np.clip(np.searchsorted(reached, shares), 1, ends.size - 1)
         low, high, rest = ends[k - 1], ends[k], np.arange(shares.size)
-        found = 0.5 * (low + high)
+        found = np.interp(shares, reached, ends)
         for _ in range(STEPS):
             excess = below(found[rest]) - shares[rest]
             rest, excess = rest[np.abs(excess) > EXACT], excess[np.abs(excess) > EXACT]
@@ -100,10 +115,15 @@ def sums(
     if not values.size:
         return np.zeros_like
     if noise == "normal":
-        return Layer(values, weights, 1.0, SPACING, REACH, bell, 1.0, density=density).at
+        return layer(values, weights, density=density).at
     either = np.zeros((2, values.size + 1))
     exponentials.weighted_sums(values, weights, DECAY, either[0, 1:], either[1, :-1])
     return partial(laplace, values, np.append(0.0, np.cumsum(weights)), either, density)
+
+
+def layer(values: np.ndarray, weights: np.ndarray, *, density: bool = False) -> Layer:
+    """`sums` of normal noise."""
+    return Layer(values, weights, 1.0, SPACING, REACH, bell, 1.0, density=density)
 
 
 def bell(w: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from condmask._blocks import Workers, ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.draws import Tossed, in_order, split, toss, words_of_swapped
-from condmask.kernels import range_partition
+from condmask.kernels import cycle as cycles
 from condmask.law import Law
 from condmask.strata import Pools, by_stratum
 
@@ -94,7 +94,7 @@ def by_pool(rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
 def ascending(values: np.ndarray) -> np.ndarray:
     """The places of numbers from the smallest to the largest, equal ones in their order."""
     order = np.empty(values.size, dtype=np.uint64)
-    if not values.size or not range_partition.order_floats(values.copy(), order, np.empty_like(order)):
+    if not values.size or not cycles.order_floats(values.copy(), order, np.empty_like(order)):
         order = np.argsort(values, kind="stable").astype(np.uint64)
     return order.astype(np.int64)
 
