@@ -115,6 +115,7 @@ def test_of_many_values_those_in_a_64th_of_a_sigma_count_as_one(monkeypatch):
     cells = scheme.estimate(x)
 
     assert np.unique(cells.pseudo_values()).size < 0.8 * x.size
+    assert cells.pseudo_values().mean() == pytest.approx(x.mean(), rel=1e-12)  # cells stand at their means
     assert np.std(cells.pseudo_values() - plain) < 0.02 * x.std()
     assert cells.covariance(w) == pytest.approx(exact, rel=0.01)
 
