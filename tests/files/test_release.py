@@ -1,6 +1,7 @@
 """Releases are read again from what is published with them, or refused: those of version 1, too.
 
-Oracles: `said.json`, which the version that wrote those releases computed; the originals; and numpy.
+Oracles: `said.json`, which the version that wrote those releases computed (but for statistics with other
+columns after reverse mapping, since exact to more digits); the originals; and numpy.
 """
 
 import json
