@@ -61,7 +61,7 @@ def take_parts(z, least, down, chosen, known, out):
 @kernel
 def sort_floats(values):
     """Sort numbers; returns whether they are spread widely enough for it, else they stay in some order."""
-    bits, spare = values.view(np.uint64), np.empty(values.size, dtype=np.uint64)
+    bits = values.view(np.uint64)
     least, up = float_words(bits)
     words = by_digits(bits, np.empty_like(bits), PARTING)
     left = MOVES * words.size
