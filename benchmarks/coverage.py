@@ -27,7 +27,7 @@ from benchmarks.cells import command
 from benchmarks.laws import LAWS, STEPS
 from condmask.deconvolution import weight
 from condmask.samples.bandwidth import masking
-from condmask.studies import interval_rows
+from condmask.studies.coverage import ends
 
 LEVELS = (0.95, 0.9)
 TARGETS = ("population", "file")
@@ -307,7 +307,7 @@ def together(sums, scheme, data, rng, rows, n):
     w += math.sqrt(1.0 - CORRELATION**2) * rng.normal(size=x.shape)
     z = scheme.mask_rows(x, np.random.default_rng(rng.integers(0, 2**63, 4)), (w,))
     design = SimpleNamespace(quantiles=np.array(AT), moments=(), points=np.array(points))
-    low, high = interval_rows.ends(scheme, z, w, design, LEVELS)
+    low, high = ends(scheme, z, w, design, LEVELS)
     named = [*_named("quantile", AT), "mean", "s.d.", "correlation", *_named("cdf", AT)]
     each = [statistics(row, points) for row in x]
     of_file = {key: np.array([own[key] for own in each]) for key in named if key != "correlation"}
@@ -315,8 +315,8 @@ def together(sums, scheme, data, rng, rows, n):
     aims = {"population": truth, "file": of_file}
     plain, original_intervals = {} if law is None else naive(law, points)(z), unmasked(x, w, points)
     for level, own_low, own_high in zip(LEVELS, low, high, strict=True):
-        for target, *ends in zip(interval_rows.TARGETS, own_low, own_high, strict=True):
-            found = dict(zip(named, zip(*ends, strict=True), strict=True))
+        for target, *both in zip(TARGETS, own_low, own_high, strict=True):
+            found = dict(zip(named, zip(*both, strict=True), strict=True))
             tried(sums, "masked", target, level, found, aims[target])
         tried(sums, "naive", "population", level, of_level(plain, level), truth)
         tried(sums, "unmasked", "population", level, original_intervals(level), truth)

@@ -28,7 +28,7 @@ SOURCE = Path("src/condmask")
 ROWS = Path(__file__).with_name("faults_rows")
 COPIES = ROOT / "build" / "faults"
 # kernels are tried as plain Python, in which these take minutes
-SLOW = ("--ignore=tests/kernels/test_replicate.py", "-k", "not test_quantile.py or first_crossings and two")
+SLOW = ("-k", "not test_quantile.py or first_crossings and two")
 ROOMS = {  # the source of a room, and what pytest is told to run
     "deconvolution": (["deconvolution"], ["tests/deconvolution", "tests/engines"]),
     "disclosure": (["disclosure"], ["tests/disclosure"]),

@@ -10,10 +10,8 @@ from unittest import mock
 import numpy as np
 
 import condmask as cm
-from condmask.deconvolution import stencil
 from condmask.engines import choice, grid
-from condmask.kernels import replicate
-from condmask.studies import replicates
+from condmask.studies import curves
 
 
 class Request(NamedTuple):
@@ -80,20 +78,17 @@ def by_summary(scheme, z, request):
     return ask(scheme.estimate(total), request)
 
 
-def fused(scheme, z, request):
-    """The kernel of studies: first crossings alone, to its own tolerance, where it serves law and sample."""
-    law = scheme.law
-    if request.kind != "first" or not stencil.serves(law):
+def in_rows(scheme, z, request):
+    """As the samples of a study, where these serve law and sample."""
+    law, width = scheme.law, None if request.width is None else np.array([request.width])
+    if request.kind in ("pdf", "monotone") or not curves.serves(law, smoothed=width is not None):
         return None
-    rows = law.to_units(np.sort(z)[None, :])
-    width = np.array([request.width if request.width is not None else 5 * scheme.step])
-    sharp, smoothed = np.empty((2, 1, request.at.size))
-    served = np.zeros(1, dtype=np.bool_)
-    plan = stencil.plan(law, replicates.TOL)
-    replicate.conditional_quantiles(rows, width / law.step, request.at, plan, sharp, smoothed, served)
+    t, served = curves.curves(np.sort(z)[None, :], law, width)
     if not served[0]:
         return None  # data too wide for it
-    return law.from_units(sharp if request.width is None else smoothed)[0]
+    if request.kind == "cdf":
+        return t.at(request.at)[0]
+    return t.quantiles(request.at, rearranged=request.kind == "rearranged")[0]
 
 
 ROUTES = {
@@ -104,7 +99,7 @@ ROUTES = {
     "lattice": by_lattice,
     "batch": in_a_batch,
     "summary": by_summary,
-    "fused": fused,
+    "rows": in_rows,
 }
-TOLERANCE = {"fused": replicates.TOL}  # of T, where it is not the one asked for
+TOLERANCE = {"rows": 1e-9}  # of T, where it is not the one asked for
 SAME_BITS = ("auto", "batch", "summary")

@@ -11,7 +11,7 @@ from tables import Line
 
 import condmask as cm
 from condmask.inference.intervals import TARGETS
-from condmask.studies import interval_rows
+from condmask.studies.coverage import ends
 
 LEVELS = (0.9, 0.95, 0.99)
 DECILES = SimpleNamespace(quantiles=np.arange(1, 10) / 10, moments=(), points=np.empty(0))
@@ -49,7 +49,7 @@ def measure(args, rows=32):
             z, w = samples(scheme, rows, n)
             times = tables.medians(
                 {
-                    "together": lambda s=scheme, z=z, w=w: interval_rows.ends(s, z, w, DECILES, LEVELS),
+                    "together": lambda s=scheme, z=z, w=w: ends(s, z, w, DECILES, LEVELS),
                     "alone": lambda s=scheme, z=z, w=w: alone(s, z[0], w[0]),
                 },
                 args.rounds,

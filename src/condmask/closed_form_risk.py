@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from condmask.kernels.pairs import pairs_within
+from condmask.kernels.replication import pairs_within
 from condmask.law import Law
 
 

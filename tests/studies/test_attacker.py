@@ -5,8 +5,6 @@ import pytest
 from scipy.stats import norm
 
 import condmask as cm
-from condmask.kernels import windows
-from condmask.studies import attacker as module
 from condmask.studies.attacker import FittedAttacker
 
 HEAPS = 50.0 * np.rint(np.random.default_rng(5).lognormal(7.0, 0.5, 4_000) / 50.0)
@@ -53,26 +51,3 @@ def test_where_values_are_swapped_at_random_he_says_the_same_to_all():
 def test_where_nothing_is_changed_he_knows_all():
     who = FittedAttacker(np.arange(100.0), [], 0.4)
     assert who.risk(cm.AdditiveNoise(1e-3), np.random.default_rng(1)) == 1.0
-
-
-def test_he_finds_the_interval_that_holds_most_of_each_cell():
-    stream = np.random.default_rng(3)
-    sizes = [1, 7, 40]
-    cells = [np.sort(stream.integers(0, 30, size).astype(float)) for size in sizes]
-    first = np.empty(3)
-    windows.fullest(np.append(0, np.cumsum(sizes)), np.concatenate(cells), 4.0, first)
-
-    for cell, begin in zip(cells, first, strict=True):
-        held = [np.sum((v <= cell) & (cell < v + 4.0)) for v in cell]
-        assert np.sum((begin <= cell) & (cell < begin + 4.0)) == max(held)
-
-
-def test_values_that_are_released_often_have_cells_of_their_own(monkeypatch):
-    monkeypatch.setattr(module, "EACH", 10)
-    z = np.concatenate([np.arange(25.0), np.full(5, 12.5), np.full(4, 20.5)])
-    edges = module._edges(z)
-
-    assert 12.5 in edges
-    assert edges[np.searchsorted(edges, 12.5) + 1] == 13.0  # and what follows begins another
-    assert 20.5 not in edges or 21.0 not in edges
-    assert edges[0] == z.min()

@@ -8,7 +8,6 @@ import pytest
 from compared import AGE, SCHEME, D, X
 
 import condmask as cm
-from condmask.studies import compare
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -87,56 +86,6 @@ def test_the_result_is_shown_and_kept(found, tmp_path):
     found.write(tmp_path / "a.csv")
     assert len((tmp_path / "a.csv").read_text().splitlines()) == len(found.rows) + 1
     assert len(found.plot(tmp_path / "a.png")) == 5
-
-
-def test_the_error_of_deciles_is_the_root_of_the_mean_of_their_squares():
-    def row(statistic, **known):
-        return {"scheme": "one", "estimator": "T", "statistic": statistic} | known
-
-    # 1, 2, .. 9, whose squares have the sum 285
-    deciles = [row(f"quantile {k / 10:g}", rmse=float(k), truth=5.0) for k in range(1, 10)]
-    others = [
-        row("mean", rmse=0.0, truth=-1.0), row("s.d.", rmse=1.5, truth=1.0),
-        row("correlation", rmse=0.25, truth=0.5), row("difference", rmse=0.5, truth=0.5),
-    ]  # fmt: skip
-    near = {"scheme": "one", "estimator": "Z_i", "statistic": "risk 2", "mean": 0.3}
-    lost = {"one": np.array([1.0, 2.0, 3.0])}
-
-    (paired,) = compare._rows([*deciles, *others, near], {"one": 0.4}, lost, 2.0, paired=True)
-    (alone,) = compare._rows([*deciles, *others, near], {"one": 0.4}, lost, 2.0, paired=False)
-
-    assert paired == {
-        "method": "one", "estimator": "T", "risk": 0.4, "masked value": 0.3, "mean": 0.0, "s.d.": 1.5,
-        "deciles": pytest.approx((285 / 9) ** 0.5, rel=1e-15), "difference": 0.5, "correlation": 0.25,
-        "IL1s": 1.0, "eigenvalues": 2.0, "correlations": 3.0,
-    }  # fmt: skip
-    assert alone == {key: paired[key] for key in list(paired)[:7]} | {"IL1s": 1.0}
-
-
-@pytest.mark.parametrize("records", [99, 100, 101, 1500])
-def test_of_a_long_file_some_records_are_drawn_whole(monkeypatch, records):
-    class BegunError(Exception):
-        pass
-
-    def begin(population, schemes, **options):
-        raise BegunError(population, options["n"])
-
-    monkeypatch.setattr(compare, "MOST", 100)
-    monkeypatch.setattr(compare, "_tuned", lambda *_: ({}, {}))
-    monkeypatch.setattr(compare, "simulate", begin)
-    known = dict(zip(X.tolist(), AGE.tolist(), strict=True))
-
-    with pytest.raises(BegunError) as begun:
-        cm.compare(X[:records], cm.ConditionalMasking(0.6, 500.0, step=0), d=D, other=AGE[:records], rng=1)
-
-    fixed, n = begun.value.args
-    assert n == fixed.x.size == min(records, 100)
-    rows = [X.tolist().index(value) for value in fixed.x.tolist()]
-    assert rows == sorted(set(rows))  # in the order of the file, none twice
-    assert max(rows) < records
-    assert fixed.other.tolist() == [known[value] for value in fixed.x.tolist()]
-    # 100 of 101 rows are the first ones in one of 101 keys, and not in this one
-    assert (rows == list(range(n))) == (records <= 100)
 
 
 def test_gaps_are_left_out_and_shuffling_needs_another_column(rough):

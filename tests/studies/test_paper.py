@@ -15,11 +15,11 @@ def test_the_paper_agrees_where_it_is_no_misprint(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = paper.run(400, rng=7, sizes=(2000,))
-    honest = [line for line in result.lines if not line.cell.remark]
+    honest = [line for line in result.lines if not line.cell["remark"]]
     # 24 cells within 4.5 joint standard errors: false alarm below 24 * 7e-6
     assert len(honest) == 24
     assert max(abs(line.z) for line in honest) < 4.5
-    assert min(abs(line.z) for line in result.lines if line.cell.remark) > 20
+    assert min(abs(line.z) for line in result.lines if line.cell["remark"]) > 20
     text = paper.show(result)
     written = paper.write(result, tmp_path)
 

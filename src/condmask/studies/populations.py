@@ -1,5 +1,6 @@
 """Populations to draw from: a copula with given margins, a real column resampled, or a user's function."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,6 @@ class NormalCopula:
                 )
         self.copula = _checks.real(correlation, "correlation", "a number between -1 and 1")
         _checks.require(-1.0 < self.copula < 1.0, "correlation must lie between -1 and 1", correlation)
-        self._correlation: float | None = None
 
     def __repr__(self) -> str:
         named = [f"{m.dist.name}{m.args or ''}" for m in self.margins]
@@ -74,8 +74,6 @@ class NormalCopula:
 
         By the midpoint rule in two independent normal variables, to about 1e-5 for margins with kinks.
         """
-        if self._correlation is None:
-            self._correlation = self._integrate()
         return self._correlation
 
     def split(self) -> float:
@@ -83,7 +81,8 @@ class NormalCopula:
         middle = float(self.margins[1].median())
         return middle if self.margins[1].sf(middle) > 0.0 else float(np.nextafter(middle, -np.inf))
 
-    def _integrate(self) -> float:
+    @cached_property
+    def _correlation(self) -> float:
         h = 18.0 / NODES
         v = (np.arange(NODES) + 0.5) * h - 9.0
         density = np.exp(-0.5 * v * v) * (h / np.sqrt(2.0 * np.pi))
@@ -110,10 +109,10 @@ class Resampled:
     def __init__(self, x: Any, other: Any = None) -> None:
         self.x = _checks.column(x, "x")
         self.other = None if other is None else _checks.column(other, "other")
-        _checks.complete(self.x, "x")
-        if self.other is not None:
-            _checks.complete(self.other, "other")
-            _checks.same_length(self.other, "other", self.x.size, "x")
+        for name, column in (("x", self.x), ("other", self.other)):
+            if column is not None:
+                _checks.complete(column, name)
+                _checks.same_length(column, name, self.x.size, "x")
         self.ascending = np.sort(self.x)  # sums from the smallest up, as studies add
 
     def __repr__(self) -> str:
@@ -150,22 +149,21 @@ class Resampled:
 
     def correlation(self) -> float:
         """Correlation of the pair."""
-        if self.other is None:
-            raise ArgumentError("other must have been given for a correlation")
-        return float(np.corrcoef(self.x, self.other)[0, 1])
+        return float(np.corrcoef(self.x, self._second())[0, 1])
 
     def difference(self) -> float:
         """Mean of the records above the median of the other column, less that of the rest."""
-        if self.other is None:
-            raise ArgumentError("other must have been given for a difference")
-        above = self.other > self.split()
+        above = self._second() > self.split()
         return float(self.x[above].mean() - self.x[~above].mean())
 
     def split(self) -> float:
         """The value above which the upper half of the other column lies."""
+        return split(self._second())
+
+    def _second(self) -> np.ndarray:
         if self.other is None:
-            raise ArgumentError("other must have been given for a split")
-        return split(self.other)
+            raise ArgumentError("other must have been given for relations of the pair")
+        return self.other
 
 
 class Fixed(Resampled):

@@ -1,15 +1,19 @@
 """What a study found: bias, RMSE and risk with their Monte Carlo standard errors, from sums of powers."""
 
+import csv
+import io
 import os
 from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks, _state, frames
+from condmask._digits import line
 from condmask.errors import ArgumentError
 from condmask.files.publish import write_whole
-from condmask.studies.table import study_table
 
 PARTS = 5  # powers of the errors that are summed, from 0
 CLOSED = "closed form of "  # the columns that hold closed forms, replicate by replicate
@@ -60,7 +64,9 @@ class StudyResult:
 
     def __str__(self) -> str:
         head = f"{self.replications:,} replications, seed {self.seed}, {self.seconds:.1f} s"
-        return "\n".join([head, *study_table(self.rows())])
+        rows = self.rows()
+        schemes = dict.fromkeys(row["scheme"] for row in rows)
+        return "\n".join([head, *(text for scheme in schemes for text in _table(rows, scheme))])
 
     @np.errstate(over="ignore", invalid="ignore")  # infinite, or no number, is what they then are
     def rows(self) -> list[dict[str, Any]]:
@@ -74,37 +80,31 @@ class StudyResult:
         `closed_form` is the mean over samples of the risk that the law of a scheme implies.
         """
         index = {column[:3]: k for k, column in enumerate(self.columns)}
-        entries = []
-        for k, column in enumerate(self.columns):
-            if column.scheme == "" or column.estimator.startswith(CLOSED):
+        entries: list[dict[str, Any]] = []
+        for k, (scheme, estimator, statistic, known, center) in enumerate(self.columns):
+            if scheme == "" or estimator.startswith(CLOSED):
                 continue
             mean, *_ = self._moments(k, 0.0)
-            s = int(self.sums[0, k])  # replications in which it is defined
-            entry: dict[str, Any] = {
-                "scheme": column.scheme,
-                "estimator": column.estimator,
-                "statistic": column.statistic,
-            }
-            sample = index.get(("", "sample", column.statistic))
-            if sample is not None:
-                truth = self._mean(sample) if column.truth is None else column.truth
-                first, second, _, fourth = self._moments(k, truth - column.center)
-                rmse = float(np.sqrt(second))
-                spread = _root((fourth - second * second) / max(s - 1, 1))
+            s = max(int(self.sums[0, k]) - 1, 1)  # of replications in which it is defined
+            entry = {"scheme": scheme, "estimator": estimator, "statistic": statistic}
+            sample = index.get(("", "sample", statistic))
+            if sample is None:
+                closed = index.get((scheme, CLOSED + estimator, statistic))
                 entries.append({
-                    **entry, "defined": s, "truth": truth,
-                    "truth_of": "sample" if column.truth is None else "population",
-                    "mean": column.center + mean, "bias": first,
-                    "bias_se": _root((second - first * first) / max(s - 1, 1)), "rmse": rmse,
-                    "rmse_se": spread / (2.0 * rmse) if rmse > 0.0 else rmse,
-                })  # fmt: skip
-            else:
-                closed = index.get((column.scheme, CLOSED + column.estimator, column.statistic))
-                entries.append({
-                    **entry, "mean": column.center + mean,
-                    "mean_se": _root(self._moments(k, mean)[1] / max(s - 1, 1)),
+                    **entry, "mean": center + mean, "mean_se": _root(self._moments(k, mean)[1] / s),
                     "closed_form": None if closed is None else self._mean(closed),
                 })  # fmt: skip
+                continue
+            truth = self._mean(sample) if known is None else known
+            first, second, _, fourth = self._moments(k, truth - center)
+            rmse = float(np.sqrt(second))
+            spread = _root((fourth - second * second) / s)
+            entries.append({
+                **entry, "defined": int(self.sums[0, k]), "truth": truth,
+                "truth_of": "sample" if known is None else "population", "mean": center + mean,
+                "bias": first, "bias_se": _root((second - first * first) / s), "rmse": rmse,
+                "rmse_se": spread / (2.0 * rmse) if rmse > 0.0 else rmse,
+            })  # fmt: skip
         return entries
 
     def value(self, scheme: str, estimator: str, statistic: str, what: str) -> float:
@@ -173,29 +173,9 @@ class StudyResult:
         try:
             described, arrays = _state.unpack(place.read_bytes())
             described["columns"] = tuple(Column(*column) for column in described["columns"])
-            state = cls(**described, sums=arrays["sums"])
-            whole = state._is_sound()
-        except (ValueError, KeyError, TypeError, AttributeError):
-            whole = False
-        if not whole:
-            raise ArgumentError(f"path must be a saved StudyResult, got {path}")
-        return state
-
-    def _is_sound(self) -> bool:
-        """Whether all parts are of the types that `simulate` gives them."""
-        return (
-            isinstance(self.identity, str)
-            and all(type(count) is int and count >= 0 for count in (self.seed, self.replications))
-            and isinstance(self.seconds, float)
-            and all(
-                all(isinstance(name, str) for name in column[:3])
-                and isinstance(column.truth, float | None)
-                and isinstance(column.center, float)
-                for column in self.columns
-            )
-            and self.sums.shape == (PARTS, len(self.columns))
-            and self.sums.dtype == np.float64
-        )
+            return cls(**described, sums=np.reshape(arrays["sums"], (PARTS, len(described["columns"]))))
+        except (ValueError, KeyError, TypeError) as error:
+            raise ArgumentError(f"path must be a saved StudyResult, got {path}") from error
 
     def _described(self) -> dict[str, Any]:
         return {
@@ -223,3 +203,36 @@ class StudyResult:
 
 def _root(value: float) -> float:
     return float(np.sqrt(max(value, 0.0))) if value == value else float("nan")
+
+
+def _table(rows: list[dict[str, Any]], scheme: str) -> list[str]:
+    """A line for every statistic of a scheme, with standard errors."""
+    tables: dict[tuple[str, ...], tuple[str, ...]] = {
+        ("truth", "bias", "s.e.", "RMSE", "s.e."): ("truth", "bias", "bias_se", "rmse", "rmse_se"),
+        ("share or MSE", "s.e.", "closed form"): ("mean", "mean_se", "closed_form"),
+    }
+    lines = ["", scheme]
+    for heads, figures in tables.items():
+        own = [row for row in rows if row["scheme"] == scheme and ("bias" in row) == ("bias" in figures)]
+        table: list[list[Any]] = [["", "", *heads]] if own else []
+        table += [[row["estimator"], row["statistic"], *map(row.get, figures)] for row in own]
+        for estimator, statistic, *cells in table:
+            label = f"  {estimator:10} {statistic:15}"
+            lines.append(line(label, map(_cell, cells), head=28, width=14).rstrip())
+    return lines
+
+
+def _cell(value: Any) -> str:
+    """A number in five digits, a dash where it is not defined."""
+    if not isinstance(value, float):
+        return value or ""
+    return "-" if isnan(value) else f"{value:.5g}"
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Rows as a CSV file, with a column for every name that one of them has."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)))
+    writer.writeheader()
+    writer.writerows(rows)
+    write_whole(path, text.getvalue().encode())

@@ -1,0 +1,103 @@
+"""T_1 or T_b of many samples at once: jumps at the masked values, and a smooth part known at nodes.
+
+One Fourier transform serves all rows of a block, as `Layer` serves one sample. T_1 under Laplace noise or on
+coarse grids has no smooth part; it and rows that are spread too widely are left to single samples.
+"""
+
+from math import ceil, pi
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask.distribution.layer import fast_length
+from condmask.distribution.symbol import SATURATION, Masking, reach, smooth_symbol, symbol
+from condmask.kernels.nodes import POINTS, read, spread_rows
+from condmask.kernels.replication import quantiles_of_rows
+from condmask.law import FINE_GRID, Law
+
+PER_SIGMA, PER_BANDWIDTH = 16, 4  # nodes: T_b errs by 1e-8 of sigma
+MOST_NODES = 1 << 14  # of a row
+TOL, REACHED = 1e-10, 1e-10  # of T: where it has settled, and what it may lack of a probability
+
+
+class Curves(NamedTuple):
+    """n T of rows, in units of the grid where there is one.
+
+    Attributes
+    ----------
+    law : Law
+    rows : ndarray of shape (rows, n)
+        Where it jumps, ascending; of T_b nowhere.
+    nodes : ndarray of shape (rows, size)
+        The rest of it, at `width` from one another.
+    origin : ndarray of shape (rows,)
+        Where the first node is.
+    width, jump, n : float
+    """
+
+    law: Law
+    rows: np.ndarray
+    nodes: np.ndarray
+    origin: np.ndarray
+    width: float
+    jump: float
+    n: int
+
+    def quantiles(self, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
+        """The quantiles of each row, in the units of the data."""
+        order = np.argsort(q)
+        found, whole = np.empty((len(self.nodes), q.size)), self.law.step > 0.0 and self.jump > 0.0
+        quantiles_of_rows(
+            self.rows, self.nodes, self.origin, self.width, self.jump, whole,
+            (q[order] - REACHED) * self.n, rearranged, found,
+        )  # fmt: skip
+        found[:, order] = found.copy()
+        return self.law.from_units(found) if whole else found * (self.law.step or 1.0)
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """The function at points in the units of the data, row by row."""
+        points = x / (self.law.step or 1.0)
+        if self.law.grid is not None and self.jump > 0.0:
+            points = self.law.grid.below(x)
+        out = np.zeros((len(self.nodes), x.size))
+        for k, nodes in enumerate(self.nodes if x.size else ()):
+            place = (points - self.origin[k]) / self.width
+            read(np.clip(place, POINTS, nodes.size - POINTS), nodes, out[k])
+            out[k] += self.jump * np.searchsorted(self.rows[k], points, side="right")
+        return out / self.n
+
+
+def serves(law: Law, *, smoothed: bool) -> bool:
+    """Whether T_1, or T_b, of samples under this law has a smooth part."""
+    return smoothed or (law.p > 0.0 and law.noise == "normal" and law.step <= FINE_GRID * law.sigma)
+
+
+def curves(ordered: np.ndarray, law: Law, widths: np.ndarray | None = None) -> tuple[Curves, np.ndarray]:
+    """T_1, or T_b with a bandwidth for each row, and which of the ascending rows are narrow enough for it."""
+    unit = law.step or 1.0
+    masking = Masking(law.noise, law.p, 0.0, law.step / law.sigma)
+    beta = np.zeros(1) if widths is None else widths / law.sigma
+    spacing = 1.0 / PER_SIGMA if widths is None else min(1.0 / PER_SIGMA, beta.min() / PER_BANDWIDTH)
+    width = spacing * law.sigma / unit
+    lead = ceil((reach(masking, TOL) + SATURATION * beta.max()) / spacing) + 2 * POINTS
+    ends = law.to_units(ordered[:, [0, -1]])
+    served = np.diff(ends, axis=1)[:, 0] / width + 2 * lead < MOST_NODES
+    rows, first = law.to_units(ordered[served]), ends[served, 0] - lead * width
+    most = np.diff(ends[served], axis=1).max(initial=0.0) / width
+    nodes = np.zeros((len(rows), fast_length(int(most) + 2 * lead + 2)))
+    spread_rows(rows, first, 1.0 / width, nodes)
+    w = 2.0 * pi / (nodes.shape[1] * spacing) * np.arange(1, nodes.shape[1] // 2 + 1)
+    if widths is None:
+        of_wave, total = smooth_symbol(masking, w), 1.0 - 1.0 / law.p
+    else:
+        of_wave, total = 1.0 / (law.p + (1.0 - law.p) * symbol(masking, w)), 1.0
+        of_wave = of_wave * np.exp(-0.5 * np.square(np.outer(beta[served], w)))
+    waves = np.fft.rfft(nodes)
+    waves[:, 0] = 0.0
+    waves[:, 1:] *= of_wave / (1j * spacing * w)
+    n, size = ordered.shape[1], nodes.shape[1]
+    smooth = np.fft.irfft(waves, size)
+    smooth += n * total / size * np.arange(size) - smooth[:, :1]
+    if widths is None:
+        return Curves(law, rows, smooth, first - 0.5 * law.step / unit, width, 1.0 / law.p, n), served
+    return Curves(law, rows[:, :0], smooth, first, width, 0.0, n), served

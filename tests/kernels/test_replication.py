@@ -1,0 +1,60 @@
+"""The loops of studies. Oracles: all pairs, sums in NumPy, and a function looked at everywhere."""
+
+import numpy as np
+import pytest
+
+from condmask.kernels import nodes, replication
+
+RNG = np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_pairs_and_errors_strictly_nearer_than_a_distance_are_counted(ties):
+    rows = np.sort(RNG.integers(0, 40, (3, 60)) * 0.25 if ties else RNG.normal(size=(3, 60)), axis=1)
+    d = np.array([0.0, 0.25, 1.0, 100.0])
+    within, near = np.empty((2, 3, 4))
+
+    replication.pairs_within(rows, d, within)
+    replication.nearer(rows, d, near)
+
+    apart = np.abs(rows[:, :, None] - rows[:, None, :])
+    assert within.tolist() == [[(each < one).sum() - 60 * (one > 0) for one in d] for each in apart]
+    assert near.tolist() == [[(np.abs(row) < one).sum() for one in d] for row in rows]
+
+
+def test_errors_are_added_row_by_row_however_they_are_cut():
+    estimates, truth = RNG.normal(size=(40, 3)), np.array([1.0, -2.0, 0.5])
+    estimates[::7, 1], estimates[3, 2] = np.nan, np.inf
+    whole, cut = np.zeros((2, 5, 3))
+
+    replication.add_errors(estimates, truth, whole)
+    for part in (estimates[:1], estimates[1:33], estimates[33:]):
+        replication.add_errors(part, truth, cut)
+
+    error = np.where(np.isfinite(estimates), estimates, np.nan) - truth
+    assert whole.tolist() == cut.tolist()
+    np.testing.assert_allclose(whole, [np.nansum(error**k * (error == error), axis=0) for k in range(5)])
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_quantiles_are_those_of_the_function_looked_at_everywhere(whole):
+    # steps of 1 at the values, and a part that falls between them and returns to 0 at both ends
+    values = np.sort(RNG.integers(20, 60, (2, 9)).astype(float), axis=1)
+    width, origin = 2.5, np.array([-10.0, -8.0])
+    place = origin[:, None] + width * np.arange(48)
+    smooth = 2.0 * np.sin(0.15 * place) * np.exp(-(((place - 40.0) / 14.0) ** 2))
+    targets, x = np.array([0.5, 2.5, 4.0, 8.5]), np.arange(5.0, 90.0, 1.0 if whole else 1e-3)
+
+    for rearranged in (False, True):
+        found = np.empty((2, 4))
+        replication.quantiles_of_rows(values, smooth, origin, width, 1.0, whole, targets, rearranged, found)
+
+        for row in range(2):
+            function = np.zeros(x.size)
+            nodes.read((x - origin[row]) / width, smooth[row], function)
+            function += np.searchsorted(values[row], x, side="right")
+            if rearranged:
+                expected = [x[np.searchsorted(np.sort(function), target)] for target in targets]
+            else:
+                expected = [x[np.argmax(function >= target)] for target in targets]
+            assert found[row] == pytest.approx(expected, abs=1e-9 if whole else 5e-3)
