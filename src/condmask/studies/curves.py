@@ -4,7 +4,7 @@ One Fourier transform serves all rows of a block, as `Layer` serves one sample. 
 coarse grids has no smooth part; it and rows that are spread too widely are left to single samples.
 """
 
-from math import ceil, pi
+from math import pi
 from typing import NamedTuple
 
 import numpy as np
@@ -79,12 +79,13 @@ def curves(ordered: np.ndarray, law: Law, widths: np.ndarray | None = None) -> t
     beta = np.zeros(1) if widths is None else widths / law.sigma
     spacing = 1.0 / PER_SIGMA if widths is None else min(1.0 / PER_SIGMA, beta.min() / PER_BANDWIDTH)
     width = spacing * law.sigma / unit
-    lead = ceil((reach(masking, TOL) + SATURATION * beta.max()) / spacing) + 2 * POINTS
+    leads = np.ceil((reach(masking, TOL) + SATURATION * beta) / spacing) + 2 * POINTS
     ends = law.to_units(ordered[:, [0, -1]])
-    served = np.diff(ends, axis=1)[:, 0] / width + 2 * lead < MOST_NODES
+    span = np.diff(ends, axis=1)[:, 0] / width
+    served = span + 2.0 * leads < MOST_NODES
+    lead = np.broadcast_to(leads, span.shape)[served].max(initial=0.0)  # of all rows
     rows, first = law.to_units(ordered[served]), ends[served, 0] - lead * width
-    most = np.diff(ends[served], axis=1).max(initial=0.0) / width
-    nodes = np.zeros((len(rows), fast_length(int(most) + 2 * lead + 2)))
+    nodes = np.zeros((len(rows), fast_length(int(span[served].max(initial=0.0) + 2.0 * lead) + 2)))
     spread_rows(rows, first, 1.0 / width, nodes)
     w = 2.0 * pi / (nodes.shape[1] * spacing) * np.arange(1, nodes.shape[1] // 2 + 1)
     if widths is None:
