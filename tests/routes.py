@@ -101,5 +101,5 @@ ROUTES = {
     "summary": by_summary,
     "rows": in_rows,
 }
-TOLERANCE = {"rows": 1e-9}  # of T, where it is not the one asked for
+TOLERANCE = {"rows": 1e-7}  # of T, where it is not the one asked for
 SAME_BITS = ("auto", "batch", "summary")
