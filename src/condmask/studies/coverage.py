@@ -88,7 +88,10 @@ def _of_moments(
 ) -> np.ndarray:
     """Both ends of the mean, the standard deviation and raw moments of rows."""
     powers = theorem_2_1.powers_of_rows(z, 2 * max((2, *design.moments)), law.sigma)
-    sampled, of_levels = moment_interval.Sampled(z.shape[1], law, scheme.shared_donors, powers), np.array(levels)
+    sampled, of_levels = (
+        moment_interval.Sampled(z.shape[1], law, scheme.shared_donors, powers),
+        np.array(levels),
+    )
     of_moments = []
     for target in TARGETS:
         asked = sampled, of_levels[:, None], target

@@ -14,7 +14,7 @@ from condmask.inference.pseudo_values import covariance_factor
 from condmask.kernels.replication import nearer
 from condmask.law import Law
 from condmask.moments.moment_interval import Sampled, moment
-from condmask.moments.theorem_2_1 import original_variance, powers_of_rows
+from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.planning.predicted_relations import differences, split
 from condmask.samples.bandwidth import FEWEST_STEPS, RULES, quartile_places
 from condmask.scheme import Scheme
@@ -177,58 +177,7 @@ def _bandwidths(ordered: np.ndarray, spread: np.ndarray, rule: str) -> np.ndarra
     return np.asarray(factor * least * n**power)
 
 
-<<<<<<< HEAD
-def _fused_quantiles(
-    ordered: np.ndarray, widths: np.ndarray, q: np.ndarray, law: Law
-) -> tuple[dict[Any, np.ndarray], np.ndarray]:
-    """Crossings by bandwidth (None: T_1), for the rows that the fused kernel serves; and which these are."""
-    served = np.zeros(len(ordered), dtype=np.bool_)
-    # rows that are not served stay unknown: arithmetic with what memory held may warn, or not
-    sharp, smoothed = np.full((2, len(ordered), q.size), np.nan)
-    if stencil.serves(law):
-        rows, unit = law.to_units(ordered), law.step or 1.0
-        plan = stencil.plan(law, TOL)
-        replicate.conditional_quantiles(rows, widths / unit, q, plan, sharp, smoothed, served)
-        return {None: law.from_units(sharp), "scott": law.from_units(smoothed)}, served
-    if law.p == 0.0 and law.noise == "laplace" and law.grid is None:
-        scale = law.sigma / np.sqrt(2.0)
-        replicate.noisy_quantiles(ordered, widths, q, *stencil.normal(0.5 * TOL), scale, smoothed, served)
-        return {"scott": smoothed}, served
-    return {}, served
-
-
-def _deviations(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Means, deviations from them, and variances with divisor n - 1, row by row."""
-    mean = x.mean(axis=1)
-    deviation = x - mean[:, None]
-    return mean, deviation, np.einsum("ij,ij->i", deviation, deviation) / (x.shape[1] - 1)
-
-
-def _moments(
-    mean: np.ndarray, deviation: np.ndarray, variance: np.ndarray, others: tuple[np.ndarray, ...],
-    raw: list[np.ndarray], law: Law,
-) -> np.ndarray:  # fmt: skip
-    """Mean, s.d., these raw moments and correlation of the original."""
-    n = deviation.shape[1]
-    original = original_variance(variance, law)
-    columns = [mean, np.sqrt(np.where(original >= 0.0, original, np.nan))]
-    if others:
-        _, other, spread = _deviations(others[0])
-        product = np.einsum("ij,ij->i", deviation, other) / (n - 1)
-        correlation = product / _kept(law, n) / (columns[1] * np.sqrt(spread))
-    columns += raw
-    return np.stack([*columns, correlation] if others else columns, axis=1)
-
-
-def _kept(law: Law, n: int) -> float:
-    """By what masking multiplies a covariance with another column."""
-    return covariance_factor(law.p, n) if law.p > 0.0 else 1.0
-
-
-def _sample_statistics(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:
-=======
 def _of_samples(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:
->>>>>>> c3619bf3 (Judge in studies the quantiles that users get, by one pass over rows without sorting, and keep the paper's figures as data)
     """Statistics of samples in ascending order, with the correlation in its place.
 
     Sums go from the smallest value up, so that values in another order have the same bits.
