@@ -23,7 +23,6 @@ from condmask.disclosure import (
 )
 from condmask.disclosure.audit import posterior
 from condmask.grid import Grid
-from condmask.inference import inequality
 from condmask.kernels import learned_density as kernels
 
 NANOSECONDS = np.random.default_rng(1).normal(1.7e18, 1e15, 200)
@@ -179,14 +178,3 @@ def test_attackers_lay_out_so_many_cells_at_a_time_however_far_apart_values_lie(
     call(x, cm.ConditionalMasking(0.6, 0.5))  # 8 sigma to either side are 257 cells or more: 60,000 of them
 
     assert 1 << 10 < max(laid) <= 1 << 12
-
-
-def test_the_gini_coefficient_looks_at_so_many_points(monkeypatch):
-    estimate = cm.ConditionalMasking(0.6, 1.0).estimate(1e6 * np.arange(1.0, 30.0))
-    monkeypatch.setattr(inequality, "LONGEST", 0)
-    assert estimate.gini() > 0.0
-
-    monkeypatch.setattr(inequality, "MOST_POINTS", 1 << 10)
-
-    with pytest.raises(ValueError, match="the data must lie closer together for the Gini coefficient"):
-        estimate.gini()

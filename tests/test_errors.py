@@ -673,13 +673,6 @@ ESTIMATE = [
             (lambda: estimate().moment_interval(86), 85, 86),
         )
     ),
-    Row(
-        lambda: estimate(np.round(GENERIC), sigma=1e6, decimals=3).expectation(np.sin),
-        ValueError,
-        "the mean of a function needs its value at every point of the grid within reach of the data, at most "
-        "2^27, got 3.9e+10 of step 0.001 with sigma=1e+06; moment and cdf need none, and a release on a "
-        "coarser grid has fewer",
-    ),
     *(
         Row(
             lambda name=name: getattr(

@@ -1,7 +1,7 @@
 """Bands, and tests of whole distributions.
 
 Oracles: how far T lies from the truth in many releases made by eq. (1) (tests/reference.py), Kolmogorov's law
-where masking changes nothing, and counting. What T is as a process is in test_process.py. Every test has a
+where masking changes nothing, and counting. Every test has a
 fixed seed.
 """
 
@@ -121,24 +121,6 @@ def test_a_pvalue_counts_the_draws_that_are_as_large_and_the_data(monkeypatch):
     assert cm.compare_distributions(a, far, rng=1, draws=199, points=60).pvalue == 1 / 200
 
 
-def test_what_differs_is_told_apart():
-    # a fifth of a standard deviation, 2000 and 1000 records: some five standard errors of the difference
-    rng = np.random.default_rng(3)
-    one, other = (
-        cm.ConditionalMasking(0.6, 0.7 * SD, decimals=0),
-        cm.ConditionalMasking(0.4, 0.5 * SD, decimals=0),
-    )
-    a = one.estimate(one.mask(normal(rng, 2000), rng=1))
-    b = other.estimate(other.mask(normal(rng, 1000, 0.4 * SD), rng=1))
-
-    found = cm.compare_distributions(a, b, rng=1)
-
-    assert found.pvalue < 0.01
-    # the distribution functions differ most halfway between the means, by 2 Phi(.2) - 1
-    assert found.difference == pytest.approx(2.0 * ndtr(0.2) - 1.0, abs=0.08)
-    assert abs(found.at - 0.2 * SD) < SD
-
-
 @pytest.mark.parametrize(("n", "rearranged"), [((300, 300), False), ((299, 300), True), ((300, 299), True)])
 def test_samples_below_a_size_are_compared_by_the_rearranged_t(n, rearranged, monkeypatch):
     monkeypatch.setattr(bands, "LARGE", 300)
@@ -157,23 +139,6 @@ def test_samples_below_a_size_are_compared_by_the_rearranged_t(n, rearranged, mo
     )
     assert found.statistic == abs(found.difference)
     assert found.about == "whether both populations have the same distribution"
-
-
-@pytest.mark.parametrize("donors", ["sample", "permutation"])
-@pytest.mark.parametrize("target", ["population", "file"])
-def test_covariances_have_the_variances_of_the_intervals_on_their_diagonal(donors, target):
-    x = normal(np.random.default_rng(8), 400) + 60.0 * np.repeat([0, 1], 200)
-    scheme = cm.ConditionalMasking(0.5, 0.7 * SD, decimals=0, donors=donors)
-    estimate = scheme.estimate(scheme.mask(x, rng=8))
-    points = np.array([-40.0, 0.0, 30.0, 80.0])
-
-    found = estimate._covariance(points, target)
-
-    expected = 400 * estimate.cdf_interval(points, target=target).standard_error ** 2
-    # the products of r, which a permutation has no part of, are summed over nodes sigma/8 apart
-    np.testing.assert_allclose(np.diag(found), expected, rtol=1e-6 if donors == "permutation" else 2e-4)
-    np.testing.assert_allclose(found, found.T, rtol=0.0, atol=1e-12)
-    assert np.linalg.eigvalsh(found).min() > 0.0
 
 
 def release(p=0.6, n=300, seed=1, shift=0.0, **options):
@@ -213,19 +178,6 @@ def test_bands_of_batches_and_summaries():
     assert np.unique(batch.x[0]).tolist() == one.x.tolist()
     # other draws, of the points that coincide too: each known to 1%, 4.5 times their difference
     np.testing.assert_allclose(batch.half_width[0], one.half_width, rtol=0.065)
-
-
-def test_bands_without_a_grid_are_those_of_a_fine_one():
-    # the same points of T to sigma/1000; the covariances are those of cells of sigma/32 in both
-    rng = np.random.default_rng(12)
-    free, fine = (cm.ConditionalMasking(0.6, 1.0, step=step) for step in (0.0, 2.0**-10))
-    z = free.mask(1.5 * rng.standard_normal(300), rng=1)
-
-    one = free.estimate(z).cdf_band(rng=1, points=50)
-    other = fine.estimate(np.rint(z * 2.0**10) / 2.0**10).cdf_band(rng=1, points=50)
-
-    np.testing.assert_allclose(one.x, other.x, rtol=0.0, atol=0.01)
-    assert one.half_width == pytest.approx(other.half_width, rel=0.01)
 
 
 def test_bands_and_tests_of_data_without_a_grid():

@@ -1,4 +1,4 @@
-"""Means of functions, moments, Gini and Lorenz, and their intervals.
+"""Means of functions, Gini coefficient and Lorenz curve, and their intervals; moments.
 
 Coverage as in test_distribution_intervals.py: within 4.5 standard errors of the count, and `slack` for what
 the normal approximation leaves at this n, of .95. Fewer than 100 looks, a false alarm in 7 of 10^6 each.
@@ -128,6 +128,54 @@ def test_powers_give_moments_and_steps_the_distribution_function(options):
         np.testing.assert_allclose(found.standard_error, expected.standard_error, rtol=1e-3)
 
 
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("p", [0.2, 0.7])
+def test_where_steps_are_fine_means_of_cells_serve(p, noise):
+    # 80,000 steps for each sigma; the oracles are the recursion of Theorem 2.1 and the sum of weights
+    estimate = release(p=p, noise=noise, decimals=3)
+
+    for g, found in (
+        (lambda x: x, estimate.moment_interval(1, target="file")),
+        (lambda x: x**2, estimate.moment_interval(2, target="file")),
+        (lambda x: x <= 150.007, estimate.cdf_interval(150.007, target="file")),
+    ):
+        mean = estimate.expectation_interval(g, target="file")
+        assert abs(mean.estimate - found.estimate) < 0.002 * found.standard_error
+        assert mean.standard_error == pytest.approx(found.standard_error, rel=0.005)
+
+
+def test_wide_data_are_summed_piece_by_piece():
+    # 400,000 steps in one piece, and another far away; T is a sum over records, and so are its means
+    scheme, rng = cm.ConditionalMasking(0.6, 1.0, step=2.0**-11), np.random.default_rng(1)
+    near, far = rng.uniform(0.0, 200.0, 3_000), 1e7 + rng.normal(0.0, 1.0, 1_000)
+    near, far = (scheme.mask(x, rng=2, round=True) for x in (near, far))
+    of_near, whole = scheme.estimate(near), scheme.estimate(np.append(near, far))
+
+    for g, found in ((lambda x: x**2, of_near.moment(2)), (lambda x: x < 77.7, of_near.cdf(77.7))):
+        assert of_near.expectation(g) == pytest.approx(found, rel=1e-11)
+        parts = 0.75 * of_near.expectation(g) + 0.25 * scheme.estimate(far).expectation(g)
+        assert whole.expectation(g) == pytest.approx(parts, rel=1e-11)
+    with pytest.raises(ValueError, match="the mean of a function needs its value wherever values lie within"):
+        scheme.estimate(np.arange(0.0, 70_000.0)).expectation(np.sin)
+    with pytest.raises(ValueError, match="the data must lie closer together for the Gini coefficient"):
+        scheme.estimate(np.arange(1.0, 300_000.0)).gini()
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+def test_gini_and_lorenz_are_integrals_of_t(noise):
+    # T at every step, which the estimators do not look at; the bias is that of Var T, from intervals
+    estimate = release(p=0.4, n=200, noise=noise, decimals=0)
+    x, q = np.arange(-2_000.0, 3_000.0), np.array([0.1, 0.5, 0.9])
+    t, error = estimate.cdf(x), estimate.cdf_interval(x).standard_error
+
+    at = estimate.quantile(q, crossing="rearranged")
+    before = [x[0] * share + np.sum((share - t)[x < end]) for share, end in zip(q, at, strict=True)]
+    apart = np.sum(t * (1.0 - t)) + np.sum(error**2) * 200 / 199
+
+    assert estimate.gini() == pytest.approx(apart / estimate.mean(), rel=1e-4)
+    np.testing.assert_allclose(estimate.lorenz(q), np.array(before) / estimate.mean(), rtol=0.0, atol=1e-4)
+
+
 def unmasked(x):
     """The estimate from values that swapping by a permutation leaves as they are, together."""
     return cm.ConditionalMasking(1.0 - 1e-9, 1e-3 * 60, donors="permutation", decimals=2).estimate(x)
@@ -167,13 +215,91 @@ def test_central_moments_have_the_errors_of_what_is_linear_in_them(order, target
     np.testing.assert_allclose(found.standard_error, linear.standard_error, rtol=1e-6)
 
 
-def test_median_and_interquartile_range_are_quantiles():
-    estimate = release(p=0.6)
-    first, median, third = estimate.quantile([0.25, 0.5, 0.75])
+def test_gini_and_lorenz_without_masking_are_those_of_the_file():
+    # swapped by a permutation alone, the values stay
+    x = np.round(np.exp(np.random.default_rng(8).standard_normal(60)), 2)
+    estimate = unmasked(x)
+    q = np.array([0.2, 0.5, 0.9])
 
-    assert estimate.median() == median
-    assert estimate.interquartile_range() == third - first
-    assert estimate.median_interval() == estimate.quantile_interval(0.5)
+    np.testing.assert_allclose(estimate.gini(), gini(x), rtol=1e-6)
+    np.testing.assert_allclose(estimate.lorenz(q), [lorenz(x, share) for share in q], rtol=1e-6)
+    assert estimate.gini_interval(target="file").standard_error < 1e-4
+    # the population's: that of E|X - X'| / (2 mean), a ratio of a U-statistic and a mean
+    apart = np.abs(x[:, None] - x).mean(axis=1)
+    expected = np.std((apart - gini(x) * x) / x.mean()) / np.sqrt(60)
+    np.testing.assert_allclose(estimate.gini_interval().standard_error, expected, rtol=1e-3)
+
+
+def test_lorenz_without_masking_has_the_error_of_the_file_as_a_sample():
+    # the infinitesimal jackknife: by how much the curve of weighted records changes with each weight
+    x = np.sort(np.round(np.exp(np.random.default_rng(8).standard_normal(60)), 2))
+    q = np.array([0.21, 0.52, 0.93])
+
+    def curve(weights):
+        shares = np.append(0.0, np.cumsum(weights)) / weights.sum()
+        return np.interp(q, shares, np.append(0.0, np.cumsum(weights * x)) / (weights @ x))
+
+    small = 1e-6 * np.eye(60)
+    slopes = np.array([(curve(1.0 + each) - curve(1.0 - each)) / 2e-6 for each in small])
+    expected = np.sqrt((slopes**2).sum(axis=0))
+
+    found = unmasked(x).lorenz_interval(q)
+
+    np.testing.assert_allclose(found.estimate, curve(np.ones(60)), rtol=1e-6)
+    np.testing.assert_allclose(found.standard_error, expected, rtol=1e-5)
+    assert (unmasked(x).lorenz_interval(q, target="file").standard_error < 1e-4).all()
+
+
+def some_amounts(n, shift=0.0):
+    return np.rint(2.0 * np.random.default_rng(5).exponential(10.0, n)) / 2.0 + shift
+
+
+def test_shares_of_a_total_stay_within_what_can_be():
+    # 60 records at p = .05, of whose T the standard error is large: -+ 1.96 of it would reach beyond
+    scheme = cm.ConditionalMasking(0.05, 20.0, step=0.5)
+    q = np.array([0.2, 0.5, 0.95])
+    reached = 0
+    for seed in range(4):
+        estimate = scheme.estimate(scheme.mask(some_amounts(60), rng=seed))
+        gini, lorenz = estimate.gini_interval(), estimate.lorenz_interval(q)
+        assert 0.0 <= gini.low <= gini.estimate <= gini.high <= 1.0
+        assert ((lorenz.low >= 0.0) & (lorenz.low <= lorenz.estimate)).all()
+        assert ((lorenz.estimate <= lorenz.high) & (lorenz.high <= q)).all()
+        assert (lorenz.high - lorenz.low > 0.01 * q).all()
+        outside = ~((estimate.lorenz(q) >= 0) & (estimate.lorenz(q) <= q))
+        assert (f"{outside.sum()} of the estimates lie outside" in lorenz.about) == outside.any()
+        reached += np.any(lorenz.high == q) + (gini.high == 1.0)
+
+    assert reached > 0
+
+
+def test_shares_far_from_the_bounds_have_normal_intervals():
+    scheme = cm.ConditionalMasking(0.6, 3.0, step=0.125)
+    estimate = scheme.estimate(scheme.mask(some_amounts(2_000), rng=1))
+
+    for found in (estimate.gini_interval(), estimate.lorenz_interval([0.5, 0.7])):
+        reach = 1.959963985 * found.standard_error
+        np.testing.assert_allclose(found.low, found.estimate - reach, rtol=1e-8)
+        np.testing.assert_allclose(found.high, found.estimate + reach, rtol=1e-8)
+
+
+def test_where_amounts_are_negative_nothing_is_cut():
+    # a third of them: the Gini coefficient about a mean near 0 is above 1, and ordinates are below 0
+    scheme = cm.ConditionalMasking(0.6, 3.0, step=0.125)
+    estimate = scheme.estimate(scheme.mask(some_amounts(2_000, -8.0), rng=1))
+
+    gini, lorenz = estimate.gini_interval(), estimate.lorenz_interval(0.4)
+
+    assert gini.low > 1.0
+    assert lorenz.high < 0.0
+
+
+@pytest.mark.parametrize("options", [{}, {"reverse_mapping": True}])
+def test_no_shares_are_asked_for(options):
+    scheme = cm.ConditionalMasking(0.6, 1.0, **options)
+    estimate = scheme.estimate(np.arange(1.0, 50.0))
+
+    assert estimate.lorenz([]).shape == estimate.lorenz_interval([]).low.shape == (0,)
 
 
 def test_batches_and_summaries_serve():
@@ -243,6 +369,3 @@ def test_a_function_must_give_a_number_for_each_value(call):
         TypeError, match=r"^g must give numbers, one for each value, got float64 of shape \(\) for "
     ):
         ask(np.mean)
-
-
-# --- within what can be -------------------------------------------------------------------------------------

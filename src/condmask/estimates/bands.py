@@ -11,8 +11,9 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.inference.intervals import TARGETS, check_target, multiplier
-from condmask.inference.process import before_rounding, covariance, equal_steps, half_step, largest
 from condmask.inference.variance_curve import finest_tol
+from condmask.samples.masked_sample import MaskedSample
+from condmask.variance.band import covariance, largest
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a picture
@@ -208,7 +209,7 @@ class Bands(Shared):
         *,
         distinct: bool,
     ) -> Band:
-        sample, x = self._sample, equal_steps(self._sample, points)
+        sample, x = self._sample, _equal_steps(self._sample, points)
         if distinct:
             x = np.unique(x)
         sizes = largest(self._covariance(x, target), draws, random)
@@ -218,7 +219,8 @@ class Bands(Shared):
         return Band(x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half, level, target, about)
 
     def _covariance(self, x: np.ndarray, target: str) -> np.ndarray:
-        return covariance(self._variance_curve, x, target=target)
+        (counted, masking, _), steps = self._counted, self._sample.noise_class().points(x, None)
+        return covariance(counted, masking, steps, shared_donors=self._shared_donors, target=target)
 
 
 def compare_distributions(
@@ -265,14 +267,15 @@ def compare_distributions(
     estimates = [_single(a, "a"), _single(b, "b")]
     points, draws = _simulated(points, draws)
     random, samples = _generator(rng), [estimate._sample for estimate in estimates]
-    x = np.unique(np.concatenate([equal_steps(sample, points // 2) for sample in samples]))
-    x = x + max(half_step(sample) for sample in samples)
+    # rounding may have moved a value by half a step: T is taken before it
+    half = [0.5 * sample.law.step for sample in samples]
+    x = np.unique(np.concatenate([_equal_steps(sample, points // 2) for sample in samples])) + max(half)
     few = min(sample.n for sample in samples) < LARGE
-    first, second = (before_rounding(sample, x, rearranged=few) for sample in samples)
+    first, second = (_cdf(sample, x - own, rearranged=few) for sample, own in zip(samples, half, strict=True))
     difference = first - second
     one, other = (
-        estimate._covariance(x - half_step(sample), "population") / sample.n
-        for estimate, sample in zip(estimates, samples, strict=True)
+        estimate._covariance(x - own, "population") / estimate._sample.n
+        for estimate, own in zip(estimates, half, strict=True)
     )
     sizes = largest(one + other, draws, random)
     worst = int(np.argmax(np.abs(difference)))
@@ -280,6 +283,17 @@ def compare_distributions(
     pvalue = float((1 + np.count_nonzero(sizes >= statistic)) / (draws + 1))
     about = "whether both populations have the same distribution"
     return DistributionComparison(statistic, pvalue, float(x[worst]), float(difference[worst]), about)
+
+
+def _equal_steps(sample: MaskedSample, count: int) -> np.ndarray:
+    """Points at equal steps of T, rearranged."""
+    levels = (np.arange(count) + 0.5) / count
+    return sample.quantiles(levels, None, finest_tol(sample), "rearranged")
+
+
+def _cdf(sample: MaskedSample, x: np.ndarray, *, rearranged: bool) -> np.ndarray:
+    tol = finest_tol(sample)
+    return sample.monotone(x, None, tol) if rearranged else sample.values(x, None, tol, "auto")
 
 
 def _simulated(points: Any, draws: Any) -> tuple[int, int]:

@@ -6,22 +6,20 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask.distribution.counting import Counted
+from condmask.distribution.symbol import Masking
 from condmask.errors import ArgumentError
 from condmask.estimates.origin import Origin
 from condmask.inference import rearranged_variance
-from condmask.inference.far_expectations import Function
-from condmask.inference.function_variance import means_of
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import PseudoValues
-from condmask.inference.theorem import AsymptoticVariance, asymptotic_variance
 from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.law import Law
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
-from condmask.samples.cache import BoundedCache
 from condmask.samples.masked_sample import CROSSINGS, MaskedSample
 from condmask.samples.records import Records
+from condmask.variance.expectation import Function, Mean, mean_of
 
-VARIANCES = 4  # of means of functions
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
 
@@ -85,18 +83,18 @@ class Shared:
         return bool(self.scheme.donors == "sample")
 
     @cached_property
-    def _variances(self) -> BoundedCache:
-        return BoundedCache(VARIANCES)
+    def _counted(self) -> tuple[Counted, Masking, Function]:
+        """The records by step of a grid, how they were masked, and steps in the units of the data."""
+        records = self._sample.noise_class()
+        values, counts = records.counts
+        if records.law is None:
+            return Counted(values, counts), Masking("normal", 1.0), records.values
+        noise, p, step = records.law.noise, records.law.p, records.law.step / records.law.sigma
+        return Counted(values, counts, 1.0 / step), Masking(noise, p, 0.0, step), records.values
 
-    def _asymptotic_variance(self, key: Any, *functions: Function) -> AsymptoticVariance:
-        """n times the variances of the means of functions, cached by `key` for other levels and targets."""
-
-        def make() -> AsymptoticVariance:
-            means = means_of(functions, self._sample)
-            return asymptotic_variance(means, shared_donors=self._shared_donors, p=self._law.p)
-
-        variance: AsymptoticVariance = self._variances.get(key, make)
-        return variance
+    def _mean_of(self, function: Function) -> Mean:
+        """The mean of a function of the original, and n times its variances."""
+        return mean_of(function, *self._counted, shared_donors=self._shared_donors)
 
     @cached_property
     def _variance_curve(self) -> VarianceCurve:

@@ -13,7 +13,6 @@ from condmask.estimates.bands import Bands
 from condmask.estimates.distribution import Distribution
 from condmask.estimates.distribution_intervals import DistributionIntervals
 from condmask.estimates.functionals import Functionals
-from condmask.estimates.inequality import Inequality
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import Moments
 from condmask.estimates.origin import NOWHERE, Origin
@@ -32,7 +31,6 @@ class Estimate(
     Distribution,
     DistributionIntervals,
     Functionals,
-    Inequality,
     Bands,
     Moments,
     LinearEstimates,

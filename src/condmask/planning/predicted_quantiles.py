@@ -2,7 +2,7 @@ r"""How far estimated quantiles will lie from their targets, predicted from the 
 
 At a point x the variance of T is known given the law of the originals. With psi = K((x - Z)/sigma) and
 r = 1{X <= x} - p psi, n Var T is E psi^2 - F^2 less Var r about the file, and larger by F (1 - F) about the
-population (`inference.cdf_covariance` sums both under any law). If T is off by an error, which is nearly
+population (`variance.band.expected` has both under any law). If T is off by an error, which is nearly
 normal, the estimated quantile is that of a probability off by as much. This allows for values that many
 records share, which are the quantiles of many probabilities.
 """
@@ -11,12 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from condmask.deconvolution.weight import Masking
-from condmask.inference.cdf_covariance import Expected
-from condmask.inference.theorem import variance_given_file
+from condmask.distribution.symbol import Masking
 from condmask.law import Law
 from condmask.planning.predicted_moments import Variances
-from condmask.samples.bandwidth import masking
+from condmask.variance.band import expected
+from condmask.variance.theorem import variance_given_file
 
 NODES = 201  # equally likely errors of T
 
@@ -32,6 +31,10 @@ class Ordered:
         place = np.clip(np.ceil(q * self.n - 1e-9), 1, self.n)
         return self.values[place.astype(np.int64) - 1]
 
+    def up_to(self, steps: np.ndarray) -> np.ndarray:
+        """The share of the records up to values in the units of the law."""
+        return np.searchsorted(self.units, steps, side="right") / self.n
+
 
 def errors(
     file: Ordered, pools: Sequence[tuple[float, Ordered]], law: Law, q: np.ndarray, n: int, *,
@@ -45,7 +48,8 @@ def errors(
     x = file.quantile(q)
     at, about = np.zeros(x.size), np.zeros(x.size)
     for share, pool in pools:
-        (psi, squares), (rest, rest_squares) = _means(pool, masking(law, None), law.to_units(x))
+        own = Masking(law.noise, law.p, 0.0, law.step / law.sigma)
+        psi, squares, rest, rest_squares = expected(pool.up_to, own, law.to_units(x))
         within = np.maximum(psi * (1.0 - psi), 0.0)
         at += share * psi
         about += share * variance_given_file(
@@ -77,15 +81,3 @@ def _of_quantiles(file: Ordered, q: np.ndarray, error: np.ndarray) -> np.ndarray
 def _ascending(values: np.ndarray) -> np.ndarray:
     """Values in ascending order; most already are."""
     return values if (values[1:] >= values[:-1]).all() else np.sort(values)
-
-
-def _means(pool: Ordered, own: Masking, points: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The means of psi and of its square at points in steps, and those of r."""
-
-    def share(at: np.ndarray) -> np.ndarray:
-        return np.asarray(np.searchsorted(pool.units, at, side="right") / pool.n)
-
-    ascending, back = np.unique(points, return_inverse=True)
-    records = Expected(share, 1, own)
-    found = (records.psi(ascending), records.residual(ascending))
-    return [(sums[back], np.diag(products)[back]) for sums, products in found]

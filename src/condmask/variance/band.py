@@ -1,0 +1,146 @@
+r"""T at many points together: its covariances, and a Gaussian process that has them.
+
+With psi = K((x - Z)/sigma), of which T is the mean, and r = h - p psi, h = 1{X <= x}, covariances are made
+of the mean products of psi at two points over the masked values and of those of r over the originals, whose
+distribution is T itself. Records are counted in cells of sigma/32, noise taken as rounded to these, and
+points moved to edges of cells: a kink of the kernel costs less than a percent of a standard error then.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import ceil, pi
+
+import numpy as np
+
+from condmask._blocks import blocks
+from condmask.distribution.counting import Counted
+from condmask.distribution.layer import fast_length
+from condmask.distribution.symbol import Masking, reach, symbol
+from condmask.distribution.t_1 import T_1
+from condmask.variance.theorem import covariance_given_file
+
+Share = Callable[[np.ndarray], np.ndarray]  # of the records up to steps
+CELLS_PER_SIGMA = 32
+TAIL = 1e-10  # of a kernel, beyond which it counts as constant
+AT_ONCE = 1 << 9  # cells
+NOISE = 17.0  # sigma, beyond which there is none: exp(-17 sqrt(2)) = 4e-11
+RIDGE = 1e-12  # against rounding
+DRAWN = 1 << 15  # normal deviates at once, so that they stay in the cache
+
+
+def covariance(
+    counted: Counted, masking: Masking, x: np.ndarray, *, shared_donors: bool, target: str
+) -> np.ndarray:
+    """n times the covariances of T_1 at ascending points, about the population or the original file.
+
+    Parameters
+    ----------
+    counted : Counted
+        Of the masked values, in whole steps, or p is 1.
+    masking : Masking
+    x : ndarray of shape (points,)
+        In whole steps.
+    shared_donors : bool
+        Whether donors are drawn anew for each record.
+    target : {"population", "file"}
+    """
+
+    def share(steps: np.ndarray) -> np.ndarray:
+        return counted.below[np.searchsorted(counted.values, steps, side="right")] / counted.n
+
+    order = np.arange(x.size)
+    lower = np.minimum(order[:, None], order)  # of two points
+    if masking.p == 1.0:
+        t, file = share(x), np.zeros((x.size, x.size))
+    else:
+        steps, psi = kernel(masking)
+        at = np.rint((x + 1.0) / steps - 1.0)
+        t, products = mean_products(psi, at, *masses(share, at, steps, psi.size // 2))
+        v, d = products - np.outer(t, t), np.zeros_like(products)
+        if shared_donors:
+            originals = masses(T_1(counted, masking).at, at, steps, psi.size // 2)
+            means, products = mean_products(_residual(psi, masking.p), at, *originals)
+            d = products - np.outer(means, means)
+        h = t[lower] - np.outer(t, t)
+        file = covariance_given_file(v, d, h, 0.0, shared_donors=shared_donors, p=masking.p)
+    return file + (t[lower] - np.outer(t, t)) if target == "population" else file
+
+
+def expected(share: Share, masking: Masking, x: np.ndarray) -> np.ndarray:
+    """The means of psi and psi^2 over the masked values and of r and r^2 over the originals, where these have
+    the distribution function `share`, at points in whole steps: of shape (4, points)."""
+    p, (steps, psi) = masking.p, kernel(masking)
+    width, far = steps * masking.delta, psi.size // 2
+    beyond = ceil(NOISE / width)
+    square = np.pad(
+        psi**2 - psi, beyond
+    )  # without its mean, which is that of psi: it vanishes on either side
+    size = fast_length(2 * square.size)
+    phi = symbol(masking._replace(delta=width), 2.0 * pi / (size * width) * np.arange(size // 2 + 1))
+    with_noise = np.fft.irfft(np.fft.rfft(square, size) * phi, size)[: square.size]
+    at = np.rint((x + 1.0) / steps - 1.0)
+    up_to = share((at + 1.0) * steps - 1.0)
+    cell, mass = masses(share, at, steps, far + beyond)
+    squares, rest = (
+        values_of(table, at, cell) for table in (p * square + (1.0 - p) * with_noise, _residual(psi, p))
+    )
+    return np.array([up_to, up_to + squares @ mass, rest @ mass, rest**2 @ mass])
+
+
+@lru_cache(maxsize=16)
+def kernel(masking: Masking) -> tuple[float, np.ndarray]:
+    """The steps of a cell; and psi by how many cells a point lies after a record, from -reach to reach."""
+    steps = max(1.0, float(int(1.0 / (CELLS_PER_SIGMA * masking.delta) + 1e-9)))
+    noise = masking._replace(delta=steps * masking.delta)
+    far = ceil(reach(noise, TAIL) / noise.delta) + 1
+    size = 2 * fast_length(2 * far)
+    phi = symbol(noise, 2.0 * pi / (size * noise.delta) * np.arange(size // 2 + 1))
+    mass = np.fft.fftshift(np.fft.irfft(1.0 / (noise.p + (1.0 - noise.p) * phi), size))
+    return steps, np.cumsum(mass)[size // 2 - far : size // 2 + far + 1]
+
+
+def masses(share: Share, at: np.ndarray, steps: float, far: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cells within reach of a point and, for all on one side of them, the next; and what share of the records
+    each holds."""
+    ends = np.unique(at[:, None] + np.arange(-far - 1.0, far + 1.0))
+    mass = np.diff(share((ends + 1.0) * steps - 1.0), prepend=0.0, append=1.0)
+    cell = np.append(ends, ends[-1] + 1.0)
+    return cell[mass != 0.0], mass[mass != 0.0]
+
+
+def mean_products(
+    table: np.ndarray, at: np.ndarray, cell: np.ndarray, mass: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The means of a kernel at points, and of its products at pairs of them, over masses in cells."""
+    means, products = np.zeros(at.size), np.zeros((at.size, at.size))
+    for start, stop in blocks(cell.size, AT_ONCE):
+        values, held = values_of(table, at, cell[start:stop]), mass[start:stop]
+        means += values @ held
+        products += (values * held) @ values.T
+    return means, products
+
+
+def values_of(table: np.ndarray, at: np.ndarray, cell: np.ndarray) -> np.ndarray:
+    """A kernel at points for records in cells, of shape (points, cells)."""
+    far = table.size // 2
+    return np.asarray(table[np.clip(at[:, None] - cell, -far, far).astype(np.int64) + far])
+
+
+def _residual(psi: np.ndarray, p: float) -> np.ndarray:
+    """r = h - p psi, where psi is known."""
+    return (np.arange(psi.size) >= psi.size // 2) - p * psi
+
+
+def largest(covariance: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """The largest sizes of so many draws of a Gaussian process, in single precision."""
+    try:
+        root = np.linalg.cholesky(covariance + RIDGE * np.trace(covariance) * np.eye(len(covariance)))
+    except np.linalg.LinAlgError:  # of few records the estimate is not positive definite
+        values, vectors = np.linalg.eigh(covariance)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+    root, at_once = root.astype(np.float32), max(1, DRAWN // len(root))
+    drawn = (
+        rng.standard_normal((len(root), stop - start), dtype=np.float32)
+        for start, stop in blocks(draws, at_once)
+    )
+    return np.concatenate([np.abs(root @ each).max(axis=0) for each in drawn], dtype=np.float64)
