@@ -27,18 +27,3 @@ def test_a_sum_of_laplace_laws_is_the_sum_of_them(below):
         index = int(np.searchsorted(Z, x, side="right"))
         found = exponentials.laplace_sum(Z, below, x, index, decay, sums)
         assert found == pytest.approx(counts @ laplace.cdf(x, Z, decay), rel=1e-13)
-
-
-def test_geometric_sums_go_on_from_either_side():
-    values, fall, whole = STREAM.random(30), 0.2, np.empty(30)
-    weights = (1.0 - fall) ** np.abs(np.arange(30)[:, None] - np.arange(30))
-
-    exponentials.geometric_sums(values, fall, 0.0, 0.0, whole)
-
-    assert whole == pytest.approx(weights @ values, rel=1e-13)
-    # of the middle ten, what lies to either side counted before
-    left = sum(values[j] * (1.0 - fall) ** (9 - j) for j in range(10))
-    right = sum(values[j] * (1.0 - fall) ** (j - 20) for j in range(20, 30))
-    part = np.empty(10)
-    exponentials.geometric_sums(values[10:20], fall, left, right, part)
-    assert part == pytest.approx(whole[10:20], rel=1e-13)

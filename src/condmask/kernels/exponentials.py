@@ -28,23 +28,6 @@ def exponential_sums(z, below, decay, sums):
 
 
 @kernel
-def geometric_sums(values, fall, before, after, out):
-    """out[i] = sum over j of values[j] (1 - fall)^|i - j|, with sums of the same kind on either side.
-
-    `before` is that over what lies to the left, one place before the first value; `after` to the right.
-    """
-    total = before
-    for i in range(values.size):
-        total += values[i] - fall * total
-        out[i] = total
-    total = after
-    for i in range(values.size - 1, -1, -1):
-        total -= fall * total
-        out[i] += total
-        total += values[i]
-
-
-@kernel
 def laplace_sum(z, below, x, index, decay, sums):
     """The sum of F((x - z_j) / decay) over all records; `index` of the values z are at most x."""
     total = float(below[index] if below.size > 0 else index)

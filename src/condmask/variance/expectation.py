@@ -4,8 +4,8 @@ T gives each point a mass, which may be negative, and the mean of g is the sum o
 the mean of psi(Z), where the transform of psi is that of g over p + (1-p) phi. Of both, the part 1/p belongs
 to the masked values themselves, and g is taken there. Only the smooth rest is summed over cells: of one step,
 or, where sigma has more than `CELLS_PER_SIGMA` steps, of so many that there are about as many cells. Sums
-over steps are exact; on cells g is taken in the middle, or as a mean where it jumps, which moves a mean by
-less than .002 of its standard error.
+over steps are exact; on cells g is taken in the middle, or as a mean where it jumps, which moves a mean of up
+to a million records by less than .002 of its standard error.
 
 The line is treated in windows, with one Fourier transform for the counts and one for g.
 """
@@ -27,7 +27,7 @@ Asked = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of steps, and of how m
 CELLS_PER_SIGMA = 4096
 SETTLED = 4e-16  # in 1/p: what is left of a weight beyond its reach
 WINDOW, MOST_CELLS = 1 << 18, 1 << 27
-WITHIN = 16  # points of a cell in which g jumps
+WITHIN = 64  # steps of a cell in which g jumps
 JUMP = 1e-4  # in the largest value of g: by which it leaves a line through two cells beside
 NEGLIGIBLE = 1e-10  # mass, on which g need not be finite
 LOST = np.array([1e-6, 1e-2])  # of a sum, and of one of squares, from where mass is rounding: it is not known
@@ -128,8 +128,9 @@ def _on_cells(ask: Asked, middles: np.ndarray, steps: float, weights: np.ndarray
     if steps > 1.0:
         bend = np.abs(np.diff(values, 2))
         jumps = np.flatnonzero(bend > JUMP * np.abs(values).max()) + 1
-        within = steps * ((np.arange(WITHIN) + 0.5) / WITHIN - 0.5)
-        points, shares = middles[jumps, None] + within, np.repeat(weights[jumps] / WITHIN, WITHIN)
+        most = min(WITHIN, int(steps))  # steps of a cell that are looked at
+        within = np.floor((np.arange(most) + 0.5) * (steps / most)) - 0.5 * (steps - 1.0)
+        points, shares = middles[jumps, None] + within, np.repeat(weights[jumps] / most, most)
         values[jumps] = ask(points.ravel(), shares).reshape(points.shape).mean(axis=1)
     return values
 
