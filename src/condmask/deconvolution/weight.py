@@ -19,11 +19,12 @@ Error (tests/deconvolution/test_weight.py): below 4e-15/p for the integral, 4e-1
 from collections.abc import Callable
 from functools import lru_cache
 from math import ceil, exp, log, log1p, log2, pi, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from condmask.deconvolution import bounds
+from condmask.distribution.symbol import Masking as Masking
 from condmask.law import FINE_GRID
 
 # Beyond this argument exp(-v^2/2) and erfc are below 1e-17.
@@ -32,15 +33,6 @@ SATURATION = 8.6
 # Up to this step, in units of sigma, three terms of the rounded normal noise's aliased transform are all of
 # it: exp(-(3 pi)^2 / 2) = 5e-20.
 ALIASED = 1.0
-
-
-class Masking(NamedTuple):
-    """All that K depends on: the noise's law, p, and bandwidth and grid step in units of sigma."""
-
-    noise: str
-    p: float
-    beta: float = 0.0
-    delta: float = 0.0
 
 
 def symbol(masking: Masking, w: np.ndarray) -> Any:

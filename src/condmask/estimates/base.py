@@ -7,18 +7,20 @@ import numpy as np
 
 from condmask import _checks
 from condmask.distribution.counting import Counted
+from condmask.distribution.quantiles import crossing_of
 from condmask.distribution.symbol import Masking
+from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
 from condmask.estimates.origin import Origin
-from condmask.inference import rearranged_variance
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import PseudoValues
-from condmask.inference.variance_curve import VarianceCurve, finest_tol
 from condmask.law import Law
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
+from condmask.samples.exact import EXACT
 from condmask.samples.masked_sample import CROSSINGS, MaskedSample
 from condmask.samples.records import Records
 from condmask.variance.expectation import Function, Mean, mean_of
+from condmask.variance.of_cdf import CdfSums, t_1_and_sums
 
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
@@ -97,20 +99,27 @@ class Shared:
         return mean_of(function, *self._counted, shared_donors=self._shared_donors)
 
     @cached_property
-    def _variance_curve(self) -> VarianceCurve:
-        """The variances of T at all points: one for all levels and targets."""
-        return VarianceCurve(self._sample, shared_donors=self._shared_donors)
+    def _of_cdf(self) -> tuple[T_1, CdfSums]:
+        """T_1, and the sums of which its variances are made."""
+        (values, counts), law, *_ = self._sample.noise_class()
+        if law is not None and self._law.grid is None:  # T_1 needs no grid
+            z: np.ndarray = self._sample.z  # type: ignore[attr-defined]
+            (values, counts), law = np.unique(z, return_counts=True), self._law
+        return t_1_and_sums(values, counts, law or EXACT, shared_donors=self._shared_donors)
+
+    def _units(self, x: np.ndarray) -> np.ndarray:
+        """Points in the units of that T_1."""
+        return x if self._law.grid is None else self._sample.noise_class().points(x, None)
 
     def _below_zero(self) -> tuple[float, float]:
         """The share of negative values in the original file, and its standard error."""
         # T is constant from one point of the grid to the next
         x = np.array([-0.5 * self._law.step or np.nextafter(0.0, -1.0)])
-        error = self._variance_curve.at(x).standard_error(self._sample.n, "file")
-        share = self._sample.values(x, None, finest_tol(self._sample), "auto")
-        return share.item(), error.item()
+        (t, sums), points = self._of_cdf, self._units(x)
+        return t.at(points).item(), sums.variance(points).standard_error(t.n, "file").item()
 
     def _crossing(self, crossing: str | None) -> str:
         """Which crossing of T is its quantile, by default the one with the smaller error."""
         if crossing is None:
-            return rearranged_variance.crossing_of(self._law.p, self._sample.n)
+            return crossing_of(self._law.p, self._sample.n)
         return _checks.choice(crossing, "crossing", CROSSINGS)

@@ -10,14 +10,10 @@ from condmask.errors import warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import shaped
-from condmask.inference import cdf_score, quantile_score
-from condmask.inference.intervals import (
-    EstimateWarning,
-    Interval,
-    check_target,
-    interval,
-    multiplier,
-)
+from condmask.inference.intervals import EstimateWarning, Interval, check_target, interval, multiplier
+from condmask.inference.process import finest_tol
+from condmask.variance.cdf_interval import cdf_interval
+from condmask.variance.quantile_interval import quantile_interval
 
 TOGETHER = 1 << 19  # points
 UNINFORMATIVE = 0.5  # standard error of a probability, above which next to nothing is known of it
@@ -27,14 +23,7 @@ class DistributionIntervals(Shared):
     """Intervals for the distribution function and its quantiles."""
 
     @by_replicate()
-    def cdf_interval(
-        self,
-        t: Any,
-        *,
-        confidence_level: float = 0.95,
-        target: str = "population",
-        tol: float = 1e-10,
-    ) -> Interval:
+    def cdf_interval(self, t: Any, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         r"""Confidence intervals for the distribution function, one for each point.
 
         Parameters
@@ -45,13 +34,12 @@ class DistributionIntervals(Shared):
             The share of such intervals that cover their target.
         target : {"population", "file"}
             The distribution that the file is a sample of, or that of the original file itself.
-        tol
-            As for `cdf`.
 
         Returns
         -------
         Interval
-            In the shape of `t`, with a leading axis of replicates where `z` is 2-D; within [0, 1].
+            In the shape of `t`, with a leading axis of replicates where `z` is 2-D; all within [0, 1]: where
+            `cdf` leaves that, the estimate is the nearer end.
 
         Warns
         -----
@@ -80,34 +68,29 @@ class DistributionIntervals(Shared):
         True
         """
         self._refuse_additive()
-        points, tol = _checks.reals(t, "t"), _checks.tolerance(tol)
+        points, target = _checks.reals(t, "t"), check_target(target)
         level, z = multiplier(confidence_level)
-        target, x = check_target(target), points.ravel()
-        n, curve = self._sample.n, self._variance_curve
-        value = self._sample.values(x, None, tol, "auto")
+        x, n, sums = self._units(points.ravel()), self._sample.n, self._of_cdf[1]
+        value = self._sample.values(points.ravel(), None, finest_tol(self._sample), "auto")
         error, low, high = np.empty((3, x.size))
         for start, stop in blocks(x.size, TOGETHER):
             rows = slice(start, stop)
-            variance = curve.at(x[rows])
+            variance = sums.variance(x[rows])
             error[rows] = variance.standard_error(n, target)
-            low[rows], high[rows] = cdf_score.ends(value[rows], variance, z**2 / n, target)
+            low[rows], high[rows] = cdf_interval(value[rows], variance, z**2 / n, target)
         if np.max(error, initial=0.0) > UNINFORMATIVE:
             warn(
                 f"the distribution function has standard errors of up to {np.max(error):.2g} here, which "
                 f"tell next to nothing: too few records for p={self._law.p:g}",
                 EstimateWarning,
             )
+        value = np.clip(value, 0.0, 1.0)
         low, high, error, value = (shaped(each, points) for each in (low, high, error, value))
         return interval(value, error, level, target, "P(X <= t)", ends=(low, high))
 
     @by_replicate()
     def quantile_interval(
-        self,
-        q: Any,
-        *,
-        confidence_level: float = 0.95,
-        target: str = "population",
-        tol: float = 1e-10,
+        self, q: Any, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         r"""Confidence intervals for quantiles, one for each probability.
 
@@ -119,8 +102,6 @@ class DistributionIntervals(Shared):
             The share of such intervals that cover their target.
         target : {"population", "file"}
             The distribution that the file is a sample of, or that of the original file itself.
-        tol
-            As for `quantile`.
 
         Returns
         -------
@@ -148,28 +129,31 @@ class DistributionIntervals(Shared):
         array([ True,  True])
         """
         self._refuse_additive()
-        probabilities, tol = _checks.probabilities(q, "q"), _checks.tolerance(tol)
+        probabilities, target = _checks.probabilities(q, "q"), check_target(target)
         level, z = multiplier(confidence_level)
-        target = check_target(target)
-        value, low, high = self._quantile_ends(probabilities.ravel(), tol, z, target)
+        ascending, back = np.unique(probabilities, return_inverse=True)
+        of_t, sums = self._of_cdf
+        value = self._sample.quantiles(ascending, None, finest_tol(self._sample), self._crossing(None))
+        c = np.array([z**2 / of_t.n])
+        ends = quantile_interval(of_t, sums, ascending, self._units(value), c, [target])
+        low, high = self._sample.from_steps(ends[:, 0, 0]) + 0.0
+        low, high = np.minimum(low, value), np.maximum(high, value)
         low, high, error, value = (
-            shaped(each, probabilities) for each in (low, high, (high - low) / (2.0 * z), value)
+            shaped(each[back.ravel()], probabilities) for each in (low, high, (high - low) / (2.0 * z), value)
         )
         found = interval(value, error, level, target, "the quantile", ends=(low, high))
         if np.isinf(low).any() or np.isinf(high).any():
-            infinite = f"; infinite where q or 1 - q is at most z^2/n = {z**2 / self._sample.n:.3g}"
-            found = found._replace(about=found.about + infinite)
+            why = f"; infinite where q or 1 - q is at most z^2/n = {z**2 / of_t.n:.3g}"
+            found = found._replace(about=found.about + why)
         return found
 
     @by_replicate()
-    def median_interval(
-        self, *, confidence_level: float = 0.95, target: str = "population", tol: float = 1e-10
-    ) -> Interval:
+    def median_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         """Confidence interval for the median: ``quantile_interval(0.5)``.
 
         Parameters
         ----------
-        confidence_level, target, tol
+        confidence_level, target
             As for `quantile_interval`.
 
         Returns
@@ -177,17 +161,4 @@ class DistributionIntervals(Shared):
         Interval
             In the units of the data, with a leading axis of replicates where `z` is 2-D.
         """
-        return self.quantile_interval(0.5, confidence_level=confidence_level, target=target, tol=tol)
-
-    # --- private ---
-
-    def _quantile_ends(
-        self, q: np.ndarray, tol: float, z: float, target: str
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Quantiles and the ends of their intervals, z normal standard errors wide."""
-        crossing = self._crossing(None)
-        value = self._sample.quantiles(q, None, tol, crossing)
-        search = quantile_score.Search(self._sample, self._variance_curve, tol, z**2 / self._sample.n, target)
-        permutation, rearranged = not self._shared_donors, crossing == "rearranged"
-        low, high = search.ends(q, value, rearranged=rearranged, permutation=permutation)
-        return value, np.minimum(low, value), np.maximum(high, value)
+        return self.quantile_interval(0.5, confidence_level=confidence_level, target=target)

@@ -184,12 +184,9 @@ class Estimate(
         if np.isnan(found["s.d."].estimate):
             warn(NEGATIVE, EstimateWarning)
         if q.size:
-            intervals = self.quantile_interval(q, **options)
-            found |= overview.by_name("quantile", q, intervals)
+            found |= overview.by_name("quantile", q, self.quantile_interval(q, **options))
         if t.size:
-            intervals = self.cdf_interval(t, **options)
-            inside = np.clip(intervals.estimate, intervals.low, intervals.high)
-            found |= overview.by_name("cdf at", t, intervals._replace(estimate=inside))
+            found |= overview.by_name("cdf at", t, self.cdf_interval(t, **options))
         if not self.scheme.reverse_mapping:
             return overview.table(found, self.n)
         table = overview.table(found, self.n, exact=overview.exactness(self.scheme))

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.inference.theorem import variance_given_file
 from condmask.moments.theorem_2_1 import noise_matrix
+from condmask.variance.theorem import variance_given_file
 
 
 class Moments(NamedTuple):

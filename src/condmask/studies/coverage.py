@@ -7,16 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from condmask.distribution.quantiles import crossing_of
 from condmask.errors import heard
-from condmask.inference.cdf_rows import CdfRows, exact_ends
-from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError
+from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError, multiplier
+from condmask.law import Law
 from condmask.moments import moment_interval, pair_interval, pair_variance, theorem_2_1, theorem_2_5
 from condmask.reverse_mapping import pairs
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.samples.exact import EXACT
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
+from condmask.variance.cdf_interval import cdf_interval
+from condmask.variance.of_cdf import t_1_and_sums
+from condmask.variance.quantile_interval import quantile_interval
 
+TOL = 1e-10  # by so much T may stay below a probability that counts as reached
 ROUNDING = 1e-9  # of a value: an interval that is no longer is a point
 
 
@@ -63,24 +68,32 @@ def ends(
 
     Statistics are the quantiles, the mean, the standard deviation, the moments, the correlation with the
     other column where there is one, and the distribution function at the points of the design. Samples under
-    conditional masking or reverse mapping are taken together; others, and those that are spread too widely,
-    one by one.
+    conditional masking or reverse mapping are taken together, others one by one.
     """
     if not isinstance(scheme, ConditionalMasking) or (scheme.law is not None and scheme.grid is None):
         return np.stack([_one_by_one(scheme, z, other, design, levels, row) for row in range(len(z))], -1)
-    law, targets = scheme.law or EXACT, tuple(TARGETS)
-    if law is EXACT:
-        found = exact_ends(z, design.quantiles, design.points, levels, targets)
-    else:
-        own = CdfRows(z, law, shared_donors=scheme.shared_donors)
-        found = own.ends(design.quantiles, design.points, levels, targets)
-    parts = [found.quantiles, _of_moments(scheme, z, law, design, levels)]
+    law = scheme.law or EXACT
+    of_cdf = [_of_cdf(law, own, design, levels, shared=scheme.shared_donors) for own in z]
+    of_quantiles, of_points = (np.stack(ends, -1) for ends in zip(*of_cdf, strict=True))
+    parts = [of_quantiles, _of_moments(scheme, z, law, design, levels)]
     if other is not None:
         parts.append(_of_pairs(scheme, z, other, levels))
-    both = np.concatenate([*parts, found.cdf], axis=3)
-    for row in np.flatnonzero(~found.served).tolist():
-        both[..., row] = _one_by_one(scheme, z, other, design, levels, row)
-    return both
+    return np.concatenate([*parts, of_points], axis=3)
+
+
+def _of_cdf(
+    law: Law, z: np.ndarray, design: Any, levels: Sequence[float], *, shared: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends of quantiles and of the distribution function, of shape (2, levels, targets, statistics)."""
+    t, sums = t_1_and_sums(*np.unique(law.to_units(z), return_counts=True), law, shared_donors=shared)
+    c = np.array([multiplier(level)[1] ** 2 / z.size for level in levels])
+    q, back = np.unique(design.quantiles, return_inverse=True)
+    value = None if crossing_of(law.p, z.size) == "rearranged" else t.first(q - TOL)
+    of_quantiles = quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back]
+    x = design.points if law.grid is None else law.grid.below(design.points)
+    there = t.at(x), sums.variance(x)
+    of_points = [[cdf_interval(*there, each, target) for target in TARGETS] for each in c.tolist()]
+    return law.from_units(of_quantiles), np.moveaxis(np.array(of_points), 2, 0)
 
 
 def _of_moments(

@@ -1,0 +1,173 @@
+r"""How far T_1 varies: mean squares of its ingredients, and the variances made of them.
+
+With psi = K((x - Z)/sigma), of which T is the mean, h = 1{X <= x}, of which it estimates the mean, and
+r = h - p psi, the variances of T are made of the means of psi and psi^2 over the masked values and of those
+of r and r^2 over the originals (docs/inference_distribution.rst). The mean of a function over the originals
+is the mean of another one over the masked values::
+
+    E f(x - X) = E M[f](x - Z),    M[f] = sum_j mu_j f(. - j step),    mu = IFFT(1 / (p + (1-p) phi_d))
+
+so all are sums of fixed kernels over the records. Standard errors need three digits: records are counted in
+cells of sigma/64, the noise taken as rounded to these, and one Fourier transform serves all x. Between cells
+the sums are interpolated, but for the jump of psi at a record, which is counted at its place. On steps of
+sigma/64 and more nothing is approximated.
+
+The line is treated in stretches that hold the points asked for, so wide data take no more memory.
+"""
+
+from functools import lru_cache
+from math import ceil, pi
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask.distribution import symbol
+from condmask.distribution.counting import Counted
+from condmask.distribution.layer import fast_length
+from condmask.distribution.symbol import Masking
+from condmask.distribution.t_1 import T_1
+from condmask.kernels.interval_ends import read_sums
+from condmask.law import Law
+from condmask.variance.theorem import Variance, Sums, asymptotic_variance
+
+CELLS_PER_SIGMA = 64
+TAIL = 1e-10  # of a kernel, beyond which it counts as constant
+STRETCH = 1 << 12  # cells that have one transform, unless the line is shorter or reaches are longer
+KEPT = 16  # stretches
+
+
+class Kernels(NamedTuple):
+    """What a record adds to each of the sums by its distance, from -reach to reach cells.
+
+    `limits` is what it adds farther to the left of x, `jumps` by how much that rises where x passes it. The
+    sums are those of psi, psi^2, r and r^2.
+    """
+
+    reach: int
+    values: np.ndarray
+    limits: np.ndarray
+    jumps: np.ndarray
+
+
+class CdfSums:
+    """Sums of psi, psi^2, r and r^2 for T_1 at any points, and the variances made of them.
+
+    The line is cut into stretches, each of which has one transform, whichever of its points are asked for: so
+    no bit depends on what was asked before. The last transforms are kept.
+
+    Parameters
+    ----------
+    counted : Counted
+        Of the masked values, in steps of their grid.
+    masking : Masking
+    shared_donors : bool
+        Whether several records may share a donor.
+    """
+
+    def __init__(self, counted: Counted, masking: Masking, *, shared_donors: bool) -> None:
+        times, self.noise = lattice(masking)
+        self.shared_donors = shared_donors
+        self.counted, self.step = counted, float(masking.delta > 0.0)
+        self.width = times if self.step else times * counted.unit
+        self.kernels = kernels(self.noise, self.noise.delta)
+        self.cell, self.held = cells(counted.values, counted.counts, self.width)
+        beyond = self.kernels.reach + 1.0
+        self.first, self.last = self.cell[0] - beyond, self.cell[-1] + beyond
+        self.length = int(min(self.last - self.first + 1.0, max(STRETCH, 2 * self.kernels.reach)))
+        self.kept: dict[float, tuple[np.ndarray, np.ndarray]] = {}
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """The sums at points x, of shape (4, points)."""
+        _, _, limits, jumps = self.kernels
+        place = np.clip((x + self.step) / self.width - self.step - self.first, 0.0, self.last - self.first)
+        exact = self.counted.below[np.searchsorted(self.counted.values, x, "right")]
+        number, total = np.floor(place / self.length), np.empty((x.size, limits.size))
+        for each in np.unique(number):
+            own = slice(None) if number[0] == number[-1] else number == each
+            part = np.empty((exact[own].size, limits.size))
+            read_sums(place[own] - each * self.length, exact[own], *self.stretch(each), limits, jumps, part)
+            total[own] = part
+        return total.T
+
+    def variance(self, x: np.ndarray) -> Variance:
+        """n times the variances of T at points x."""
+        psi, square, rest, rest_square = self.at(x) / self.counted.n
+        means = Sums(psi, square, rest, rest_square, psi)
+        return asymptotic_variance(means, shared_donors=self.shared_donors, p=self.noise.p)
+
+    def stretch(self, number: float) -> tuple[np.ndarray, np.ndarray]:
+        """The sums at the cells of a stretch and the next, but for what records farther to the left add; and
+        how many records lie up to these cells."""
+        if number not in self.kept:
+            if len(self.kept) >= KEPT:
+                self.kept.clear()
+            reach, first = self.kernels.reach, self.first + number * self.length
+            size = fast_length(self.length + 1 + 2 * reach)
+            start, stop = np.searchsorted(self.cell, (first - reach, first + self.length + reach + 1.0))
+            dense = np.zeros(size)
+            dense[(self.cell[start:stop] - first + reach).astype(np.int64)] = self.held[start:stop]
+            nodes = np.fft.irfft(np.fft.rfft(dense) * transforms(self.noise, self.noise.delta, size), size)
+            own = slice(reach, reach + self.length + 1)
+            up_to = self.held[:start].sum() + np.cumsum(dense)[own]
+            self.kept[number] = np.ascontiguousarray(nodes[:, own].T), up_to
+        return self.kept[number]
+
+
+def t_1_and_sums(
+    values: np.ndarray, counts: np.ndarray, law: Law, *, shared_donors: bool
+) -> tuple[T_1, CdfSums]:
+    """T_1 of distinct values under a law, in steps where it has a grid, and the sums for its variances."""
+    unit = law.sigma / (law.step or 1.0) if law.p < 1.0 else float(values[-1] - values[0]) or 1.0
+    masking = Masking(law.noise, law.p, delta=law.step / law.sigma if law.p < 1.0 else 0.0)
+    counted = Counted(values, counts, unit)
+    return T_1(counted, masking), CdfSums(counted, masking, shared_donors=shared_donors)
+
+
+def lattice(masking: Masking, per_sigma: int = CELLS_PER_SIGMA) -> tuple[float, Masking]:
+    """The width of the cells, in steps or else in sigma, and the masking with noise rounded to them."""
+    if masking.delta == 0.0:
+        return 1.0 / per_sigma, masking._replace(delta=1.0 / per_sigma)
+    times = max(1.0, float(int(1.0 / (per_sigma * masking.delta) + 1e-9)))
+    return times, masking._replace(delta=times * masking.delta)
+
+
+def cells(values: np.ndarray, counts: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
+    """The occupied cells, ascending, and how many records are in each."""
+    cell = np.floor(values / width)
+    first = np.flatnonzero(np.diff(cell, prepend=np.nan) != 0.0)
+    return cell[first], np.add.reduceat(counts, first).astype(np.float64)
+
+
+@lru_cache(maxsize=16)
+def kernels(noise: Masking, width: float) -> Kernels:
+    """The kernels of T_1 for noise on a grid of `width` sigma, at its points."""
+    p, reach = noise.p, ceil(symbol.reach(noise, TAIL) / width) + 1
+    size = fast_length(4 * reach + 2 * (reach % 2))
+    w = 2.0 * pi / (size * width) * np.arange(size // 2 + 1)
+    inverse = 1.0 / (p + (1.0 - p) * symbol.symbol(noise, w))
+    smooth = np.fft.fftshift(np.fft.irfft(inverse, size))
+    smooth[size // 2] -= 1.0 / p
+    smooth = np.cumsum(smooth)
+    h = (np.arange(size) >= size // 2).astype(np.float64)
+    psi, rest = smooth + h / p, -p * smooth
+    middle = 0.5 * (smooth[size // 2] + smooth[size // 2 - 1])
+
+    def of_originals(f: np.ndarray, limit: float) -> np.ndarray:
+        """M[f], for which M[h] = psi: f tends to `limit` on the right."""
+        waves = np.fft.rfft(np.fft.ifftshift(f - limit * h)) * inverse
+        return np.asarray(limit * psi + np.fft.fftshift(np.fft.irfft(waves, size)))
+
+    values = np.array([psi, psi**2, of_originals(rest, 1.0 - p), of_originals(rest**2, (1.0 - p) ** 2)])
+    limits = np.array([1.0, 1.0, 1.0 - p, (1.0 - p) ** 2])
+    jumps = np.array([1.0 / p, 1.0 / p**2 + 2.0 * middle / p, 0.0, 0.0])
+    return Kernels(reach, values[:, size // 2 - reach : size // 2 + reach + 1], limits, jumps)
+
+
+@lru_cache(maxsize=16)
+def transforms(noise: Masking, width: float, size: int) -> np.ndarray:
+    """The transforms of the kernels without their limits, on a circle of so many cells."""
+    reach, values, limits, _ = kernels(noise, width)
+    periodic = np.zeros((limits.size, size))
+    after = np.arange(-reach, reach + 1)
+    periodic[:, after % size] = values - limits[:, None] * (after >= 0)
+    return np.asarray(np.fft.rfft(periodic))
