@@ -5,9 +5,7 @@ import numpy as np
 from condmask.variance.theorem import Variance
 
 
-def cdf_interval(
-    t: np.ndarray, variance: Variance, c: float, target: str
-) -> tuple[np.ndarray, np.ndarray]:
+def cdf_interval(t: np.ndarray, variance: Variance, c: float, target: str) -> tuple[np.ndarray, np.ndarray]:
     """The ends about values of T, within [0, 1].
 
     With A/n the variance of T given the file and c = z^2/n, all g with (T - g)^2 (1 - c) <= c (A + g (1 - g))

@@ -28,7 +28,7 @@ from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.kernels.interval_ends import read_sums
 from condmask.law import Law
-from condmask.variance.theorem import Variance, Sums, asymptotic_variance
+from condmask.variance.theorem import Sums, Variance, asymptotic_variance
 
 CELLS_PER_SIGMA = 64
 TAIL = 1e-10  # of a kernel, beyond which it counts as constant
