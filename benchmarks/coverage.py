@@ -18,6 +18,7 @@ import zlib
 from types import SimpleNamespace
 
 import numpy as np
+from condmask.deconvolution import weight
 from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import ndtri
@@ -25,8 +26,8 @@ from scipy.special import ndtri
 import condmask as cm
 from benchmarks.cells import command
 from benchmarks.laws import LAWS, STEPS
-from condmask.deconvolution import weight
-from condmask.samples.bandwidth import masking
+from condmask.distribution import symbol
+from condmask.distribution.bandwidth import masking
 from condmask.studies.coverage import ends
 
 LEVELS = (0.95, 0.9)
@@ -179,9 +180,9 @@ def naive(law, points):
     whole = masking(law, None)
     # T_1 is constant from each point of the grid to the next, and exact half a step to the right
     points = law.grid.values(law.grid.below(np.array(points)) + 0.5).tolist()
-    discrete = weight.is_discrete(whole)
+    discrete = symbol.is_coarse(whole)
     finest = whole.delta if discrete else 1.0 / 256.0
-    last = math.ceil(weight.reach(whole, 1e-10) / finest) + 1
+    last = math.ceil(symbol.reach(whole, 1e-10) / finest) + 1
     halves = weight.half_weight(whole, finest * np.arange(last + 1.0))
 
     def errors(z):

@@ -40,15 +40,9 @@ class Analysis:
     def time_rearranged_quantiles(self, n, noise):
         data.estimate(n, noise=noise).quantile(DECILES, crossing="rearranged")
 
-    def track_error(self, n, noise):
-        x = self.x[::50]
-        estimate = data.estimate(n, noise=noise)
-        exact = estimate.cdf(x, method="interpolant", tol=1e-13)
-        return float(np.abs(estimate.cdf(x, method="grid") - exact).max())
-
 
 class Spread:
-    """T_1 at 1000 points of data spread too widely for one transform, or with a far outlier."""
+    """T_1 at 1000 points of widely spread data, or with a far outlier."""
 
     param_names = ["n", "kind"]
     params = [[10_000, 1_000_000], ["lognormal", "Cauchy", "outlier"]]

@@ -5,7 +5,7 @@ from scipy.special import ndtr
 
 from benchmarks import data
 from condmask._blocks import blocks, ordered_map
-from condmask.kernels import bisection, cycle, series
+from condmask.kernels import crossings, cycle, series
 
 ORDER = 8
 
@@ -21,7 +21,7 @@ class Series:
         self.time_sums(n, p, tol, workers)
 
     def time_sums(self, n, p, tol, workers):
-        c, rate, reach = series.truncated(p, 0.0, tol)
+        c, rate, reach = series.truncated(p, 0.0, 0.0, tol)
         rows = blocks(n, 8_192)
         parts = np.zeros((len(rows), self.x.size))
 
@@ -49,23 +49,17 @@ class Bisection:
         self.origin = np.full(50, -8.0)
         self.q = (np.arange(probabilities) + 0.5) / probabilities
         self.time_first_crossings(cells, probabilities, workers)
-        self.time_lengths_below(cells, probabilities, workers)
 
     def time_first_crossings(self, cells, probabilities, workers):
         out = np.empty((50, self.q.size))
 
         def invert(block):
-            bisection.first_crossings_of_samples(
+            crossings.first_crossings_of_samples(
                 self.coefficients, self.origin, self.width, self.q, *block, out
             )
 
         list(ordered_map(invert, blocks(50, 5), workers))
         return out
-
-    def time_lengths_below(self, cells, probabilities, workers):
-        out = np.empty(self.q.size)
-        for coefficients in self.coefficients:
-            bisection.lengths_below(coefficients, 1.0, self.q, out)
 
 
 class Cycle:

@@ -5,12 +5,10 @@ serve it, for a reason that stands beside it.
 """
 
 from typing import NamedTuple
-from unittest import mock
 
 import numpy as np
 
 import condmask as cm
-from condmask.engines import choice, grid
 from condmask.studies import curves
 
 
@@ -34,33 +32,16 @@ def ask(one, request, method="auto"):
     return one.quantile(at, bandwidth=width, tol=tol, crossing=kind)
 
 
-def by_choice(scheme, z, request):
+def by_layers(scheme, z, request):
     return ask(scheme.estimate(z), request)
 
 
-def by_grid(scheme, z, request):
-    with mock.patch.object(choice, "choose_for_crossings", return_value="grid"):
-        return ask(scheme.estimate(z), request, "grid")
-
-
-def by_method(method):
-    def answer(scheme, z, request):
-        if request.kind not in ("cdf", "pdf"):
-            return None  # crossings are searched on the grid or the lattice
-        try:
-            return ask(scheme.estimate(z), request, method)
-        except ValueError as error:
-            if method == "series" and str(error).startswith("method must be"):
-                return None  # rounding forbids it: small p, coarse grids, smoothed Laplace noise on a grid
-            raise
-
-    return answer
-
-
-def by_lattice(scheme, z, request):
-    """As data that are spread too widely for a transform: values, crossings and the rearrangement."""
-    with mock.patch.object(grid, "serves", return_value=False):
-        return ask(scheme.estimate(z), request, "lattice")
+def by_terms(scheme, z, request):
+    if request.kind not in ("cdf", "pdf"):
+        return None  # there are no crossings of the series
+    if scheme.noise == "laplace" or scheme.p < 0.45 or scheme.step > 0.01 * scheme.sigma:
+        return None
+    return ask(scheme.estimate(z), request, "series")
 
 
 def in_a_batch(scheme, z, request):
@@ -92,11 +73,8 @@ def in_rows(scheme, z, request):
 
 
 ROUTES = {
-    "auto": by_choice,
-    "grid": by_grid,
-    "series": by_method("series"),
-    "interpolant": by_method("interpolant"),
-    "lattice": by_lattice,
+    "auto": by_layers,
+    "series": by_terms,
     "batch": in_a_batch,
     "summary": by_summary,
     "rows": in_rows,

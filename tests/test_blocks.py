@@ -11,7 +11,7 @@ import condmask as cm
 from condmask import _blocks, frames, strata
 from condmask._blocks import ordered_map
 from condmask.disclosure.aggregated_ends import aggregate
-from condmask.engines.counting import by_value
+from condmask.distribution.counting import by_value
 from condmask.missing_codes import suspicion
 from condmask.moments import theorem_2_1, theorem_2_5
 from condmask.planning import predicted_moments, predicted_relations

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.deconvolution import table, weight
-from condmask.deconvolution.weight import Masking
 from condmask.disclosure import (
     convolution,
     credible_window,
@@ -129,29 +127,6 @@ def test_an_audit_looks_each_cell_up_for_some_folds_only_where_records_lie_apart
     cells = n * (2 * 8 * 32 + 2)
     assert sum(looked_up) < 8 * cells
     assert found.visible
-
-
-@pytest.mark.parametrize("density", [False, True])
-@pytest.mark.parametrize("make", [table.table, table.smooth_table])
-def test_tables_sum_so_many_waves_and_the_bandwidth_that_is_named_serves(monkeypatch, make, density):
-    waves, each = [], weight._sum_over_nodes
-
-    def counting(wave, v, w, share):
-        waves.append(np.size(v) * w.size)
-        return each(wave, v, w, share)
-
-    monkeypatch.setattr(weight, "_sum_over_nodes", counting)
-    monkeypatch.setattr(table, "MOST_WORK", 2.0**20)
-    masking = Masking("laplace", 0.3, 1e-4, 1e-5)
-
-    with pytest.raises(ValueError, match="Laplace noise on a grid") as refused:
-        make.__wrapped__(masking, 1e-8, density)
-    assert waves == []
-    least = float(str(refused.value).split("at least ")[1].split()[0])
-    make.__wrapped__(masking._replace(beta=least), 1e-8, density)
-
-    # a step of the search is a tenth, a bandwidth counts by its square
-    assert 2.0**17 < sum(waves) <= 2.0**20
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,6 @@ TRAVELS = {
     "mask, rows": masked(FREE, rows=(BLOCK - 5, BLOCK + 5)),
     "table": table(GRID),
     "series": estimated(FREE, lambda e: e.cdf(POINTS, method="series"), 2_000),
-    "interpolant": estimated(FREE, lambda e: e.pdf(POINTS, method="interpolant", bandwidth="scott"), 2_000),
     "closed form": estimated(CYCLE, lambda e: e.cdf(POINTS, method="series"), 2_000),
     "lattice": estimated(FREE, lambda e: e.cdf(POINTS)),
     "first crossings": estimated(GRID, lambda e: e.quantile(Q, crossing="first")),

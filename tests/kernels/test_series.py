@@ -11,92 +11,21 @@ import pytest
 import reference
 
 from condmask._blocks import blocks, ordered_map
-from condmask.deconvolution import series as host
 from condmask.kernels import series
 
 ROWS = np.genfromtxt(Path(__file__).parents[1] / "data" / "weight.csv", delimiter=",", names=True)
 P = sorted({float(p) for p in ROWS["p"]})
-TOLERANCES = (1e-4, 1e-8, 1e-12)
-
-
-def worst_error(p, tol):
-    c = host.coefficients(p, tol)
-    chosen = ROWS[ROWS["p"] == p]
-    assert chosen.size == 198
-    return max(
-        abs(series.weight(row["u"], c, host.rates(row["bandwidth_over_sigma"], c.size)) - row["weight"])
-        for row in chosen
-    )
-
-
-@pytest.mark.parametrize("tol", TOLERANCES)
-@pytest.mark.parametrize("p", P)
-def test_series_keeps_its_tolerance_or_says_that_it_cannot(p, tol):
-    if host.coefficients(p, tol) is None:
-        # the coefficients of few terms stay small, so only small p or tight tolerances are refused
-        assert p <= 0.5
-        return
-
-    assert worst_error(p, tol) <= tol
-
-
-@pytest.mark.parametrize("p", [0.6, 0.75, 0.9, 0.99])
-@pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("u", [-4.0, -1e-9, 0.0, 0.4, 2.2, 9.0])
-def test_series_agrees_with_the_plain_one(u, beta, p):
-    c = host.coefficients(p, 1e-11)
-
-    found = series.weight(u, c, host.rates(beta, c.size))
-
-    # 400 plain terms leave (2/3)^400 at p = .6
-    assert found == pytest.approx(reference.plain_series(u, p, beta), abs=1e-11)
-
-
-@pytest.mark.parametrize("p", [0.4, 0.501, 0.6, 0.9])
-@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-6, 1e-8])
-def test_truncation_bound_holds(p, tol):
-    c = host.coefficients(p, tol)
-
-    bound = host.truncation_bound(p, c.size)
-
-    assert worst_error(p, tol) <= bound + 4e-16 * np.abs(c).sum()
-    assert bound <= 0.5 * tol < host.truncation_bound(p, c.size - 1)  # not one term too many
 
 
 @pytest.mark.parametrize("p", [0.6, 0.9])
 @pytest.mark.parametrize("beta", [0.05, 1.0])
 def test_density_is_the_slope_of_the_weight(p, beta):
-    c = host.coefficients(p, 1e-12)
-    rate = host.rates(beta, c.size)
+    c, rate, _ = series.truncated(p, beta, 0.0, 1e-12)
     for u in (-3.0, -0.02, 0.0, 0.4, 2.2):
         # K' is 1/sqrt(t + beta^2) <= 1/beta times as rough as K
         assert series.density(u, c, rate) == pytest.approx(
             float(reference.normal_density(u, p, beta)), abs=1e-12 / beta
         )
-
-
-def test_sums_run_over_part_of_a_sample():
-    c = host.coefficients(0.7, 1e-12)
-    rate = host.rates(0.4, c.size)
-    z = np.random.default_rng(3).normal(0, 4, 30)
-
-    total = series.sum_weights(z, 1.1, 2.0, c, rate, 5, 21)
-    slope = series.sum_densities(z, 1.1, 2.0, c, rate, 5, 21)
-
-    u = (1.1 - z[5:21]) / 2.0
-    assert total == pytest.approx(reference.normal_weight(u, 0.7, 0.4).sum(), abs=16e-12)
-    assert slope == pytest.approx(reference.normal_density(u, 0.7, 0.4).sum(), abs=16e-12 / 0.4)
-
-
-def test_a_user_may_call_the_kernel_in_compiled_code():
-    c = host.coefficients(0.6, 1e-10)
-    rate = host.rates(0.0, c.size)
-
-    @numba.njit
-    def doubled(u, c, rate):
-        return 2.0 * series.weight(u, c, rate)
-
-    assert doubled(0.8, c, rate) == pytest.approx(2.0 * float(reference.normal_weight(0.8, 0.6)), abs=2e-10)
 
 
 # --- the paper's series, cut off where a tolerance allows -----------------------------------------
@@ -107,7 +36,7 @@ def truncated_error(p, tol):
     worst = 0.0
     for row in ROWS[ROWS["p"] == p]:
         total = np.zeros(1)
-        c, rate, reach = series.truncated(p, row["bandwidth_over_sigma"], tol)
+        c, rate, reach = series.truncated(p, row["bandwidth_over_sigma"], 0.0, tol)
         series.add_weights(np.array([row["u"]]), np.zeros(1), 1.0, c, rate, reach, 0, 1, 0, 1, total)
         worst = max(worst, abs(total.item() - row["weight"]))
     return worst
@@ -122,7 +51,7 @@ def test_the_truncated_series_keeps_its_tolerance_against_25_digits(p, tol):
 
 @pytest.mark.parametrize("p", [0.501, 0.6, 0.9])
 def test_a_looser_tolerance_takes_fewer_terms_and_a_shorter_reach(p):
-    found = [series.truncated(p, 0.0, tol) for tol in (1e-3, 1e-6, 1e-10, 1e-14)]
+    found = [series.truncated(p, 0.0, 0.0, tol) for tol in (1e-3, 1e-6, 1e-10, 1e-14)]
 
     assert (np.diff([c.size for c, _, _ in found]) > 0).all()
     assert (np.diff([reach for _, _, reach in found]) > 0.0).all()
@@ -131,12 +60,12 @@ def test_a_looser_tolerance_takes_fewer_terms_and_a_shorter_reach(p):
 
 
 def test_the_truncated_series_needs_few_terms():
-    assert [series.truncated(p, 0.0, 1e-10)[0].size for p in (0.501, 0.6, 0.9)] == [21, 17, 8]
+    assert [series.truncated(p, 0.0, 0.0, 1e-10)[0].size for p in (0.501, 0.6, 0.9)] == [21, 17, 8]
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
 def test_the_truncated_series_agrees_with_the_plain_one_in_and_beyond_its_reach(beta):
-    c, rate, reach = series.truncated(0.6, beta, 1e-6)
+    c, rate, reach = series.truncated(0.6, beta, 0.0, 1e-6)
     u = np.concatenate([np.linspace(-9, 9, 37), reach * np.array([-2, -1.001, -0.999, 0.999, 1.001, 2])])
     total = np.full(u.size, 5.0)  # what is there already stays
 
@@ -148,7 +77,7 @@ def test_the_truncated_series_agrees_with_the_plain_one_in_and_beyond_its_reach(
 
 
 def test_plain_terms_are_those_of_the_paper():
-    c = series.truncated(0.6, 0.0, 1e-10)[0]
+    c = series.truncated(0.6, 0.0, 0.0, 1e-10)[0]
 
     # (1/p) lam^t, unchanged but for rounding; the differences come after pJ = T of them
     assert c[:6] == pytest.approx((-0.4 / 0.6) ** np.arange(6) / 0.6, rel=1e-14)
@@ -159,7 +88,7 @@ def test_plain_terms_are_those_of_the_paper():
 def test_blocks_of_points_and_records_add_up_to_the_same_bits_for_any_workers(workers):
     rng = np.random.default_rng(5)
     z, x = rng.normal(0, 3, 700), rng.normal(0, 3, 31)
-    c, rate, reach = series.truncated(0.7, 0.2, 1e-12)
+    c, rate, reach = series.truncated(0.7, 0.2, 0.0, 1e-12)
     rows, points = blocks(z.size, 256), blocks(x.size, 10)
 
     def add(parts, k, first, last):
@@ -181,7 +110,7 @@ def test_blocks_of_points_and_records_add_up_to_the_same_bits_for_any_workers(wo
 def test_a_user_may_sum_the_truncated_series_in_compiled_code():
     @numba.njit
     def estimate(x, z, p, sigma):
-        c, rate, reach = series.truncated(p, 0.0, 1e-10)
+        c, rate, reach = series.truncated(p, 0.0, 0.0, 1e-10)
         total = np.zeros(x.size)
         series.add_weights(x, z, sigma, c, rate, reach, 0, x.size, 0, z.size, total)
         return total / z.size
@@ -190,3 +119,19 @@ def test_a_user_may_sum_the_truncated_series_in_compiled_code():
 
     u = (x[:, None] - z) / 2.0
     assert estimate(x, z, 0.6, 2.0) == pytest.approx(reference.normal_weight(u, 0.6).mean(axis=1), abs=1e-10)
+
+
+@pytest.mark.parametrize(("p", "delta", "tol"), [(0.6, 0.1, 2e-8), (0.45, 0.01, 1e-8), (0.9, 0.2, 1e-6)])
+def test_half_a_step_to_the_right_rounded_noise_is_undone(p, delta, tol):
+    k = np.arange(-60, 61)
+    c, rate, reach = series.truncated(p, 0.0, delta, tol)
+    total, far = np.zeros(k.size), int(12.0 / delta)
+
+    series.add_weights((k + 0.5) * delta, np.zeros(1), 1.0, c, rate, reach, 0, k.size, 0, 1, total)
+
+    assert total == pytest.approx(reference.rounded_weights("normal", p, delta, far)[far + k], abs=tol)
+
+
+@pytest.mark.parametrize(("delta", "tol"), [(0.3, 1e-10), (1e-3, 1e-15), (0.0, 1e-60)])
+def test_what_the_series_cannot_reach_has_no_reach(delta, tol):
+    assert np.isnan(series.truncated(0.45, 0.0, delta, tol)[2])

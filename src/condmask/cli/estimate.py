@@ -227,7 +227,7 @@ def _refuse_masked(schemes: Any, **named: list[str | None]) -> None:
 
 def _bandwidth(text: str | None) -> Any:
     from condmask import _checks
-    from condmask.samples.bandwidth import RULES
+    from condmask.distribution.bandwidth import RULES
 
     if text is None:
         return None

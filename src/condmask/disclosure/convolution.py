@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.deconvolution.expansion import fast_length
 from condmask.disclosure.folds import FoldCounts
+from condmask.distribution.layer import fast_length
 from condmask.law import Law
 
 CELLS_PER_SIGMA = 16.0

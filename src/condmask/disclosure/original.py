@@ -10,7 +10,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import blocks
-from condmask.engines.counting import by_value, count
+from condmask.distribution.counting import by_value, count
 from condmask.grid import Grid, check_fits, default_step, grid_of, nearest
 from condmask.law import Law
 from condmask.missing_codes import without_codes

@@ -15,7 +15,7 @@ from condmask.disclosure.convolution import pieces_around
 from condmask.disclosure.credible_window import MOST_CELLS
 from condmask.disclosure.folds import FoldCounts
 from condmask.disclosure.original import ONES, Original
-from condmask.engines.counting import count
+from condmask.distribution.counting import count
 
 
 class Verbatim(NamedTuple):

@@ -4,18 +4,21 @@ A window of the grid is counted in one pass over the records, without sorting; w
 counted in windows of its own, and what is left after a few of these is sorted.
 """
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from condmask._blocks import Workers, blocks, ordered_map
+from condmask.errors import ArgumentError
 from condmask.grid import ULPS, Grid
 from condmask.kernels.counting import count_distinct, count_window, take_distinct
 
 SAMPLE = 1 << 10  # records that suggest a window
 SMALLEST, POINTS_PER_RECORD = 1 << 16, 4  # points of a window: at least, and for each record
 WINDOWS = 8
+HELD = 1 << 18  # points of counts that are not merged
 FEW = 1 << 12  # records that are sorted sooner than counted
 SHARED, BLOCK = 1 << 17, 1 << 18  # points of which each block of records keeps counts of its own
 SLACK = ULPS * 2.0**-52
@@ -102,6 +105,44 @@ def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[Counted, np.
         ascending.sort()
         parts.append(by_value(ascending))
     return (parts[0] if len(parts) == 1 else merged(parts)), off
+
+
+def counted_column(z: np.ndarray, grid: Grid, kind: str, workers: Workers = 1, *, row: int = 0) -> Counted:
+    """The counts of masked values, which begin at a row, without missing ones; refused off their grid."""
+    counts, off = count(z, grid, workers)
+    off = off[~np.isnan(off)]
+    if off.size and kind == "float32":  # decimals miss their grid by more in single precision
+        near = grid.values(grid.units(off))
+        on = np.abs(off - near) <= 4.0 * np.spacing(np.abs(near).astype(np.float32))
+        more, _ = count(near[on], grid)
+        counts, off = merged([counts, more]), off[~on]
+    if off.size:
+        first = row + int(np.flatnonzero(z == off[0])[0])
+        raise ArgumentError(
+            f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got {float(off[0])!r} at "
+            f"position {first} ({off.size} such values); data without a grid have a scheme of step=0"
+        )
+    return counts
+
+
+def counted_parts(parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: Workers = 1) -> Counted:
+    """As `counted_column`, of values that come part by part, each with its kind."""
+
+    def with_rows() -> Iterator[tuple[np.ndarray, str, int]]:
+        row = 0
+        for z, kind in parts:
+            yield z, kind, row
+            row += z.size
+
+    def counted(part: tuple[np.ndarray, str, int]) -> Counted:
+        return counted_column(part[0], grid, part[1], row=part[2])
+
+    held = [EMPTY]
+    for counts in ordered_map(counted, with_rows(), workers if isinstance(workers, int) else 1):
+        held.append(counts)
+        if sum(each.values.size for each in held[1:]) > held[0].values.size + HELD:
+            held = [merged(held)]
+    return merged(held)
 
 
 def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:

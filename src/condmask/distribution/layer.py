@@ -56,7 +56,8 @@ class Layer:
         apart = np.minimum(np.diff(values) / self.node, 2.0 * self.beyond)
         self.place = self.beyond + np.append(0.0, np.cumsum(apart))
         self.size = int(self.place[-1] + self.beyond) + 2
-        self.length = self.size if self.size <= 2 * STRETCH else STRETCH
+        stretch = max(STRETCH, int(4.0 * self.beyond))  # of which the margins are no more than half
+        self.length = self.size if self.size <= 2 * stretch else stretch
         self._weigh(counts)
 
     def _weigh(self, counts: np.ndarray) -> None:
@@ -92,8 +93,9 @@ class Layer:
         """Where points lie on the line of nodes; across a gap, as seen from the nearer value."""
         i = np.clip(np.searchsorted(self.values, x, side="right") - 1, 0, self.values.size - 1)
         following, far = np.minimum(i + 1, self.values.size - 1), self.beyond - POINTS
-        place = self.place[i] + np.clip((x - self.values[i]) / self.node, -far, far)
-        behind = (x - self.values[following]) / self.node
+        with np.errstate(over="ignore"):  # enormous points
+            ahead, behind = ((x - self.values[near]) / self.node for near in (i, following))
+        place = self.place[i] + np.clip(ahead, -far, far)
         return np.asarray(np.where((behind > -far) & (i < following), self.place[following] + behind, place))
 
     def points(self, place: np.ndarray) -> np.ndarray:

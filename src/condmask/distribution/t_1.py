@@ -13,7 +13,7 @@ from condmask.distribution import quantiles
 from condmask.distribution.counting import Counted
 from condmask.distribution.layer import Layer
 from condmask.distribution.symbol import Masking, bend, is_coarse, laplace_tail, reach, smooth_symbol, symbol
-from condmask.kernels.exponentials import exponential_sums
+from condmask.kernels.exponentials import weighted_sums
 
 SPACING = 1.0 / 16.0  # of nodes, in sigma
 SETTLED = 1e-15  # in 1/p
@@ -33,15 +33,15 @@ class T_1:  # noqa: N801
         self.counted, self.masking, self.n = counted, masking, counted.n
         self.finest = 1.0 if masking.delta > 0.0 else 1e-13 * counted.unit  # distance of two points
         self.most = 1.0 / masking.p + (masking.p < 1.0)  # of K; the least is 1 less that
-        self.bend = bend(masking) / counted.unit**2
+        self.bend = bend(masking) * SPACING**2  # the most of the second derivative, per node
         self.by_recursion = masking.noise == "laplace" and masking.p < 1.0 and not is_coarse(masking)
         self.line = self._layer()
-        self._jump = 1.0 / masking.p
+        self.jump = 1.0 / masking.p
         if self.by_recursion:
             amplitude, decay = laplace_tail(masking)
-            self._jump, self._decay = 1.0 + 2.0 * amplitude, decay * counted.unit
+            self.jump, self._decay = 1.0 + 2.0 * amplitude, decay * counted.unit
             self._sums = np.empty((2, counted.values.size))
-            exponential_sums(counted.values, counted.below, self._decay, self._sums)
+            weighted_sums(counted.values, counted.counts.astype(np.float64), self._decay, *self._sums)
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """T_1 at points."""
@@ -66,14 +66,24 @@ class T_1:  # noqa: N801
         parts : int
             How many points for each sixteenth of sigma.
         """
-        first, last = np.searchsorted(self.counted.values, (low, high))
-        nodes = self.line.between(low, high, parts)
-        nodes = np.floor(nodes) if self.masking.delta > 0.0 else nodes
-        x = np.union1d(nodes, self.counted.values[first:last])
+        x = self.values_and_nodes(low, high, parts)
         return x, *self.sides(x)
+
+    def values_and_nodes(self, low: float, high: float, parts: int) -> np.ndarray:
+        """The same points alone."""
+        first, last = np.searchsorted(self.counted.values, (low, high))
+        return np.union1d(self.nodes(low, high, parts), self.counted.values[first:last])
+
+    def nodes(self, low: float, high: float, parts: int) -> np.ndarray:
+        """Those points that are no values."""
+        nodes = self.line.between(low, high, parts)
+        return np.unique(np.floor(nodes) if self.masking.delta > 0.0 else nodes)
 
     def first(self, q: np.ndarray) -> np.ndarray:
         """The least points at which T_1 is at least q."""
+        if self.masking.p == 1.0:
+            ranks = np.searchsorted(self.counted.below[1:] / self.n, q)
+            return np.asarray(self.counted.values[np.minimum(ranks, self.counted.values.size - 1)])
         return quantiles.first(self, q)
 
     def _layer(self) -> Layer:
@@ -107,8 +117,8 @@ class T_1:  # noqa: N801
         left = np.where(i > 0, np.exp(np.minimum((values[before] - x) / self._decay, 0.0)), 0.0)
         right = np.where(i < values.size, np.exp(np.minimum((x - values[after]) / self._decay, 0.0)), 0.0)
         decayed = 0.5 * (right * self._sums[1, after] - left * self._sums[0, before])
-        return np.asarray(-(self._jump - 1.0) * (self.counted.below[i] + decayed))
+        return np.asarray(-(self.jump - 1.0) * (self.counted.below[i] + decayed))
 
     def _sum(self, x: np.ndarray, side: Literal["left", "right"], smooth: np.ndarray) -> np.ndarray:
         steps = self.counted.below[np.searchsorted(self.counted.values, x, side=side)]
-        return np.asarray((steps * self._jump + smooth) / self.n)
+        return np.asarray((steps * self.jump + smooth) / self.n)

@@ -37,11 +37,13 @@ class T_b:  # noqa: N801
     def __init__(self, counted: Counted, masking: Masking) -> None:
         self.counted, self.masking, self.n = counted, masking, counted.n
         self.width = masking.beta * counted.unit
+        self.jump = 0.0
         self.finest = 1e-13 * self.width  # distance of two points
         self.most = 1.0 + (
             1.0 / masking.p if masking.p > 0.0 else masking.beta**-2
         )  # of K; the least is 1 less
-        self.bend = self.most / (pi * self.width**2)
+        self.spacing = NARROW if masking.p > 0.0 else 0.5 * NARROW  # h' varies more
+        self.bend = self.most / pi * self.spacing**2  # the most of the second derivative, per node
         self._far = reach(masking._replace(beta=0.0), SETTLED / (masking.p or 1.0))
         self.line = self._layer(density=False)
         self._layers = self._made(density=False)
@@ -63,8 +65,14 @@ class T_b:  # noqa: N801
         self, low: float = -np.inf, high: float = np.inf, parts: int = 4
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Ascending points, so many for each twelfth of the bandwidth; T_b there, twice."""
-        x = np.unique(self.line.between(low, high, parts))
+        x = self.nodes(low, high, parts)
         return x, *self.sides(x)
+
+    def nodes(self, low: float, high: float, parts: int) -> np.ndarray:
+        """The same points alone."""
+        return np.unique(self.line.between(low, high, parts))
+
+    values_and_nodes = nodes
 
     def first(self, q: np.ndarray) -> np.ndarray:
         """The least points at which T_b is at least q."""
@@ -107,7 +115,7 @@ class T_b:  # noqa: N801
         """All of T_b; its line of nodes serves where two layers do, too."""
         values, counts, *_ = self.counted
         far = SATURATION + self._far / self.masking.beta
-        return Layer(values, counts, self.width, NARROW, far, self._whole, 1.0, density=density)
+        return Layer(values, counts, self.width, self.spacing, far, self._whole, 1.0, density=density)
 
     def _whole(self, w: np.ndarray) -> np.ndarray:
         """The transform of K' at frequencies in 1 / bandwidth."""

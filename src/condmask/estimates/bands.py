@@ -7,12 +7,11 @@ import numpy as np
 
 from condmask import _checks
 from condmask._randomness import Key, check_rng
+from condmask.distribution.sample import Sample
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.inference.intervals import TARGETS, check_target, multiplier
-from condmask.inference.variance_curve import finest_tol
-from condmask.samples.masked_sample import MaskedSample
 from condmask.variance.band import covariance, largest
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
@@ -193,7 +192,7 @@ class Bands(Shared):
         if x is None:
             beyond = BEYOND * (band.x[-1] - band.x[0])
             x = np.union1d(band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, DRAWN))
-        t = self._sample.monotone(x, None, finest_tol(self._sample))
+        t = self._sample.monotone(x, None, self._sample.tol)
         ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
         words = f"{100 * band.confidence_level:g}% band for the {WHOSE[band.target]}"
         return Curve(x, t, *ends, words, self._name)
@@ -214,12 +213,13 @@ class Bands(Shared):
             x = np.unique(x)
         sizes = largest(self._covariance(x, target), draws, random)
         half = float(np.quantile(sizes, level)) / np.sqrt(sample.n)
-        t = sample.monotone(x, None, finest_tol(sample))
+        t = sample.monotone(x, None, sample.tol)
         about = f"the distribution function {TARGETS[target]}"
         return Band(x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half, level, target, about)
 
     def _covariance(self, x: np.ndarray, target: str) -> np.ndarray:
-        (counted, masking, _), steps = self._counted, self._sample.noise_class().points(x, None)
+        counted, masking, grid = self._gridded
+        steps = x if grid is None else grid.below(x)
         return covariance(counted, masking, steps, shared_donors=self._shared_donors, target=target)
 
 
@@ -285,14 +285,14 @@ def compare_distributions(
     return DistributionComparison(statistic, pvalue, float(x[worst]), float(difference[worst]), about)
 
 
-def _equal_steps(sample: MaskedSample, count: int) -> np.ndarray:
+def _equal_steps(sample: Sample, count: int) -> np.ndarray:
     """Points at equal steps of T, rearranged."""
     levels = (np.arange(count) + 0.5) / count
-    return sample.quantiles(levels, None, finest_tol(sample), "rearranged")
+    return sample.quantiles(levels, None, sample.tol, "rearranged")
 
 
-def _cdf(sample: MaskedSample, x: np.ndarray, *, rearranged: bool) -> np.ndarray:
-    tol = finest_tol(sample)
+def _cdf(sample: Sample, x: np.ndarray, *, rearranged: bool) -> np.ndarray:
+    tol = sample.tol
     return sample.monotone(x, None, tol) if rearranged else sample.values(x, None, tol, "auto")
 
 

@@ -6,21 +6,21 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.distribution.counting import Counted
+from condmask.distribution.counting import Counted, merged
 from condmask.distribution.quantiles import crossing_of
+from condmask.distribution.sample import CROSSINGS, Sample
 from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
 from condmask.estimates.origin import Origin
+from condmask.estimates.records import Records
+from condmask.grid import Grid, default_step, grid_of
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import PseudoValues
 from condmask.law import Law
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
-from condmask.samples.exact import EXACT
-from condmask.samples.masked_sample import CROSSINGS, MaskedSample
-from condmask.samples.records import Records
 from condmask.variance.expectation import Function, Mean, mean_of
-from condmask.variance.of_cdf import CdfSums, t_1_and_sums
+from condmask.variance.of_cdf import CdfSums
 
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
@@ -32,7 +32,7 @@ class Shared:
     origin: Origin
     _name: str  # of the column, "" where it is not known
     _law: Law
-    _sample: MaskedSample
+    _sample: Sample
     _records: Records | None
     _replicates: tuple[Any, ...] = ()  # of a batch, an estimate for each row; its own sample is the first's
 
@@ -85,31 +85,37 @@ class Shared:
         return bool(self.scheme.donors == "sample")
 
     @cached_property
-    def _counted(self) -> tuple[Counted, Masking, Function]:
-        """The records by step of a grid, how they were masked, and steps in the units of the data."""
-        records = self._sample.noise_class()
-        values, counts = records.counts
-        if records.law is None:
-            return Counted(values, counts), Masking("normal", 1.0), records.values
-        noise, p, step = records.law.noise, records.law.p, records.law.step / records.law.sigma
-        return Counted(values, counts, 1.0 / step), Masking(noise, p, 0.0, step), records.values
+    def _gridded(self) -> tuple[Counted, Masking, Grid | None]:
+        """The records by step of a grid, the default one where there is none, and how they were masked."""
+        counted, law = self._sample.counted, self._law
+        if law.p == 1.0:
+            return counted, Masking("normal", 1.0), None
+        grid = law.grid
+        if grid is None:
+            grid = grid_of(default_step(law.sigma))
+            counted = merged([Counted(grid.units(counted.values), counted.counts)])
+        step = grid.step / law.sigma
+        return Counted(counted.values, counted.counts, 1.0 / step), Masking(law.noise, law.p, 0.0, step), grid
 
     def _mean_of(self, function: Function) -> Mean:
         """The mean of a function of the original, and n times its variances."""
-        return mean_of(function, *self._counted, shared_donors=self._shared_donors)
+        return mean_of(function, *self._points, shared_donors=self._shared_donors)
+
+    @property
+    def _points(self) -> tuple[Counted, Masking, Function]:
+        """The records by step of a grid, how they were masked, and steps in the units of the data."""
+        counted, masking, grid = self._gridded
+        return counted, masking, (lambda x: x) if grid is None else grid.values
 
     @cached_property
     def _of_cdf(self) -> tuple[T_1, CdfSums]:
         """T_1, and the sums of which its variances are made."""
-        (values, counts), law, *_ = self._sample.noise_class()
-        if law is not None and self._law.grid is None:  # T_1 needs no grid
-            z: np.ndarray = self._sample.z  # type: ignore[attr-defined]
-            (values, counts), law = np.unique(z, return_counts=True), self._law
-        return t_1_and_sums(values, counts, law or EXACT, shared_donors=self._shared_donors)
+        t = self._sample.distribution(None)
+        return t, CdfSums(t.counted, t.masking, shared_donors=self._shared_donors)
 
     def _units(self, x: np.ndarray) -> np.ndarray:
         """Points in the units of that T_1."""
-        return x if self._law.grid is None else self._sample.noise_class().points(x, None)
+        return self._sample.to_units(x, None)
 
     def _below_zero(self) -> tuple[float, float]:
         """The share of negative values in the original file, and its standard error."""

@@ -7,19 +7,15 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers, blocks, joined
-from condmask.engines.counting import TooManyPointsError
+from condmask.distribution.counting import counted_parts
+from condmask.distribution.sample import EXACT, Sample, sample_of
 from condmask.errors import ArgumentError
 from condmask.estimates.batch import batch_of
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
+from condmask.estimates.records import Records
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
-from condmask.samples.columns import counted_column, counted_in_order, counted_parts
-from condmask.samples.counted import CountedSample
-from condmask.samples.exact import EXACT, ExactSample
-from condmask.samples.masked_sample import MaskedSample
-from condmask.samples.records import Records
-from condmask.samples.without_gaps import ungridded_sample
 from condmask.strata import donor_pools, labels_of, listed
 
 
@@ -68,19 +64,14 @@ def estimate_parts(
     """
     law: Law = EXACT if scheme.reverse_mapping else scheme.law
     threads = _checks.workers(workers)
-    sample: MaskedSample
     if law.grid is None:
         z = records.z
         _checks.at_least_two(z.size, "z")
         for start, stop in blocks(z.size):
             _checks.no_infinities(z[start:stop], "z", start)
-        sample = ungridded_sample(_without_gaps(z, "omit"), law, threads)
+        sample = Sample(_without_gaps(z, "omit"), law, threads)
     else:
-        try:
-            counts = counted_parts(parts(), law.grid, threads)
-        except TooManyPointsError:
-            counts = counted_in_order(parts(), law.grid)
-        sample = CountedSample(counts, law, threads)
+        sample = Sample(counted_parts(parts(), law.grid, threads), law, threads)
     _checks.at_least_two(sample.n, "z")
     return Estimate(scheme, sample, records=records)
 
@@ -99,25 +90,23 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Est
     return Estimate(scheme, sample, origin=counts.origin)
 
 
-def counted_sample(scheme: Any, counts: Counts, workers: Workers) -> MaskedSample:
+def counted_sample(scheme: Any, counts: Counts, workers: Workers) -> Sample:
     """The sample behind the counts."""
     counts.check(scheme)
     if counts.n < 2:
         raise ArgumentError(f"z must have at least 2 values, got Counts of {counts.n}")
     threads = _checks.workers(workers)
-    if scheme.reverse_mapping:
-        return ExactSample(counts.value_counts, threads)
-    return CountedSample(counts.value_counts, scheme.law, threads)
+    return Sample(counts.counted, EXACT if scheme.reverse_mapping else scheme.law, threads)
 
 
-def _sample(row: np.ndarray, law: Law, kind: str, policy: str, threads: Workers) -> MaskedSample:
+def _sample(row: np.ndarray, law: Law, kind: str, policy: str, threads: Workers) -> Sample:
     """The sample of the values of a row that are not missing."""
-    if law.grid is not None:
-        sample = CountedSample(counted_column(row, law.grid, kind, threads), law, threads)
-        if sample.n < row.size:
-            _checks.has_gaps(row, "z", policy)
-        return sample
-    return ungridded_sample(_without_gaps(row, policy), law, threads)
+    if law.grid is None:
+        return Sample(_without_gaps(row, policy), law, threads)
+    sample = sample_of(row, law, kind, threads)
+    if sample.n < row.size:
+        _checks.has_gaps(row, "z", policy)
+    return sample
 
 
 def _donor_pools(

@@ -6,13 +6,12 @@ from typing import Any, Self
 import numpy as np
 
 from condmask import _checks, _state, frames
-from condmask.engines.counting import EMPTY, ValueCounts, by_value, merged
+from condmask.distribution.counting import EMPTY, Counted, by_value, counted_column, merged
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.grid import Grid, default_step
 from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
-from condmask.samples.columns import counted_column
 from condmask.scheme import Scheme
 from condmask.strata import named_strata
 
@@ -70,20 +69,20 @@ class Counts:
         self.shared_donors = scheme.shared_donors  # standard errors about the file depend on it
         self.strata, self.origin = scheme.strata, origin
         self.codes = released_codes(scheme)
-        self.value_counts = EMPTY
+        self.counted = EMPTY
 
     @property
     def n(self) -> int:
         """Number of masked values, missing ones left out."""
-        return self.value_counts.n
+        return self.counted.n
 
     @property
     def nbytes(self) -> int:
         """Memory in use: 16 bytes a distinct value."""
-        return int(self.value_counts.values.nbytes + self.value_counts.counts.nbytes)
+        return int(self.counted.values.nbytes + self.counted.counts.nbytes)
 
     def __repr__(self) -> str:
-        size = f"n={self.n}, points={self.value_counts.values.size}, nbytes={self.nbytes}"
+        size = f"n={self.n}, points={self.counted.values.size}, nbytes={self.nbytes}"
         return f"Counts({size}, p={self.law.p!r}, sigma={self.law.sigma!r})"
 
     def update(self, z: Any) -> None:
@@ -112,7 +111,7 @@ class Counts:
             raise ArgumentTypeError(f"other must be Counts, got {type(other).__name__}")
         if other._identity() != self._identity():
             raise ArgumentError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
-        self._add(other.value_counts)
+        self._add(other.counted)
 
     def __add__(self, other: "Counts") -> "Counts":
         """Both together, as new counts."""
@@ -134,7 +133,7 @@ class Counts:
                 "shared_donors": self.shared_donors, "strata": self.strata, "origin": self.origin,
                 "codes": self.codes,
             }  # fmt: skip
-            return _state.pack(described, **self.value_counts._asdict())
+            return _state.pack(described, values=self.counted.values, counts=self.counted.counts)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -153,7 +152,7 @@ class Counts:
             counts.strata, counts.codes = named_strata(described["strata"]), tuple(described["codes"])
             group, patterns, shift = described["origin"]
             counts.origin = Origin(group, tuple(patterns), tuple(shift))
-            counts.value_counts = ValueCounts(arrays["values"], arrays["counts"])
+            counts.counted = Counted(arrays["values"], arrays["counts"])
             counts._check_state()
         except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise ArgumentError(
@@ -170,7 +169,7 @@ class Counts:
         _checks.deviation(sigma)
         for number in (*(grid or ()), *self.codes, *self.origin.shift):
             _checks.real(number, "state", "a number")
-        values, counts = self.value_counts
+        values, counts = self.counted.values, self.counted.counts
         sound = (
             p < 1.0
             and self.law.noise in ("normal", "laplace")
@@ -194,6 +193,6 @@ class Counts:
     def _identity(self) -> tuple[Any, ...]:
         return self.law, self.mapped, self.shared_donors, self.strata, self.origin, self.codes
 
-    def _add(self, counts: ValueCounts) -> None:
+    def _add(self, counts: Counted) -> None:
         with ADDING:
-            self.value_counts = merged([self.value_counts, counts])
+            self.counted = merged([self.counted, counts])

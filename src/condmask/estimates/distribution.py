@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.engines.choice import METHODS
+from condmask.distribution.bandwidth import RULES
+from condmask.distribution.sample import METHODS
 from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
-from condmask.samples.bandwidth import RULES
 
 
 class Distribution(Shared):
@@ -38,8 +38,9 @@ class Distribution(Shared):
         tol : float
             Largest absolute error the computation may add; it says nothing about sampling error. At least
             2e-14 / p, the rounding error of values of size 1/p.
-        method : {"auto", "grid", "series", "interpolant", "lattice"}
-            How the sum is evaluated; the answer is the same within `tol`. See `engine`.
+        method : {"auto", "series"}
+            How the sum is evaluated; the answer is the same within `tol`. "series" is the definition, term by
+            term: normal noise, p >= .45 and steps up to some sigma/30 only.
         monotone : bool
             Rearrange T into a distribution function: never decreasing, within [0, 1], to within `tol` or
             1e-8. Its quantiles are those of ``crossing="rearranged"``.
@@ -57,9 +58,8 @@ class Distribution(Shared):
         Notes
         -----
         Theorem 2.2 (T_1) and 2.3 (T_b), with the kernel of the noise as it was rounded; T_1 is constant
-        from each grid point to the next. "grid" costs one count of the records and one Fourier transform
-        over the range of the data, "lattice" one sort or, of counts, none; then any point costs little.
-        "series" and "interpolant" cost O(n) a point.
+        from each grid point to the next. It costs one count of the records and one Fourier transform over
+        the range of the data; then any point costs little. "series" costs O(n) a point.
 
         Examples
         --------
@@ -72,10 +72,8 @@ class Distribution(Shared):
         if not _checks.truth(monotone, "monotone"):
             _checks.choice(method, "method", METHODS)
             return shaped(self._values(points.ravel(), bandwidth, tol, method), points)
-        if method not in ("auto", "grid", "lattice"):
-            raise ArgumentError(
-                f"method must be 'auto', 'grid' or 'lattice' where monotone=True, got {method!r}"
-            )
+        if method != "auto":
+            raise ArgumentError(f"method must be 'auto' where monotone=True, got {method!r}")
         bandwidth = self._sample.bandwidth(bandwidth)
         return shaped(self._sample.monotone(points.ravel(), bandwidth, tol), points)
 
@@ -133,8 +131,8 @@ class Distribution(Shared):
         Notes
         -----
         A probability counts as reached where T >= q - tol. Intervals on which a bound of T stays below that
-        are excluded and others halved, so no crossing is missed but for excursions by less than rounding;
-        on a grid T_1 is known at all points. Cost: as `cdf`, then O(log n) a crossing.
+        are excluded and others cut, so no crossing is missed but for excursions by less than rounding. Cost:
+        as `cdf`, then one look at each distinct value.
 
         There are no weights: swapped records show values of others, and to take these out the noise would
         have to be undone among records of one weight alone, which magnifies errors without bound.

@@ -11,7 +11,6 @@ from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import shaped
 from condmask.inference.intervals import EstimateWarning, Interval, check_target, interval, multiplier
-from condmask.inference.process import finest_tol
 from condmask.variance.cdf_interval import cdf_interval
 from condmask.variance.quantile_interval import quantile_interval
 
@@ -71,7 +70,7 @@ class DistributionIntervals(Shared):
         points, target = _checks.reals(t, "t"), check_target(target)
         level, z = multiplier(confidence_level)
         x, n, sums = self._units(points.ravel()), self._sample.n, self._of_cdf[1]
-        value = self._sample.values(points.ravel(), None, finest_tol(self._sample), "auto")
+        value = self._sample.values(points.ravel(), None, self._sample.tol, "auto")
         error, low, high = np.empty((3, x.size))
         for start, stop in blocks(x.size, TOGETHER):
             rows = slice(start, stop)
@@ -133,10 +132,10 @@ class DistributionIntervals(Shared):
         level, z = multiplier(confidence_level)
         ascending, back = np.unique(probabilities, return_inverse=True)
         of_t, sums = self._of_cdf
-        value = self._sample.quantiles(ascending, None, finest_tol(self._sample), self._crossing(None))
+        value = self._sample.quantiles(ascending, None, self._sample.tol, self._crossing(None))
         c = np.array([z**2 / of_t.n])
         ends = quantile_interval(of_t, sums, ascending, self._units(value), c, [target])
-        low, high = self._sample.from_steps(ends[:, 0, 0]) + 0.0
+        low, high = self._sample.from_units(ends[:, 0, 0]) + 0.0
         low, high = np.minimum(low, value), np.maximum(high, value)
         low, high, error, value = (
             shaped(each[back.ravel()], probabilities) for each in (low, high, (high - low) / (2.0 * z), value)

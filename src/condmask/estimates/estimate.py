@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.deconvolution.table import smallest_tol
+from condmask.distribution.sample import Sample
 from condmask.errors import ArgumentError, warn
 from condmask.estimates import overview
 from condmask.estimates.bands import Bands
@@ -18,13 +18,12 @@ from condmask.estimates.moments import Moments
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.estimates.overview import DECILES
 from condmask.estimates.pairs import Pairs
+from condmask.estimates.records import Records
 from condmask.estimates.results import Intervals
 from condmask.estimates.subsets import Selection
 from condmask.inference.intervals import EstimateWarning, check_target
 from condmask.law import Law
 from condmask.moments.moment_interval import NEGATIVE
-from condmask.samples.masked_sample import MaskedSample
-from condmask.samples.records import Records
 
 
 class Estimate(
@@ -46,7 +45,7 @@ class Estimate(
     ----------
     scheme : scheme
         What was published with the data.
-    sample : MaskedSample
+    sample : Sample
         The masked values.
     records : Records, optional
         The records, for covariances.
@@ -73,7 +72,7 @@ class Estimate(
     def __init__(
         self,
         scheme: Any,
-        sample: MaskedSample,
+        sample: Sample,
         *,
         records: Records | None = None,
         origin: Origin = NOWHERE,
@@ -103,31 +102,7 @@ class Estimate(
 
     def __repr__(self) -> str:
         shape = f"n={self.n}" if not self._replicates else f"replicates={len(self._replicates)}, n={self.n}"
-        chosen = ""
-        if self._law.p > 0.0:
-            tol = max(1e-10, smallest_tol(self._law.p))
-            one, many = self.engine(1, tol=tol), self.engine(1000, tol=tol)
-            chosen = f"; method 'auto' is {one!r}"
-            chosen += "" if one == many else f" for few points, {many!r} for many"
-        return f"Estimate({shape}, scheme={self.scheme!r}{chosen})"
-
-    def engine(self, points: int, *, bandwidth: Any = None, tol: float = 1e-10) -> str:
-        """The method that ``method="auto"`` chooses for this number of points.
-
-        Parameters
-        ----------
-        points : int
-            Number of points x.
-        bandwidth, tol
-            As in `cdf`.
-
-        Returns
-        -------
-        {"grid", "series", "interpolant", "lattice", "exact"}
-        """
-        points = _checks.whole(points, "points", least=1)
-        bandwidth = self._sample.bandwidth(bandwidth)
-        return self._sample.engine(points, bandwidth, _checks.tolerance(tol))
+        return f"Estimate({shape}, scheme={self.scheme!r})"
 
     def summary(
         self,

@@ -12,7 +12,6 @@ from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import shaped
 from condmask.inference import bounded
 from condmask.inference.intervals import Interval, check_target, interval, multiplier
-from condmask.inference.variance_curve import finest_tol
 from condmask.variance import inequality
 from condmask.variance.expectation import Function
 from condmask.variance.inequality import Functional
@@ -215,15 +214,16 @@ class Functionals(Shared):
     # --- private ---
 
     def _gini(self) -> Functional:
-        points = inequality.points_of(*self._counted)
+        points = inequality.points_of(*self._points)
         x, size = points[0], points[0].size
         few = np.unique(np.linspace(0.0, size - 1.0, FEW).astype(np.int64))
-        variance = self._variance_curve.at(x[few]).about("population") / (self._sample.n - 1)
+        sums = self._of_cdf[1]
+        variance = sums.variance(self._units(x[few])).about("population") / (self._sample.n - 1)
         return inequality.gini(points, self._positive_mean(), np.interp(np.arange(size), few, variance))
 
     def _lorenz(self, shares: np.ndarray) -> list[Functional]:
-        points, mean, q = inequality.points_of(*self._counted), self._positive_mean(), shares.ravel()
-        at = self._sample.quantiles(q, None, finest_tol(self._sample), "rearranged")
+        points, mean, q = inequality.points_of(*self._points), self._positive_mean(), shares.ravel()
+        at = self._sample.quantiles(q, None, self._sample.tol, "rearranged")
         return [inequality.lorenz(points, mean, *each) for each in zip(q.tolist(), at.tolist(), strict=True)]
 
     def _positive_mean(self) -> float:

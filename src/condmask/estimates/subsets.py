@@ -6,12 +6,12 @@ from typing import Any, Self
 import numpy as np
 
 from condmask import _checks, frames
+from condmask.distribution.sample import sample_of
 from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.by_name import ByName
-from condmask.samples.records import Records
-from condmask.samples.without_gaps import sample_of
+from condmask.estimates.records import Records
 
 RULE = "True or False for each record"
 MOST_LISTED = 10  # labels in a message

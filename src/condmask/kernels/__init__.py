@@ -9,18 +9,14 @@ cycle
     Donors along one random cycle a pool.
 series
     The alternating series of Theorems 2.2 and 2.3, summed over points and records to a tolerance.
-interpolant
-    K as a certified table, and sums over it.
-lattice
-    Sums of a smooth kernel over all records in one pass, by cells.
+nodes
+    Counts spread to equal nodes, sums read between them, and polynomials from node to node.
 exponentials
     T_1 under Laplace noise, by recursion.
-curve
-    The estimated distribution function as a curve that is cheap at any x.
-quantile
-    Where that curve crosses a probability.
-bisection
-    Where piecewise polynomials of many samples cross many probabilities.
+crossings
+    Where piecewise polynomials of many samples first reach many probabilities.
+rearrange
+    The monotone rearrangement of a function known at points.
 counting
     Records counted by grid point.
 normal
@@ -34,48 +30,42 @@ windows
 
 Examples
 --------
-The estimate of P(X <= 0) from three masked values, with the table of K:
+The estimate of P(X <= 0) from three masked values, term by term:
 
 >>> import numpy as np
->>> from condmask.kernels import interpolant
->>> from condmask.deconvolution import weight
->>> from condmask.deconvolution.table import table
->>> found = table(weight.Masking("normal", 0.6), 1e-10)
->>> z = np.array([-1.0, 0.2, 3.0])
->>> total = interpolant.sum_weights(z, 0.0, 1.0, found, 0, 3)
->>> round(total / 3, 6)
+>>> from condmask.kernels import series
+>>> c, rate, reach = series.truncated(0.6, 0.0, 0.0, 1e-10)
+>>> total = np.zeros(1)
+>>> series.add_weights(np.zeros(1), np.array([-1.0, 0.2, 3.0]), 1.0, c, rate, reach, 0, 1, 0, 3, total)
+>>> round(total.item() / 3, 6)
 0.269306
 """
 
 from condmask.kernels import (
-    bisection,
     counting,
-    curve,
+    crossings,
     cycle,
     exponentials,
-    interpolant,
-    lattice,
     masking,
     moments,
+    nodes,
     normal,
-    quantile,
+    rearrange,
     replication,
     series,
     windows,
 )
 
 __all__ = [
-    "bisection",
     "counting",
-    "curve",
+    "crossings",
     "cycle",
     "exponentials",
-    "interpolant",
-    "lattice",
     "masking",
     "moments",
+    "nodes",
     "normal",
-    "quantile",
+    "rearrange",
     "replication",
     "series",
     "windows",

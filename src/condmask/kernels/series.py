@@ -8,10 +8,14 @@ tolerance needs::
     |K_N(u) - K(u)| <= |lam|^T (1-p)^J B(T, J) / (2 pi p)          B: Euler's beta function, N = T + J
 
 for every u and beta >= 0 (docs/theory.rst, "The series"); N is 10 / 17 / 25 at p = .6 for tol = 1e-6 /
-1e-10 / 1e-15, 13 / 21 / 31 at .501. Beyond a reach, where the terms add up to less than the tolerance,
-none is summed. Rounding adds up to 4e-16 of the sum of abs(c_t), 2e-14 at p = .501, 2e-15 at .6. The
-engine "series" has the same terms with coefficients of condmask.deconvolution.series, by which it serves
-p <= 1/2 too.
+1e-10 / 1e-15, 13 / 21 / 31 at .501. So it serves from p = .45 on; there the terms grow to 100. Beyond a
+reach, where they add up to less than the tolerance, none is summed. Rounding adds up to 4e-16 of the sum of
+abs(c_t), 2e-14 at p = .501, 2e-15 at .6.
+
+On a grid of steps of `delta` sigma each noise was rounded, which adds delta^2/12 to its variance; without a
+bandwidth u is to be taken half a step to the right of a grid point, where one of the roundings is undone.
+What the normal law with that variance leaves is at most ``(1-p)/p^3 delta^4/2880 2/pi``: 1e-13 on a default
+grid, 7e-10 at a step of sigma/10. Where that is more than half of the tolerance, ``reach`` is NaN.
 
 Cost: one error function a term and pair within reach.
 
@@ -22,7 +26,7 @@ the bits do not depend on the threads:
 >>> import numpy as np
 >>> from condmask.kernels import series
 >>> z, x = np.random.default_rng(1).normal(0.0, 2.0, 1000), np.linspace(-4.0, 4.0, 5)
->>> c, rate, reach = series.truncated(0.6, 0.0, 1e-10)
+>>> c, rate, reach = series.truncated(0.6, 0.0, 0.0, 1e-10)
 >>> parts = np.zeros((4, x.size))
 >>> def add(k):
 ...     series.add_weights(x, z, 1.0, c, rate, reach, 0, x.size, 250 * k, 250 * (k + 1), parts[k])
@@ -34,7 +38,7 @@ array([0.021, 0.168, 0.508, 0.895, 0.986])
 In a user's own compiled code the same calls stand without change.
 """
 
-from math import erf, erfc, exp, inf, lgamma, log, pi, sqrt
+from math import erf, erfc, exp, inf, lgamma, log, nan, pi, sqrt
 
 import numpy as np
 
@@ -44,8 +48,8 @@ MOST_TERMS = 120
 
 
 @kernel
-def truncated(p, beta, tol):
-    """c, rate and reach with which `add_weights` errs by at most `tol` a pair, 1/2 < p < 1."""
+def truncated(p, beta, delta, tol):
+    """c, rate and reach with which `add_weights` errs by at most `tol` a pair, .45 <= p < 1."""
     bound, plain, differences = inf, 0, 1
     while bound > 0.5 * tol and plain + differences < MOST_TERMS:
         # T/J = p leaves least for their sum
@@ -68,7 +72,11 @@ def truncated(p, beta, tol):
             c[plain + t] += power[t]
             power[t] = (1.0 - p) * (power[t] - (power[t - 1] if t > 0 else 0.0))
     for t in range(c.size):
-        rate[t] = inf if t + beta == 0.0 else 1.0 / sqrt(2.0 * (t + beta * beta))
+        rounded = t if beta > 0.0 else max(t - 1, 0)
+        variance = t + beta * beta + rounded * delta * delta / 12.0
+        rate[t] = inf if variance == 0.0 else 1.0 / sqrt(2.0 * variance)
+    if bound > 0.5 * tol or (1.0 - p) / p**3 * delta**4 / 2880.0 * 2.0 / pi > 0.5 * tol:
+        return c, rate, nan
     reach = 1.0
     while _rest(reach, c, rate) > 0.5 * tol:
         reach *= 1.03
@@ -108,24 +116,6 @@ def density(u, c, rate):
 
 
 @kernel(fastmath=SAFE_MATH)
-def sum_weights(z, x, sigma, c, rate, start, stop):
-    """Sum of K((x - z[j]) / sigma) over start <= j < stop."""
-    total = 0.0
-    for j in range(start, stop):
-        total += weight((x - z[j]) / sigma, c, rate)
-    return total
-
-
-@kernel(fastmath=SAFE_MATH)
-def sum_densities(z, x, sigma, c, rate, start, stop):
-    """Sum of K'((x - z[j]) / sigma) over start <= j < stop."""
-    total = 0.0
-    for j in range(start, stop):
-        total += density((x - z[j]) / sigma, c, rate)
-    return total
-
-
-@kernel
 def add_weights(x, z, sigma, c, rate, reach, first, last, start, stop, total):
     """total[i] += sum of K((x[i] - z[j]) / sigma) over start <= j < stop, for first <= i < last."""
     for i in range(first, last):
@@ -133,4 +123,15 @@ def add_weights(x, z, sigma, c, rate, reach, first, last, start, stop, total):
         for j in range(start, stop):
             u = (x[i] - z[j]) / sigma
             part += (1.0 if u > 0.0 else 0.0) if abs(u) >= reach else weight(u, c, rate)
+        total[i] += part
+
+
+@kernel(fastmath=SAFE_MATH)
+def add_densities(x, z, sigma, c, rate, reach, first, last, start, stop, total):
+    """total[i] += sum of K'((x[i] - z[j]) / sigma) over start <= j < stop, for first <= i < last."""
+    for i in range(first, last):
+        part = 0.0
+        for j in range(start, stop):
+            u = (x[i] - z[j]) / sigma
+            part += 0.0 if abs(u) >= reach else density(u, c, rate)
         total[i] += part

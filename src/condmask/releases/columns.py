@@ -10,12 +10,12 @@ from condmask._blocks import Workers
 from condmask.errors import ArgumentError, FileError
 from condmask.estimates.constructors import estimate_parts
 from condmask.estimates.estimate import Estimate
+from condmask.estimates.records import Records
 from condmask.files.about import Published
 from condmask.files.parts import Source
 from condmask.files.read import numbers_or_objects
 from condmask.frames import Labels
 from condmask.missing_codes import released_codes, without_codes
-from condmask.samples.records import Records
 from condmask.strata import donor_pools, names_of
 
 ROUNDED = 1e-12  # of a sum

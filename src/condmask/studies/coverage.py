@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from condmask.distribution.quantiles import crossing_of
+from condmask.distribution.sample import EXACT
 from condmask.errors import heard
 from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError, multiplier
 from condmask.law import Law
 from condmask.moments import moment_interval, pair_interval, pair_variance, theorem_2_1, theorem_2_5
 from condmask.reverse_mapping import pairs
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
-from condmask.samples.exact import EXACT
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.variance.cdf_interval import cdf_interval

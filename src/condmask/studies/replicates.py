@@ -6,8 +6,9 @@ import numpy as np
 
 from condmask import _checks, closed_form_risk
 from condmask._randomness import Key, seeded_key
-from condmask.deconvolution.table import smallest_tol
+from condmask.distribution.bandwidth import FEWEST_STEPS, RULES, quartile_places
 from condmask.distribution.quantiles import crossing_of
+from condmask.distribution.symbol import smallest_tol
 from condmask.errors import ArgumentError, heard
 from condmask.inference.intervals import EstimateWarning, UndefinedError
 from condmask.inference.pseudo_values import covariance_factor
@@ -16,7 +17,6 @@ from condmask.law import Law
 from condmask.moments.moment_interval import Sampled, moment
 from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.planning.predicted_relations import differences, split
-from condmask.samples.bandwidth import FEWEST_STEPS, RULES, quartile_places
 from condmask.scheme import Scheme
 from condmask.studies import coverage
 from condmask.studies.curves import curves, serves

@@ -25,9 +25,9 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
+from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.kernels.replication import add_errors
-from condmask.samples.masked_sample import CROSSINGS
 from condmask.scheme import Scheme
 from condmask.studies import coverage, replicates
 from condmask.studies.replicates import Design

@@ -1,0 +1,175 @@
+"""Masked values of one column, counted: all that estimates depend on, except those with other columns.
+
+Reverse mapping releases the values of the original, each once, in another order: then nothing is left of the
+noise, p = 1, and every statistic of the column alone is that of the values.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condmask._blocks import Workers
+from condmask.distribution import quantiles
+from condmask.distribution.bandwidth import check_bandwidth, check_rule, masking, quartile_places, rule
+from condmask.distribution.counting import Counted, by_value, counted_column
+from condmask.distribution.series import by_terms
+from condmask.distribution.symbol import Masking, smallest_tol
+from condmask.distribution.t_1 import T_1
+from condmask.distribution.t_b import T_b
+from condmask.errors import ArgumentError
+from condmask.law import Law
+from condmask.moments.theorem_2_1 import Powers, original_moments, powers
+
+METHODS = ("auto", "series")
+CROSSINGS = ("first", "rearranged")
+EXACT = Law(1.0, "normal", 0.0)  # nothing is left of the noise
+KEPT = 3  # T_1, a T_b and another
+
+
+class Sample:
+    """Masked values without gaps. What was computed from them is kept, for all threads.
+
+    Parameters
+    ----------
+    z : ndarray of shape (n,) or Counted
+        Values; on a grid they are counted, in whole steps.
+    law : Law
+        `EXACT` for values that were released in another order.
+    workers : int or map-like callable
+        For the series.
+    """
+
+    def __init__(self, z: np.ndarray | Counted, law: Law, workers: Workers = 1) -> None:
+        self.law, self._z, self._workers = law, z, workers
+        self.n = z.n if isinstance(z, Counted) else int(z.size)
+        self._powers: dict[int, Powers] = {}
+        self._distributions: dict[Masking, Any] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sample, (self._z, self.law, self._workers)  # what was worked out does not travel
+
+    @cached_property
+    def counted(self) -> Counted:
+        """The distinct values, in steps of the grid, and how often each occurs."""
+        counted = self._z if isinstance(self._z, Counted) else by_value(np.sort(self._z))
+        placed = counted._replace(unit=self.law.sigma / (self.law.step or 1.0) or 1.0)
+        placed.below = counted.below
+        return placed
+
+    def powers(self, order: int) -> Powers:
+        """Mean powers of the masked values."""
+        if order not in self._powers:
+            self._powers[order] = self._mean_powers(order)
+        return self._powers[order]
+
+    def moments(self, order: int) -> Powers:
+        """Mean powers of the original, about the centre of the masked values."""
+        masked = self.powers(order)
+        return masked if self.law.p == 1.0 else original_moments(masked, self.law)
+
+    def bandwidth(self, given: Any) -> float | None:
+        """A bandwidth in the units of the data from a number or the name of a rule; None for T_1."""
+        given = check_rule("scott" if given is None and self.law.p == 0.0 else given)
+        if not isinstance(given, str):
+            return None if given is None else float(given)
+        low, along = quartile_places(self.n)
+        ranks = np.minimum(low + np.array([[0], [1]]), self.n - 1)
+        _, scale, means = self.powers(2)
+        near = np.searchsorted(self.counted.below[1:], ranks, side="right")
+        before, after = self.from_units(self.counted.values[near]) / scale
+        quartiles = before + along * (after - before)
+        spread = np.sqrt(max(means[2] - means[1] ** 2, 0.0) * self.n / max(self.n - 1, 1))
+        return rule(given, float(spread), float(quartiles[1] - quartiles[0]), self.n) * scale
+
+    def distribution(self, bandwidth: float | None) -> Any:
+        """T_1, or T_b for a bandwidth in the units of the data."""
+        law = self.law
+        if law.p == 0.0 and law.noise != "laplace":
+            raise ArgumentError(
+                "noise must be 'laplace' for a distribution function, got 'normal': normal noise has no "
+                "bounded inverse, so only moments and correlations can be estimated"
+            )
+        if bandwidth is not None:
+            check_bandwidth(bandwidth, law)
+        own, kept = masking(law, bandwidth), self._distributions
+        if own not in kept:
+            kept[own] = (T_1 if bandwidth is None else T_b)(self.counted, own)
+            for old in list(kept)[:-KEPT]:
+                kept.pop(old, None)
+        return kept[own]
+
+    @property
+    def tol(self) -> float:
+        """The tolerance of T where none is given: a rounding error of a weight, or 1e-10."""
+        return max(1e-10, smallest_tol(self.law.p or 1.0))
+
+    def values(
+        self,
+        x: np.ndarray,
+        bandwidth: float | None,
+        tol: float,
+        method: str = "auto",
+        *,
+        density: bool = False,
+    ) -> np.ndarray:
+        """T, or its density, at points."""
+        self._check_tol(tol, bandwidth)
+        if density and self.law.p == 0.0:
+            raise ArgumentError("the density of the original is not estimated from additive noise; use cdf")
+        points, per_unit = self.to_units(x, bandwidth), 1.0 / (self.law.step or 1.0) if density else 1.0
+        if method == "series":
+            own = self.distribution(bandwidth).masking
+            found = by_terms(self.counted, own, points, tol, density=density, workers=self._workers)
+            return np.asarray(found * per_unit)
+        t = self.distribution(bandwidth)
+        return np.asarray((t.density(points) if density else t.at(points)) * per_unit)
+
+    def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
+        """The points where T, or its monotone rearrangement, first reaches q."""
+        self._check_tol(tol, bandwidth)
+        t = self.distribution(bandwidth)
+        first = crossing == "first" or self.law.p == 1.0  # then T is monotone
+        reached = t.first(q - tol) if first else quantiles.rearranged(t, q - tol)
+        return self.from_units(reached) + 0.0  # zero has no sign
+
+    def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
+        """The monotone rearrangement of T, within [0, 1], at points."""
+        if self.law.p == 1.0:
+            return np.asarray(np.clip(self.values(x, bandwidth, tol), 0.0, 1.0))
+        self._check_tol(tol, bandwidth)
+        return quantiles.monotone(self.distribution(bandwidth), self.to_units(x, bandwidth))
+
+    def to_units(self, x: np.ndarray, bandwidth: float | None) -> np.ndarray:
+        """Points in the units of the values: the step of a grid at or below for T_1, anywhere for T_b."""
+        grid = self.law.grid
+        if grid is None:
+            return x
+        if bandwidth is None:
+            return grid.below(x)
+        with np.errstate(over="ignore"):
+            return np.asarray(x * grid.denominator / grid.numerator)
+
+    def from_units(self, x: np.ndarray) -> np.ndarray:
+        """And back."""
+        return np.asarray(self.law.from_units(x))
+
+    def _mean_powers(self, order: int) -> Powers:
+        if isinstance(self._z, Counted):
+            return powers(self.from_units(self._z.values), order, self.law.sigma, self._z.counts)
+        return powers(self._z, order, self.law.sigma)
+
+    def _check_tol(self, tol: float, bandwidth: float | None) -> None:
+        """Refuse a tolerance below the rounding error of a weight."""
+        p, least = self.law.p, smallest_tol(self.law.p)
+        if p == 0.0 and bandwidth is not None:
+            least = smallest_tol(1.0) * (1.0 + 0.5 * (self.law.sigma / bandwidth) ** 2)
+        if tol < least:
+            raise ArgumentError(f"tol must be at least {least:.1e} at p={p} (rounding), got {tol!r}")
+
+
+def sample_of(z: np.ndarray, law: Law, kind: str = "float64", workers: Workers = 1) -> Sample:
+    """The sample of masked values, missing ones left out; those off their grid are refused."""
+    if law.grid is not None:
+        return Sample(counted_column(z, law.grid, kind, workers), law, workers)
+    return Sample(z[~np.isnan(z)], law, workers)

@@ -1,0 +1,43 @@
+"""T_1, T_b and its density by definition: the series of K at every pair of a point and a record.
+
+Pairs are summed within fixed blocks and blocks in order, so the bits do not depend on the number of workers.
+"""
+
+import numpy as np
+
+from condmask._blocks import Workers, blocks, ordered_map
+from condmask.distribution.counting import Counted
+from condmask.distribution.symbol import Masking
+from condmask.errors import ArgumentError
+from condmask.kernels import series
+
+POINTS = 64
+LEAST = 0.45  # p
+
+
+def by_terms(
+    counted: Counted, masking: Masking, x: np.ndarray, tol: float, *, density: bool, workers: Workers = 1
+) -> np.ndarray:
+    """T, or the density of T_b, at points in the units of the values."""
+    p, beta, delta, unit = masking.p, masking.beta, masking.delta, counted.unit
+    reach = np.nan
+    if masking.noise == "normal" and LEAST <= p < 1.0:
+        c, rate, reach = series.truncated(p, beta, delta, tol)
+    if np.isnan(reach):
+        raise ArgumentError(
+            f"method must be 'auto' for {masking.noise} noise, p={p}, a step of {delta:g} sigma and "
+            f"tol={tol!r}, got 'series', which needs normal noise, {LEAST} <= p < 1 and a fine step"
+        )
+    z, at = counted.records(), x + 0.5 if delta > 0.0 and beta == 0.0 else x
+    add = series.add_densities if density else series.add_weights
+
+    def task(pair: tuple[tuple[int, int], tuple[int, int]]) -> np.ndarray:
+        part = np.zeros(x.size)
+        add(at, z, unit, c, rate, reach, *pair[0], *pair[1], part)
+        return part[slice(*pair[0])]
+
+    pairs = [(points, rows) for rows in blocks(z.size) for points in blocks(x.size, POINTS)]
+    total = np.zeros(x.size)
+    for (points, _), part in zip(pairs, ordered_map(task, pairs, workers), strict=True):
+        total[slice(*points)] += part
+    return total / (z.size * unit) if density else total / z.size

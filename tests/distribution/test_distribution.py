@@ -1,0 +1,210 @@
+"""T_1 and T_b, their density and their quantiles, at the public face.
+
+Oracles: K at 25 digits (tests/data/weight.csv), the plain sums and the definitions of tests/reference.py.
+"""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference
+from scipy.stats import norm
+
+import condmask as cm
+
+WEIGHTS = Path(__file__).parents[1] / "data" / "weight.csv"
+Q = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
+
+
+def estimate(z, p=0.6, sigma=1.0, step=0.0, noise="normal"):
+    return cm.ConditionalMasking(p, sigma, noise=noise, step=step, missing=None).estimate(z)
+
+
+def weights():
+    """K at 25 digits: (p, bandwidth in sigma) with all arguments and values."""
+    table = {}
+    with WEIGHTS.open() as file:
+        for row in csv.DictReader(file):
+            key = float(row["p"]), float(row["bandwidth_over_sigma"])
+            table.setdefault(key, []).append((float(row["u"]), float(row["weight"])))
+    return [(*key, *np.array(rows).T) for key, rows in table.items()]
+
+
+def test_two_equal_records_show_the_weight_to_25_digits():
+    for p, beta, u, weight in weights():
+        one = estimate([5.0, 5.0], p, sigma=2.0)
+        found = one.cdf(5.0 + 2.0 * u, bandwidth=2.0 * beta or None, tol=1e-12 / p)
+
+        assert np.abs(found - weight).max() < 1e-12 / p, (p, beta)
+
+
+@pytest.mark.parametrize("p", [1e-4, 0.001, 0.02])
+def test_a_small_p_reaches_far(p):
+    u = np.array([-70.0, -41.0, -20.3, -7.0, -1.5, 1.5, 7.0, 20.3, 41.0, 70.0])
+    exact = [reference.normal_weight_by_residues(each, p) for each in u.tolist()]
+
+    assert np.abs(estimate([0.0, 0.0], p).cdf(u, tol=1e-8) - exact).max() < 4e-11 / p
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("p", [0.1, 0.6, 0.9])
+def test_without_a_grid_it_is_the_plain_sum(p, noise):
+    rng = np.random.default_rng(round(10 * p))
+    z = np.append(rng.gamma(2.0, 2.0, 20), [3.0, 3.0, 60.0])
+    x = np.concatenate((np.linspace(-4.0, 64.0, 40), z[:5], [np.nextafter(3.0, 0.0)]))
+    one = estimate(z, p, 0.7, noise=noise)
+
+    assert np.abs(one.cdf(x, tol=1e-12) - reference.cdf(z, x, noise, p, 0.7)).max() < 1e-12
+    x = x[:: 1 if noise == "normal" else 5]
+    for width in (0.02, 0.3, 0.4, 2.0):
+        smooth = reference.cdf(z, x, noise, p, 0.7, width)
+        assert np.abs(one.cdf(x, bandwidth=width, tol=1e-12) - smooth).max() < 2e-12 / p
+        if noise == "normal":
+            density = one.pdf(x, bandwidth=width, tol=1e-12)
+            assert np.abs(density - reference.pdf(z, x, p, 0.7, width)).max() < 3e-12 / (p * width)
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("p", [0.1, 0.6])
+@pytest.mark.parametrize("step", [0.05, 0.3, 0.75, 2.0])
+def test_on_a_grid_it_is_the_plain_sum_of_rounded_noise(step, p, noise):
+    rng = np.random.default_rng(5)
+    units = np.rint(rng.gamma(2.0, 2.0, 20) / step)
+    one = estimate(units * step, p, step=step, noise=noise)
+    k, reach = np.rint(np.linspace(-9.0, 25.0, 24) / step), int(24.0 / step) + 40
+    width = max(0.3, 1.6 * step)
+    exact = reference.grid_cdf(units, k, noise, p, step, reach=reach)
+    smooth = reference.grid_cdf(units, k + 0.3, noise, p, step, width, reach=reach)
+
+    assert np.abs(one.cdf((k + 0.4) * step, tol=1e-12) - exact).max() < 1e-12 / p
+    assert np.abs(one.cdf((k + 0.3) * step, bandwidth=width, tol=1e-12) - smooth).max() < 1e-12 / p
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("p", [0.2, 0.6])
+@pytest.mark.parametrize("step", [2.0**-5, 0.3, 0.75])
+def test_crossings_are_those_of_all_points_of_the_grid(step, p, noise):
+    rng = np.random.default_rng(7)
+    units = np.rint(np.append(rng.gamma(2.0, 2.0, 25), np.full(10, 3.0)) / step)
+    one = estimate(units * step, p, step=step, noise=noise)
+    k = np.arange(units.min() - 30 / step, units.max() + 30 / step)
+    line = one.cdf(k * step)
+    first, rearranged = (k[0] + np.array(each) for each in reference.grid_quantiles(line, Q - 1e-10))
+
+    assert one.quantile(Q, crossing="first") == pytest.approx(first * step, abs=1e-9)
+    assert np.abs(one.quantile(Q, crossing="rearranged") / step - rearranged).max() < 1.001
+    monotone, ascending = one.cdf(k * step, monotone=True), np.clip(np.sort(line), 0.0, 1.0)
+    assert (monotone[1:-1] > ascending[:-2] - 1e-8).all()
+    assert (monotone[1:-1] < ascending[2:] + 1e-8).all()
+
+
+def test_a_first_crossing_may_lie_between_records():
+    q, u = 0.04, np.linspace(-8.0, 0.0, 80_001)
+    above = u[np.argmax(reference.normal_weight(u, 0.3) >= q)]
+
+    found = estimate(np.full(200, 7.0), 0.3).quantile(q, crossing="first")
+
+    assert found - 7.0 == pytest.approx(above, abs=1e-4)
+    assert above < -1.0
+
+
+@pytest.mark.parametrize("width", [None, 0.02, 0.3, 1.5])
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+def test_without_a_grid_nothing_is_reached_before_the_first_crossing(noise, width):
+    rng = np.random.default_rng(11)
+    one = estimate(np.append(rng.normal(size=40), rng.normal(300.0, 1.0, 20)), 0.3, noise=noise)
+    for q, x in zip(Q, one.quantile(Q, bandwidth=width, crossing="first"), strict=True):
+        before = np.linspace(-20.0, x - 1e-9, 200_001)
+
+        assert one.cdf(x + 1e-9, bandwidth=width) > q - 2e-9 / (width or 1.0)
+        assert one.cdf(before, bandwidth=width).max() < q
+
+
+@pytest.mark.parametrize("width", [None, 0.3])
+def test_rearranged_quantiles_have_as_much_of_the_line_below(width):
+    rng = np.random.default_rng(12)
+    one = estimate(rng.normal(size=60), 0.25)
+    x = np.linspace(-20.0, 20.0, 400_001)
+    t = one.cdf(x, bandwidth=width)
+    below = [-20.0 + 40.0 * np.mean(t < q) for q in Q]
+
+    assert one.quantile(Q, bandwidth=width, crossing="rearranged") == pytest.approx(below, abs=1e-3)
+    assert one.cdf(x[::5000], bandwidth=width, monotone=True) == pytest.approx(
+        np.clip(np.sort(t)[::5000], 0.0, 1.0), abs=1e-3
+    )
+
+
+@pytest.mark.parametrize("width", [None, 0.03, 2.0])
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("apart", [30.0, 100.0, 2.0**30])
+def test_across_a_gap_each_cluster_counts_alone(apart, noise, width):
+    rng = np.random.default_rng(13)
+    left, right = (np.rint(1024 * rng.normal(size=n)) / 1024 for n in (30, 20))
+    x = np.arange(-12.0, 12.0, 0.25)
+    each = [estimate(z, noise=noise, step=2.0**-10) for z in (left, right)]
+    both = estimate(np.append(left, right + apart), noise=noise, step=2.0**-10)
+
+    low, high = (one.cdf(x, bandwidth=width) for one in each)
+    far = 30.0 * each[0].cdf(x + apart, bandwidth=width), 20.0 * each[1].cdf(x - apart, bandwidth=width)
+
+    assert both.cdf(x, bandwidth=width) == pytest.approx((30.0 * low + far[1]) / 50.0, abs=1e-12)
+    assert both.cdf(x + apart, bandwidth=width) == pytest.approx((far[0] + 20.0 * high) / 50.0, abs=1e-12)
+
+
+def test_the_series_is_the_definition():
+    rng = np.random.default_rng(14)
+    scheme = cm.ConditionalMasking(0.5, 1.0)
+    z = scheme.mask(rng.normal(size=3000), rng=1, accept_visible_coins=True)
+    x = np.linspace(-5.0, 5.0, 70)
+    one, threads = scheme.estimate(z), scheme.estimate(z, workers=3)
+
+    for width in (None, 0.1):
+        found = one.cdf(x, bandwidth=width, method="series")
+        assert np.abs(found - one.cdf(x, bandwidth=width)).max() < 1e-10
+        assert np.array_equal(threads.cdf(x, bandwidth=width, method="series"), found)
+    assert np.abs(one.pdf(x, method="series") - one.pdf(x)).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("one", "method"),
+    [
+        (estimate([1.0, 2.0], 0.4), "series"),
+        (estimate([1.0, 2.0], noise="laplace"), "series"),
+        (estimate([1.0, 2.0], step=0.5), "series"),
+        (estimate([1.0, 2.0]), "lattice"),
+    ],
+)
+def test_methods_that_cannot_serve_are_refused(one, method):
+    with pytest.raises(ValueError, match=r"method must be .*'auto'"):
+        one.cdf(0.0, method=method)
+
+
+def test_laplace_noise_is_taken_from_all_values_by_a_derivative():
+    z, x, b = np.array([-1.0, 0.5, 0.5, 40.0]), np.linspace(-4.0, 44.0, 50), 0.4
+    v = (x[:, None] - z) / b
+    exact = (norm.cdf(v) + 0.5 * (1.3 / b) ** 2 * v * norm.pdf(v)).mean(axis=1)
+
+    found = cm.AdditiveNoise(1.3, noise="laplace").estimate(z).cdf(x, bandwidth=b, tol=1e-11)
+
+    assert np.abs(found - exact).max() < 1e-11
+
+
+def test_values_in_another_order_are_the_original():
+    x = np.random.default_rng(15).normal(size=500).round(2)
+    one = cm.ConditionalMasking(0.6, 0.5, reverse_mapping=True).estimate(x)
+    at, q = np.append(np.linspace(-3.0, 3.0, 40), x[:20]), np.array([0.0021, 0.25, 0.5, 0.9979])
+
+    assert np.array_equal(one.cdf(at), np.searchsorted(np.sort(x), at, side="right") / 500)
+    assert np.array_equal(one.quantile(q), np.quantile(x, q, method="inverted_cdf"))
+    assert one.cdf(at, bandwidth=0.1) == pytest.approx(
+        norm.cdf((at[:, None] - x) / 0.1).mean(axis=1), abs=1e-12
+    )
+
+
+def test_a_line_of_any_width_is_looked_at_in_few_stretches():
+    z = np.arange(20_000) * 2.0**27
+    one = estimate(z, step=2.0**-10)
+
+    assert one.cdf(z[::997] + 0.5) == pytest.approx((np.arange(0, 20_000, 997) + 1 + 0.0) / 20_000, abs=1e-4)
+    assert one.quantile([0.25, 0.5], crossing="first") == pytest.approx([4999 * 2.0**27, 9999 * 2.0**27])

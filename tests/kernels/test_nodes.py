@@ -1,0 +1,37 @@
+"""Counts spread to nodes and functions read between them are those of the polynomial through ten nodes."""
+
+import numpy as np
+import pytest
+
+from condmask.kernels import crossings, nodes
+
+
+def wave(k):
+    return np.sin(2.0 * np.pi * k / 40.0)
+
+
+def test_a_smooth_function_is_read_between_nodes():
+    place, read = np.linspace(5.0, 90.0, 300), np.zeros(300)
+    nodes.read(place, wave(np.arange(100.0)), read)
+
+    assert read == pytest.approx(wave(place), abs=2e-11)
+
+
+def test_what_was_spread_weighs_as_what_is_read():
+    rng = np.random.default_rng(1)
+    place, counts, known = rng.uniform(5.0, 90.0, 50), rng.uniform(size=50), rng.normal(size=100)
+    spread, rows, read = np.zeros(100), np.zeros((1, 100)), np.zeros(50)
+    nodes.spread(place, counts, spread)
+    nodes.spread_rows(place[None], np.zeros(1), 1.0, rows)
+    nodes.read(place, known, read)
+
+    assert spread @ known == pytest.approx(counts @ read)
+    assert rows[0] @ known == pytest.approx(read.sum())
+
+
+def test_crossings_of_polynomials_from_nodes():
+    found, coefficients = np.empty(3), np.empty((91, 10))
+    nodes.polynomials(wave(np.arange(100.0)), coefficients)
+    crossings.first_crossings(coefficients, 4.0, 1.0, np.array([0.9, -0.2, 1.1]), found)
+
+    assert found == pytest.approx([40.0 * np.arcsin(0.9) / (2.0 * np.pi), 4.0, np.inf], abs=1e-9)
