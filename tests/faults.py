@@ -36,6 +36,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "estimates": (["estimates"], ["tests/estimates"]),
     "inference": (["inference"], ["tests/inference", "tests/estimates"]),
     "kernels": (["kernels"], ["tests/kernels", "tests/schemes", "tests/samples", *SLOW]),
+    "linear": (["linear"], ["tests/estimates/test_linear.py"]),
     "moments": (["moments"], ["tests/moments"]),
     "planning": (["planning"], ["tests/planning"]),
     "reverse_mapping": (["reverse_mapping"], ["tests/estimates/test_reverse_mapping.py"]),

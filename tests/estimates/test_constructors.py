@@ -13,7 +13,7 @@ import reference
 
 import condmask as cm
 from condmask.estimates.constructors import estimate_parts
-from condmask.estimates.records import Records
+from condmask.linear.records import Records
 
 RNG = np.random.default_rng(51)
 N = 300

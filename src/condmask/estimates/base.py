@@ -13,11 +13,14 @@ from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
 from condmask.estimates.origin import Origin
-from condmask.estimates.records import Records
 from condmask.grid import Grid, default_step, grid_of
 from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import PseudoValues
 from condmask.law import Law
+from condmask.linear import pseudo_values
+from condmask.linear.chunks import Chunks
+from condmask.linear.mapped import Mapped
+from condmask.linear.records import Records
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.variance.expectation import Function, Mean, mean_of
 from condmask.variance.of_cdf import CdfSums
@@ -49,6 +52,15 @@ class Shared:
             mapped.warn_of_variation()
             return mapped
         return self._undone
+
+    @cached_property
+    def _in_chunks(self) -> pseudo_values.PseudoValues:
+        records = self._records_for("pseudo-values", "records")
+        return pseudo_values.PseudoValues(Chunks(records), self._law, cycle=not self.scheme.shared_donors)
+
+    def _linear(self) -> Any:
+        """The pseudo-values of a sample, chunk by chunk; after reverse mapping with a warning as above."""
+        return Mapped(self._pseudo_values()) if self.scheme.reverse_mapping else self._in_chunks
 
     @cached_property
     def _undone(self) -> PseudoValues:

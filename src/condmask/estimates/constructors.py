@@ -13,8 +13,8 @@ from condmask.errors import ArgumentError
 from condmask.estimates.batch import batch_of
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
-from condmask.estimates.records import Records
 from condmask.law import Law
+from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.strata import donor_pools, labels_of, listed
 

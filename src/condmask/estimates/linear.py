@@ -1,6 +1,5 @@
 """Statistics linear in the original: means of groups, weighted means, totals, regressions."""
 
-from collections.abc import Callable
 from math import ceil
 from typing import Any
 
@@ -14,12 +13,13 @@ from condmask.estimates.by_name import ByName, columns_of
 from condmask.estimates.results import Intervals
 from condmask.indicators import indicators, is_text
 from condmask.inference import heavy_tails
-from condmask.inference.groups import crossed, group_means
-from condmask.inference.interval_options import IntervalOptions, interval_options
 from condmask.inference.intervals import EstimateWarning, Interval
-from condmask.inference.least_squares import Basis, basis, fit
-from condmask.inference.parts import CompleteRows
-from condmask.inference.weighted_sums import total, weighted_mean
+from condmask.linear.chunks import CHUNK, Chunks, Named
+from condmask.linear.groups import crossed, group_means
+from condmask.linear.records import Records
+from condmask.linear.regress import regress
+from condmask.linear.variance import IntervalOptions, interval_options
+from condmask.linear.weighted import total, weighted_mean
 
 FEW = 5.0  # unmasked records, less than which a group is flagged
 KNOWN = 0.1  # standard error of the share of negative values, above which nothing is said of it
@@ -66,7 +66,11 @@ class LinearEstimates(ByName, Shared):
         >>> scheme.estimate([310, 421, 385, 290, 330]).pseudo_values().round(1)
         array([248. , 544. , 448. , 194.7, 301.3])
         """
-        return self._pseudo_values().values()
+        records, pseudo = self._records_for("pseudo-values", "records"), self._linear()
+        values = np.full(records.size, np.nan)
+        for chunk in Chunks(records).of(CHUNK):
+            values[chunk.rows] = pseudo.origin + pseudo.unit * pseudo.values(chunk)
+        return values
 
     def group_means(
         self,
@@ -140,15 +144,13 @@ class LinearEstimates(ByName, Shared):
         False
         """
         options = self._options(confidence_level, target, clusters, population_size)
-        n, columns = self._row.size, self._label_columns(labels)
-        found = [frames.groups(column, "labels", n) for column in columns.values()]
+        columns = self._label_columns(labels)
+        found = [frames.groups(column, "labels", self._rows.size) for column in columns.values()]
         code, names = found[0] if len(found) == 1 else crossed(found)
         if not names:
             raise ArgumentError("labels must give at least one record a group, got none")
-        if weights is None:
-            return self._means_by_group(names, code, tuple(columns), options)
-        w = self._positive_weights(weights)
-        return self._weighted_by_group(names, code, w, tuple(columns), options)
+        w = None if weights is None else self._weights(weights, least=0.0)
+        return self._means_by_group(names, code, w, tuple(columns), options)
 
     def weighted_mean(
         self,
@@ -187,7 +189,7 @@ class LinearEstimates(ByName, Shared):
         among the records of each single weight, which magnifies errors without bound.
         """
         options = self._options(confidence_level, target, clusters, population_size)
-        return self._weighted(weighted_mean, self._positive_weights(weights), options)
+        return self._weighted(weighted_mean, self._weights(weights, least=0.0), options)
 
     def total(
         self,
@@ -291,123 +293,104 @@ class LinearEstimates(ByName, Shared):
         """
         options = self._options(confidence_level, target, clusters, population_size)
         intercept = _checks.truth(intercept, "intercept")
-        n, design = self._row.size, frames.design(self._design(W, intercept=intercept), "W")
-        for name, column in design.items():
-            _checks.same_length(column, name, n, "z")
+        design = self._design(W, intercept=intercept)
         if intercept and "intercept" in design:
             raise ArgumentError("W must have no column called 'intercept' where intercept=True")
-        space = basis(list(design), list(design.values()), self._row, options.clusters, intercept=intercept)
-        names = [*(["intercept"] if intercept else []), *design]
-        return self._regression(names, space, options, intercept=intercept)
+        return self._regression(design, options, intercept=intercept)
 
     # --- private; arguments are checked and prepared once for all replicates ---
 
     @by_replicate()
     def _means_by_group(
-        self, names: list[Any], group: Any, by: tuple[str, ...], options: IntervalOptions
-    ) -> Intervals:
-        interval, records = group_means(group, len(names), self._pseudo_values(), options)
-        self._warn_of_few(interval.estimate, records)
-        return _by_name(names, interval, records, self._about_groups(by, records), by)
-
-    @by_replicate()
-    def _weighted_by_group(
         self, names: list[Any], group: Any, w: Any, by: tuple[str, ...], options: IntervalOptions
     ) -> Intervals:
-        """Group by group: records of others have no weight, as if it were missing."""
-        found = [
-            weighted_mean(np.where(group == k, w, np.nan), self._pseudo_values(), options)
-            for k in range(len(names))
-        ]
-        records = np.array([count for _, count in found])
-        first = found[0][0]
-        low, high, error, estimate = (np.concatenate([each[k] for each, _ in found]) for k in range(4))
-        interval = first._replace(low=low, high=high, standard_error=error, estimate=estimate)
-        self._warn_of_few(interval.estimate, records)
-        return _by_name(names, interval, records, self._about_groups(by, records), by)
+        found, records = group_means(self._linear(), self._rows, group, len(names), w, options)
+        self._warn_of_few(found.estimate, records)
+        columns = " and ".join(by) if len(by) > 1 else "group"
+        about = f", by {columns}{self._left_out(int(records.sum()))}"
+        return _by_name(names, found, records, about, by)
 
     @by_replicate()
-    def _weighted(
-        self, statistic: Callable[..., tuple[Interval, int]], w: Any, options: IntervalOptions
-    ) -> Interval:
+    def _weighted(self, statistic: Any, w: Any, options: IntervalOptions) -> Interval:
         """The weighted mean or the total of the records that have a weight and a cluster."""
-        interval, records = statistic(w, self._pseudo_values(), options)
-        low, high, error, estimate = (float(figure[0]) for figure in interval[:4])
-        return interval._replace(
-            low=low, high=high, standard_error=error, estimate=estimate,
-            about=interval.about + self._left_out(records),
-        )  # fmt: skip
+        found, records = statistic(self._linear(), self._rows, w, options)
+        low, high, error, estimate = (float(figure[0]) for figure in found[:4])
+        about = found.about + self._left_out(records)
+        return Interval(low, high, error, estimate, options.level, options.target, about)
 
     @by_replicate()
-    def _regression(
-        self, names: list[str], space: Basis, options: IntervalOptions, *, intercept: bool
-    ) -> Intervals:
-        interval = fit(space, self._pseudo_values(), options, intercept=intercept)
+    def _regression(self, design: dict[str, Any], options: IntervalOptions, *, intercept: bool) -> Intervals:
+        found, basis = regress(self._linear(), self._rows, design, options, intercept=intercept)
         original = heavy_tails.kurtosis(self._sample.moments(4), self._law)
-        heavy_tails.warn_of_heavy_tails([original, *space.kurtoses], self._sample.n, "coefficients")
-        records = np.full(len(names), space.records)
-        return _by_name(names, interval, records, self._left_out(space.records), ("coefficient",))
+        heavy_tails.warn_of_heavy_tails([original, *basis.tails.kurtoses], basis.records, "coefficients")
+        names = [*(["intercept"] if intercept else []), *design]
+        records = np.full(len(names), basis.records)
+        return _by_name(names, found, records, self._left_out(basis.records), ("coefficient",))
 
     @property
-    def _row(self) -> Any:
-        """The masked values in their places."""
-        return self._records_for("pseudo-values", "records").z
+    def _rows(self) -> Records:
+        return self._records_for("pseudo-values", "records")
 
     def _options(
         self, confidence_level: Any, target: Any, clusters: Any, population_size: Any
     ) -> IntervalOptions:
         clusters = self._by_name(clusters, "clusters", labels=True)
-        return interval_options(confidence_level, target, clusters, population_size, self._row.size)
+        return interval_options(confidence_level, target, clusters, population_size, self._rows.size)
 
-    def _design(self, W: Any, *, intercept: bool) -> Any:
+    def _design(self, W: Any, *, intercept: bool) -> dict[str, Any]:
         """The columns that were given, or named; of named ones that hold text, indicators."""
-        names = [W] if isinstance(W, str) else W
-        if isinstance(names, list) and all(isinstance(name, str) for name in names):
-            names = dict(zip(names, names, strict=True))
-        if not isinstance(names, dict):
-            return self._by_name(W, "W")
+        given = [W] if isinstance(W, str) else W
+        if isinstance(given, list) and all(isinstance(name, str) for name in given):
+            given = dict(zip(given, given, strict=True))
+        if not isinstance(given, dict):
+            given = frames.design(self._by_name(given, "W"), "W")
         columns: dict[str, Any] = {}
         constant = intercept  # whether the columns up to here have one in their span
-        for name, given in names.items():
-            column = self._by_name(given, "W")
-            if isinstance(given, str) and is_text(column):
-                labels = self._by_name(given, "W", labels=True)
-                columns |= indicators(labels, name, self._row.size, all_but_first=constant)
+        for name, values in given.items():
+            column = self._numbers(values, "W")
+            if isinstance(values, str) and not isinstance(column, Named) and is_text(column):
+                labels = self._by_name(values, "W", labels=True)
+                columns |= indicators(labels, name, self._rows.size, all_but_first=constant)
                 constant = True
             else:
-                columns[name] = column
+                columns[str(name)] = column
+        in_memory = {name: column for name, column in columns.items() if not isinstance(column, Named)}
+        if in_memory or not columns:
+            columns |= frames.design(in_memory, "W")
+        for name, column in in_memory.items():
+            _checks.same_length(column, name, self._rows.size, "z")
         return columns
 
     def _label_columns(self, labels: Any) -> dict[str, Any]:
         """The columns that make groups, by name."""
         if isinstance(labels, str):
             labels = [labels]
-        short = isinstance(labels, list | tuple) and 0 < len(labels) < self._row.size
+        short = isinstance(labels, list | tuple) and 0 < len(labels) < self._rows.size
         if short and all(isinstance(label, str) for label in labels):
             return {name: self._by_name(name, "labels", labels=True) for name in labels}
         labels = self._by_name(labels, "labels", labels=True)
         return columns_of(labels) or {"group": labels}
 
-    def _weights(self, weights: Any) -> Any:
-        column = frames.column(self._by_name(weights, "weights"), "weights").array
-        _checks.same_length(column, "weights", self._row.size, "z")
-        return column
+    def _numbers(self, given: Any, argument: str) -> Any:
+        """A column, or its name where it can be read from the file of the records whenever it is needed."""
+        if isinstance(given, str) and self._rows.has_numbers(given):
+            return Named(given)
+        return self._by_name(given, argument)
 
-    def _positive_weights(self, weights: Any) -> Any:
-        w = self._weights(weights)
-        for rows in CompleteRows(w):
-            part = rows.of(w)
-            if part.min() < 0.0:
-                raise ArgumentError(f"weights must not be negative, got {part[part < 0.0][0]:g}")
+    def _weights(self, weights: Any, least: float = -np.inf) -> Any:
+        """A column of weights, none of which is less."""
+        w = self._numbers(weights, "weights")
+        if not isinstance(w, Named):
+            w = frames.column(w, "weights").array
+            _checks.same_length(w, "weights", self._rows.size, "z")
+        (low,) = Chunks(self._rows, w).fold(lambda chunk: (chunk.columns[0].min(),), np.minimum)
+        if low < least:
+            raise ArgumentError(f"weights must not be negative, got {low:g}")
         return w
 
     def _left_out(self, used: int) -> str:
-        n = self._row.size
+        n = self._rows.size
         return "" if used == n else f" ({n - used} of {n} records left out, where a value is missing)"
-
-    def _about_groups(self, by: tuple[str, ...], records: np.ndarray) -> str:
-        columns = " and ".join(by) if len(by) > 1 else "group"
-        return f", by {columns}{self._left_out(int(records.sum()))}"
 
     def _warn_of_few(self, means: np.ndarray, records: np.ndarray) -> None:
         """Say which groups are too small, and why means may be negative where no value is."""

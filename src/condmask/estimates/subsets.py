@@ -11,7 +11,7 @@ from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.by_name import ByName
-from condmask.estimates.records import Records
+from condmask.linear.records import Records
 
 RULE = "True or False for each record"
 MOST_LISTED = 10  # labels in a message

@@ -1,24 +1,26 @@
 """The columns of a release, in a frame or in files, read on first use: whole, or part by part."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
-from condmask import frames
-from condmask._blocks import Workers
+from condmask import _checks, frames
+from condmask._blocks import Workers, blocks
 from condmask.errors import ArgumentError, FileError
 from condmask.estimates.constructors import estimate_parts
 from condmask.estimates.estimate import Estimate
-from condmask.estimates.records import Records
 from condmask.files.about import Published
 from condmask.files.parts import Source
 from condmask.files.read import numbers_or_objects
 from condmask.frames import Labels
+from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.strata import donor_pools, names_of
 
 ROUNDED = 1e-12  # of a sum
+PIECE = 1 << 18  # rows at a time, where donors need no more
 
 
 class Columns:
@@ -37,8 +39,8 @@ class Columns:
         self._files = source if isinstance(source, Source) else None
         self._stamp = self._files and self._files.stamp()
 
-    def tables(self, names: Sequence[str]) -> Iterator[Any]:
-        """The parts of the release, with some columns."""
+    def tables(self, names: Sequence[str], sizes: Sequence[int] = ()) -> Iterator[Any]:
+        """The release with some columns, in parts of these sizes where they are given."""
         if self._files is None:
             yield self.source
             return
@@ -47,7 +49,7 @@ class Columns:
             raise FileError(
                 f"{self._files.path} was changed after its release was read; read the release again"
             )
-        yield from self._files.parts(names, self._published.parts)
+        yield from self._files.parts(names, sizes)
 
     def parts(self, *names: str) -> Iterator[dict[str, np.ndarray]]:
         """Columns of numbers, part by part."""
@@ -72,62 +74,55 @@ class Columns:
     def estimate(self, name: str) -> tuple[Estimate, int]:
         """The estimate of a masked column, and the number of its records."""
         scheme, origin = self._published.schemes[name], self._published.origins[name]
-        strata, rows = names_of(scheme.strata), [0]
+        strata, reader = names_of(scheme.strata), Reader(self, name, self._published)
         if self._files is not None:
             self._files.require([name, *strata, *origin.patterns])
         if not scheme.estimators:
             scheme.estimate(None)  # refuses
 
         def counted() -> Iterator[tuple[np.ndarray, str]]:
-            rows[0] = 0
+            reader.size = 0
             for table in self.tables([name]):
-                values, kind = self._values(table, name)
-                rows[0] += values.size
+                values, kind = self.values(table, name)
+                reader.size += values.size
                 yield values, kind
 
         def values() -> np.ndarray:
             return np.concatenate([part for part, _ in counted()])
 
         def pools(z: np.ndarray) -> np.ndarray | None:
-            return self._pools(name, strata, origin.patterns)
+            return np.concatenate([pool for _, pool, _ in reader.parts([])])
 
-        single = not strata and not origin.patterns and len(self._published.parts) == 1
-        records = Records(values, None if single else pools)
-        return estimate_parts(scheme, counted, records, workers=self._workers), rows[0]
+        own = pools if reader.has_pools else None
+        records = Records(values, own, reader=None if self._files is None else reader)
+        return estimate_parts(scheme, counted, records, workers=self._workers), reader.size
 
-    def _pools(self, name: str, strata: Sequence[str], patterns: Sequence[str]) -> np.ndarray:
-        """The donor pool of each record: those of each part are its own."""
-        scheme, first = self._published.schemes[name], 0
-        pools: list[np.ndarray] = []
-        sums: list[tuple[float, float]] = []
-        for table in self.tables(list(dict.fromkeys([name, *strata, *patterns]))):
-            z = self._values(table, name)[0]
-            labels = [frames.coded(table, group) for group in strata]
-            there = [~np.isnan(self._values(table, other)[0]) for other in patterns]
-            code = donor_pools(scheme, labels, there, ~np.isnan(z))
-            code = np.zeros(z.size, np.int32) if code is None else code
-            pools.append(code + first)
-            first += int(code.max(initial=0)) + 1
-            stored = self._numbers_in(table, name)[0]
-            sums.append((np.nansum(stored), np.nansum(np.abs(stored))))
-        self._refuse_moved(name, np.array(sums), [pool.size for pool in pools])
-        return np.concatenate(pools)
-
-    def _refuse_moved(self, name: str, sums: np.ndarray, sizes: list[int]) -> None:
-        """Refuse relations of a release of several parts whose rows were moved; `sums` are of the values and
-        of their sizes."""
-        parts, told = self._published.parts, np.array(self._published.sums.get(name, ()))
-        still = tuple(sizes) == parts and told.size == len(parts)
-        if len(parts) > 1 and not (still and (np.abs(told - sums[:, 0]) <= ROUNDED * sums[:, 1]).all()):
-            raise ArgumentError(
-                f"{name} was masked in {len(parts)} parts, and rows were moved or left out since: its "
-                "relations with other columns need the release as it was written; its own statistics do not"
-            )
-
-    def _values(self, table: Any, name: str) -> tuple[np.ndarray, str]:
-        """A masked column, with NaN for missing values, and its kind."""
+    def values(self, table: Any, name: str, *, coded: bool = False) -> tuple[np.ndarray, str]:
+        """A masked column, with NaN for missing values or, if `coded`, as it is, and its kind."""
         values, kind = self._numbers_in(table, name)
-        return without_codes(values, released_codes(self._published.schemes[name]), kind), kind
+        codes = () if coded else released_codes(self._published.schemes[name])
+        return without_codes(values, codes, kind), kind
+
+    def has_numbers(self, name: str) -> bool:
+        """Whether the file says itself that a column holds numbers, or yes and no."""
+        from pyarrow import types
+
+        files = self._files
+        if files is None or files.layout is not None or name in files.keys or name not in files.names:
+            return False
+        kind = files.schema.field(name).type
+        kinds = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+        return any(each(kind) for each in kinds)
+
+    def clear(self, table: Any, name: str, row: int) -> np.ndarray:
+        """A column of numbers of a part, which begins at this row; yes and no are 1 and 0."""
+        import pyarrow as pa
+
+        if pa.types.is_boolean(table[name].type):
+            table = pa.table({name: table[name].cast(pa.uint8())})
+        values, _ = self._numbers_in(table, name)
+        _checks.no_infinities(values, name, row)
+        return values
 
     def _numbers_in(self, table: Any, name: str) -> tuple[np.ndarray, str]:
         if self._files is not None:
@@ -139,3 +134,69 @@ class Columns:
     def _as_stored(values: np.ndarray, kind: str) -> np.ndarray:
         """Numbers in single precision where the file has them: on a decimal grid they are others."""
         return values.astype(np.float32) if kind == "float32" else values
+
+
+class Reader:
+    """A masked column with its donor pools and other columns of its file, read part by part.
+
+    Attributes
+    ----------
+    size : int
+        The number of records.
+    has_pools : bool
+        Whether donors were drawn within several pools.
+    """
+
+    def __init__(self, columns: Columns, name: str, published: Published) -> None:
+        self.size, self._columns, self._name, self._published = 0, columns, name, published
+        self._scheme, self._patterns = published.schemes[name], published.origins[name].patterns
+        self._strata = names_of(self._scheme.strata)
+        self.has_pools = bool(self._strata or self._patterns or len(published.parts) > 1)
+
+    def has_numbers(self, name: str) -> bool:
+        """Whether the file has a column of numbers of this name that was not masked."""
+        return name not in self._published.schemes and self._columns.has_numbers(name)
+
+    def parts(self, names: Sequence[str]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+        """The values, their pools, None where all are one, and other columns; pools of a part are its own."""
+        whole, parts = self._strata or self._patterns, self._published.parts
+        pieces = [
+            (part, stop - start)
+            for part, rows in enumerate(parts)
+            for start, stop in blocks(rows, max(rows, 1) if whole else PIECE)
+        ]
+        wanted, first, row = dict.fromkeys([self._name, *self._strata, *self._patterns, *names]), 0, 0
+        sums, sizes = np.zeros((2, len(parts) + 1)), np.zeros(len(parts) + 1, dtype=np.int64)
+        tables = self._columns.tables(list(wanted), [size for _, size in pieces])
+        for (part, _), table in zip(chain(pieces, repeat((len(parts), 0))), tables, strict=False):
+            z, pool = self._columns.values(table, self._name)[0], None
+            if whole:
+                pool = self._pools(table, z) + first
+                first = int(pool.max(initial=first - 1)) + 1
+            elif self.has_pools:
+                pool = np.full(z.size, part, np.int32)
+            if len(parts) > 1:
+                stored = self._columns.values(table, self._name, coded=True)[0]
+                sums[:, part] += np.nansum(stored), np.nansum(np.abs(stored))
+            yield z, pool, {name: self._columns.clear(table, name, row) for name in names}
+            sizes[part], row = sizes[part] + z.size, row + z.size
+        if len(parts) > 1:
+            self._refuse_moved(sums.T, sizes)
+
+    def _pools(self, table: Any, z: np.ndarray) -> np.ndarray:
+        """The donor pool of each record of a part."""
+        labels = [frames.coded(table, group) for group in self._strata]
+        there = [~np.isnan(self._columns.values(table, other)[0]) for other in self._patterns]
+        code = donor_pools(self._scheme, labels, there, ~np.isnan(z))
+        return np.zeros(z.size, np.int32) if code is None else code
+
+    def _refuse_moved(self, sums: np.ndarray, sizes: np.ndarray) -> None:
+        """Refuse relations of a release of several parts whose rows were moved; `sums` are of the values and
+        of their sizes."""
+        parts, told = self._published.parts, np.array(self._published.sums.get(self._name, ()))
+        still = tuple(sizes) == (*parts, 0) and told.size == len(parts)
+        if not (still and (np.abs(told - sums[:-1, 0]) <= ROUNDED * sums[:-1, 1]).all()):
+            raise ArgumentError(
+                f"{self._name} was masked in {len(parts)} parts, and rows were moved or left out since: its "
+                "relations with other columns need the release as it was written; its own statistics do not"
+            )

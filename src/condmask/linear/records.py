@@ -1,6 +1,6 @@
 """The masked values in their places, and the pools within which donors were drawn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ class Records:
         The pool of each record, None if there is one pool; or a function that computes it from the values.
     refusal : str or None
         What must be given before the pools are known.
+    reader : object, optional
+        Reads records that lie in a file: has `size`, `has_numbers` and `parts`, as this.
     """
 
     def __init__(
@@ -26,8 +28,25 @@ class Records:
         z: np.ndarray | Callable[[], Any],
         pool: np.ndarray | Callable[[Any], Any] | None = None,
         refusal: str | None = None,
+        reader: Any = None,
     ) -> None:
-        self._z, self._pool, self.refusal = z, pool, refusal
+        self._z, self._pool, self.refusal, self._reader = z, pool, refusal, reader
+
+    @property
+    def size(self) -> int:
+        """The number of records, with a value or without."""
+        return int(self.z.size if self._reader is None else self._reader.size)
+
+    def has_numbers(self, name: str) -> bool:
+        """Whether `parts` can read a column of numbers with this name."""
+        return self._reader is not None and self._reader.has_numbers(name)
+
+    def parts(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+        """The values, their pools and columns of numbers by name, part by part."""
+        if self._reader is not None:
+            yield from self._reader.parts(names)
+        else:
+            yield self.z, self.pools(), {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Records, (self.z, self.pool, self.refusal)  # what reads a file does not travel

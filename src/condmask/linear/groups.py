@@ -1,0 +1,142 @@
+"""Means of groups of records that need not be strata, with weights or without: a table of pools by groups.
+
+Figures are those of sums with the weights w/W in a group of weight W, and 0 outside.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from condmask._blocks import blocks, joined
+from condmask.inference.intervals import Interval
+from condmask.linear.chunks import Chunk, Chunks, summed, taken
+from condmask.linear.records import Records
+from condmask.linear.variance import IntervalOptions, of_clusters, of_pools, t_interval
+from condmask.strata import index_type
+
+TABLE = 1 << 20  # cells, or two for each record, up to which all are kept, whether they occur or not
+
+
+class Cells:
+    """Pairs of a code and a group, of which there are `codes` and `count`, among some n records.
+
+    Attributes
+    ----------
+    code, group : ndarray of shape (cells,)
+        Of each cell.
+    """
+
+    def __init__(
+        self, chunks: Chunks, code_of: Callable[[Chunk], Any], codes: int, count: int, n: int
+    ) -> None:
+        self._code_of, self._count, self._few = code_of, count, codes * count <= max(2 * n, TABLE)
+        self._cells = np.arange(codes * count if self._few else 0)
+        if not self._few:
+            (self._cells,) = chunks.fold(
+                lambda chunk: (np.unique(self._pair(chunk)),), np.union1d, cells=TABLE
+            )
+        self.code, self.group = np.divmod(self._cells, count)
+        self.size = self._cells.size
+
+    def of(self, chunk: Chunk) -> Any:
+        """The number of each record's cell; None where there is one."""
+        pair = self._pair(chunk)
+        return pair if self._few or pair is None else self._cells.searchsorted(pair)
+
+    def sums(self, chunk: Chunk, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The sums of values by cell."""
+        at = self.of(chunk)
+        return tuple(summed(each, at, self.size) for each in values)
+
+    def by_group(self, sums: np.ndarray) -> np.ndarray:
+        """Sums by group from those by cell."""
+        return np.bincount(self.group, sums, self._count)
+
+    def _distinct(self, chunk: Chunk) -> tuple[np.ndarray]:
+        return (np.unique(self._pair(chunk)),)
+
+    def _pair(self, chunk: Chunk) -> Any:
+        code, own = self._code_of(chunk), chunk.columns[0]
+        if code is None or own is None:
+            return own if code is None else code
+        return code * np.int64(self._count) + own
+
+
+def group_means(
+    pseudo: Any, records: Records, group: Any, count: int, weights: Any, options: IntervalOptions
+) -> tuple[Interval, np.ndarray]:
+    """The means of `count` groups in the units of the data, and the number of records of each.
+
+    `group` numbers the records, -1 for none of the groups; None is one group of all. A group has no mean
+    where it has no value, or no weight.
+    """
+    chunks = Chunks(records, group, weights, options.clusters)
+    cells = Cells(chunks, lambda chunk: chunk.pool, pseudo.size.size, count, pseudo.n)
+
+    def totals(chunk: Chunk) -> tuple[Any, ...]:
+        one, values, weight = np.ones(chunk.z.size), pseudo.values(chunk), chunk.columns[1]
+        return cells.sums(chunk, one, *([values] if weight is None else [weight * values, weight]))
+
+    members, products, *weighed = chunks.fold(totals, cells=cells.size)
+    total = weighed[0] if weighed else members
+    with np.errstate(invalid="ignore", divide="ignore"):
+        unit = 1.0 / cells.by_group(total)
+        estimate, total = cells.by_group(products) * unit, total * unit[cells.group]
+    lowered = total * pseudo.share[cells.code] / np.maximum(pseudo.size[cells.code], 1.0)
+
+    def contributions(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+        weight, middle = (taken(figures, chunk.columns[0]) for figures in (unit, estimate))
+        weight = weight if weights is None else weight * chunk.columns[1]
+        return weight, weight * (pseudo.values(chunk) - middle)
+
+    def squares(chunk: Chunk) -> tuple[Any, ...]:
+        weight, residual = contributions(chunk)
+        factor, (v, q) = chunk.of_pool(pseudo.factor), pseudo.spread(chunk)
+        kept, masked = (
+            (each / factor) ** 2 * v for each in (weight - taken(lowered, cells.of(chunk)), weight)
+        )
+        # a residual lacks the share of its own weight; where all are equal this is n / (n - 1)
+        sampled = residual**2 / (1.0 - weight) if options.clusters is None else 0.0
+        of_groups = (kept, sampled - masked, *([] if weights is None else [weight**2]))
+        sums = (summed(each, chunk.columns[0], count) for each in of_groups)
+        return (*cells.sums(chunk, v, weight * q), *sums)
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        v, q, kept, excess, *shares = chunks.fold(squares, cells=cells.size)
+        degrees = 1.0 / (shares[0] if shares else unit) - 1.0
+    if options.clusters is not None:
+        pairs = Cells(chunks, lambda chunk: chunk.columns[2], options.cluster_count, count, pseudo.n)
+        sums, occurs = chunks.fold(
+            lambda chunk: pairs.sums(chunk, contributions(chunk)[1], np.ones(chunk.z.size)), cells=pairs.size
+        )
+        sampled, degrees = of_clusters(sums, occurs > 0, pairs.group, count)
+        excess = excess + sampled
+    file = kept + cells.by_group(of_pools(pseudo, total, members, v, q, cells.code))
+    quantity = "mean of the original" if weights is None else "weighted mean of the original"
+    found = t_interval(quantity, estimate, (file, excess), degrees, pseudo, options)
+    return found, cells.by_group(members).astype(np.int64)
+
+
+def crossed(columns: Sequence[tuple[Any, list[Any]]]) -> tuple[Any, list[tuple[Any, ...]]]:
+    """The groups that several columns make together: those that occur, in the order of their labels.
+
+    Each column has the numbers of its labels, -1 where one is missing, and the labels.
+    """
+    (code, first), *others = columns
+    names: list[tuple[Any, ...]] = [(label,) for label in first]
+    for other, labels in others:
+        parts = [slice(start, stop) for start, stop in blocks(code.size, TABLE)]
+
+        def pairs(part: slice, one: Any = code, two: Any = other, times: int = len(labels)) -> np.ndarray:
+            missing = (one[part] < 0) | (two[part] < 0)
+            return np.where(missing, -1, one[part].astype(np.int64) * times + two[part])
+
+        distinct = reduce(np.union1d, (np.unique(pairs(part)) for part in parts))
+        distinct = distinct[distinct >= 0]
+        names = [(*names[pair // len(labels)], labels[pair % len(labels)]) for pair in distinct.tolist()]
+        kind = index_type(distinct.size)
+        numbered = (np.where(own < 0, -1, distinct.searchsorted(own)) for own in map(pairs, parts))
+        code = joined(each.astype(kind) for each in numbered)
+    return code, names

@@ -1,0 +1,143 @@
+r"""Pseudo-values: for each masked value a value whose mean, given the file, is the record's original.
+
+A swapped record's donor is any of the other records of its pool, so given the file the masked value has the
+mean ``f X_i + (1 - f) Xbar``, Xbar that of the pool, n its size and f = 1 - p - p/(n-1). Solved record by
+record, that gives *pseudo-values* ``Zbar + (Z_i - Zbar) / f``. How a masked value varies about its mean, and
+what the donors of a permutation have in common, is known from the masked values without bias
+(docs/inference.rst, "Linear statistics").
+
+Two folds give the figures by pool; everything by record is computed chunk by chunk. Reverse mapping has a
+class of its own with the same attributes and methods (f = 1, p' = 1).
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condmask.inference.intervals import UndefinedError
+from condmask.law import Law
+from condmask.linear.chunks import Chunk, Chunks, longer
+
+
+def covariance_factor(p: float, n: int) -> float:
+    """The share f of a covariance that masking leaves among the n records of a pool."""
+    factor = 1.0 - p - p / (n - 1) if n > 1 else 0.0
+    if factor <= 0.0:
+        raise UndefinedError(
+            f"z must have more than {1.0 + p / (1.0 - p):.0f} records (in each stratum) for a "
+            f"covariance at p={p}, got {n}"
+        )
+    return factor
+
+
+class PseudoValues:
+    """The pseudo-values of a file, and how these vary given the file.
+
+    Parameters
+    ----------
+    chunks : Chunks
+        All records that have a value.
+    law : Law
+    cycle : bool
+        Whether donors form a permutation.
+
+    Attributes
+    ----------
+    n : int
+        The number of records with a value.
+    origin, unit : float
+        The original is about ``origin + unit * values``; all else is in these units.
+    size : ndarray of shape (pools,)
+        The number of records by pool, of which some may not occur.
+    mean : ndarray of shape (pools,)
+        Of the masked values.
+    noise_variance : float
+        What noise adds to the variance of masked values.
+    originals : ndarray of shape (pools,)
+        The variance of the originals, at least 0.
+    """
+
+    def __init__(self, chunks: Chunks, law: Law, *, cycle: bool) -> None:
+        self.law, self.cycle = law, cycle
+        self.size, sums, low, high = chunks.fold(_sums_and_ends, longer, longer, np.minimum, np.maximum)
+        self.n, some = int(self.size.sum()), np.maximum(self.size, 1.0)
+        self.origin = float(sums.sum() / self.n)
+        self.unit = max(float(high) - self.origin, self.origin - float(low)) or 1.0
+        self.mean = np.where(self.size > 0, (sums / some - self.origin) / self.unit, 0.0)
+
+        def deviations(chunk: Chunk) -> tuple[Any, ...]:
+            deviation = self._deviation(chunk)
+            return chunk.by_pool(deviation, some.size), chunk.by_pool(deviation**2, some.size)
+
+        off, squares = chunks.fold(deviations)
+        self.mean = self.mean + off / some  # what rounding of large sums left
+        self._squares = squares - off**2 / some
+        self.noise_variance = (1.0 - law.p) * float(law.noise_moments(2, self.unit)[2])
+        variance = self._squares / np.maximum(self.size - 1.0, 1.0)
+        self.originals: np.ndarray = np.maximum(variance - self.noise_variance, 0.0)
+        # the variance of what a record shows that does not keep its place: of a donor's value and noise
+        self._other = law.p * self.originals + self.noise_variance
+        self._more = self.size / np.maximum(self.size - 1.0, 1.0)
+
+    def values(self, chunk: Chunk) -> np.ndarray:
+        """The pseudo-values of a chunk; NaN for values that are missing."""
+        return np.asarray(chunk.of_pool(self.mean) + self._deviation(chunk) / chunk.of_pool(self.factor))
+
+    def spread(self, chunk: Chunk) -> tuple[np.ndarray, Any]:
+        """How the masked values of a chunk vary.
+
+        Returns
+        -------
+        v : ndarray of shape (m,)
+            The variance of each given the file: right on average, and negative for some.
+        q : ndarray of shape (m,) or float
+            By which values of a permutation depend on each other; 0 where donors are drawn independently.
+        """
+        square = self._deviation(chunk) ** 2 * chunk.of_pool(self._more)
+        p, other = self.law.p, chunk.of_pool(self._other)
+        q = (square - other) / (1.0 - p) if self.cycle else 0.0
+        return p * square + (1.0 - p) * other, q
+
+    @cached_property
+    def factor(self) -> np.ndarray:
+        """f by pool, by which masking shrinks deviations from the mean."""
+        p = self.law.p
+        covariance_factor(p, int(self.size[self.size > 0].min()))
+        return np.where(self.size > 0, 1.0 - p - p / np.maximum(self.size - 1.0, 1.0), 1.0)
+
+    @property
+    def share(self) -> np.ndarray:
+        """p' = 1 - f by pool: the part of the mean of weights over its pool by which a weight is lowered."""
+        return np.asarray(1.0 - self.factor)
+
+    @property
+    def v(self) -> np.ndarray:
+        """The sums of v by pool."""
+        p = self.law.p
+        return np.asarray(p * self._more * self._squares + (1.0 - p) * self._other * self.size)
+
+    @property
+    def q(self) -> Any:
+        """The sums of q by pool."""
+        if not self.cycle:
+            return np.zeros(self.size.size)
+        return (self._more * self._squares - self._other * self.size) / (1.0 - self.law.p)
+
+    def common(self, total: np.ndarray, mixed: np.ndarray, pools: Any = slice(None)) -> Any:
+        """What donors of a permutation have in common, from the sums of k and of k q in pools.
+
+        Times the mean of k over the pool it is to be taken from the variance.
+        """
+        if not self.cycle:
+            return 0.0
+        p = self.law.p
+        return 2.0 * p * (1.0 - p) * mixed + p * p * self.originals[pools] * total
+
+    def _deviation(self, chunk: Chunk) -> np.ndarray:
+        return np.asarray((chunk.z - self.origin) / self.unit - chunk.of_pool(self.mean))
+
+
+def _sums_and_ends(chunk: Chunk) -> tuple[Any, ...]:
+    size = chunk.by_pool(np.ones(chunk.z.size))
+    return size, chunk.by_pool(chunk.z), chunk.z.min(), chunk.z.max()

@@ -1,0 +1,187 @@
+"""How sums of originals with known weights vary: exactly through the masking, and through sampling.
+
+Given the file, the pseudo-values Zt_i have the means X_i, so ``sum l_i Zt_i`` has that of ``sum l_i X_i``. It
+is ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar) / f``, where lbar is the mean of l over the donor pool,
+``p' = p n/(n-1)`` and f = 1 - p'. Its variance given the file is the sum of ``k_i^2 v_i``, v_i that of Z_i,
+less what the donors of a permutation have in common. About the population records vary too: by the sum of
+their squared contributions, in clusters by that of the clusters' sums, from which the part of the masking,
+which they contain, is taken out again (docs/inference.rst, "Linear statistics").
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask.errors import ArgumentError
+from condmask.inference.intervals import Interval, check_target, interval
+from condmask.linear.chunks import Chunk, Chunks
+
+
+class IntervalOptions(NamedTuple):
+    """The level and the target of an interval, and how the records were sampled.
+
+    `clusters` has the number of each record's cluster, -1 where it is missing, below `cluster_count`;
+    `population_size` is infinite where it is not given.
+    """
+
+    level: float
+    target: str
+    clusters: Any = None
+    population_size: float = np.inf
+    cluster_count: int = 0
+
+
+def interval_options(
+    confidence_level: Any, target: Any, clusters: Any = None, population_size: Any = None, n: int = 0
+) -> IntervalOptions:
+    """The options of an interval, checked."""
+    level = _checks.confidence_level(confidence_level)
+    target = check_target(target)
+    for name, value in (("clusters", clusters), ("population_size", population_size)):
+        if target == "file" and value is not None:
+            raise ArgumentError(
+                f"{name} must be left out for target='file', where the records are not a sample, got "
+                f"{_checks.shown(value)}"
+            )
+    size = np.inf if population_size is None else _checks.positive(population_size, "population_size")
+    if clusters is None:
+        return IntervalOptions(level, target, None, size)
+    code, names = frames.groups(clusters, "clusters", n)
+    return IntervalOptions(level, target, code, size, len(names))
+
+
+def of_pools(
+    pseudo: Any, total: np.ndarray, members: Any, v: Any, q: Any, pools: Any = slice(None)
+) -> np.ndarray:
+    """What pools add to the variances of sums given the file, besides ``k_i^2 v_i`` of the records used.
+
+    Parameters
+    ----------
+    pseudo : PseudoValues
+    total : ndarray
+        The sums of the weights of the records that are used of a pool, in any shape.
+    members, v, q : ndarray
+        Of these records their number, the sum of their v, and that of their weights times q.
+    pools : ndarray
+        The pools, along the last axis; by default all.
+    """
+    size, factor = np.maximum(pseudo.size[pools], 1.0), pseudo.factor[pools]
+    others = -total * pseudo.share[pools] / size / factor  # k of the records that have no weight
+    rest = np.where(members < size, pseudo.v[pools] - v, 0.0)
+    mixed = q / factor + others * pseudo.q[pools]
+    return np.asarray(others**2 * rest - total / size * pseudo.common(total, mixed, pools))
+
+
+def of_sums(
+    pseudo: Any,
+    chunks: Chunks,
+    total: np.ndarray,
+    step: Callable[[Chunk], tuple[np.ndarray, np.ndarray]],
+    clusters: int = 0,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
+    """How several sums of originals vary.
+
+    Parameters
+    ----------
+    pseudo : PseudoValues
+    chunks : Chunks
+        The records that are used; the last column is that of their clusters, if there are `clusters`.
+    total : ndarray of shape (sums, pools)
+        The sums of the weights by pool.
+    step : callable
+        Gives the weights of the records of a chunk, of shape (sums, m), and their contributions, in whose
+        squares, or those of sums over clusters about their mean, samples vary.
+
+    Returns
+    -------
+    file, sampled, masked : ndarray of shape (sums,)
+        The variances about the file; over samples, masking included; and by masking single records.
+    degrees : ndarray of shape (sums,)
+        Of freedom of clusters; NaN without these.
+    """
+    lowered = total * pseudo.share / np.maximum(pseudo.size, 1.0)
+
+    def fold(chunk: Chunk) -> tuple[Any, ...]:
+        weights, contributions = step(chunk)
+        factor, one, (v, q) = chunk.of_pool(pseudo.factor), np.ones(chunk.z.size), pseudo.spread(chunk)
+        k = (weights - chunk.of_pool(lowered)) / factor
+        sampled = np.einsum("ij,ij->i", contributions, contributions)
+        if clusters:
+            rows = [*contributions, one]
+            sampled = np.array([np.bincount(chunk.columns[-1], row, clusters) for row in rows])
+        by_pool = (chunk.by_pool(each, pseudo.size.size) for each in (one, v, weights * q))
+        return k**2 @ v, weights**2 @ (v / factor**2), sampled, *by_pool
+
+    own, masked, sampled, *by_pool = chunks.fold(fold, cells=clusters)
+    file = own + of_pools(pseudo, total, *by_pool).sum(axis=-1)
+    if not clusters:
+        return file, sampled, masked, np.full(len(total), np.nan)
+    statistic = np.repeat(np.arange(len(total)), clusters)
+    occurs = np.tile(sampled[-1] > 0, len(total))
+    sampled, degrees = of_clusters(sampled[:-1].ravel(), occurs, statistic, len(total))
+    return file, sampled, masked, degrees
+
+
+def of_clusters(
+    sums: np.ndarray, occurs: np.ndarray, statistic: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The variances over sampled clusters of so many statistics, and their degrees of freedom.
+
+    `sums` are those of the contributions of a cluster to a statistic, whose number is `statistic`, and
+    `occurs` says whether it has records.
+    """
+    clusters = np.bincount(statistic, occurs, count)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(statistic, sums, count) / clusters
+        squares = np.bincount(statistic, occurs * (sums - mean[statistic]) ** 2, count)
+        return squares * (clusters / (clusters - 1.0)), clusters - 1.0
+
+
+def t_interval(
+    quantity: str,
+    estimate: np.ndarray,
+    variances: tuple[np.ndarray, Any],
+    degrees: Any,
+    pseudo: Any,
+    options: IntervalOptions,
+    *,
+    total: Any = 1.0,
+    units: Any = 1.0,
+) -> Interval:
+    """Intervals of estimates by Student's t, in the units of the data.
+
+    Parameters
+    ----------
+    quantity : str
+        What is estimated, in words.
+    estimate : ndarray
+        In those of the pseudo-values.
+    variances : (ndarray, ndarray)
+        The variance about the file, and by how much more it is about the population, which is estimated and
+        may come out negative.
+    degrees : ndarray
+        Of freedom of the latter. About the file the variance and the degrees of freedom come from the masking
+        of all n records, however few of them the estimate uses.
+    pseudo : PseudoValues
+        Whose n records of the population are in the file.
+    options : IntervalOptions
+    total, units : ndarray
+        The sum of the weights, and what these are to be divided by.
+    """
+    variance, n = np.maximum(variances[0], 0.0), pseudo.n
+    if options.target == "population":
+        if n > options.population_size:
+            raise ArgumentError(
+                f"population_size must be at least the number of records, {n}, "
+                f"got {options.population_size:g}"
+            )
+        variance = variance + (1.0 - n / options.population_size) * np.maximum(variances[1], 0.0)
+    else:
+        degrees = n - 1.0
+    degrees = np.where(np.isnan(estimate), 0.0, degrees)  # a group may have no record with a value
+    unit = pseudo.unit / units
+    error = unit * np.where(degrees > 0.0, np.sqrt(variance), np.nan)
+    value = pseudo.origin * total + unit * estimate
+    return interval(value, error, options.level, options.target, quantity, degrees=degrees)

@@ -1,0 +1,47 @@
+"""Weighted means and totals of the original."""
+
+from typing import Any
+
+import numpy as np
+
+from condmask.errors import ArgumentError
+from condmask.inference.intervals import Interval
+from condmask.linear.chunks import Chunk, Chunks
+from condmask.linear.groups import group_means
+from condmask.linear.records import Records
+from condmask.linear.variance import IntervalOptions, of_sums, t_interval
+
+
+def weighted_mean(
+    pseudo: Any, records: Records, weights: Any, options: IntervalOptions
+) -> tuple[Interval, int]:
+    """The mean of the records that have a weight and a cluster, and their number."""
+    found, members = group_means(pseudo, records, None, 1, weights, options)
+    if np.isnan(found.estimate[0]):
+        raise ArgumentError("weights must not all be 0")
+    return found, int(members[0])
+
+
+def total(pseudo: Any, records: Records, weights: Any, options: IntervalOptions) -> tuple[Interval, int]:
+    """The total of the records that have a weight and a cluster, and their number; all weigh 1 by default."""
+    chunks, clusters = Chunks(records, weights, options.clusters), options.cluster_count
+    shift = pseudo.origin / pseudo.unit
+
+    def contributions(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+        weight = np.ones(chunk.z.size) if weights is None else chunk.columns[0]
+        return weight[None], (weight * (pseudo.values(chunk) + shift))[None]
+
+    def sums(chunk: Chunk) -> tuple[Any, ...]:
+        weight, products = contributions(chunk)
+        return chunk.by_pool(weight, pseudo.size.size), products.sum(axis=1), chunk.z.size
+
+    def centred(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+        weight, products = contributions(chunk)
+        return weight, products if clusters else products - estimate / m
+
+    of_weights, estimate, m = chunks.fold(sums)
+    file, sampled, masked, degrees = of_sums(pseudo, chunks, of_weights, centred, clusters)
+    if not clusters:
+        sampled, degrees = sampled * (m / max(m - 1, 1)), m - 1.0
+    variances = file, sampled - masked
+    return t_interval("total of the original", estimate, variances, degrees, pseudo, options, total=0.0), m
