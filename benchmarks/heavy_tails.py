@@ -13,7 +13,7 @@ import numpy as np
 import condmask as cm
 from benchmarks.cells import finish, options, row
 from benchmarks.faults_linear import LAWS
-from condmask.inference import heavy_tails
+from condmask.variance import heavy_tails
 
 NAMES = {
     "normal": "normal",

@@ -19,7 +19,7 @@ from releases import in_group
 import condmask as cm
 from condmask import errors
 from condmask._randomness import Key
-from condmask.inference.intervals import UndefinedError
+from condmask.variance.interval import UndefinedError
 from condmask.visible_grid import shown_digits
 
 pytestmark = pytest.mark.usefixtures("unaudited")

@@ -10,8 +10,8 @@ import tables
 from tables import Line
 
 import condmask as cm
-from condmask.inference.intervals import TARGETS
 from condmask.studies.coverage import ends
+from condmask.variance.interval import TARGETS
 
 LEVELS = (0.9, 0.95, 0.99)
 DECILES = SimpleNamespace(quantiles=np.arange(1, 10) / 10, moments=(), points=np.empty(0))

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from condmask.estimates.estimate import Estimate as Estimate
     from condmask.files.csv_text import CsvFormat as CsvFormat
     from condmask.files.read import read_column as read_column
-    from condmask.inference.intervals import EstimateWarning as EstimateWarning
     from condmask.planning.plan import plan as plan
     from condmask.planning.result import Plan as Plan
     from condmask.recipes.run import run_recipe as run_recipe
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from condmask.studies.result import StudyResult as StudyResult
     from condmask.studies.simulate import StudyWarning as StudyWarning
     from condmask.studies.simulate import simulate as simulate
+    from condmask.variance.interval import EstimateWarning as EstimateWarning
 
 __version__ = "0.1.0"
 
@@ -92,7 +92,7 @@ _NAMES = {
     "studies.populations": "NormalCopula Resampled paper_population",
     "_randomness": "Key",
     "disclosure.release_check": "ReleaseError ReleaseWarning",
-    "inference.intervals": "EstimateWarning",
+    "variance.interval": "EstimateWarning",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 

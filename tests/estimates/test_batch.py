@@ -6,7 +6,7 @@ import pytest
 import condmask as cm
 from condmask.estimates.batch import row_of, stacked
 from condmask.estimates.origin import Origin
-from condmask.inference.intervals import Interval
+from condmask.variance.interval import Interval
 
 ROWS = np.random.default_rng(5).normal(10.0, 3.0, (3, 400)).round(1)
 SCHEME = cm.ConditionalMasking(0.6, 1.0, decimals=1)

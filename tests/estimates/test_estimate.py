@@ -19,7 +19,7 @@ from releases import in_group
 
 import condmask as cm
 from condmask._blocks import BLOCK
-from condmask.inference.intervals import EstimateWarning
+from condmask.variance.interval import EstimateWarning
 
 NOISES = ("normal", "laplace")
 TOL = 1e-10

@@ -9,7 +9,7 @@ import pytest
 from marks import rest_slow
 from scipy.stats import norm
 
-from condmask.inference import bounded
+from condmask.variance import bounded
 
 LATTICE = np.linspace(-7.0, 7.0, 28_001)  # of (x - r)/s: the normal law beyond it is 3e-12
 

@@ -11,9 +11,9 @@ import pytest
 from releases import in_group
 
 import condmask as cm
-from condmask.inference import heavy_tails
 from condmask.law import Law
 from condmask.moments.theorem_2_1 import Powers, original_moments, powers
+from condmask.variance import heavy_tails
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),

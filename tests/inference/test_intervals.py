@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from condmask.inference.intervals import Interval, interval, multiplier
+from condmask.variance.interval import Interval, interval, multiplier
 
 ONE = Interval(
     np.float64(99.2625), np.float64(100.2816), np.float64(0.26), 99.772, 0.95, "population", "mean"

@@ -14,10 +14,10 @@ from marks import rest_long, rest_slow
 from releases import in_group
 
 import condmask as cm
-from condmask.inference.intervals import UndefinedError
 from condmask.moments.influence import Weights
 from condmask.moments.pair_variance import pair_of
 from condmask.moments.theorem_2_5 import pair_moments
+from condmask.variance.interval import UndefinedError
 
 DONORS = ("sample", "permutation")
 pytestmark = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.inference.intervals import UndefinedError
+from condmask.variance.interval import UndefinedError
 
 N, ROWS, LEVEL = 150, 12, 0.9
 POPULATION = cm.NormalCopula(cm.paper_population().margins, -0.7)

@@ -121,7 +121,7 @@ class Asked(NamedTuple):
 
 def _of_column(args: argparse.Namespace, release: Any, column: str, asked: Asked) -> dict[str, Any]:
     """The estimates for one column, in terms of JSON."""
-    from condmask.inference.intervals import UndefinedError
+    from condmask.variance.interval import UndefinedError
 
     bandwidth, level, target = asked.bandwidth, asked.level, asked.target
     schemes, estimate = release.schemes, release[column]

@@ -11,8 +11,8 @@ from condmask.distribution.sample import Sample
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
-from condmask.inference.intervals import TARGETS, check_target, multiplier
 from condmask.variance.band import covariance, largest
+from condmask.variance.interval import TARGETS, check_target, multiplier
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a picture

@@ -14,7 +14,6 @@ from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
 from condmask.estimates.origin import Origin
 from condmask.grid import Grid, default_step, grid_of
-from condmask.inference.intervals import UndefinedError
 from condmask.inference.pseudo_values import PseudoValues
 from condmask.law import Law
 from condmask.linear import pseudo_values
@@ -23,6 +22,7 @@ from condmask.linear.mapped import Mapped
 from condmask.linear.records import Records
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.variance.expectation import Function, Mean, mean_of
+from condmask.variance.interval import UndefinedError
 from condmask.variance.of_cdf import CdfSums
 
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0

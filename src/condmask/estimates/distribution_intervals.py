@@ -10,8 +10,8 @@ from condmask.errors import warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import shaped
-from condmask.inference.intervals import EstimateWarning, Interval, check_target, interval, multiplier
 from condmask.variance.cdf_interval import cdf_interval
+from condmask.variance.interval import EstimateWarning, Interval, check_target, interval, multiplier
 from condmask.variance.quantile_interval import quantile_interval
 
 TOGETHER = 1 << 19  # points

@@ -20,10 +20,10 @@ from condmask.estimates.overview import DECILES
 from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
 from condmask.estimates.subsets import Selection
-from condmask.inference.intervals import EstimateWarning, check_target
 from condmask.law import Law
 from condmask.linear.records import Records
 from condmask.moments.moment_interval import NEGATIVE
+from condmask.variance.interval import EstimateWarning, check_target
 
 
 class Estimate(

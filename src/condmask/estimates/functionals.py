@@ -10,11 +10,10 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.base import CERTAIN, Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import shaped
-from condmask.inference import bounded
-from condmask.inference.intervals import Interval, check_target, interval, multiplier
-from condmask.variance import inequality
+from condmask.variance import bounded, inequality
 from condmask.variance.expectation import Function
 from condmask.variance.inequality import Functional
+from condmask.variance.interval import Interval, check_target, interval, multiplier
 
 FEW = 1 << 12  # points at which the variance of T is known
 

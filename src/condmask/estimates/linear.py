@@ -12,14 +12,14 @@ from condmask.estimates.batch import by_replicate
 from condmask.estimates.by_name import ByName, columns_of
 from condmask.estimates.results import Intervals
 from condmask.indicators import indicators, is_text
-from condmask.inference import heavy_tails
-from condmask.inference.intervals import EstimateWarning, Interval
 from condmask.linear.chunks import CHUNK, Chunks, Named
 from condmask.linear.groups import crossed, group_means
 from condmask.linear.records import Records
 from condmask.linear.regress import regress
 from condmask.linear.variance import IntervalOptions, interval_options
 from condmask.linear.weighted import total, weighted_mean
+from condmask.variance import heavy_tails
+from condmask.variance.interval import EstimateWarning, Interval
 
 FEW = 5.0  # unmasked records, less than which a group is flagged
 KNOWN = 0.1  # standard error of the share of negative values, above which nothing is said of it

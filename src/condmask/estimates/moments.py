@@ -8,11 +8,11 @@ from condmask import _checks
 from condmask.errors import warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
-from condmask.inference.heavy_tails import warn_of_heavy_tails
-from condmask.inference.interval_options import interval_options
-from condmask.inference.intervals import EstimateWarning, Interval
+from condmask.linear.variance import interval_options
 from condmask.moments import moment_interval as moments
 from condmask.moments.moment_interval import NEGATIVE, Sampled
+from condmask.variance.heavy_tails import warn_of_heavy_tails
+from condmask.variance.interval import EstimateWarning, Interval
 
 
 class Moments(Shared):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from condmask.estimates.results import Intervals
-from condmask.inference.intervals import Interval
+from condmask.variance.interval import Interval
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 

@@ -9,11 +9,11 @@ from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate, check_replicates
 from condmask.estimates.by_name import ByName
-from condmask.inference.interval_options import interval_options
-from condmask.inference.intervals import EstimateWarning, Interval
+from condmask.linear.variance import interval_options
 from condmask.moments import pair_interval, theorem_2_5
 from condmask.moments.pair_variance import Pair, pair_of
 from condmask.reverse_mapping import pairs
+from condmask.variance.interval import EstimateWarning, Interval
 
 
 class Pairs(ByName, Shared):

@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask import frames
 from condmask._digits import number
-from condmask.inference.intervals import Interval
+from condmask.variance.interval import Interval
 
 
 @dataclass(frozen=True, eq=False)

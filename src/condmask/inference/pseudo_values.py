@@ -15,21 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from condmask.inference.intervals import Interval, UndefinedError
 from condmask.inference.parts import CompleteRows, Rows, add, frame_of
 from condmask.law import Law
+from condmask.linear.pseudo_values import covariance_factor
 from condmask.moments.theorem_2_1 import noise_variance
-
-
-def covariance_factor(p: float, n: int) -> float:
-    """The share f of a covariance that masking leaves among the n records of a pool."""
-    factor = 1.0 - p - p / (n - 1) if n > 1 else 0.0
-    if factor <= 0.0:
-        raise UndefinedError(
-            f"z must have more than {1.0 + p / (1.0 - p):.0f} records (in each stratum) for a "
-            f"covariance at p={p}, got {n}"
-        )
-    return factor
+from condmask.variance.interval import Interval, UndefinedError
 
 
 class Part:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import blocks
-from condmask.inference.intervals import UndefinedError
 from condmask.linear.records import Records
+from condmask.variance.interval import UndefinedError
 
 CHUNK = 1 << 15  # records, whose temporary arrays stay in the cache
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import blocks, joined
-from condmask.inference.intervals import Interval
 from condmask.linear.chunks import Chunk, Chunks, summed, taken
 from condmask.linear.records import Records
 from condmask.linear.variance import IntervalOptions, of_clusters, of_pools, t_interval
 from condmask.strata import index_type
+from condmask.variance.interval import Interval
 
 TABLE = 1 << 20  # cells, or two for each record, up to which all are kept, whether they occur or not
 

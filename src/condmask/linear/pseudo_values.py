@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from condmask.inference.intervals import UndefinedError
 from condmask.law import Law
 from condmask.linear.chunks import Chunk, Chunks, longer
+from condmask.variance.interval import UndefinedError
 
 
 def covariance_factor(p: float, n: int) -> float:

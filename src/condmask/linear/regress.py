@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from condmask.errors import ArgumentError
-from condmask.inference.heavy_tails import PlainTails
-from condmask.inference.intervals import Interval
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.records import Records
 from condmask.linear.variance import IntervalOptions, of_sums, t_interval
+from condmask.variance.heavy_tails import PlainTails
+from condmask.variance.interval import Interval
 
 # of a column, the part that the others do not determine: above, one Cholesky factor serves, or two
 FAR, CLOSE = 0.03, 1e-5

@@ -15,8 +15,8 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError
-from condmask.inference.intervals import Interval, check_target, interval
 from condmask.linear.chunks import Chunk, Chunks
+from condmask.variance.interval import Interval, check_target, interval
 
 
 class IntervalOptions(NamedTuple):

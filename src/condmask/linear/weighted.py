@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from condmask.errors import ArgumentError
-from condmask.inference.intervals import Interval
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.groups import group_means
 from condmask.linear.records import Records
 from condmask.linear.variance import IntervalOptions, of_sums, t_interval
+from condmask.variance.interval import Interval
 
 
 def weighted_mean(

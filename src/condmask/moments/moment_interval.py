@@ -4,12 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.inference.heavy_tails import kurtosis
-from condmask.inference.intervals import Interval, interval
 from condmask.law import Law
 from condmask.moments.influence import of_moment
 from condmask.moments.polynomial_variance import Moments, polynomial_variance
 from condmask.moments.theorem_2_1 import Powers, original_moments, original_variance, shift
+from condmask.variance.heavy_tails import kurtosis
+from condmask.variance.interval import Interval, interval
 
 NEGATIVE = (
     "the variance of the original is estimated negative, so its standard deviation is NaN: the noise is too "

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.errors import warn
-from condmask.inference import bounded
-from condmask.inference.heavy_tails import of_masked, warn_of_heavy_tails
-from condmask.inference.interval_options import IntervalOptions
-from condmask.inference.intervals import EstimateWarning, Interval, interval, multiplier
 from condmask.law import Law
+from condmask.linear.variance import IntervalOptions
 from condmask.moments.influence import Weights
 from condmask.moments.pair_variance import Pair
 from condmask.moments.theorem_2_1 import Powers, shift
+from condmask.variance import bounded
+from condmask.variance.heavy_tails import of_masked, warn_of_heavy_tails
+from condmask.variance.interval import EstimateWarning, Interval, interval, multiplier
 
 TARGETS = ("file", "population")  # in the order of the variances of a `Pair`
 RHO = (-1.0, 0.0, 1.0)  # hypotheses of a correlation

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.inference.pseudo_values import covariance_factor
 from condmask.law import Law
+from condmask.linear.pseudo_values import covariance_factor
 from condmask.moments import theorem_2_5
 from condmask.moments.influence import of_pair
 from condmask.moments.polynomial_variance import Moments, mean_of, polynomial_variance, product

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import BLOCK, blocks
-from condmask.inference.intervals import UndefinedError
 from condmask.moments.theorem_2_1 import noise_matrix, theorem_2_1
+from condmask.variance.interval import UndefinedError
 
 DEGREE = 4  # of the squares of polynomials of degree 2
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from condmask.errors import heard
-from condmask.inference.intervals import EstimateWarning
 from condmask.planning.candidates import DECILES, Column, predicted
 from condmask.planning.predicted_relations import differences, split
 from condmask.strata import rows_of
+from condmask.variance.interval import EstimateWarning
 
 RECORDS = 1 << 20  # masked at a time
 

@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import blocks, evenly_spaced
-from condmask.inference.intervals import UndefinedError
-from condmask.inference.pseudo_values import covariance_factor
 from condmask.law import Law
+from condmask.linear.pseudo_values import covariance_factor
 from condmask.planning import predicted_moments
 from condmask.planning.predicted_moments import Variances
 from condmask.reverse_mapping.pseudo_values import cells_of
 from condmask.reverse_mapping.undo import LARGEST, undone, variation
+from condmask.variance.interval import UndefinedError
 
 RECORDS = 1 << 13
 NAMES = ("correlation", "slope", "difference")

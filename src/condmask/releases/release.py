@@ -13,11 +13,11 @@ from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.files.about import MANIFEST, Published, published, sidecar
 from condmask.files.parts import Source
-from condmask.inference.intervals import EstimateWarning
 from condmask.releases.columns import Columns
 from condmask.releases.log import Log, Where, keyed
 from condmask.scheme import Scheme
 from condmask.strata import listed
+from condmask.variance.interval import EstimateWarning
 
 
 class Release(Mapping[str, Estimate]):

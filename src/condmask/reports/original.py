@@ -25,10 +25,10 @@ from condmask.disclosure.uniques import Uniques, uniques
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.csv_text import CsvFormat
 from condmask.files.read import numbers_or_objects, opened
-from condmask.inference.intervals import Interval
 from condmask.missing_codes import without_codes
 from condmask.reports.release_view import CORRELATION, ReleaseView, digest
 from condmask.strata import rows_of
+from condmask.variance.interval import Interval
 
 MOST_RECORDS = 1 << 16  # that are looked at one by one
 FAR = 5.0  # standard errors: by chance once in a million

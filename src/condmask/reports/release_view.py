@@ -15,13 +15,13 @@ from condmask.errors import ArgumentTypeError, heard
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME, Source
 from condmask.files.tables import reading
-from condmask.inference.intervals import Interval
 from condmask.missing_codes import released_codes, without_codes
 from condmask.releases.columns import Columns
 from condmask.releases.release import Release, published_with
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.description import with_rounding
 from condmask.strata import names_of
+from condmask.variance.interval import Interval
 
 MOST_OTHERS = 8  # columns in clear whose correlations are told
 CORRELATION = "correlation with "

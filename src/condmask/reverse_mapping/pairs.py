@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from condmask.distribution.sample import EXACT
-from condmask.inference.intervals import UndefinedError
 from condmask.moments import theorem_2_5
 from condmask.moments.influence import of_pair
 from condmask.moments.pair_variance import Pair
 from condmask.moments.polynomial_variance import covariance
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
+from condmask.variance.interval import UndefinedError
 
 MOST_TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomial gains
 CLOSE = 1e-8

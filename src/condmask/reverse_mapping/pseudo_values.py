@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.errors import warn
-from condmask.inference.intervals import EstimateWarning, UndefinedError
 from condmask.inference.pseudo_values import Part, PseudoValues
 from condmask.law import Law
 from condmask.reverse_mapping.mapping import Mapping, places
 from condmask.reverse_mapping.undo import LARGEST, refusal, undone, variation
 from condmask.strata import values_by_pool
+from condmask.variance.interval import EstimateWarning, UndefinedError
 
 FEWEST = 50  # records of a pool
 LARGE = 1.5  # N, above which is warned

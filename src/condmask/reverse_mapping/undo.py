@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from condmask.inference.intervals import UndefinedError
 from condmask.reverse_mapping.mapping import Mapping
+from condmask.variance.interval import UndefinedError
 
 LARGEST = 5.0  # N, above which is refused
 ENOUGH = 0.01  # of the target, may be left

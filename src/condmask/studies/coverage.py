@@ -10,7 +10,6 @@ import numpy as np
 from condmask.distribution.quantiles import crossing_of
 from condmask.distribution.sample import EXACT
 from condmask.errors import heard
-from condmask.inference.intervals import TARGETS, EstimateWarning, Interval, UndefinedError, multiplier
 from condmask.law import Law
 from condmask.moments import moment_interval, pair_interval, pair_variance, theorem_2_1, theorem_2_5
 from condmask.reverse_mapping import pairs
@@ -18,6 +17,7 @@ from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.variance.cdf_interval import cdf_interval
+from condmask.variance.interval import TARGETS, EstimateWarning, Interval, UndefinedError, multiplier
 from condmask.variance.of_cdf import t_1_and_sums
 from condmask.variance.quantile_interval import quantile_interval
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from condmask._blocks import Workers
 from condmask.errors import heard, optional
-from condmask.inference.intervals import EstimateWarning
 from condmask.schemes.additive import AdditiveNoise
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies.populations import paper_population
 from condmask.studies.result import StudyResult, write_csv
 from condmask.studies.simulate import DECILES, simulate
+from condmask.variance.interval import EstimateWarning
 
 SIZES = (2000, 5000, 10000)
 DISTANCES = (250, 500, 1000, 1500, 2000)

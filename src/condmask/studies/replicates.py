@@ -10,16 +10,16 @@ from condmask.distribution.bandwidth import FEWEST_STEPS, RULES, quartile_places
 from condmask.distribution.quantiles import crossing_of
 from condmask.distribution.symbol import smallest_tol
 from condmask.errors import ArgumentError, heard
-from condmask.inference.intervals import EstimateWarning, UndefinedError
-from condmask.inference.pseudo_values import covariance_factor
 from condmask.kernels.replication import nearer
 from condmask.law import Law
+from condmask.linear.pseudo_values import covariance_factor
 from condmask.moments.moment_interval import Sampled, moment
 from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.planning.predicted_relations import differences, split
 from condmask.scheme import Scheme
 from condmask.studies import coverage
 from condmask.studies.curves import curves, serves
+from condmask.variance.interval import EstimateWarning, UndefinedError
 
 RECORDS, ROWS = 1 << 16, 32  # of a block, at most
 

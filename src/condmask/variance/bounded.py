@@ -13,8 +13,8 @@ Phys. Rev. D 57 (1998) 3873-3889.
 
 import numpy as np
 
-from condmask.inference.intervals import multiplier
 from condmask.kernels import bounded as kernels
+from condmask.variance.interval import multiplier
 
 
 def interval(estimate: np.ndarray, square: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

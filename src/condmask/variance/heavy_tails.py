@@ -19,9 +19,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from condmask.errors import warn
-from condmask.inference.intervals import EstimateWarning
 from condmask.law import Law
 from condmask.moments.theorem_2_1 import Powers, noise_variance, original_moments, shift
+from condmask.variance.interval import EstimateWarning
 
 HEAVY = 10.0
 ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal approximation does
