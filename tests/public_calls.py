@@ -116,7 +116,6 @@ def calls(folder: Path) -> dict[str, Call]:
     counts = cm.Counts(SCHEME)
     counts.update(z)
     study = cm.simulate(cm.paper_population(), [SCHEME], **STUDY, quantiles=[0.25, 0.5])
-    xzd = {"x": GIVEN, "z": z, "scheme": SCHEME, "d": 100.0}
     of_estimate = {
         "t": 3000.0,
         "q": 0.5,
@@ -145,12 +144,8 @@ def calls(folder: Path) -> dict[str, Call]:
         "MultiplicativeNoise": Call(cm.MultiplicativeNoise, {"sigma": 0.2}),
         "RankSwapping": Call(cm.RankSwapping, {"percent": 10.0}),
         "audit": Call(cm.audit, {"data": GIVEN, "scheme": SCHEME}),
-        "risk": Call(cm.risk, {"x": GIVEN, "scheme": SCHEME, "d": 100.0}),
-        "release_risk": Call(cm.release_risk, xzd),
-        "record_risk": Call(cm.record_risk, xzd),
-        "insider_risk": Call(cm.insider_risk, {"x": GIVEN, "scheme": MAPPED, "d": 100.0}),
-        "record_linkage": Call(cm.record_linkage, {"x": GIVEN, "z": z}),
-        "uniques": Call(cm.uniques, {"data": FRAME[["x", "other"]], "scheme": SCHEME}),
+        "risk": Call(cm.risk, {"data": GIVEN, "schemes": SCHEME, "d": 100.0}),
+        "risk of a release": Call(cm.risk, {"data": GIVEN, "schemes": SCHEME, "d": 100.0, "released": z}),
         "plan": Call(
             cm.plan, {"x": GIVEN, "d": 100.0, "p": [0.5], "sigma": [300.0], "reverse_mapping": False}
         ),
@@ -206,10 +201,7 @@ def calls(folder: Path) -> dict[str, Call]:
     named |= methods(SCHEME.estimate(np.stack([z, z])), "Estimate of rows", {"of_release"}, **of_estimate)
     named |= methods(counts, "Counts", {"from_bytes"}, scheme=SCHEME, z=z)
     named["Counts.merge"] = Call(counts.merge, {"other": cm.Counts(SCHEME)})
-    named |= methods(cm.risk(GIVEN, SCHEME, d=100.0, audit=False), "Risk", attacker="blind")
-    named |= methods(cm.record_risk(GIVEN, z, SCHEME, d=100.0), "RecordRisk")
-    named |= methods(cm.insider_risk(GIVEN, MAPPED, d=100.0), "InsiderRisk")
-    named |= methods(cm.record_linkage(GIVEN, z, others=OTHER), "Linkage")
+    named |= methods(cm.risk(GIVEN, SCHEME, d=100.0), "Risk", d=100.0, attacker="best attacker")
     named |= methods(named["plan"](), "Plan", replications=2, path="a.png", also=("replications", "path"))
     named |= methods(named["compare"](), "MethodComparison", path="a.png", also=("path",))
     named["MethodComparison.write"] = Call(named["compare"]().write, {"path": "methods.csv"})

@@ -73,6 +73,16 @@ def coins_of(scheme, x, key, strata=None):
     return swapped
 
 
+def coins_of_table(schemes, table, key):
+    """Whether each record of some columns without gaps, masked in one call, was swapped."""
+    columns = [schemes[name].canonical(x, name, "float64") for name, x in table.items()]
+    derived = release_key(key, schemes, columns, None)
+    swapped, p = np.zeros(columns[0].size, dtype=bool), next(iter(schemes.values())).p
+    for block, (start, stop) in enumerate(blocks(swapped.size)):
+        swapped[start + coins(derived, p, block, stop - start)[0]] = True
+    return swapped
+
+
 def masked_rows(scheme, x, rng, strata=None):
     """Rows masked on their own, within each stratum by itself: by eq. (1), as releases are."""
     z = np.array(x, dtype=float)

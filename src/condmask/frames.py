@@ -334,8 +334,7 @@ def with_index(frame: Any) -> Any:
     index = getattr(frame, "index", None)
     if isinstance(frame, dict) or not hasattr(frame, "reset_index") or index is None:
         return frame
-    in_order = index.dtype.kind in "iu" and index.is_unique and index.is_monotonic_increasing
-    if in_order:
+    if _of_row_numbers(index):
         return frame
     names: list[str] = []
     for k, name in enumerate(index.names):
@@ -382,6 +381,31 @@ def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     table = as_frame(frame)
     series = [nw.from_native(new, series_only=True).alias(name) for name, new in replacements.items()]
     return table.with_columns(*series).to_native()
+
+
+def reordered(frame: Any, order_of: Callable[[int], np.ndarray]) -> Any:
+    """The rows in another order of so many; row numbers that pandas holds are made anew."""
+    if isinstance(frame, dict):
+        order = order_of(len(next(iter(frame.values()))))
+        return {name: _reordered(values, order) for name, values in frame.items()}
+    return _reordered(frame, order_of(len(as_frame(frame))))
+
+
+def _reordered(values: Any, order: np.ndarray) -> Any:
+    """A column, or a data frame, with its rows in another order."""
+    if not is_series(values) and not is_frame(values):
+        return np.asarray(values)[order]
+    import narwhals as nw
+
+    moved = nw.from_native(values, allow_series=True)[order].to_native()
+    return moved.reset_index(drop=True) if _of_row_numbers(getattr(values, "index", None)) else moved
+
+
+def _of_row_numbers(index: Any) -> bool:
+    """Whether an index of pandas holds numbers of rows."""
+    return hasattr(index, "is_monotonic_increasing") and bool(
+        index.dtype.kind in "iu" and index.is_unique and index.is_monotonic_increasing
+    )
 
 
 def copied(frame: Any) -> Any:

@@ -16,7 +16,6 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import WHOLE, Key, check_rng, working_key
-from condmask.audit_input import AuditInput
 from condmask.closed_form_risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import Grid
@@ -125,7 +124,7 @@ class Scheme:
         return np.asarray(np.add(z.astype(np.float32 if kind == "float32" else np.float64, copy=False), 0.0))
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: AuditInput, *, to_file: bool = False) -> None:
+    def check(cls, schemes: dict[str, Self], data: Any, *, to_file: bool = False, limits: Any = None) -> None:
         """Refuse columns whose release would show what it must not; here none is looked at."""
 
     @classmethod

@@ -1,225 +1,214 @@
-"""Which attackers the best one may copy, and that they are told apart."""
+"""The risk of a column: expectations are what simulated releases show, and attackers do as well as they can.
+
+Oracles: releases drawn by the schemes themselves, all windows of all pairs, closed forms of two normals, and
+enumeration in plain Python.
+"""
+
+from collections import Counter
 
 import numpy as np
 import pytest
-from scipy.stats import laplace, norm
+from scipy.stats import norm
 
 import condmask as cm
-from condmask.disclosure import baselines, neighbours, value_attack
-from condmask.disclosure.noise_masked import NoiseMasked
-from condmask.disclosure.record_posteriors import RecordPosteriors
-from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED
 
-TWO = np.array([1.0, 5.0])
-FEW = np.random.default_rng(1).gamma(2.0, 10.0, 300)
-NARROW = cm.ConditionalMasking(0.6, 5.0)
-WEAK = np.array([0.1, 0.2])
-NOTHING = np.array([np.nan, np.nan])
-
-
-@pytest.fixture
-def weak(monkeypatch):
-    """Attackers who achieve what a test says, little or unknown where it says nothing."""
-
-    def made(**strong):
-        own = {name: strong.get(name, WEAK) for name in ("released", "mean", "constant", "posterior")}
-        monkeypatch.setattr(baselines, "by_released", lambda *_: own["released"])
-        monkeypatch.setattr(baselines, "by_mean", lambda *_, **__: own["mean"])
-        monkeypatch.setattr(
-            baselines, "by_constant", lambda *_: baselines.FullestWindows(own["constant"], np.zeros(2))
-        )
-        monkeypatch.setattr(value_attack, "by_posterior", lambda *_: own["posterior"])
-        return own
-
-    return made
+N, D = 3_000, np.array([250.0, 500.0, 1_000.0])
+X = np.random.default_rng(1).laplace(10.0, 1_000.0, N)
+HEAPED = np.random.default_rng(2).lognormal(8.0, 0.5, N).round(-1)
+SCHEMES = [
+    cm.ConditionalMasking(0.6, 1_000.0),
+    cm.ConditionalMasking(0.3, 700.0, noise="laplace"),
+    cm.ConditionalMasking(0.6, 1_000.0, reverse_mapping=True),
+    cm.ConditionalMasking(0.4, 700.0, noise="laplace", reverse_mapping=True),
+]
 
 
-@pytest.mark.parametrize("name", ["released", "mean", "constant", "posterior"])
-@pytest.mark.parametrize("unknown", ["released", "mean", "posterior"])
-def test_the_best_attacker_says_what_any_other_says_and_no_more(weak, name, unknown):
-    strong = np.array([0.3, 0.7])
-    figures = {unknown: NOTHING} | {name: strong}
-    own = weak(**figures)
-
-    found = cm.risk(FEW, NARROW, d=TWO, audit=False).attackers
-
-    assert found[BEST] == pytest.approx(strong)
-    # and the others are what they are
-    for attacker, of in ((RELEASED, "released"), (MEAN, "mean"), (CONSTANT, "constant")):
-        assert np.array_equal(found[attacker], own[of], equal_nan=True)
+@pytest.fixture(scope="module", params=SCHEMES, ids=repr)
+def releases(request):
+    scheme = request.param
+    expected = cm.risk(X, scheme, d=D)
+    drawn = [scheme.mask(X, rng=k, accept_visible_coins=True) for k in range(20)]
+    return scheme, expected, [cm.risk(X, scheme, d=D, released=z) for z in drawn], drawn
 
 
-def test_the_best_attacker_is_as_good_as_another_at_each_distance_by_itself(weak):
-    weak(released=np.array([0.5, 0.2]), mean=np.array([0.1, 0.8]))
-
-    assert cm.risk(FEW, NARROW, d=TWO, audit=False).attackers[BEST] == pytest.approx([0.5, 0.8])
+def mean_and_error(shares):
+    return np.mean(shares, axis=0), np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
 
 
-@pytest.mark.parametrize(("linked", "expected"), [(0.0, [0.4, 0.6]), (0.5, [0.5, 0.6]), (0.9, [0.9, 0.9])])
-def test_who_knows_other_columns_may_forget_them(weak, monkeypatch, linked, expected):
-    weak(posterior=np.array([0.4, 0.6]))
-    monkeypatch.setattr(neighbours, "by_neighbours", lambda *_: (np.full(2, linked), 150))
-    seen = RecordPosteriors(
-        *(np.zeros((300, 2)) for _ in range(2)), np.zeros((300, 2), dtype=bool), *np.zeros((2, 300))
+@pytest.mark.parametrize("name", ["masked value", "best attacker", "mean of masked values"])
+def test_expected_is_what_releases_show(releases, name):
+    # false alarm 1e-6 a figure; the joint law of many records errs by .006 at most
+    _, expected, found, _ = releases
+    mean, error = mean_and_error([risk.attackers[name] for risk in found])
+
+    assert np.abs(mean - expected.attackers[name]) == pytest.approx(0.0, abs=0.006 + 5.0 * error.max())
+
+
+def test_the_masked_value_of_a_release_is_counted(releases):
+    _, _, found, drawn = releases
+    shares = [np.mean(np.abs(drawn[0] - X) < d) for d in D]
+
+    assert found[0].attackers["masked value"].tolist() == shares
+
+
+def test_the_best_constant_is_that_of_all_windows(releases):
+    ordered = np.sort(X)
+    shares = [np.max(np.searchsorted(ordered, ordered + 2.0 * d) - np.arange(N)) / N for d in D]
+
+    # cells of several values widen or narrow a window by one of 1,024
+    assert releases[1].attackers["best constant"] == pytest.approx(shares, abs=0.003)
+
+
+def test_attackers_who_know_more_do_no_worse(releases):
+    shares = releases[1].attackers
+    for worse, better in (("best constant", "best attacker"), ("best attacker", "knows who was swapped")):
+        assert (shares[worse] <= shares[better]).all()
+
+
+def test_records_are_guessed_as_surely_as_said(releases):
+    scheme, _, found, _ = releases
+    records = found[0].records(500.0)
+
+    assert records.hit.mean() == pytest.approx(records.posterior.mean(), abs=0.04)
+    assert records.swap_posterior.mean() == pytest.approx(scheme.p, abs=0.03)
+    assert (np.abs(records.guess - X)[records.hit] < 500.0).all()
+    assert set(records.exposed(5)) <= set(np.flatnonzero(records.hit))
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0])
+def test_two_normals(sigma):
+    """Who knows the coins guesses a kept value to within d with the chance of X given Z."""
+    x, d = np.random.default_rng(3).normal(0.0, 1.0, 50_000), np.array([0.1, 0.5])
+    share = cm.risk(x, cm.ConditionalMasking(0.5, sigma), d=d).attackers["knows who was swapped"]
+
+    tau = sigma / np.sqrt(1.0 + sigma**2)
+    bayes = 0.5 * (2.0 * norm.cdf(d) - 1.0) + 0.5 * (2.0 * norm.cdf(d / tau) - 1.0)
+    assert share == pytest.approx(bayes, abs=0.006)
+
+
+@pytest.mark.parametrize("scheme", [
+    cm.ConditionalMasking(0.6, 500.0, decimals=0), cm.ConditionalMasking(0.6, 500.0, step=10.0),
+    cm.ConditionalMasking(0.6, 0.2, reverse_mapping=True, scale="log"),
+], ids=repr)  # fmt: skip
+def test_heaps_are_used(scheme):
+    """Who sees multiples of ten among whole numbers knows which records were swapped."""
+    found = cm.risk(HEAPED, scheme, d=[100.0])
+    drawn = [scheme.mask(HEAPED, rng=k, accept_visible_coins=True) for k in range(20)]
+    mean, error = mean_and_error(
+        [cm.risk(HEAPED, scheme, d=[100.0], released=z).attackers["best attacker"] for z in drawn]
     )
-    monkeypatch.setattr(NoiseMasked, "posteriors", lambda *_: seen)
 
-    found = cm.risk(FEW, NARROW, d=TWO, others={"w": FEW}, audit=False)
-
-    assert found.attackers[LINKED] == pytest.approx(expected)
-    assert found.attackers[BEST] == pytest.approx([0.4, 0.6])
-    assert found.records == {RELEASED: 300, MEAN: 300, CONSTANT: 300, BEST: 300, LINKED: 150}
+    assert found.attackers["best attacker"][0] == pytest.approx(mean[0], abs=0.01 + 5.0 * error[0])
 
 
-def test_in_a_release_the_best_attacker_copies_others_and_is_copied(weak, monkeypatch):
-    weak(constant=np.array([0.2, 0.3]))
-    seen = RecordPosteriors(
-        *(np.zeros((300, 2)) for _ in range(2)), np.zeros((300, 2), dtype=bool), *np.zeros((2, 300))
-    )
-    seen.hit[:75, 1] = True
-    monkeypatch.setattr(NoiseMasked, "posteriors", lambda *_: seen)
-    monkeypatch.setattr(neighbours, "by_neighbours", lambda *_: (np.array([0.05, 0.9]), 150))
-    z = FEW + np.where(np.arange(300) < 120, 0.5, 50.0)  # two in five are within 1
+def test_strata_are_known_to_attackers():
+    stratum = np.repeat([0, 1], N // 2)
+    x = np.where(stratum == 1, X + 50_000.0, X)
+    scheme = cm.ConditionalMasking(0.6, 1_000.0, strata="s", reverse_mapping=True)
 
-    found = cm.release_risk(FEW, z, NARROW, d=TWO, others={"w": FEW}, audit=False).attackers
-
-    assert found[RELEASED] == pytest.approx([0.4, 0.4], abs=1e-12)
-    # masked values come near two in five; the mean of them, around 40, the constant 1 in 5 or 3 in 10
-    assert found[BEST] == pytest.approx(np.maximum([0.4, 0.4], found[MEAN]))
-    assert found[LINKED] == pytest.approx([found[BEST][0], 0.9])
-
-
-D = np.array([250.0, 500.0, 1000.0, 1500.0, 2000.0])
-# The file of Table 3 without its sampling error: the quantiles of Laplace(10, 1000), in shuffled order.
-X = np.random.default_rng(0).permutation(laplace.ppf((np.arange(100_000) + 0.5) / 100_000, 10, 1000))
-SCHEME = cm.ConditionalMasking(0.6, 1000.0)
-
-
-@pytest.fixture(scope="module")
-def found():
-    return cm.risk(X, SCHEME, d=D)
-
-
-def test_the_masked_value_has_the_risks_of_table_3(found):
-    # the tables have three decimals; a grid of sigma / 1000 moves a distance by half a step, 2e-4 of the risk
-    assert found.attackers[RELEASED] == pytest.approx([0.153, 0.298, 0.542, 0.712, 0.819], abs=7e-4)
-    exact = 0.6 * (1 - np.exp(-D / 1000) * (1 + D / 2000)) + 0.4 * (2 * norm.cdf(D / 1000) - 1)
-    assert found.attackers[RELEASED] == pytest.approx(exact, abs=5e-4)
-
-
-def test_the_constant_has_the_mass_around_the_median(found):
-    assert found.attackers[CONSTANT] == pytest.approx(1 - np.exp(-D / 1000), abs=5e-4)
-    assert found.attackers[MEAN] == pytest.approx(1 - np.exp(-D / 1000), abs=2e-3)
-
-
-def bayes_risk(d, p=0.6, cells=2_000, reach=10_000.0):
-    """The best attacker on Laplace(10, 1000) by plain integration of posteriors on a lattice."""
-    edges = 10 + np.linspace(-reach, reach, cells + 1)
-    x = 0.5 * (edges[1:] + edges[:-1])
-    mass, width = np.diff(laplace.cdf(edges, 10, 1000)), edges[1] - edges[0]
-    z = x[:: cells // 400] + 0.1
-    joint = mass * (p * laplace.pdf(z, 10, 1000)[:, None] + (1 - p) * norm.pdf(z[:, None] - x, 0, 1000))
-    running = np.concatenate((np.zeros((z.size, 1)), np.cumsum(joint, axis=1)), axis=1)
-    size = round(2 * d / width)
-    return np.sum((running[:, size:] - running[:, :-size]).max(axis=1)) * (z[1] - z[0])
-
-
-def test_the_best_attacker_is_the_posterior_interval_of_the_known_law(found):
-    exact = [bayes_risk(d) for d in D]
-
-    # windows begin at multiples of 10, next to the best ones; who learns the law from 100,000 records loses
-    # some 1e-3 to who knows it
-    assert exact == pytest.approx([0.225, 0.407, 0.661, 0.807, 0.889], abs=6e-4)
-    assert found.attackers[BEST] == pytest.approx(exact, abs=3e-3)
-
-
-FILES = {
-    "continuous": (X[:20_000], {"sigma": 1000.0}),
-    "laplace noise, small p": (X[:20_000], {"p": 0.1, "sigma": 700.0, "noise": "laplace"}),
-    "permutation": (X[:20_000], {"sigma": 500.0, "donors": "permutation"}),
-    "visible coins": (np.round(X[:20_000], -2), {"sigma": 500.0, "decimals": 0}),
-    "coarse grid": (np.round(X[:20_000] / 250), {"sigma": 3.0, "step": 1}),
-}
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_what_is_expected_of_a_release_is_found_in_one(name):
-    x, options = FILES[name]
-    scheme = cm.ConditionalMasking(**({"p": 0.6} | options))
-    d = np.array([0.5, 1.0, 2.0, 4.0]) if name == "coarse grid" else D[:4]
-    expected = cm.risk(x, scheme, d=d, audit=False)
-    z = scheme.mask(x, rng=3, accept_visible_coins=True)
-    found = cm.release_risk(x, z, scheme, d=d, audit=False)
-
-    for attacker in (RELEASED, MEAN, BEST):
-        risk, n = expected.attackers[attacker], found.records[attacker]
-        # 4.5 standard errors, an alarm in 7e-6 a figure, 6e-4 of keys in all; and .005 for which masked
-        # values were tried on either side
-        error = 4.5 * np.sqrt(risk * (1 - risk) / n) + (0.005 if attacker == BEST else 1e-9)
-        error += 0.02 * risk if attacker == MEAN else 0.0  # one mean, not its law
-        assert (np.abs(found.attackers[attacker] - risk) < error).all(), attacker
-    assert np.array_equal(found.attackers[CONSTANT], expected.attackers[CONSTANT])
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_closed_forms_are_those_of_all_pairs_and_all_windows(name):
-    x, options = FILES[name]
-    x = x[:400]
-    scheme = cm.ConditionalMasking(**({"p": 0.6} | options))
-    found = cm.risk(x, scheme, d=[0.0, 300.0, 1000.0], audit=False)
-    masked = scheme.law.from_units(scheme.law.to_units(x))
-    windows = [max(np.sum((masked >= a) & (masked < a + 2 * d)) for a in masked) for d in (300.0, 1000.0)]
-
-    assert found.attackers[RELEASED] == pytest.approx(scheme.risk(masked, [0.0, 300.0, 1000.0]), rel=1e-12)
-    assert found.attackers[CONSTANT] == pytest.approx([0.0, *(each / 400 for each in windows)], rel=1e-12)
-    assert found.attackers[BEST][0] == 0.0
-
-
-def test_the_mean_is_as_variable_as_that_of_releases():
-    # at d far below the spread of the mean the share within d of it is an average over its law
-    scheme, x = cm.ConditionalMasking(0.6, 1000.0), np.where(np.arange(400) < 200, -2000.0, X[:400] / 100)
-    d = np.array([5.0, 20.0, 60.0])
-    means = np.array([scheme.mask(x, rng=k, accept_visible_coins=True).mean() for k in range(400)])
-    simulated = np.mean(np.abs(x[:, None, None] - means[:, None]) < d, axis=(0, 1))
-
-    # hits of 400 means, a share of at most a half each: five standard errors
-    assert cm.risk(x, scheme, d=d, audit=False).attackers[MEAN] == pytest.approx(simulated, abs=0.125)
-
-
-def test_visible_coins_raise_the_best_attacker():
-    x, options = FILES["visible coins"]
-    visible = cm.risk(x, cm.ConditionalMasking(0.6, **options), d=D)
-    hidden = cm.risk(x, cm.ConditionalMasking(0.6, 500.0, step=100), d=D)
-
-    assert visible.audit.visible
-    assert not hidden.audit.visible
-    # who sees the coin of a kept record names the interval around its value: .4 P(|Y| < 250) + .6 times .26
-    assert visible.attackers[BEST][0] > hidden.attackers[BEST][0] + 0.04
-
-
-def test_strata_are_files_of_their_own():
-    part = (X[:6_000] > 0).astype(int)
-    scheme = cm.ConditionalMasking(0.6, 1000.0, strata="part")
-    whole = cm.risk(X[:6_000], scheme, d=D, strata=part, audit=False)
+    within = cm.risk(x, scheme, d=D, strata=stratum).attackers["best attacker"]
     parts = [
-        cm.risk(X[:6_000][part == k], cm.ConditionalMasking(0.6, 1000.0), d=D, audit=False) for k in (0, 1)
+        cm.risk(x[stratum == s], cm.ConditionalMasking(0.6, 1_000.0, reverse_mapping=True), d=D)
+        for s in (0, 1)
     ]
 
-    for name, shares in whole.attackers.items():
-        assert shares == pytest.approx(np.average([each.attackers[name] for each in parts], axis=0,
-                                                weights=[each.n for each in parts]), rel=1e-12)  # fmt: skip
+    assert within == pytest.approx(np.mean([part.attackers["best attacker"] for part in parts], axis=0))
 
 
-def test_columns_in_clear_help_who_has_them():
-    rng = np.random.default_rng(4)
-    x = X[:8_000]
-    near, useless = x + rng.normal(0, 100, x.size), rng.normal(size=x.size)
-    told = cm.risk(x, SCHEME, d=[250, 1000], others={"near": near}, audit=False)
-    untold = cm.risk(x, SCHEME, d=[250, 1000], others=np.column_stack([useless]), audit=False)
-    name = "best with other columns"
+def test_a_table_knows_more_than_a_column():
+    income = np.random.default_rng(4).lognormal(8.0, 0.5, N)
+    scheme = cm.ConditionalMasking(0.6, 0.2, reverse_mapping=True, scale="log")
+    table = {"income": income, "near": income * np.exp(np.random.default_rng(5).normal(0.0, 0.1, N))}
 
-    # who knows x to within 100 (and the nearest of 8,000 records) names an interval of 250 that holds 90%
-    assert told.attackers[name][0] > 0.85
-    low, high = untold.interval(name)
-    assert (low < untold.attackers[BEST] + 0.02).all()
-    assert (untold.attackers[BEST] - 0.02 < high).all()
+    found = cm.risk(table, {"income": scheme}, d={"income": [200.0]})["income"].attackers
+
+    assert found["columns in clear"][0] > 2.0 * found["best constant"][0]
+    assert found["best attacker"][0] >= found["columns in clear"][0]
+
+
+def test_noise_alone_has_no_coins():
+    found = cm.risk(X, cm.AdditiveNoise(500.0, noise="normal"), d=D)
+
+    assert found.attackers["masked value"] == pytest.approx(2.0 * norm.cdf(D / 500.0) - 1.0, abs=1e-6)
+
+
+def test_schemes_without_a_law_are_judged_by_their_releases():
+    scheme = cm.DataSwapping()
+    with pytest.raises(TypeError, match="pass what it released"):
+        cm.risk(X, scheme, d=D)
+    z = scheme.mask(X, rng=1)
+
+    assert cm.risk(X, scheme, d=D, released=z).attackers["masked value"] == pytest.approx(
+        [np.mean(np.abs(z - X) < d) for d in D]
+    )
+
+
+def test_gaps_are_left_out():
+    x = np.where(np.arange(N) % 7 == 0, np.nan, X)
+    scheme = SCHEMES[2]
+
+    assert cm.risk(x, scheme, d=D).attackers["best attacker"] == pytest.approx(
+        cm.risk(x[~np.isnan(x)], scheme, d=D).attackers["best attacker"]
+    )
+
+
+def test_insiders_find_what_they_can():
+    x = np.random.default_rng(6).normal(0.0, 1.0, 200)
+    found = cm.risk(x, cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True), d=[0.1]).insiders()
+
+    assert found.unknown == (1, 2, 5, 20, 100)
+    assert found.exact[0] == 1.0  # the last value is its own
+    # figures of a simulation of its own, of 2,000 records each: errors .01
+    assert found.exact[1:4] == pytest.approx([0.80, 0.55, 0.26], abs=0.05)
+    assert (np.diff(found.exact) < 0.0).all()
+    assert (found.exact <= found.within[:, 0]).all()
+
+
+def test_records_are_linked_as_by_all_distances():
+    stream = np.random.default_rng(7)
+    table = {"a": stream.integers(0, 40, 300).astype(float), "b": stream.normal(0.0, 1.0, 300).round(1)}
+    schemes = dict.fromkeys(table, cm.ConditionalMasking(0.5, 1.0, step=0.1))
+    z = cm.mask_table(table, schemes, rng=1, accept_visible_coins=True).data
+
+    linked = cm.risk(table, schemes, d={"a": 1.0, "b": 1.0}, released=z).linkage([1, 10]).linked
+
+    scaled = [np.column_stack([frame[name] / table[name].std() for name in table]) for frame in (table, z)]
+    distance = np.sqrt(((scaled[1][:, None] - scaled[0]) ** 2).sum(axis=2))
+    own = np.diag(distance)[:, None]
+    nearer, equal = (distance < own - 1e-9).sum(axis=1), (np.abs(distance - own) <= 1e-9).sum(axis=1)
+    by_hand = [np.clip((k - nearer) / equal, 0.0, 1.0).mean() for k in (1, 10)]
+    assert linked == pytest.approx(by_hand)
+
+
+def test_uniques_are_counted():
+    table = {"age": np.array([30.0, 30, 41, 52, 52, 60]), "income": np.array([10.0, 10, 10, 30, 31, 5])}
+    schemes = dict.fromkeys(table, cm.ConditionalMasking(0.6, 5.0))
+    found = cm.risk(table, schemes, d={"age": 1.0, "income": 1.0}).uniques(0.5)
+
+    times = Counter(zip(*table.values(), strict=True))
+    once, twice = (sum(count == k for count in times.values()) for k in (1, 2))
+    assert found.unique == once / 6
+    assert found.verbatim == pytest.approx(0.6 * once / 6)
+    assert found.correct_match == pytest.approx(once / (once + 2 * twice))
+
+
+def test_results_in_json_and_print():
+    found = cm.risk(X, SCHEMES[2], d=D)
+
+    assert {row["attacker"] for row in found.to_dict()["risk"]} == set(found.attackers)
+    assert all(0.0 <= row["low"] <= row["risk"] <= row["high"] <= 1.0 for row in found.rows())
+    assert "most exposed record" in str(found)
+
+
+@pytest.mark.parametrize(("call", "sentence"), [
+    (lambda: cm.risk(X, SCHEMES[0], d=-1.0), "d must"),
+    (lambda: cm.risk(X, SCHEMES[0], d=[]), "at least one distance"),
+    (lambda: cm.risk([1.0], SCHEMES[0], d=1.0), "at least 2"),
+    (lambda: cm.risk(X, SCHEMES[0], d=1.0, released=X[:10]), "released"),
+    (lambda: cm.risk(X, SCHEMES[0], d=1.0).records(1.0), "released must be passed"),
+    (lambda: cm.risk(X, SCHEMES[0], d=1.0).insiders(), "has no reverse mapping"),
+    (lambda: cm.risk(X, "additive", d=1.0), "must be a masking scheme"),
+])  # fmt: skip
+def test_refused(call, sentence):
+    with pytest.raises(cm.CondmaskError, match=sentence):
+        call()

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from condmask.disclosure.release_check import ReleaseWarning
 from marks import rest_slow
 from scipy.stats import laplace
 
 import condmask as cm
-from condmask.disclosure.release_check import ReleaseWarning
 from condmask.planning import plan as planning
 from condmask.planning.candidates import column_of, evaluate
 from condmask.planning.plan import _safer

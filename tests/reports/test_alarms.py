@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from condmask.disclosure.audit_result import RAIL, RAIL_WARNING
+from condmask.disclosure.causes import COMPUTED
 from report_pages import cells
 
 import condmask as cm
-from condmask.disclosure.audit_result import RAIL, RAIL_WARNING
-from condmask.disclosure.causes import COMPUTED
 from condmask.reports.alarms import MEANING
 
 NAMED_ELSEWHERE = {RAIL, RAIL_WARNING, COMPUTED}

@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from condmask.disclosure.audit_result import Audit
+from condmask.disclosure.causes import Cause
 from report_pages import SCHEME
 
 import condmask as cm
-from condmask.disclosure.audit_result import Audit
-from condmask.disclosure.causes import Cause
 from condmask.reports.original import Compared
 from condmask.reports.verdict import Finding, verdict_on
 

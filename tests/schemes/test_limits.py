@@ -65,13 +65,13 @@ def test_a_refused_release_says_how_many_and_what_serves():
     with pytest.raises(
         ValueError, match=r"expected to take \d+ below and [\d.]+ above it, of 4,000"
     ) as error:
-        scheme(range=(0, 120)).mask(AGES)
+        scheme(range=(0, 120)).mask(AGES, accept_visible_coins=True)
 
     assert "pass reverse_mapping=True (which releases values of the data alone), or leave range" in str(
         error.value
     )
     reverse = cm.ConditionalMasking(0.6, 10.0, reverse_mapping=True, range=(0, 120))
-    assert set(reverse.mask(AGES)) == set(AGES)
+    assert set(reverse.mask(AGES, accept_visible_coins=True)) == set(AGES)
 
 
 @pytest.mark.parametrize("mapped", [False, True])
@@ -93,7 +93,7 @@ def test_codes_and_missing_values_have_no_range():
     x = AGES.copy() + 200.0
     x[:50], x[50:60] = -8.0, np.nan
 
-    z = scheme(range=(0, 500), missing=-8).mask(x, nan_policy="omit")
+    z = scheme(range=(0, 500), missing=-8).mask(x, nan_policy="omit", accept_visible_coins=True)
 
     assert (z[:50] == -8).all()
     assert np.isnan(z[50:60]).all()
@@ -107,16 +107,16 @@ def test_a_bound_between_points_of_the_grid_is_that_point():
 
 
 def test_the_range_changes_no_bit_of_a_release():
-    with_range = scheme(range=(-500, 500)).mask(AGES, rng=3)
+    with_range = scheme(range=(-500, 500)).mask(AGES, rng=3, accept_visible_coins=True)
 
-    assert np.array_equal(with_range, scheme().mask(AGES, rng=3))
+    assert np.array_equal(with_range, scheme().mask(AGES, rng=3, accept_visible_coins=True))
 
 
 @pytest.mark.parametrize(("shift", "warned"), [(0.0, True), (300.0, False), (-1.0, False)])
 def test_many_released_values_below_0_are_worth_a_word(shift, warned):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        scheme().mask(AGES + shift, rng=1)
+        scheme().mask(AGES + shift, rng=1, accept_visible_coins=True)
 
     texts = [str(warning.message) for warning in caught]
     assert len(texts) == warned

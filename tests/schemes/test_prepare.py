@@ -11,7 +11,7 @@ import pytest
 from marks import rest_long
 
 import condmask as cm
-from condmask.clear_columns import ROWS
+from condmask.disclosure.table import ROWS
 from condmask.releases.mask_file import audit_file
 
 RNG = np.random.default_rng(3)
@@ -19,9 +19,9 @@ SCHEME = cm.ConditionalMasking(0.6, 500.0, decimals=0)
 
 
 def table(n):
-    """Income, its two parts, of which one is masked as well, and columns beside them."""
+    """Two columns to mask, and one that gives the first away."""
     wage, rent = (np.round(RNG.lognormal(8.0, 0.5, n)) for _ in range(2))
-    return pd.DataFrame({"wage": wage, "rent": rent, "income": wage + rent})
+    return pd.DataFrame({"wage": wage, "rent": rent, "income": wage + 600.0})
 
 
 def verdicts(frame, schemes, folder):
@@ -49,7 +49,7 @@ def test_a_table_and_a_file_are_refused_alike(tmp_path, n):
     first, second = verdicts(table(n), schemes, tmp_path)
 
     assert first == second
-    assert "drop 'income'" in first[0]
+    assert "income" in first[0]
 
 
 @pytest.mark.parametrize("suffix", rest_long(["parquet", "arrow", "csv"]))
@@ -68,10 +68,10 @@ def test_a_column_in_clear_is_seen_in_a_table_sorted_by_the_masked_one(tmp_path,
     scheme = {"wage": cm.ConditionalMasking(0.6, 500.0, decimals=0)}
 
     for audit in (cm.audit(frame, scheme), audit_file(path, scheme)):
-        assert "'tax'" in audit.refusal
-    with pytest.raises(cm.ReleaseError, match="'tax'"):
+        assert any(finding.refuses and "drop tax" in finding.remedy for finding in audit.findings)
+    with pytest.raises(cm.ReleaseError, match="tax"):
         cm.mask_table(frame, scheme)
-    with pytest.raises(cm.ReleaseError, match="'tax'"):
+    with pytest.raises(cm.ReleaseError, match="tax"):
         cm.mask_file(path, tmp_path / f"b.{suffix}", scheme, dry_run=True)
 
 
@@ -87,7 +87,7 @@ def test_a_column_that_stands_behind_many_others_is_looked_at(tmp_path):
     for each in (late, frame):
         first, second = verdicts(each, schemes, tmp_path)
         assert first == second
-        assert "'salary'" in first[0]
+        assert "salary" in first[0]
 
 
 def test_an_audit_pools_small_strata_as_masking_does():
@@ -106,10 +106,10 @@ def test_an_audit_pools_small_strata_as_masking_does():
 TENS = 10.0 * np.rint(np.random.default_rng(8).lognormal(7.0, 0.4, 600) / 10.0)
 
 
-def test_what_would_show_its_coins_is_refused_unless_that_is_accepted():
-    scheme = cm.ConditionalMasking(0.6, 300.0, decimals=0)
+def test_what_would_show_too_much_is_refused_unless_that_is_accepted():
+    scheme = cm.ConditionalMasking(0.6, 3.0, decimals=0)
 
-    with pytest.raises(ValueError, match="which records were swapped"):
+    with pytest.raises(ValueError, match="the noise is too narrow"):
         scheme.mask(TENS, rng=1)
     assert scheme.mask(TENS, rng=1, accept_visible_coins=True).size == TENS.size
 

@@ -1,35 +1,134 @@
-"""The audit: how well one could tell which records were swapped, before anything is released."""
+"""The audit: how near an attacker comes to values who knows every coin, before anything is released."""
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.audit_input import AuditInput
-from condmask.clear_columns import Clear, clear_of_frame, columns_in_clear
-from condmask.disclosure import boosting, swap_attack
-from condmask.disclosure.audit_result import FEWEST, Audit
-from condmask.disclosure.coin_classes import chances
-from condmask.disclosure.folds import folded_rows
-from condmask.disclosure.release_audit import audit_columns, nothing_visible
-from condmask.disclosure.remedies import with_proposals
-from condmask.disclosure.swap_attack import FULL
-from condmask.disclosure.trained_attack import TrainedFile, trained_file, with_trained
-from condmask.errors import ArgumentTypeError
+from condmask._digits import finite, line
+from condmask.disclosure.known_coins import Figures
+from condmask.disclosure.limits import Limits, judged
+from condmask.disclosure.rails import FEW, Finding, rails
+from condmask.disclosure.sample import sample_of
+from condmask.disclosure.table import Clear, Table, clear_of, names_in_clear
+from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
 from condmask.frames import Labels
-from condmask.grid import check_fits, check_released
-from condmask.missing_codes import drop_codes, released_codes, without_codes
+from condmask.grid import check_fits
+from condmask.missing_codes import drop_codes
 from condmask.scheme import Scheme, common_method
 from condmask.strata import donor_pools, labels_of, not_masked, of_present, present_values
 
 LOG = logging.getLogger(__name__)
+GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"
+DEFAULT = Limits()
+WIDTH, HEAD = 16, 20
 
 
-def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False) -> Audit:
-    """How well an attacker could tell which records of a release were swapped.
+class ReleaseWarning(UserWarning):
+    """The release shows more than it should; the message says what to do."""
+
+
+class ReleaseError(CondmaskError, ValueError):
+    """The release would show too much of the originals; the message says what to do. Nothing is released."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a release would show of originals, and what is refused.
+
+    Attributes
+    ----------
+    n : int
+        Number of records.
+    figures : dict of str to Figures
+        By column the shares of records whose value attackers guess to within a tenth of the spread, on the
+        line on which noise is added: the best ``constant`` guess; the best from the columns in ``clear``,
+        without any release; and the ``worst`` who has these, the release, and knows who was swapped.
+    findings : tuple of Finding
+        All that was found, each with its column, text and remedy, and whether the release is refused for it.
+    schemes : dict of str to scheme
+    limits : Limits
+        What ``clear - constant`` and ``worst - clear`` may be.
+
+    See Also
+    --------
+    audit : makes one.
+    risk : the same attackers, and others, at any distance.
+    """
+
+    n: int
+    figures: dict[str, Figures]
+    findings: tuple[Finding, ...]
+    schemes: dict[str, Any]
+    limits: Limits
+
+    @property
+    def refused(self) -> bool:
+        """Whether masking refuses the release."""
+        return any(finding.refuses for finding in self.findings)
+
+    def raise_or_warn(self) -> None:
+        """Refuse the release for all that it is refused for, or warn of what was found.
+
+        Raises
+        ------
+        ReleaseError
+        """
+        refusals = Refusals()
+        for finding in self.findings:
+            with refusals.collected():
+                if finding.refuses:
+                    raise ReleaseError(f"{finding}{GO_ON}")
+        refusals.raise_all()
+        for finding in self.findings:
+            warn(str(finding), ReleaseWarning)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The audit in terms of JSON."""
+        return {
+            "n": self.n,
+            "refused": self.refused,
+            "figures": {
+                name: {key: finite(value) for key, value in row._asdict().items()}
+                for name, row in self.figures.items()
+            },
+            "findings": [finding._asdict() for finding in self.findings],
+            "limits": {"given": self.limits.given, "lift": self.limits.lift},
+            "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
+        }
+
+    def __str__(self) -> str:
+        verdict = "REFUSED" if self.refused else "PASSES, with a warning" if self.findings else "PASSES"
+        lines = [f"Audit of {self.n:,} records: {verdict}"]
+        if self.figures:
+            lines += [
+                "",
+                "Share of values guessed to within a tenth of their spread",
+                line(
+                    "", ("by a constant", "columns in clear", "all coins known"), head=HEAD, width=WIDTH + 2
+                ),
+            ]
+        for name, row in self.figures.items():
+            shares = (f"{share:.1%}" for share in (row.constant, row.clear, row.worst))
+            lines.append(line(name, shares, head=HEAD, width=WIDTH + 2))
+        for title, refuses in (("Refused because:", True), ("To know:", False)):
+            some = [finding for finding in self.findings if finding.refuses == refuses]
+            lines += ["", title, *(f"  {finding}" for finding in some)] if some else []
+        return "\n".join([*lines, "", *(f"{name}: {scheme!r}" for name, scheme in self.schemes.items())])
+
+
+def audit(
+    data: Any,
+    scheme: Any,
+    *,
+    strata: Any = None,
+    max_lift: float = DEFAULT.lift,
+    max_risk: Mapping[float, float] | None = None,
+) -> Audit:
+    """How near an attacker comes to original values who knows every coin of a release, and what is refused.
 
     Parameters
     ----------
@@ -40,16 +139,15 @@ def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False)
         columns of the table are left in clear.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata; those of a table are found there.
-    thorough : bool
-        Whether to train an attacker as well, on releases drawn from half of the file, and try it on the other
-        half. This needs scikit-learn (``pip install 'condmask[thorough]'``).
+    max_lift : float
+        How much a release may add, in shares of values guessed, to what the columns in clear tell.
+    max_risk : dict of float to float, optional
+        By distance, in the units of the data, the share of values that the attacker may guess to less.
 
     Returns
     -------
     Audit
-        The shares of records whose swap status (swapped or kept) is guessed right or known for certain, and
-        the causes. If swapped records are visible, also schemes that hide them: reverse mapping, and a
-        coarser step. ``print`` gives the verdict and shows all side by side.
+        Figures by column, and all findings, each with its remedy. ``print`` shows both.
 
     Raises
     ------
@@ -58,144 +156,88 @@ def audit(data: Any, scheme: Any, *, strata: Any = None, thorough: bool = False)
     TypeError
         If a scheme swaps no records.
     ModuleNotFoundError
-        If `thorough` is True and scikit-learn is not installed.
+        If several columns are looked at and scikit-learn is not installed.
 
     See Also
     --------
-    ConditionalMasking.mask : refuses a release whose swapped records are visible.
+    ConditionalMasking.mask : refuses a release for the same findings.
 
     Notes
     -----
-    A Bayes attacker who knows p, the noise and the grid, and has learned the law F of the data from other
-    records, guesses "swapped" if p F(z) >= (1 - p) (F * noise)(z). With ``donors="sample"`` the number of
-    records that show z counts as well (docs/coins.rst). The file is split into folds, and the values of each
-    are attacked with the law of the rest. Nothing is drawn, so the answer is always the same.
-    Data are audited as they are rounded to the grid. The columns of a table are attacked together, in up to
-    32,768 rows from all over it, the same as when it is masked. The attacks use masked columns, columns left
-    in clear, neighbouring rows, and records with the same firm or household. The figures are those of the
-    best of these attacks, on rows other than those it was learned from and chosen by.
+    Who was swapped may show: by digits, ties, or relations of columns. The figures assume that it does
+    (docs/coins.rst). A swapped record hides its value behind a stranger's, a kept one behind noise, so what
+    harms is repetition, for which noise must be wider; and columns in clear that tell the value themselves.
 
-    With reverse mapping, a column alone shows nothing and is guessed blindly. The guard rails of masking are
-    checked, and a release that they refuse counts as visible.
-
-    The trained attacker sees all columns of a release at once: masked values and their digits, columns in
-    clear, relations, the other records of a unit, the order of the rows (docs/coins.rst). Each figure is the
-    greater one of both attackers.
-
-    Of more than 131,072 rows so many evenly spaced ones are examined. Cost: O(n log n), about .1 s a column,
-    several times that if a scheme is proposed, and some seconds more if an attacker is trained.
+    One column alone is judged by the joint law of originals and released values. In a table, attackers learn
+    by gradient boosting from maskings of one half of up to 16,384 records and are tried on the other half;
+    figures within two errors of a limit are drawn again. Nothing depends on chance or workers.
 
     Examples
     --------
     >>> import numpy as np
     >>> import condmask as cm
     >>> incomes = np.random.default_rng(1).lognormal(8, 0.5, 5_000).round(-1)
-    >>> audit = cm.audit(incomes, cm.ConditionalMasking(0.6, 500.0, decimals=0))
-    >>> audit.visible, audit.causes[0].name, audit.remedy
-    (True, 'grid', 'pass reverse_mapping=True, scale="log", sigma=0.17; or pass step=10')
+    >>> found = cm.audit(incomes, cm.ConditionalMasking(0.6, 500.0, decimals=0))
+    >>> found.refused, found.findings
+    (False, ())
     """
-    if _checks.truth(thorough, "thorough"):
-        boosting.check_available()
-    table = input_of(data, scheme, strata)
-    if isinstance(scheme, Mapping):
-        return audit_table(table, dict(scheme), thorough=thorough)
-    return _single(audit_table(table, {next(iter(table.values)): scheme}, thorough=thorough))
+    table = table_of(data, scheme, strata)
+    schemes = dict(scheme) if isinstance(scheme, Mapping) else {next(iter(table.values)): scheme}
+    return audit_table(table, schemes, limits_of(max_lift, max_risk))
 
 
-def check(data: AuditInput, schemes: dict[str, Any]) -> Audit | None:
-    """The audit of columns to be masked; None if a brief look shows nothing, or if records are few."""
-    if data.n < FEWEST or nothing_visible(data, schemes):
-        return None
-    return audit_table(data, schemes)
+def limits_of(max_lift: Any, max_risk: Any) -> Limits:
+    """Limits as they were given."""
+    lift = _checks.probability(max_lift, "max_lift")
+    risks = {} if max_risk is None else dict(max_risk)
+    for d, share in risks.items():
+        _checks.positive(d, "max_risk")
+        _checks.probability(share, "max_risk")
+    return Limits(lift=lift, risk=risks)
 
 
-def posterior(x: Any, z: Any, scheme: Any, *, strata: Any = None) -> np.ndarray:
-    """The chance that each record was swapped, to an attacker who knows the file except the record's fold.
-
-    With reverse mapping the chance is p for every record, whatever its value (docs/reverse_mapping.rst); an
-    attacker who knows other columns may know more.
-
-    Parameters
-    ----------
-    x, z : array_like of shape (n,)
-        Original and released values.
-    scheme : ConditionalMasking
-        The scheme of the release.
-    strata : array_like of shape (n,), optional
-        Strata within which donors were drawn.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        NaN for missing values.
-    """
-    table = input_of(x, scheme, strata)
-    ((name, values),) = table.values.items()
-    column, law = frames.column(z, "z"), scheme.law
-    released = without_codes(column.array, released_codes(scheme), column.kind)
-    if scheme.reverse_mapping:  # coins and released column are independent
-        return np.where(np.isnan(released), np.nan, scheme.p)
-    rows = folded_rows(values.size, values.size)
-    check_fits(values, law, name, table.kinds[name])
-    attack = swap_attack.prepare(
-        values, table.kinds[name], law, table.strata, rows, FULL._replace(rows=values.size)
-    )
-    present = np.flatnonzero(~np.isnan(released))
-    units = law.to_units(released)
-    check_released(units, law, "z")
-    strata = None if table.strata is None else table.strata[present]
-    ratios = attack.log_ratios(units[present], strata, rows.fold[present], shared=scheme.shared_donors)
-    chance = np.full(released.size, np.nan)
-    chance[present] = chances(law.p, ratios)
-    return chance
+def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT) -> Audit:
+    """The audit of columns to be masked; of a part of a long table by the guard rails alone."""
+    LOG.info("auditing %d records, columns to mask: %d", table.n, len(schemes))
+    for name, scheme in schemes.items():
+        if scheme.law is not None:
+            check_fits(table.values[name], scheme.law, name, table.kinds[name])
+    found = rails(table, schemes)
+    if table.scope == "part" or table.n < 2:
+        return Audit(table.n, {}, tuple(found), dict(schemes), limits)
+    judgement = judged(sample_of(table), schemes, limits)
+    return Audit(table.n, judgement.figures, (*found, *judgement.findings), dict(schemes), limits)
 
 
-def audit_table(data: AuditInput, schemes: dict[str, Any], *, thorough: bool = False) -> Audit:
-    """The audit of columns to be masked, with proposals if swapped records are visible."""
-    LOG.info("auditing %d records, columns to mask: %d, in clear: %d", data.n, len(schemes), len(data.clear))
-    audit = audit_columns(data, schemes, FULL)
-    file = trained_file(data) if thorough and audit.n >= FEWEST else None
-    if file is not None:
-        audit = with_trained(audit, file, schemes)
-    remedied = next(iter(schemes.values())).reverse_mapping or audit.computed  # by the causes themselves
-    if not audit.visible or remedied:
-        return audit
-    audit = with_proposals(audit, data, schemes)
-    return audit if file is None else _attacked_proposals(audit, file)
+def check_release(
+    table: Table, schemes: dict[str, Any], *, to_file: bool = False, limits: Limits = DEFAULT
+) -> None:
+    """Refuse a release that shows too much, for all that there is, and warn of what else it shows."""
+    audit_table(table, schemes, limits).raise_or_warn()
+    if to_file and not next(iter(schemes.values())).reverse_mapping:
+        refuse_few(table.n)
 
 
-def _attacked_proposals(audit: Audit, file: TrainedFile) -> Audit:
-    """The audit with the proposals that hold against a trained attacker, or all if none does."""
-    attacked = tuple(
-        proposal._replace(audit=with_trained(proposal.audit, file, proposal.scheme))
-        for proposal in audit.proposals
-    )
-    return replace(audit, proposals=tuple(p for p in attacked if p.hides) or attacked)
+def refuse_few(n: int) -> None:
+    """Refuse to write a file of so few records with additive noise."""
+    if n < FEW:
+        raise ReleaseError(
+            f"{n} records are too few, and a file must have at least {FEW}; reverse_mapping=True needs only "
+            f"groups of 50 or more, and has guard rails of its own{GO_ON}"
+        )
 
 
-def _single(audit: Audit) -> Audit:
-    """The audit of one column, whose scheme needs no name."""
-    (scheme,) = audit.scheme.values()
-    proposals = []
-    for proposal in audit.proposals:
-        (proposed,) = proposal.scheme.values()
-        proposals.append(proposal._replace(scheme=proposed, audit=_single(proposal.audit)))
-    return replace(audit, scheme=scheme, proposals=tuple(proposals))
-
-
-def input_of(data: Any, scheme: Any, strata: Any = None) -> AuditInput:
-    """Columns from their containers, checked."""
+def table_of(data: Any, scheme: Any, strata: Any = None) -> Table:
+    """Columns to be masked and those beside them from their containers, checked."""
     schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
     check_schemes(schemes)
-    names = next(iter(schemes.values())).strata
-    clear: Clear | None = None
+    names, clear = next(iter(schemes.values())).strata, None
     if isinstance(scheme, Mapping):
         frames.same_lengths(data, "data")
         columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
-        parts = not_masked(names, schemes)
-        whole = frames.with_index(data)
-        beside = columns_in_clear(frames.column_names(whole), {*schemes, *parts})
-        clear = clear_of_frame(whole, beside, [column.array for column in columns.values()])
+        parts, whole = not_masked(names, schemes), frames.with_index(data)
+        beside = names_in_clear(frames.column_names(whole), {*schemes, *parts})
+        clear = clear_of(whole, beside, {name: column.array for name, column in columns.items()})
         if strata is None and parts:
             strata = {part: frames.table_column(data, part) for part in parts}
             strata = strata if len(parts) > 1 else strata[parts[0]]
@@ -206,16 +248,18 @@ def input_of(data: Any, scheme: Any, strata: Any = None) -> AuditInput:
     labels = labels_of(strata, names, n, "x", "audit")
     kinds = {name: column.kind for name, column in columns.items()}
     by_column = dict(zip(columns, schemes.values(), strict=True))
-    return table_of(by_column, {name: column.array for name, column in columns.items()}, kinds, labels, clear)
+    return pooled(by_column, {name: column.array for name, column in columns.items()}, kinds, labels, clear)
 
 
-def column_beside(x: Any, scheme: Any, strata: Any, others: Any) -> AuditInput:
-    """A column and the other columns known, from their containers, checked."""
-    data = input_of(x, scheme, strata)
-    if others is None:
-        return data
-    beside = frames.design(others, "others")
-    return data._replace(**clear_of_frame(beside, list(beside), list(data.values.values()))._asdict())
+def pooled(
+    schemes: Mapping[str, Any], columns: dict[str, np.ndarray], kinds: dict[str, str],
+    labels: Sequence[Labels], clear: Clear | None,
+) -> Table:  # fmt: skip
+    """Columns with their donor pools, whether values are missing or not."""
+    values, _ = drop_codes(schemes, columns, kinds, "omit")
+    present, patterns = present_values(list(values.values()))
+    code = donor_pools(next(iter(schemes.values())), labels, patterns, present)
+    return Table(values, kinds, None if code is None else of_present(code, present), clear)
 
 
 def check_schemes(schemes: dict[str, Any]) -> None:
@@ -227,18 +271,3 @@ def check_schemes(schemes: dict[str, Any]) -> None:
                 f"scheme must be one that swaps records, ConditionalMasking, got {_checks.shown(method)}"
             )
     common_method(schemes)
-
-
-def table_of(
-    schemes: Mapping[str, Any],
-    columns: dict[str, np.ndarray],
-    kinds: dict[str, str],
-    labels: Sequence[Labels],
-    clear: Clear | None,
-) -> AuditInput:
-    """Columns to be masked as an audit sees them, whether values are missing or not."""
-    values, _ = drop_codes(schemes, columns, kinds, "omit")
-    present, patterns = present_values(list(values.values()))
-    code = donor_pools(next(iter(schemes.values())), labels, patterns, present)
-    table = AuditInput(values, kinds, {}, None if code is None else of_present(code, present))
-    return table if clear is None else table._replace(**clear._asdict())

@@ -1,23 +1,23 @@
-"""Record linkage by distance: an attacker who has the originals looks for each masked record among them.
+"""Records found again: by the distance of their released values, or because no other has their values.
 
-The attacker has a file of originals with names, and takes each record of the release for the nearest of them,
-or for one of the k nearest. Columns count in units of their standard deviation. If several originals are
-equally near, the attacker picks one at random, and its chance is counted.
+An attacker who has a file of originals with names takes each record of a release for the nearest of them, or
+for one of the k nearest; columns count in units of their standard deviation. And a record that is unique in
+the columns masked together may show them all, in whosever place.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks, frames
-from condmask._blocks import blocks, evenly_spaced
-from condmask.disclosure.risk_result import wilson
+from condmask import _checks
+from condmask._blocks import evenly_spaced
+from condmask.disclosure.records import wilson
+from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError
 
 TRIED = 1 << 13  # masked records that are linked
-MOST_NEAR, TOGETHER = 10_000, 1 << 20  # originals near a masked record, and near several at a time
-LEAF = 64  # originals in a leaf of the tree, which has few nodes then, and is built as fast
+MOST_NEAR = 10_000
 SLACK = 1e-9  # of a distance, within which two are the same
 
 
@@ -36,7 +36,8 @@ class Linkage:
     k : tuple of int
         Numbers of nearest originals.
     linked : tuple of float
-        The share of records whose original is among the k nearest.
+        The share of records whose original is among the k nearest; one of several as near is picked at
+        random.
     blind : tuple of float
         The share of records that a blind guess links, k / n.
     """
@@ -73,91 +74,29 @@ class Linkage:
         return "\n".join(lines)
 
 
-def record_linkage(x: Any, z: Any, *, others: Any = None, k: Any = (1, 5, 10)) -> Linkage:
-    """How many records of a release can be matched with their originals, by distance.
-
-    Parameters
-    ----------
-    x, z : array_like of shape (n,) or (n, columns), data frame or dict of columns
-        Originals and released values: the same columns in the same order.
-    others : array_like, data frame or dict of columns, optional
-        Numeric columns that were released as they are.
-    k : int or sequence of int
-        Numbers of nearest originals: a record counts as linked if its own is among them.
-
-    Returns
-    -------
-    Linkage
-        Shares of records linked, beside those of blind guesses; ``print`` shows them.
-
-    Raises
-    ------
-    ValueError
-        If columns differ in number or length, or fewer than two records have all values.
-
-    See Also
-    --------
-    release_risk : how well values can be guessed, not who is who.
-
-    Notes
-    -----
-    Up to 8,192 evenly spaced masked records are looked for among all originals, with SciPy's k-d tree. If
-    `others` identify records, all records are linked whatever is done to `x`; the question is then how well
-    `x` can be guessed, which `release_risk` answers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import condmask as cm
-    >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
-    >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
-    >>> found = cm.record_linkage(x, scheme.mask(x, rng=2), k=[1, 100])
-    >>> bool(found.linked[0] < 0.01), found.blind
-    (True, (0.0002, 0.02))
-    """
+def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Linkage:
+    """How many of 8,192 evenly spaced records have their original among the k nearest, by a k-d tree."""
     from scipy.spatial import cKDTree  # takes .1 s to import
 
     numbers = _numbers(k)
-    first, second = frames.design(x, "x"), frames.design(z, "z")
-    if len(first) != len(second):
-        raise ArgumentError(f"z must have the {len(first)} columns of x, got {len(second)}")
-    clear = {} if others is None else frames.design(others, "others")
-    names = (*first, *clear)
-    before, after = [*first.values(), *clear.values()], [*second.values(), *clear.values()]
-    for columns in (before, after):
-        for name, values in zip(names, columns, strict=True):
-            _checks.same_length(values, name, columns[0].size, names[0])
-    _checks.same_length(after[0], "z", before[0].size, "x")
-    present = np.logical_and.reduce([~np.isnan(values) for values in (*before, *second.values())])
-    _checks.at_least_two(int(np.count_nonzero(present)), "x")
-    original, spread = _standardized(before, present)
-    n = len(original)
+    present = np.logical_and.reduce([~np.isnan(x) for x in (*table.values.values(), *released.values())])
+    n = int(np.count_nonzero(present))
+    _checks.at_least_two(n, "data")
+    spread = np.array([x[present].std() or 1.0 for x in table.values.values()])
+    original = np.column_stack([x[present] for x in table.values.values()]) / spread
     rows = evenly_spaced(n, TRIED)
-    at = np.flatnonzero(present)[rows]
-    released = np.column_stack([values[at] for values in after]) / spread
-    most = min(max(numbers), n)
-    tree = cKDTree(original, leafsize=LEAF)
-    distance = np.sqrt(np.sum((released - original[rows]) ** 2, axis=1))
-    slack = SLACK * (distance + 1.0)
-    nearer, equal = np.empty((2, rows.size), dtype=np.int64)
-    for start, stop in blocks(rows.size, max(1, TOGETHER // most)):
-        near = tree.query(released[start:stop], k=most)[0].reshape(stop - start, most)
-        own, reach = distance[start:stop, None], slack[start:stop, None]
-        nearer[start:stop] = np.sum(near < own - reach, axis=1)
-        equal[start:stop] = np.sum(np.abs(near - own) <= reach, axis=1)
-    full = equal + nearer == most  # there may be more as near as the last ones
-    unsure = np.flatnonzero(full & (equal > 0))
-    if unsure.size:
-        inside = tree.query_ball_point(released[unsure], distance[unsure] + slack[unsure], return_length=True)
-        equal[unsure] = inside - nearer[unsure]
-    linked = []
-    for number in numbers:
-        among = np.where(equal > 0, np.clip((min(number, n) - nearer) / np.maximum(equal, 1), 0.0, 1.0), 0.0)
-        linked.append(float(among.mean()))
-    return Linkage(
-        n, int(rows.size), names, tuple(numbers), tuple(linked),
-        tuple(min(number, n) / n for number in numbers),
-    )  # fmt: skip
+    shown = np.column_stack([released[name][present][rows] for name in table.values]) / spread
+    distance = np.sqrt(np.sum((shown - original[rows]) ** 2, axis=1))
+    slack, tree = SLACK * (distance + 1.0), cKDTree(original)
+    nearer = tree.query_ball_point(shown, distance - slack, return_length=True)
+    nearer = np.where(distance > slack, nearer, 0)
+    equal = tree.query_ball_point(shown, distance + slack, return_length=True) - nearer
+    linked = [
+        float(np.clip((min(number, n) - nearer) / np.maximum(equal, 1), 0.0, 1.0).mean())
+        for number in numbers
+    ]
+    blind = tuple(min(number, n) / n for number in numbers)
+    return Linkage(n, int(rows.size), tuple(table.values), tuple(numbers), tuple(linked), blind)
 
 
 def _numbers(k: Any) -> list[int]:
@@ -168,12 +107,44 @@ def _numbers(k: Any) -> list[int]:
     return [_checks.whole(number, "k", least=1, most=MOST_NEAR) for number in numbers]
 
 
-def _standardized(columns: list[np.ndarray], present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Columns in units of their s.d., of the records without missing values, and these units."""
-    n = int(np.count_nonzero(present))
-    table, spread = np.empty((n, len(columns))), np.empty(len(columns))
-    for k, column in enumerate(columns):
-        values = column if n == column.size else column[present]
-        spread[k] = values.std() or 1.0
-        np.divide(values, spread[k], out=table[:, k])
-    return table, spread
+class Uniques(NamedTuple):
+    """Shares of records, from 0 to 1.
+
+    A swapped record carries all values of its donor, in all columns that were masked together. If this
+    combination occurs only once in a population, anyone who knows it knows whose record it was. Each original
+    is passed on with the chance p, or 1 - (1 - p/(n-1))^(n-1) where several records may take one. If n_1
+    values occur once in the file and n_2 twice, a match with a unique one is right with the chance
+    f n_1 / (f n_1 + 2 (1 - f) n_2), f being the sampling fraction (C. J. Skinner and M. J. Elliot, "A measure
+    of disclosure risk for microdata", J. R. Statist. Soc. B 64 (2002) 855-867).
+
+    Attributes
+    ----------
+    n : int
+        Number of records without missing values.
+    unique : float
+        The share of records that no other record of the file equals in all masked columns.
+    verbatim : float
+        The share of records that are unique and whose values are expected to appear together in a release.
+    correct_match : float
+        The chance that a match with a record that is unique in the file is right in the population.
+    """
+
+    n: int
+    unique: float
+    verbatim: float
+    correct_match: float
+
+
+def uniques(table: Table, scheme: Any, fraction: float) -> Uniques:
+    """How many records are unique in the masked columns."""
+    share = float(_checks.positive(fraction, "fraction"))
+    _checks.require(share <= 1.0, "fraction must be at most 1", fraction)
+    columns = np.column_stack(list(table.values.values()))
+    columns = columns[~np.isnan(columns).any(axis=1)]
+    n = len(columns)
+    _checks.at_least_two(n, "data")
+    counts = np.unique(columns, axis=0, return_counts=True)[1]
+    once, twice = int(np.sum(counts == 1)), int(np.sum(counts == 2))
+    passed = 1.0 - (1.0 - scheme.p / (n - 1)) ** (n - 1) if scheme.shared_donors else scheme.p
+    right = share * once / (share * once + 2.0 * (1.0 - share) * twice) if once else float("nan")
+    return Uniques(n, once / n, passed * once / n, right)

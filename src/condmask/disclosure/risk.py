@@ -1,78 +1,64 @@
-"""The risk of a scheme for a file before it is masked, and of a release afterwards."""
+"""How near attackers come to original values: of a column or a table, before it is masked and afterwards."""
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import evenly_spaced
-from condmask.audit_input import AuditInput
-from condmask.disclosure import baselines, boosting, neighbours
-from condmask.disclosure.audit import audit as audit_of
-from condmask.disclosure.audit import column_beside
-from condmask.disclosure.original import Original, distinct
-from condmask.disclosure.pools import Pool, pools_of
-from condmask.disclosure.record_posteriors import RecordPosteriors
-from condmask.disclosure.risk_result import BEST, CONSTANT, LINKED, MEAN, RELEASED, TRAINED, Risk
-from condmask.disclosure.trained_values import by_training
-from condmask.disclosure.verbatim import Verbatim
+from condmask.disclosure.audit import table_of
+from condmask.disclosure.joint_law import JointLaw
+from condmask.disclosure.known_coins import D, at_distances
+from condmask.disclosure.rare_values import own_value_chances
+from condmask.disclosure.records import guessed
+from condmask.disclosure.risk_result import (
+    BEST,
+    CLEAR,
+    COINS,
+    CONSTANT,
+    MEAN,
+    RELEASED,
+    ColumnRisk,
+    Risk,
+)  # fmt: skip
+from condmask.disclosure.sample import is_log, sample_of, spread_of
+from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.grid import check_released
-from condmask.missing_codes import without_codes
+from condmask.grid import check_fits
+from condmask.missing_codes import released_codes, without_codes
 from condmask.scheme import Scheme
-from condmask.strata import names_of
-
-TRIED = 1 << 13  # records on which attackers who look at masked values one by one are tried
-TRIED_WITH_OTHERS = 1 << 12  # the same for attackers who look for neighbours, on half of these
-SEED = 2019  # of the release drawn to try them
+from condmask.strata import values_by_pool
 
 
-def risk(
-    x: Any,
-    scheme: Any,
-    *,
-    d: Any,
-    others: Any = None,
-    strata: Any = None,
-    audit: bool = True,
-    thorough: bool = False,
-) -> Risk:
-    """How well attackers could guess original values from a release, computed before masking.
+def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released: Any = None) -> Risk:
+    """How well attackers guess original values from a release.
 
     Parameters
     ----------
-    x : array_like or series of shape (n,)
-        Original values; missing ones are left out.
-    scheme : ConditionalMasking or AdditiveNoise
-        The scheme of the release.
-    d : float or array_like of shape (distances,)
-        How near a guess must come to count, in the units of the data; at most 100 distances.
-    others : array_like of shape (n, columns), data frame or dict of columns, optional
-        Numeric columns of the same records that are not masked and that an attacker knows.
+    data : array_like or series of shape (n,), data frame, or dict of columns
+        Originals: a column with one scheme, or a table with the columns left in clear. Missing values are
+        left out.
+    schemes : scheme, or dict of str to scheme
+        As for `audit`; for a column also `AdditiveNoise`, and with `released` any scheme.
+    d : float or array_like of shape (distances,), or dict of str to these, optional
+        How near a guess must come to count, in the units of the data, of each column; by default a tenth of
+        the spread. At most 100 distances.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata. Attackers know them, too.
-    audit : bool
-        Whether to add how well one can guess which records were swapped, as `audit` does. Applies to schemes
-        that swap, without reverse mapping.
-    thorough : bool
-        Whether to train an attacker as well, for a scheme that swaps. This needs scikit-learn
-        (``pip install 'condmask[thorough]'``).
+    released : like `data`, optional
+        A release; its figures are those found in it, not those to be expected of any.
 
     Returns
     -------
     Risk
-        For each attacker and distance the share of records guessed closer than d:
+        By column, attacker and distance the share of records guessed to less than d:
 
-        - "masked value" takes Z_i for the original (in closed form);
+        - "masked value" takes the released value for the original;
         - "mean of masked values" guesses this mean for every record;
-        - "best constant" knows the file but not who is who, and always guesses the same (in closed form);
-        - "best attacker" sees Z_i, knows p, sigma, the noise, and the law of the data, learned from other
-          records, and names the interval with the greatest posterior mass;
-        - "best with other columns" also knows `others`, and learns the law from the records that are nearest
-          in these;
-        - "trained attacker" learned from releases of half of the file which of several guesses is near: Z_i,
-          what `others` predict or determine, what the other records of a unit show.
+        - "best constant" knows the file but not who is who, and always guesses the same;
+        - "columns in clear" learned from other records what these tell, and needs no release;
+        - "best attacker" knows these, the scheme, how the data are distributed, and what is released;
+        - "knows who was swapped" knows every coin besides.
 
         ``print`` shows all side by side.
 
@@ -81,27 +67,18 @@ def risk(
     ValueError
         If the scheme cannot take the data, a distance is negative, or there are fewer than two records.
     TypeError
-        If the distribution of the scheme's noise is unknown: see `release_risk`.
-    ModuleNotFoundError
-        If `thorough` is True and scikit-learn is not installed.
+        If the distribution of the scheme's noise is unknown and there is no release.
 
     See Also
     --------
-    release_risk : the risk of a release that exists.
-    insider_risk : an attacker who knows most originals, under reverse mapping.
+    audit : the same attackers, and what is refused.
     plan : find schemes whose risk is small enough.
 
     Notes
     -----
-    Figures are expectations given the file, over swap statuses, donors and noise; nothing is drawn except for
-    `others`. The best attacker may use the guesses of the simpler ones, and so is never worse than these. For
-    files of more than 131,072 records, that many are tried. docs/risk.rst derives all figures.
-
-    With reverse mapping, the figures follow from the joint law of originals and released values among many
-    records, and from simulated maps for rare values; `most_exposed` of the result is about single records.
-
-    Cost: O(n log n), .2 s for a million records; with `others` also a search for neighbours. With reverse
-    mapping about .3 s a distance for 100,000 distinct values.
+    For a column alone the figures follow from the joint law of originals and released values (docs/risk.rst);
+    beside other columns those of the last three attackers are tried on maskings, as in `audit`. Cost: .3 s a
+    column, some seconds a table.
 
     Examples
     --------
@@ -118,233 +95,134 @@ def risk(
     best constant [0.39 0.63]
     best attacker [0.41 0.66]
     """
-    scheme, distances = _known(scheme), checked_distances(d)
-    if _checks.truth(thorough, "thorough"):
-        boosting.check_available()
-    present, _, pools = pools_of(x, scheme, strata, "risk")
-    columns = None if others is None else _others(others, present)
-    parts = [
-        _expected(pool, distances, None if columns is None else [column[rows] for column in columns])
-        for rows, pool in pools
-    ]
-    coins = _audited(x, scheme, strata) if _checks.truth(audit, "audit") and present.any() else None
-    result = _of_all("scheme", parts, distances, coins, scheme)
-    return with_trained(result, column_beside(x, scheme, strata, others)) if thorough else result
+    table, by_column = _table(data, schemes, strata, released)
+    shown = None if released is None else _released(released, schemes, by_column, table)
+    for name, scheme in by_column.items():
+        if scheme.law is not None:
+            check_fits(table.values[name], scheme.law, name, table.kinds[name])
+    columns = {}
+    for name, scheme in by_column.items():
+        distances = _distances(d, name, table.values[name], scheme)
+        columns[name] = _column(table, name, scheme, distances, None if shown is None else shown[name])
+        beside = table.clear is not None and (table.clear.numbers or table.clear.labels)
+        if (beside or len(by_column) > 1) and swaps(scheme):
+            _add_attack(columns[name], table, by_column, name)
+    return Risk(table.n, columns, by_column, table, shown)
 
 
-def with_trained(risk: Risk, data: AuditInput, name: str | None = None, schemes: Any = None) -> Risk:
-    """The risk of a column with the trained attacker added, who may use the best attacker's guesses."""
-    name = next(iter(data.values)) if name is None else name
-    share, records = by_training(data, schemes or {name: risk.scheme}, name, np.array(risk.d))
-    attackers = {**risk.attackers, TRAINED: np.fmax(share, risk.attackers[BEST])}
-    return replace(risk, attackers=attackers, records={**risk.records, TRAINED: records})
+def swaps(scheme: Any) -> bool:
+    """Whether a scheme swaps records: the others share no coin."""
+    return bool(scheme.reverse_mapping or (scheme.law is not None and scheme.law.p > 0.0))
 
 
-def release_risk(
-    x: Any, z: Any, scheme: Any, *, d: Any, others: Any = None, strata: Any = None, audit: bool = True
-) -> Risk:
-    """How well attackers guess original values from a given release.
+def _table(data: Any, schemes: Any, strata: Any, released: Any) -> tuple[Table, dict[str, Any]]:
+    several = isinstance(schemes, Mapping)
+    if several or (isinstance(schemes, Scheme) and swaps(schemes)):
+        table = table_of(data, schemes, strata)
+        return table, dict(schemes) if several else {next(iter(table.values)): schemes}
+    if not isinstance(schemes, Scheme):
+        raise ArgumentTypeError(f"schemes must be a masking scheme, got {_checks.shown(schemes)}")
+    if schemes.law is None and released is None:
+        raise ArgumentTypeError(f"{schemes!r} has no closed form of its risk; pass what it released")
+    column = frames.column(data, "data")
+    name = column.name or "x"
+    return Table({name: column.array}, {name: column.kind}), {name: schemes}
 
-    Parameters
-    ----------
-    x, z : array_like or series of shape (n,)
-        Original and released values; records without both are left out.
-    scheme, d, others, strata, audit
-        As for `risk`. If the distribution of the scheme's noise is unknown, the best attacker is left out.
 
-    Returns
-    -------
-    Risk
-        The shares of records guessed closer than d in this release. Attackers who look at masked values one
-        by one are tried on 8,192 evenly spaced records.
+def _released(released: Any, schemes: Any, by_column: dict[str, Any], table: Table) -> dict[str, np.ndarray]:
+    """Released values by column, as many as originals, NaN for codes."""
+    found = {}
+    for name, scheme in by_column.items():
+        values = frames.table_column(released, name) if isinstance(schemes, Mapping) else released
+        column = frames.column(values, "released")
+        _checks.same_length(column.array, "released", table.n, "data")
+        found[name] = without_codes(column.array, released_codes(scheme), column.kind)
+        if scheme.law is not None:
+            check_fits(found[name], scheme.law, "released", column.kind)
+    return found
 
-    Raises
-    ------
-    ValueError
-        As for `risk`, and if `x` and `z` differ in length.
 
-    See Also
-    --------
-    risk : what to expect of any release under a scheme.
-    record_risk : the same, record by record.
+def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> np.ndarray:
+    """The distances of a column in its units; by default a tenth of its spread, about the middle."""
+    if isinstance(d, Mapping):
+        _checks.require(name in d, f"d must name {name!r}", sorted(map(str, d)))
+        d = d[name]
+    if d is not None:
+        distances = np.atleast_1d(_checks.few_distances(d, "d")).ravel()
+        if not distances.size:
+            raise ArgumentError("d must hold at least one distance, got none")
+        return distances
+    at_middle = abs(float(np.nanmedian(x))) or 1.0
+    return np.array([float(f"{D * spread_of(x, scheme) * (at_middle if is_log(scheme) else 1.0):.2g}")])
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import condmask as cm
-    >>> x = np.random.default_rng(1).laplace(10, 1000, 50_000)
-    >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
-    >>> found = cm.release_risk(x, scheme.mask(x, rng=2), scheme, d=500)
-    >>> bool(abs(found.attackers["masked value"][0] - 0.298) < 0.01)
-    True
-    """
-    distances = checked_distances(d)
-    if not isinstance(scheme, Scheme):
-        raise ArgumentTypeError(f"scheme must be a masking scheme, got {_checks.shown(scheme)}")
-    present, (x, z), strata, others = both(x, z, strata, others, scheme)
+
+def _column(table: Table, name: str, scheme: Any, d: np.ndarray, z: np.ndarray | None) -> ColumnRisk:
+    """The attackers who look at the column alone, by donor pools."""
+    x, parts = table.values[name], []
+    x = x if z is None else np.where(np.isnan(z), np.nan, x)
+    for rows, values in values_by_pool(x, table.pool):
+        parts.append((values.size, _pool(values, scheme, d, None if z is None else z[rows])))
+    n = sum(size for size, _ in parts)
+    _checks.at_least_two(n, "data")
+    attackers = {key: np.sum([size / n * found[key] for size, found in parts], axis=0) for key in parts[0][1]}
+    exposed = None
+    if scheme.reverse_mapping and z is None:
+        pools = [values for _, values in values_by_pool(x, table.pool)]
+        exposed = np.array([max(_exposed(values, scheme, near) for values in pools) for near in d])
+    return ColumnRisk(name, n, tuple(d.tolist()), attackers, exposed)
+
+
+def _pool(x: np.ndarray, scheme: Any, d: np.ndarray, z: np.ndarray | None) -> dict[str, np.ndarray]:
+    """The attackers of one pool."""
     if scheme.law is None and not scheme.reverse_mapping:
-        return _without_law(x, z, scheme, distances)
-    in_both, law, pools = pools_of(x, scheme, strata, "risk")
-    masked = law.to_units(frames.column(z, "z").array)
-    check_released(masked, law, "z", np.flatnonzero(present))
-    columns = None if others is None else _others(others, in_both)
-    parts = []
-    for rows, pool in pools:
-        beside = None if columns is None else [column[rows] for column in columns]
-        parts.append(_in_release(pool, masked[rows], distances, beside))
-    coins = _audited(x, scheme, strata) if _checks.truth(audit, "audit") else None
-    return _of_all("release", parts, distances, coins, scheme)
-
-
-class PoolRisk(NamedTuple):
-    """The risk of one donor pool.
-
-    The number of records, the share of each attacker and the number of records it was tried on, what is
-    released verbatim, and the greatest chance that a record is shown nearer than d to its original.
-    """
-
-    n: int
-    attackers: dict[str, np.ndarray]
-    records: dict[str, int]
-    verbatim: Verbatim
-    most_exposed: np.ndarray | None
-
-
-def _expected(file: Pool, d: np.ndarray, others: list[np.ndarray] | None) -> PoolRisk:
-    """The risk of one donor pool before it is masked."""
-    constant = baselines.by_constant(file, d)
-    risks, most_exposed = file.expected(d, constant)
-    risks = {RELEASED: risks[RELEASED], MEAN: risks[MEAN], CONSTANT: constant.share, BEST: risks[BEST]}
-    records = dict.fromkeys(risks, file.n)
-    _raise_best(risks)
-    if others is not None:
-        rows = evenly_spaced(file.n, TRIED_WITH_OTHERS)
-        z = file.drawn(rows, np.random.default_rng(SEED))
-        posteriors = file.posteriors(z, rows, d, constant)
-        _add_linked(risks, records, file, z, rows, others, posteriors, d)
-    return PoolRisk(file.n, risks, records, file.verbatim(), most_exposed)
-
-
-def _in_release(file: Pool, z: np.ndarray, d: np.ndarray, others: list[np.ndarray] | None) -> PoolRisk:
-    """The risk of one donor pool and its release."""
-    constant = baselines.by_constant(file, d)
-    rows = evenly_spaced(file.n, TRIED)
-    posteriors = file.posteriors(z[rows], rows, d, constant)
-    away = np.abs(z - file.units)
-    risks = {
-        RELEASED: np.array([np.mean(away < near) for near in file.near(d)]),
-        MEAN: baselines.around(file, float(file.law.from_units(z).mean()), d),
-        CONSTANT: constant.share,
-        BEST: posteriors.hit.mean(axis=0),
+        law, joint = JointLaw(*_counted(x), np.empty(0), np.empty((0, 0)), np.empty((0, 0))), False
+    else:
+        law, joint = JointLaw.of(x, scheme), True
+    mean = float(x.mean() if z is None else z.mean())
+    constant = np.array([law.constant(near)[0] for near in d])
+    found = {
+        RELEASED: _shown(law, x, scheme, d) if z is None else _shares(np.abs(z - x), d),
+        MEAN: np.array([law.within(mean, near) for near in d]),
+        CONSTANT: constant,
     }
-    records = dict.fromkeys(risks, file.n) | {BEST: rows.size}
-    _raise_best(risks)
-    if others is not None:
-        some = evenly_spaced(rows.size, TRIED_WITH_OTHERS)
-        of_some = RecordPosteriors(*(column[some] for column in posteriors))
-        _add_linked(risks, records, file, z[rows[some]], rows[some], others, of_some, d)
-    return PoolRisk(file.n, risks, records, file.verbatim(z), file.most_exposed(d))
+    if joint:
+        best = [law.best(near, known_coins=False) for near in d]
+        if z is not None:
+            best = [float(guessed(law, x, z, near).hit.mean()) for near in d]
+        found[BEST] = np.max([constant, found[RELEASED], found[MEAN], np.array(best)], axis=0)
+        known = [law.best(near, known_coins=True) for near in d]
+        found[COINS] = np.maximum(found[BEST], np.array(known))
+    return found
 
 
-def _add_linked(
-    risks: dict[str, np.ndarray], records: dict[str, int], file: Original, z: np.ndarray, rows: np.ndarray,
-    others: list[np.ndarray], posteriors: RecordPosteriors, d: np.ndarray,
-) -> None:  # fmt: skip
-    """Add the attacker who knows other columns, and who may ignore them."""
-    risk, records[LINKED] = neighbours.by_neighbours(file, z, rows, others, posteriors, d)
-    risks[LINKED] = np.fmax(risk, risks[BEST])
+def _counted(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    values, counts = np.unique(x, return_counts=True)
+    return values, counts / x.size
 
 
-def _raise_best(risks: dict[str, np.ndarray]) -> None:
-    """The best attacker may use the guesses of the others."""
-    risks[BEST] = np.fmax.reduce([risks[name] for name in (BEST, CONSTANT, RELEASED, MEAN)])
+def _shown(law: JointLaw, x: np.ndarray, scheme: Any, d: np.ndarray) -> np.ndarray:
+    """The chance that a released value is nearer than d to its original."""
+    if scheme.reverse_mapping:
+        return np.array([law.shown(near) for near in d])
+    return np.asarray(scheme.risk(x, d))
 
 
-def _without_law(x: np.ndarray, z: np.ndarray, scheme: Any, d: np.ndarray) -> Risk:
-    """The risk of a release whose noise is unknown."""
-    away = np.abs(z - x)
-    risks = {
-        RELEASED: np.array([np.mean(away < distance) for distance in d]),
-        MEAN: np.array([np.mean(np.abs(x - z.mean()) < distance) for distance in d]),
-        CONSTANT: baselines.fullest_windows(*distinct(x), 2.0 * d).share,
-    }
-    return Risk("release", x.size, tuple(d.tolist()), risks, dict.fromkeys(risks, x.size), None, None, scheme)
+def _shares(away: np.ndarray, d: np.ndarray) -> np.ndarray:
+    return np.array([np.mean(away < near) for near in d])
 
 
-def _of_all(of: str, parts: list[PoolRisk], d: np.ndarray, coins: Any, scheme: Any) -> Risk:
-    """The risk of all donor pools: shares are averaged over records."""
-    n, first = sum(part.n for part in parts), parts[0]
-    risks = {
-        name: np.sum([part.n / n * part.attackers[name] for part in parts], axis=0)
-        for name in first.attackers
-    }
-    records = {name: sum(part.records[name] for part in parts) for name in first.records}
-    exposed = [part.most_exposed for part in parts if part.most_exposed is not None]
-    most_exposed = np.max(exposed, axis=0) if exposed else None
-    whole = first.verbatim
-    if len(parts) > 1:
-        size = np.array([part.n for part in parts]) / n
-        share, tied, if_tied, if_untied = np.array([part.verbatim for part in parts]).T
-        total = size @ tied
-        with np.errstate(invalid="ignore", divide="ignore"):
-            whole = Verbatim(
-                float(size @ share), float(total), float(np.nansum(size * tied * if_tied) / total),
-                float(np.nansum(size * (1.0 - tied) * if_untied) / (1.0 - total)),
-            )  # fmt: skip
-    return Risk(of, n, tuple(d.tolist()), risks, records, coins, whole, scheme, most_exposed)
+def _exposed(x: np.ndarray, scheme: Any, near: float) -> float:
+    """The greatest chance of a record that what it shows is nearer than d to its original."""
+    rare = own_value_chances(x, scheme, near)
+    return max(JointLaw.of(x, scheme).most_exposed(near), float(rare.max(initial=0.0)))
 
 
-# --- what is given ---
-
-
-def both(x: Any, z: Any, strata: Any, others: Any, scheme: Any) -> tuple[np.ndarray, Any, Any, Any]:
-    """Where records have an original and a masked value, and these with their strata and other columns."""
-    pair = frames.column(x, "x"), frames.column(z, "z")
-    _checks.same_length(pair[1].array, "z", pair[0].array.size, "x")
-    codes = getattr(scheme, "codes", ())
-    original, masked = (without_codes(column.array, codes, column.kind) for column in pair)
-    present = ~(np.isnan(original) | np.isnan(masked))
-    _checks.at_least_two(int(np.count_nonzero(present)), "x")
-    if present.all():
-        return present, (x, masked), strata, others
-    if strata is not None:
-        names = names_of(scheme.strata)
-        columns = frames.label_columns(strata, names, "strata")
-        for column in columns:
-            _checks.same_length(column, "strata", present.size, "x")
-        strata = {name: column[present] for name, column in zip(names, columns, strict=True)}
-    if others is not None:
-        others = {name: column[present] for name, column in frames.design(others, "others").items()}
-    kept = original[present].astype(np.float32) if pair[0].kind == "float32" else original[present]
-    return present, (kept, masked[present]), strata, others
-
-
-def _known(scheme: Any) -> Any:
-    if not isinstance(scheme, Scheme):
-        raise ArgumentTypeError(f"scheme must be a masking scheme, got {_checks.shown(scheme)}")
-    if scheme.law is None and not scheme.reverse_mapping:
-        raise ArgumentTypeError(
-            f"{scheme!r} has no closed form of its risk; mask the file and use release_risk"
-        )
-    return scheme
-
-
-def checked_distances(d: Any) -> np.ndarray:
-    distances = np.atleast_1d(_checks.few_distances(d, "d")).ravel()
-    if not distances.size:
-        raise ArgumentError("d must hold at least one distance, got none")
-    return distances
-
-
-def _others(others: Any, present: np.ndarray) -> list[np.ndarray]:
-    columns = frames.design(others, "others")
-    for name, column in columns.items():
-        _checks.same_length(column, name, present.size, "x")
-    return [column[present] for column in columns.values()]
-
-
-def _audited(x: Any, scheme: Any, strata: Any) -> Any:
-    """The audit of a scheme that swaps; with reverse mapping no column shows who was swapped."""
-    if scheme.reverse_mapping or scheme.law.p == 0.0:
-        return None
-    return audit_of(x, scheme, strata=strata)
+def _add_attack(column: ColumnRisk, table: Table, schemes: dict[str, Any], name: str) -> None:
+    """What attackers make of the columns in clear, and of columns masked together, at the same distances."""
+    found = at_distances(sample_of(table), schemes, name, column.d, blind=True)
+    attackers = column.attackers
+    attackers[CLEAR] = np.fmax(np.array([row.clear for row in found]), attackers[CONSTANT])
+    attackers[BEST] = np.fmax(np.array([row.expected for row in found]), attackers[BEST])
+    attackers[BEST] = np.fmax(attackers[BEST], attackers[CLEAR])
+    attackers[COINS] = np.fmax(np.array([row.worst for row in found]), attackers[COINS])
+    attackers[COINS] = np.fmax(attackers[COINS], attackers[BEST])

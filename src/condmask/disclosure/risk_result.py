@@ -1,79 +1,57 @@
 """How well attackers do, side by side: one attacker a row, one distance a column."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite, line
+from condmask.disclosure.insiders import insider_risk
+from condmask.disclosure.linkage import record_linkage, uniques
+from condmask.disclosure.records import RecordRisk, record_risk, wilson
+from condmask.disclosure.table import Table
+from condmask.errors import ArgumentError
 
-LEVEL = 0.95
 WIDTH = 14  # of a column of the table
+RELEASED, MEAN, CONSTANT = "masked value", "mean of masked values", "best constant"
+CLEAR, BEST, COINS = "columns in clear", "best attacker", "knows who was swapped"
+WHO = {
+    RELEASED: "takes the masked value for the original",
+    MEAN: "guesses the mean of all masked values for every record",
+    CONSTANT: "guesses the same value for every record, and needs no release",
+    CLEAR: "learned what the columns in clear tell, and needs no release",
+    BEST: "knows the scheme, how the data are distributed, and all that is released",
+    COINS: "the same, and knows every coin",
+}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Risk:
-    """The disclosure risk of a scheme on a file, or of a release under it.
-
-    Made by `risk` and `release_risk`; ``print`` shows it as a table.
+@dataclass(frozen=True, eq=False)
+class ColumnRisk:
+    """The disclosure risk of one column.
 
     Attributes
     ----------
-    of : {"scheme", "release"}
-        Whether the figures are expectations for any release of the file, or were found in one release.
+    name : str
     n : int
-        Number of records.
+        Number of records with a value.
     d : tuple of float
         Distances, in the units of the data.
     attackers : dict of str to ndarray of shape (distances,)
         P(abs(guess - X_i) < d) by attacker: the share of records guessed closer than d.
-    records : dict of str to int
-        The number of records behind each share: all, or those on which the attacker was tried.
-    audit : Audit or None
-        How well an attacker can tell which records were swapped.
-    verbatim : Verbatim or None
-        Which original values the release shows unchanged.
-    scheme : scheme
-        The scheme of the release.
     most_exposed : ndarray of shape (distances,), optional
-        For a scheme with reverse mapping: the greatest chance that any record's released value is nearer
-        than d to its original.
-
-    See Also
-    --------
-    risk, release_risk : make one.
+        Under reverse mapping: the greatest chance of any record that its released value is nearer than d to
+        its original.
     """
 
-    of: str
+    name: str
     n: int
     d: tuple[float, ...]
     attackers: dict[str, np.ndarray]
-    records: dict[str, int]
-    audit: Any
-    verbatim: Any
-    scheme: Any
     most_exposed: np.ndarray | None = None
 
-    @property
-    def lift(self) -> dict[str, np.ndarray]:
-        """The share of each attacker, divided by that of the best constant."""
-        base = self.attackers[CONSTANT]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return {name: risk / base for name, risk in self.attackers.items()}
-
-    @property
-    def low(self) -> dict[str, np.ndarray]:
-        """The lower ends of 95% intervals: see `interval`."""
-        return {name: self.interval(name)[0] for name in self.attackers}
-
-    @property
-    def high(self) -> dict[str, np.ndarray]:
-        """The upper ends of 95% intervals: see `interval`."""
-        return {name: self.interval(name)[1] for name in self.attackers}
-
     def interval(self, attacker: str) -> tuple[np.ndarray, np.ndarray]:
-        """A 95% interval for the share in another file of this kind and size.
+        """Wilson's 95% interval for the share in another file of this kind and size.
 
         Parameters
         ----------
@@ -83,110 +61,197 @@ class Risk:
         Returns
         -------
         low, high : ndarray of shape (distances,)
-            Wilson's interval. It treats the records that are guessed rightly as independent, which is about
-            right; for one file kept fixed, hits vary less.
         """
         name = _checks.choice(attacker, "attacker", list(self.attackers))
-        return wilson(self.attackers[name], self.records[name])
+        return wilson(self.attackers[name], self.n)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every attacker and distance: risk, lift over the best constant, interval, records."""
+        """A dict for every attacker and distance: risk, its interval, and lift over the best constant."""
         rows = []
-        for name, risk in self.attackers.items():
+        for name, shares in self.attackers.items():
             low, high = self.interval(name)
             for k, d in enumerate(self.d):
+                base = float(self.attackers[CONSTANT][k])
+                lift = float(shares[k]) / base if base > 0.0 else np.nan
                 rows.append({
-                    "attacker": name, "d": d, "risk": float(risk[k]), "lift": float(self.lift[name][k]),
-                    "low": float(low[k]), "high": float(high[k]), "records": self.records[name],
+                    "column": self.name, "attacker": name, "d": d, "risk": float(shares[k]), "lift": lift,
+                    "low": float(low[k]), "high": float(high[k]),
                 })  # fmt: skip
         return rows
+
+    def lines(self) -> list[str]:
+        """The figures as lines of a text."""
+        head = max(map(len, WHO)) + 2
+        lines = [line(self.name, (f"d = {d:g}" for d in self.d), head=head, width=WIDTH)]
+        for name in sorted(self.attackers, key=list(WHO).index):
+            shares = (f"{share:.1%}" for share in self.attackers[name])
+            lines.append(line(name, shares, head=head, width=WIDTH))
+        if self.most_exposed is not None:
+            shares = (f"{share:.1%}" for share in self.most_exposed)
+            lines.append(line("most exposed record", shares, head=head, width=WIDTH))
+        return lines
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Risk:
+    """The disclosure risk of schemes on a file, or of a release under them.
+
+    Made by `risk`; ``print`` shows it as a table.
+
+    Attributes
+    ----------
+    n : int
+        Number of records.
+    columns : dict of str to ColumnRisk
+    schemes : dict of str to scheme
+
+    See Also
+    --------
+    risk : makes one.
+    """
+
+    n: int
+    columns: dict[str, ColumnRisk]
+    schemes: dict[str, Any]
+    _table: Table = field(repr=False)
+    _released: dict[str, np.ndarray] | None = field(repr=False, default=None)
+
+    def __getitem__(self, name: str) -> ColumnRisk:
+        return self.columns[name]
+
+    @property
+    def d(self) -> tuple[float, ...]:
+        """The distances of the only column."""
+        return self.columns[self._only(None)].d
+
+    @property
+    def attackers(self) -> dict[str, np.ndarray]:
+        """The shares of the only column, by attacker."""
+        return self.columns[self._only(None)].attackers
+
+    @property
+    def most_exposed(self) -> np.ndarray | None:
+        """The most exposed record of the only column."""
+        return self.columns[self._only(None)].most_exposed
+
+    def records(self, d: float, column: str | None = None) -> RecordRisk:
+        """The best attacker's guess for each record of the release.
+
+        Parameters
+        ----------
+        d : float
+            How near a guess must come to count, in the units of the data.
+        column : str, optional
+            Which one; not needed where there is one alone.
+
+        Returns
+        -------
+        RecordRisk
+
+        Raises
+        ------
+        ValueError
+            If `risk` was not given the release.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
+        >>> found = cm.risk(x, scheme, d=500, released=scheme.mask(x, rng=2)).records(500)
+        >>> print(round(float(found.hit.mean()), 1), round(float(found.posterior.mean()), 1))
+        0.4 0.4
+        """
+        name, near = self._only(column), float(_checks.not_negative(d, "d"))
+        return record_risk(self._table, name, self.schemes[name], self._of_release()[name], near)
+
+    def insiders(self, column: str | None = None) -> Any:
+        """What an insider learns who knows all originals of a donor pool but a few; see `InsiderRisk`.
+
+        Parameters
+        ----------
+        column : str, optional
+            One masked by reverse mapping; not needed where there is one alone.
+
+        Returns
+        -------
+        InsiderRisk
+        """
+        name = self._only(column)
+        return insider_risk(self._table, name, self.schemes[name], self.columns[name].d)
+
+    def linkage(self, k: Any = (1, 5, 10)) -> Any:
+        """How many records of the release can be matched with their originals, by distance; see `Linkage`.
+
+        Parameters
+        ----------
+        k : int or sequence of int
+            Numbers of nearest originals: a record counts as linked if its own is among them.
+
+        Returns
+        -------
+        Linkage
+        """
+        return record_linkage(self._table, self._of_release(), k)
+
+    def uniques(self, fraction: float = 1.0) -> Any:
+        """How many records are unique in the masked columns, and how many of these a release shows.
+
+        Parameters
+        ----------
+        fraction : float
+            The sampling fraction, if the file is a simple random sample of a population.
+
+        Returns
+        -------
+        Uniques
+        """
+        return uniques(self._table, next(iter(self.schemes.values())), fraction)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for every column, attacker and distance."""
+        return [row for column in self.columns.values() for row in column.rows()]
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
         return frames.of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """The risk in terms of JSON.
-
-        Returns
-        -------
-        dict
-            "of", "n", "d", "risk" with a dict for every attacker and distance, "verbatim",
-            "most_exposed", "audit",
-            "scheme".
-        """
+        """The risk in terms of JSON: "n", "risk" with the rows, "most_exposed", "schemes"."""
+        exposed = {
+            name: None if column.most_exposed is None else column.most_exposed.tolist()
+            for name, column in self.columns.items()
+        }
         return {
-            "of": self.of,
             "n": self.n,
-            "d": list(self.d),
+            "of": "scheme" if self._released is None else "release",
             "risk": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
-            "verbatim": None if self.verbatim is None else self.verbatim._asdict(),
-            "most_exposed": None if self.most_exposed is None else self.most_exposed.tolist(),
-            "audit": None if self.audit is None else self.audit.to_dict(),
-            "scheme": self.scheme.to_dict(),
+            "most_exposed": exposed,
+            "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
         }
 
+    def _only(self, column: str | None) -> str:
+        if column is None and len(self.columns) > 1:
+            raise ArgumentError(f"column must be one of {_checks.listed([*self.columns])}, got None")
+        return _checks.choice(
+            next(iter(self.columns)) if column is None else column, "column", [*self.columns]
+        )
+
+    def _of_release(self) -> dict[str, np.ndarray]:
+        if self._released is None:
+            raise ArgumentError("released must be passed to risk() for figures of a release")
+        return self._released
+
     def __repr__(self) -> str:
-        return f"Risk(of={self.of!r}, n={self.n}, d={self.d}, attackers={list(self.attackers)})"
+        return f"Risk(n={self.n}, columns={list(self.columns)})"
 
     def __str__(self) -> str:
-        head = max(map(len, self.attackers)) + 2
-        what = "a release" if self.of == "scheme" else "this release"
-        lines = [
-            f"Share of {self.n:,} records whose value an attacker guesses closer than d, in {what}",
-            "(below each share its 95% interval)",
-            "",
-            line("attacker", (f"d = {d:g}" for d in self.d), head=head, width=WIDTH),
-        ]
-        for name, risk in self.attackers.items():
-            ends = zip(*self.interval(name), strict=True)
-            lines.append(line(name, (f"{share:.1%}" for share in risk), head=head, width=WIDTH))
-            ranges = (f"{100.0 * low:.1f}-{high:.1%}" for low, high in ends)
-            lines.append(line("", ranges, head=head, width=WIDTH))
-        lines.append(f"times as many as by the {CONSTANT}")
-        for name, lift in self.lift.items():
-            if name != CONSTANT:
-                lines.append(line(f"  {name}", (f"{times:.2f}" for times in lift), head=head, width=WIDTH))
-        lines += ["", *(f"{name:{head}}{WHO[name]}" for name in self.attackers)]
-        if self.most_exposed is not None:
-            exposed = ", ".join(
-                f"{chance:.1%} for d = {d:g}" for d, chance in zip(self.d, self.most_exposed, strict=True)
-            )
-            lines += [
-                "",
-                "the most exposed record: the chance that its released value is closer than d to its own is "
-                f"{exposed}",
-            ]
-        if self.verbatim is not None:
-            lines += ["", *self.verbatim.lines()]
-        if self.audit is not None:
-            refused = "; masking would REFUSE this release" if self.audit.visible else ""
-            lines.append(
-                f"swap status guessed right for {self.audit.guessed:.1%} of the records "
-                f"({self.audit.blind:.1%} blindly){refused}"
-            )
-        return "\n".join([*lines, f"scheme {self.scheme!r}"])
-
-
-RELEASED, MEAN, CONSTANT = "masked value", "mean of masked values", "best constant"
-BEST, LINKED, TRAINED = "best attacker", "best with other columns", "trained attacker"
-ALL = "best with all other columns"
-WHO = {
-    RELEASED: "takes the masked value for the original",
-    MEAN: "guesses the mean of all masked values for every record",
-    CONSTANT: "guesses the same value for every record, and needs no release",
-    BEST: "knows the scheme and how the data are distributed, makes the most of the masked value",
-    LINKED: "the same, and also knows other columns of the record",
-    ALL: "the same, and also knows all other columns of the record",
-    TRAINED: "learned from releases of half of the file which guesses are near",
-}
-
-
-def wilson(share: np.ndarray, n: int, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's interval of shares of n records."""
-    from scipy.special import ndtri  # takes .1 s to import
-
-    z = float(ndtri(0.5 + 0.5 * level))
-    middle = (share + 0.5 * z * z / n) / (1.0 + z * z / n)
-    reach = z / (1.0 + z * z / n) * np.sqrt(np.maximum(share * (1.0 - share), 0.0) / n + 0.25 * z * z / n**2)
-    return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
+        what = "a release" if self._released is None else "this release"
+        named = {name for column in self.columns.values() for name in column.attackers}
+        head = max(map(len, WHO)) + 2
+        lines = [f"Share of {self.n:,} records whose value an attacker guesses closer than d, in {what}", ""]
+        for column in self.columns.values():
+            lines += [*column.lines(), ""]
+        lines += [f"{name:{head}}{text}" for name, text in WHO.items() if name in named]
+        return "\n".join([*lines, *(f"{name}: {scheme!r}" for name, scheme in self.schemes.items())])

@@ -8,10 +8,10 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._randomness import Key, check_rng, group_name, root_key
-from condmask.audit_input import AuditInput
-from condmask.clear_columns import Clear, clear_of_frame, columns_in_clear
-from condmask.disclosure.release_check import ReleaseWarning
+from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
+from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of
+from condmask.disclosure.limits import Limits
+from condmask.disclosure.table import Clear, Table, clear_of, names_in_clear
 from condmask.errors import Refusals, warn
 from condmask.estimates.origin import Origin
 from condmask.frames import Column
@@ -45,11 +45,18 @@ class Job(NamedTuple):
     round: bool
     audited: bool
     workers: Workers
+    limits: Limits
+    shuffle: bool
 
     @property
     def method(self) -> type[Scheme]:
         """The class of the schemes."""
         return type(next(iter(self.schemes.values())))
+
+    def order(self, n: int) -> np.ndarray:
+        """A new order of the rows, which none who has no key can undo."""
+        key = (self.root or Key()).derive(b"shuffle")
+        return np.asarray(key.stream(0, WHOLE).permutation(n))
 
     def root_of(self, part: int) -> Key | None:
         """What the key of a part comes from: never one key for two parts, which would share coins and
@@ -66,6 +73,9 @@ def job_of(
     round: bool = False,
     accept_visible_coins: bool = False,
     workers: Workers = 1,
+    max_lift: float = DEFAULT.lift,
+    max_risk: Mapping[float, float] | None = None,
+    shuffle: bool = False,
 ) -> Job:
     """The job, or an error in one sentence."""
     named = common_method(schemes).within(dict(schemes), strata)
@@ -78,6 +88,8 @@ def job_of(
         asked(round, schemes),
         not _checks.truth(accept_visible_coins, "accept_visible_coins"),
         _checks.workers(workers),
+        limits_of(max_lift, max_risk),
+        _checks.truth(shuffle, "shuffle"),
     )
 
 
@@ -107,11 +119,12 @@ def part_of(
         labels=[frames.coded(frame, name) for name in job.groups],
         clear=_clear_beside(frame, arrays, job) if clear and audited else None,
         nan_policy=job.policy, to_grid=job.round, audited=audited, to_file=to_file,
+        scope="whole" if clear else "part", limits=job.limits,
     )  # fmt: skip
     return Part(columns, made)
 
 
-def sampled(frame: Any, job: Job) -> AuditInput:
+def sampled(frame: Any, job: Job) -> Table:
     """Some rows of a longer table as an audit looks at them, whose parts were looked at by themselves."""
     columns = {name: frames.column_of(frame, name) for name in job.schemes}
     values = {
@@ -119,15 +132,14 @@ def sampled(frame: Any, job: Job) -> AuditInput:
         for name, column in columns.items()
     }
     kinds = {name: column.kind for name, column in columns.items()}
-    table, clear = AuditInput(values, kinds, {}, None, sampled=True), _clear_beside(frame, values, job)
-    return table if clear is None else table._replace(**clear._asdict())
+    return Table(values, kinds, None, _clear_beside(frame, values, job), "sample")
 
 
 def _clear_beside(frame: Any, values: Mapping[str, np.ndarray], job: Job) -> Clear | None:
     """The columns in clear, where there are some."""
     whole = frames.with_index(frame)
-    names = columns_in_clear(frames.column_names(whole), {*job.schemes, *job.groups})
-    return clear_of_frame(whole, names, list(values.values())) if names else None
+    names = names_in_clear(frames.column_names(whole), {*job.schemes, *job.groups})
+    return clear_of(whole, names, values) if names else None
 
 
 class Look(NamedTuple):

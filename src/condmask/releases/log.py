@@ -20,7 +20,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import blocks
-from condmask.disclosure.release_check import ReleaseError, ReleaseWarning
+from condmask.disclosure.audit import ReleaseError, ReleaseWarning
 from condmask.errors import ArgumentTypeError, FileError, warn
 from condmask.files.tables import reading
 

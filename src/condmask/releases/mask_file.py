@@ -2,17 +2,15 @@
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
-from condmask.audit_input import AuditInput
-from condmask.disclosure.audit import audit_table, check_schemes, input_of
-from condmask.disclosure.audit_result import Audit
-from condmask.disclosure.boosting import check_available
+from condmask.disclosure.audit import DEFAULT, Audit, audit_table, check_schemes, limits_of, table_of
+from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, CondmaskError, FileError, each_once, optional
 from condmask.files import about
 from condmask.files.about import Published
@@ -49,6 +47,9 @@ def mask_file(
     keep_metadata: Sequence[str] = (),
     log: Where = True,
     again: bool = False,
+    max_lift: float = DEFAULT.lift,
+    max_risk: Mapping[float, float] | None = None,
+    shuffle: bool = False,
 ) -> Release:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays unchanged.
 
@@ -73,7 +74,7 @@ def mask_file(
     progress : callable (rows_done, rows_total), optional
         Called as rows are read, with None for their number, which is not yet known, and as they are written.
     accept_visible_coins : bool
-        Release without an audit and without guard rails, even if that shows which records were swapped.
+        Release without an audit and without guard rails, whatever that reveals.
     dry_run : bool
         Check and audit everything, but write nothing.
     csv : CsvFormat, optional
@@ -90,6 +91,10 @@ def mask_file(
         none (False), or the one in this file. With `rng`, which is for tests, there is none.
     again : bool
         Release values that were released before.
+    max_lift, max_risk
+        What the release may show, as for `audit`.
+    shuffle : bool
+        Release the rows in a new order, as `mask_table` does; a source of several parts is refused.
 
     Returns
     -------
@@ -105,7 +110,7 @@ def mask_file(
         If a column is unknown or was masked before, or the data cannot be masked: all that is wrong with them
         is said at once. Nothing is written.
     ReleaseError
-        If the release would show which records were swapped (`audit`), or a masked column has the values of
+        If the release would show too much of the originals (`audit`), or a masked column has the values of
         an earlier release. Nothing is written.
 
     Notes
@@ -115,13 +120,12 @@ def mask_file(
     float32, decimals stay decimals where their places suffice, and CSV has the scheme's decimals; all that is
     not masked stays as it is. Masking a file again draws a new key: never publish both results.
 
-    The audit examines every part, and columns in clear in up to 32,768 rows; those of a source of several
-    parts in 16,384 rows from all over it, with all rows of some of the firms, households and the like in
-    them.
+    The guard rails look at every part whole, the attacker who knows every coin at up to 16,384 rows from all
+    over the source, with all rows of some of the firms, households and the like in them.
     """
     job = job_of(
         schemes, strata=strata, rng=rng, nan_policy=nan_policy, round=round, workers=workers,
-        accept_visible_coins=accept_visible_coins,
+        accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk, shuffle=shuffle,
     )  # fmt: skip
     book, force = Log(log if job.root is None else False), _checks.truth(force, "force")
     again, dry_run = _checks.truth(again, "again"), _checks.truth(dry_run, "dry_run")
@@ -156,9 +160,10 @@ def audit_file(
     schemes: dict[str, Any],
     *,
     csv: CsvFormat | None = None,
-    thorough: bool = False,
+    max_lift: float = DEFAULT.lift,
+    max_risk: Mapping[float, float] | None = None,
 ) -> Audit:
-    """How well an attacker could tell which records of a file were swapped; see `audit`.
+    """How near an attacker comes to the values of a file who knows every coin; see `audit`.
 
     Parameters
     ----------
@@ -168,28 +173,25 @@ def audit_file(
         The scheme of each column to mask; the others stay unmasked.
     csv : CsvFormat, optional
         As for `mask_file`.
-    thorough : bool
-        Whether to train an attacker as well, as for `audit`.
+    max_lift, max_risk
+        As for `audit`.
 
     Returns
     -------
     Audit
     """
-    if _checks.truth(thorough, "thorough"):
-        check_available()
-    return audit_table(audited_table(source, schemes, csv), dict(schemes), thorough=thorough)
+    limits = limits_of(max_lift, max_risk)
+    return audit_table(audited_table(source, schemes, csv), dict(schemes), limits)
 
 
-def audited_table(
-    source: str | os.PathLike[str], schemes: dict[str, Any], csv: CsvFormat | None
-) -> AuditInput:
+def audited_table(source: str | os.PathLike[str], schemes: dict[str, Any], csv: CsvFormat | None) -> Table:
     """A source of one part as an audit looks at it; of a longer one some rows from all over it."""
     check_schemes(schemes)
     job, origin = job_of(schemes, nan_policy="omit"), opened(source, csv)
     origin.require(job.groups, list(schemes))
     first = _only_part(origin)
     if first is not None:
-        return input_of(origin.numeric(first, job.schemes), schemes)
+        return table_of(origin.numeric(first, job.schemes), schemes)
     for _ in origin.parts([]):  # counts the rows of all files
         pass
     return sampled(sample_of(origin, job), job)
@@ -210,7 +212,12 @@ Only = tuple[Any, Part] | None  # the part, where there is one alone
 def _looked(origin: Source, job: Job, progress: Progress) -> tuple[Look, Only]:
     """A look at every part; all that is refused is said at once. A single part is not read again."""
     first = _only_part(origin)
+    if first is None and job.shuffle:
+        raise ArgumentError(
+            f"{origin.path} is masked in parts, which are not shuffled: shuffle the rows first"
+        )
     if first is not None:
+        first = first.take(job.order(first.num_rows)) if job.shuffle else first
         part = part_of(origin.numeric(first, job.schemes), job, clear=True, to_file=True)
         return look_at(part, job), (first, part)
     found: list[Look] = []
@@ -228,8 +235,8 @@ def _looked(origin: Source, job: Job, progress: Progress) -> tuple[Look, Only]:
     if refused:  # others have other figures, seldom other reasons
         others = f"; parts that are refused as well: {len(refused) - 1}" if len(refused) > 1 else ""
         raise type(refused[0])(f"{refused[0]}{others}")
-    if job.audited and {*origin.names} - {*job.schemes, *job.groups}:
-        job.method.check(job.schemes, sampled(sample_of(origin, job), job))
+    if job.audited and ({*origin.names} - {*job.groups} != {*job.schemes} or len(job.schemes) > 1):
+        job.method.check(job.schemes, sampled(sample_of(origin, job), job), limits=job.limits)
     return looks(found), None
 
 
@@ -239,10 +246,11 @@ def sample_of(origin: Source, job: Job) -> Any:
     import pyarrow.compute as pc
 
     sample = origin.numeric(origin.sample()[0], job.schemes)
-    units = sampled(sample, job).units
+    clear = sampled(sample, job).clear
+    units = [] if clear is None else [name for name in clear.units if name in sample.column_names]
     if not units:
         return sample
-    unit = next(iter(units))
+    unit = units[0]
     chosen = sample[unit].take(np.linspace(0, len(sample) - 1, UNITS).astype(int)).combine_chunks().unique()
     whole = [
         origin.numeric(table.filter(pc.is_in(table[unit], value_set=chosen)), job.schemes)

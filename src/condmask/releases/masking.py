@@ -5,14 +5,15 @@ record carries all its values from one donor, so Cov(Z_a, Z_b) = Cov(X_a, X_b) f
 separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint masking").
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask.disclosure.audit_result import FEWEST
+from condmask.disclosure.audit import DEFAULT
+from condmask.disclosure.rails import FEW
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.about import Published
 from condmask.missing_codes import is_code, restore_codes
@@ -46,6 +47,9 @@ def mask_table(
     round: bool = False,
     workers: Workers = 1,
     accept_visible_coins: bool = False,
+    max_lift: float = DEFAULT.lift,
+    max_risk: Mapping[float, float] | None = None,
+    shuffle: bool = False,
 ) -> Release:
     """Mask several columns of a data frame together: each record is swapped in all of them, or in none.
 
@@ -63,7 +67,12 @@ def mask_table(
         As for `ConditionalMasking.mask`. With "omit", records with different columns missing form strata of
         their own, since a donor must have the values that the record has; each needs 10 records.
     accept_visible_coins : bool
-        Release without an audit and without guard rails, even if that shows which records were swapped.
+        Release without an audit and without guard rails, whatever that reveals.
+    max_lift, max_risk
+        What the release may show, as for `audit`.
+    shuffle : bool
+        Release the rows in a new order, drawn from the operating system (from `rng`, if there is one), where
+        their order tells something of the values. A pandas index of row numbers is made anew.
 
     Returns
     -------
@@ -76,7 +85,7 @@ def mask_table(
     ValueError
         If a column is unknown or noted as masked, `p` or `donors` differ, or a stratum is too small.
     ReleaseError
-        If the release, with its unmasked columns, would show which records were swapped (`audit`).
+        If the release, with its unmasked columns, would show too much of the originals (`audit`).
 
     Notes
     -----
@@ -87,8 +96,8 @@ def mask_table(
     the schema of an Arrow table, and are refused there. Frames of other kinds, and pandas frames read from a
     file, have no such note.
 
-    The audit examines the masked columns whole, and all others in up to 32,768 rows from all over the frame,
-    in stretches of 16. Columns that identify firms, households and the like are examined in all rows of some.
+    The guard rails look at the masked columns whole, the attacker who knows every coin at up to 16,384 rows
+    from all over the frame, or at as many in whole firms, households and the like.
 
     Examples
     --------
@@ -107,17 +116,19 @@ def mask_table(
         )
     job = job_of(
         schemes, strata=strata, rng=rng, nan_policy=nan_policy, round=round, workers=workers,
-        accept_visible_coins=accept_visible_coins,
+        accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk, shuffle=shuffle,
     )  # fmt: skip
     frames.same_lengths(frame, "frame")
     before = frames.masked_columns(frame)
     for name in schemes:
         if name in before:
             raise ArgumentError(f"{name} is masked already, as the frame notes: mask the original instead")
+    if job.shuffle:
+        frame = frames.reordered(frame, job.order)
     part = part_of(frame, job, clear=True)
     look = look_at(part, job)
     masked = frames.with_columns(frame, mask_part(part, job))
-    few = job.audited and look.parts[0] < FEWEST and not next(iter(job.schemes.values())).reverse_mapping
+    few = job.audited and look.parts[0] < FEW and not next(iter(job.schemes.values())).reverse_mapping
     return Release(
         Published(look.parts, job.schemes, look.origins(job.schemes)),
         data=frames.with_masked(masked, [*before, *schemes]),

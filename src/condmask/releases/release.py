@@ -7,7 +7,7 @@ from typing import Any
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask.disclosure.release_check import refuse_few
+from condmask.disclosure.audit import refuse_few
 from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate

@@ -9,8 +9,9 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import Key, check_rng, check_rows
-from condmask.audit_input import AuditInput
-from condmask.disclosure.release_check import check_release
+from condmask.disclosure.audit import DEFAULT, check_release
+from condmask.disclosure.limits import Limits
+from condmask.disclosure.table import Table
 from condmask.draws import mask_columns, mask_rows
 from condmask.errors import ArgumentError
 from condmask.estimates.constructors import estimate_counts, estimate_records
@@ -207,8 +208,7 @@ class ConditionalMasking(Scheme):
         workers : int or map-like callable
             Threads, or a function that maps like `map`. The result does not depend on it.
         accept_visible_coins : bool
-            Release without an audit and without guard rails, even if that reveals which records were swapped
-            (the swap status, a secret coin per record).
+            Release without an audit and without guard rails, whatever that reveals.
 
         Returns
         -------
@@ -225,15 +225,15 @@ class ConditionalMasking(Scheme):
             outside the range; if a stratum is too small, noise would leave the range, or masked values could
             be taken for a missing code.
         ReleaseError
-            If the release would show which records were swapped (`audit`); the message names the remedy.
+            If the release would show too much of the originals (`audit`); the message names the remedy.
         TypeError
             If the data are not numbers.
 
         Warns
         -----
         ReleaseWarning
-            If the release shows something else: many records unchanged, the order of the file, or hardly
-            any record swapped or kept; or if noise takes values below 0 and no original is negative.
+            If there are few records, rows are nearly in the order of their values, or noise takes values
+            below 0 and no original is negative.
 
         Notes
         -----
@@ -283,9 +283,11 @@ class ConditionalMasking(Scheme):
                 )
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: AuditInput, *, to_file: bool = False) -> None:
-        """Refuse columns whose release would show which records were swapped."""
-        check_release(data, dict(schemes), to_file=to_file)
+    def check(
+        cls, schemes: dict[str, Self], data: Table, *, to_file: bool = False, limits: Limits | None = None
+    ) -> None:
+        """Refuse columns whose release would show too much of their originals."""
+        check_release(data, dict(schemes), to_file=to_file, limits=limits or DEFAULT)
 
     @classmethod
     def masked_columns(

@@ -15,9 +15,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import evenly_spaced
-from condmask.audit_input import AuditInput
-from condmask.disclosure.release_check import ReleaseWarning
-from condmask.disclosure.remedies import reverse_mapping
+from condmask.disclosure.audit import ReleaseWarning
 from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.law import Law
 from condmask.schemes.parameters import in_words
@@ -44,9 +42,8 @@ def declared_limits(value: Any) -> tuple[float | None, float | None] | None:
     return None if bounds == (None, None) else bounds
 
 
-def check_limits(data: AuditInput, scheme: Any, name: str) -> None:
+def check_limits(values: np.ndarray, scheme: Any, name: str) -> None:
     """Refuse a column with a value outside of its range, or whose release is expected to have one."""
-    values = data.values[name]
     if scheme.range is None:
         warn_of_signs(values, scheme.law, name)
         return
@@ -60,12 +57,11 @@ def check_limits(data: AuditInput, scheme: Any, name: str) -> None:
         )
     expected = (0.0, 0.0) if scheme.law is None else expected_outside(values, scheme.law, ends)
     if sum(expected) > LEAST:
-        better = reverse_mapping(data, {name: scheme})
-        serves = "" if better is None else f"{better.remedy} ({SERVES}), or "
         counts = [f"{_number(count)} {side}" for count, side in zip(expected, SIDES, strict=True) if count]
         raise ArgumentError(
             f"{name} must stay within its range, {stated}, got noise that is expected to "
-            f"take {' and '.join(counts)} it, of {data.n:,} values; {serves}leave range out"
+            f"take {' and '.join(counts)} it, of {values.size:,} values; pass "
+            f"reverse_mapping=True ({SERVES}), or leave range out"
         )
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask.audit_input import AuditInput
-from condmask.clear_columns import Clear
+from condmask.disclosure.limits import Limits
+from condmask.disclosure.table import Clear, Table
 from condmask.errors import Refusals
 from condmask.frames import Labels
 from condmask.grid import decimals_of
@@ -53,6 +53,8 @@ def prepare(
     to_grid: bool = False,
     audited: bool = True,
     to_file: bool = False,
+    scope: str = "whole",
+    limits: Limits | None = None,
 ) -> Prepared:
     """Columns ready to be masked, or an error that says all that is wrong with them.
 
@@ -71,9 +73,13 @@ def prepare(
     to_grid : bool
         Whether data are rounded.
     audited : bool
-        Whether a release that shows which records were swapped is refused.
+        Whether a release that shows too much is refused.
     to_file : bool
         Whether the release goes to a file, as one of a few records does not.
+    scope : str
+        As of a `Table`.
+    limits : Limits, optional
+        What a release may show.
     """
     refusals = Refusals()
     first = next(iter(schemes.values()))
@@ -88,14 +94,14 @@ def prepare(
     patterns: tuple[str, ...] = ()
     with refusals.collected():
         pools, patterns = pools_of(first, values, labels, "omit")
-    table = AuditInput(values, dict(kinds), {}, None if pools is None else pools.pool)
+    pool = None if pools is None else pools.pool
     for name, scheme in schemes.items():
         with refusals.collected():
-            check_limits(table.only(name), scheme, name)
+            check_limits(values[name], scheme, name)
     if audited:
         with refusals.collected():
-            whole = table if clear is None else table._replace(**clear._asdict())
-            first.check(dict(schemes), whole, to_file=to_file)
+            table = Table(values, dict(kinds), pool, clear, scope)
+            first.check(dict(schemes), table, to_file=to_file, limits=limits)
     units = {}
     for name, scheme in schemes.items():
         with refusals.collected():

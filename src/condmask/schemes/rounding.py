@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from condmask import _checks
-from condmask.disclosure.release_check import ReleaseWarning
+from condmask.disclosure.audit import ReleaseWarning
 from condmask.errors import warn
 from condmask.grid import nearest
 from condmask.schemes.parameters import NOT_ROUNDED

@@ -1,0 +1,207 @@
+"""Guard rails: what an attacker needs no release, or hardly any, to make use of.
+
+Donor pools so small that anyone who knows most of one can work out the rest; rows in the order of a masked
+column; rare values that come back to their own records; and what a publisher would want to know of: means in
+place of the ends, zeros that stay zeros, columns that name persons. All that is found is said at once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask._digits import number
+from condmask.correlations import pearson, ranks
+from condmask.disclosure.aggregated_ends import aggregate
+from condmask.disclosure.rare_values import own_value_chances
+from condmask.disclosure.table import Table
+from condmask.strata import values_by_pool
+
+FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool, by reverse mapping
+FEW = 100  # records in all, by additive noise
+OWN = 0.3  # the chance that a record keeps a rare value
+IN_ORDER, NEARLY = 0.95, 0.75  # rank correlations
+COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
+ZEROS = 0.2  # of the values
+CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
+ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end that become means; times sigma
+
+
+class Finding(NamedTuple):
+    """Something found before a release: what it is, what helps, and whether the release is refused for it.
+
+    Attributes
+    ----------
+    column : str
+        The column concerned; none if it is about all of them.
+    text : str
+    remedy : str
+        What to do, in the words of Python; empty where nothing needs to be done.
+    refuses : bool
+    """
+
+    column: str
+    text: str
+    remedy: str
+    refuses: bool
+
+    def __str__(self) -> str:
+        column = f"{self.column}: " if self.column else ""
+        return f"{column}{self.text}{f'; {self.remedy}' if self.remedy else ''}"
+
+
+def rails(table: Table, schemes: dict[str, Any]) -> list[Finding]:
+    """All that the guard rails find in columns to be masked, and in those left in clear."""
+    first = next(iter(schemes.values()))
+    found = [] if table.scope == "sample" else list(_of_pools(table, first))
+    for name, scheme in schemes.items():
+        found += _of_order(table.values[name], name)
+        if scheme.reverse_mapping and table.scope != "sample":
+            found += _of_rare(table, name, scheme)
+            found += _of_ends(table, name, scheme)
+            found += _of_zeros(table.values[name], name, scheme)
+    return found + list(_of_identifiers(table))
+
+
+def _of_pools(table: Table, scheme: Any) -> Iterator[Finding]:
+    """Pools by their sizes: a release by reverse mapping holds each original of a pool once."""
+    present = np.logical_or.reduce([~np.isnan(x) for x in table.values.values()])
+    if not scheme.reverse_mapping:
+        if (n := int(present.sum())) < FEW:
+            yield Finding("", f"{n} records are too few to judge what a release of them shows", "", False)
+        return
+    pool = np.zeros(table.n, dtype=np.int64) if table.pool is None else table.pool
+    sizes = np.bincount(pool[present & (pool >= 0)])
+    least = int(sizes[sizes > 0].min(initial=table.n))
+    merge = "" if table.pool is None else "merge strata, or leave them out"
+    if least < FEWEST:
+        yield Finding(
+            "",
+            f"a donor pool has {least} records, fewer than {FEWEST}: anyone who knows most of them can work "
+            "out the rest",
+            merge or "publish no values of so few records",
+            True,
+        )
+    for expected, most, what, other in (
+        (least * (1.0 - scheme.p), FEWEST_KEPT, "kept", "smaller"),
+        (least * scheme.p, FEWEST_SWAPPED, "swapped", "larger"),
+    ):
+        if expected < most:
+            text = (
+                f"a donor pool of {least} records has on average {expected:.1f} that are {what}, fewer than "
+                f"{most}"
+            )
+            yield Finding("", text, f"pass a {other} p{f', {merge}' if merge else ''}", True)
+    if FEWEST <= least < SMALL:
+        yield Finding(
+            "",
+            f"a donor pool has {least} records: anyone who knows most of them learns much about the rest",
+            f"{SMALL} records or more are safer",
+            False,
+        )
+
+
+def _of_order(x: np.ndarray, name: str) -> Iterator[Finding]:
+    """Rows in the order of their values, or in blocks of similar ones: the place of a row tells its value."""
+    first = np.arange(0, x.size - 1, max(1, x.size // COMPARED))
+    first = first[~(np.isnan(x[first]) | np.isnan(x[first + 1]))]
+    rank, after = ranks(x[first]), ranks(x[first + 1])
+    if rank.size < 3:
+        return
+    row, beside = abs(pearson(rank, np.arange(rank.size))), pearson(rank, after)
+    most = max(row, beside)
+    if most >= NEARLY:
+        order = "rows are in the order of their values" if row >= beside else "neighbouring rows are alike"
+        text = f"{order} (rank correlation {most:.2f}): the position of a row gives its value away"
+        yield Finding(name, text, "pass shuffle=True", most >= IN_ORDER)
+
+
+# --- rare values ---
+
+
+def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
+    """Records that too often keep a rare value, and the first of some remedies that helps."""
+    chances = _too_often(table, name, scheme)
+    if not chances.size:
+        return
+    several = ("", "s") if chances.size == 1 else ("s", "")
+    most = min(float(chances.max()), 1.0 - scheme.p + scheme.p / table.n)  # as simulated, or as by law
+    yield Finding(
+        name,
+        f"{chances.size} record{several[0]} with a rare value get{several[1]} that value back with a chance "
+        f"above {OWN:g} (up to {most:.2f})",
+        _against_rare(table, name, scheme),
+        True,
+    )
+
+
+def _too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
+    """The chances above `OWN` that records with a rare value show it."""
+    if scheme.p >= 1.0 - OWN:
+        return np.empty(0)
+    chances = [own_value_chances(x, scheme) for _, x in values_by_pool(table.values[name], table.pool)]
+    return np.concatenate([some[some > OWN] for some in chances] or [np.empty(0)])
+
+
+def rare_values_hold(table: Table, name: str, scheme: Any) -> bool:
+    """Whether no record keeps a rare value too often."""
+    return not _too_often(table, name, scheme).size
+
+
+def _against_rare(table: Table, name: str, scheme: Any) -> str:
+    """The first of other parameters that helps, those first that cost analysts least."""
+    p = 1.0 - OWN
+    tries: list[dict[str, float]] = [
+        {"aggregate_ends": count} for count in ENDS if count > scheme.aggregate_ends
+    ]
+    ends = {"aggregate_ends": max(scheme.aggregate_ends, ENDS[0])}
+    tries += [{"sigma": float(f"{times * scheme.sigma:.2g}"), **ends} for times in WIDER]
+    for options in [*tries, {"p": p}]:
+        if rare_values_hold(table, name, replace(scheme, **options)):
+            changed = (f"{key}={value:g}" for key, value in options.items() if value != getattr(scheme, key))
+            whole = " for all columns" if "p" in options and len(table.values) > 1 else ""
+            return f"pass {', '.join(changed)}{whole}"
+    return "drop these records"
+
+
+# --- what to know of ---
+
+
+def _of_ends(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
+    """How means at the ends change the standard deviation."""
+    if not scheme.aggregate_ends:
+        return
+    x = table.values[name].astype(np.float64)
+    before = float(np.nanstd(x))
+    aggregate(x, table.pool, scheme.aggregate_ends)
+    after = float(np.nanstd(x))
+    if abs(after - before) > CHANGED * before:
+        shown, changed = (number(value, before / 100.0) for value in (before, after))
+        text = (
+            f"aggregate_ends={scheme.aggregate_ends} changes the standard deviation from {shown} to "
+            f"{changed} ({100.0 * (after / before - 1.0):+.1f}%), which analysts cannot undo"
+        )
+        yield Finding(name, text, "", False)
+
+
+def _of_zeros(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:
+    """Zeros, which the log scale does not move: kept records show theirs."""
+    share = float(np.mean(x[~np.isnan(x)] == 0.0)) if scheme.scale == "log" else 0.0
+    if share > ZEROS:
+        text = (
+            f'{share:.0%} of the values are zero and stay so under scale="log": all kept records that have '
+            f"one show it, against {share:.0%} of the swapped ones"
+        )
+        yield Finding(name, text, 'pass scale="linear" where it matters', False)
+
+
+def _of_identifiers(table: Table) -> Iterator[Finding]:
+    """Columns in clear that may be names, or numbers, of persons."""
+    names = () if table.clear is None else table.clear.identifiers
+    if names:
+        verb, which = ("has", "it identifies") if len(names) == 1 else ("have", "they identify")
+        text = (
+            f"{', '.join(names)} {verb} a different value in every record examined and is released unmasked"
+        )
+        yield Finding("", text, f"drop {'it' if len(names) == 1 else 'those'} if {which} persons", False)

@@ -1,0 +1,118 @@
+"""The records on which an attacker is tried, and maskings of them whose coins are known."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask._blocks import blocks, in_stretches
+from condmask._randomness import seeded_key
+from condmask.disclosure.table import ROWS, Clear, Table
+from condmask.draws import coins
+from condmask.strata import make_pools
+
+USE = b"attack"  # of the keys: no release has one of them
+STRETCH = 8  # rows of one half, where there are no units
+SPREAD = 2.563  # standard deviations of the normal law between its deciles
+
+
+class Sample(NamedTuple):
+    """Some records of a table, halved by unit.
+
+    Attributes
+    ----------
+    table : Table
+        In these records alone.
+    clear : Clear
+    block : ndarray of shape (m,)
+        The unit of each record, or its stretch of rows; whole ones are in one half.
+    half : ndarray of shape (m,)
+        0 or 1.
+    """
+
+    table: Table
+    clear: Clear
+    block: np.ndarray
+    half: np.ndarray
+
+
+def sample_of(table: Table) -> Sample:
+    """The records in which columns in clear were looked at, or some from all over."""
+    clear = table.clear or Clear(in_stretches(table.n, ROWS))
+    rows = clear.rows
+    pool = None if table.pool is None else table.pool[rows].astype(np.int64)
+    some = table._replace(values={name: x[rows] for name, x in table.values.items()}, pool=pool, clear=clear)
+    stretch = np.arange(rows.size) // STRETCH
+    block = stretch
+    if clear.units:
+        unit = next(iter(clear.units.values()))
+        block = np.where(unit >= 0, unit, stretch + unit.max() + 1)
+    block = np.unique(block, return_inverse=True)[1]
+    half = np.random.default_rng(0).permutation(np.arange(block.max() + 1) % 2)[block]
+    return Sample(some, clear, block, half)
+
+
+class Masking(NamedTuple):
+    """Released values by column, and who was swapped."""
+
+    released: dict[str, np.ndarray]
+    swapped: np.ndarray
+
+
+def line_of(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
+    """The line on which noise is added, in spreads of a column; on the log scale zero lies below others."""
+    line, spread = _unscaled(x, scheme), spread_of(x, scheme)
+    return lambda values: line(values) / spread
+
+
+def spread_of(x: np.ndarray, scheme: Any) -> float:
+    """How far a column spreads on the line on which noise is added: a standard deviation, by the deciles."""
+    present = x[~np.isnan(x)]
+    places = _unscaled(x, scheme)(present)
+    return _spread(places) or _spread(places[present != 0.0]) or 1.0
+
+
+def _unscaled(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
+    if not is_log(scheme):
+        return lambda values: values
+    sizes = np.abs(x[(x < 0.0) | (x > 0.0)])
+    least = np.log(0.5 * float(sizes.min(initial=np.inf)))
+
+    def line(values: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.sign(values) * (np.log(np.abs(values)) - least)
+        return np.where(values == 0.0, 0.0, size)
+
+    return line
+
+
+def is_log(scheme: Any) -> bool:
+    """Whether noise is added to logarithms."""
+    return bool(scheme.reverse_mapping and scheme.scale == "log")
+
+
+def _spread(places: np.ndarray) -> float:
+    low, high = np.quantile(places, (0.1, 0.9)) if places.size else (0.0, 0.0)
+    return float(high - low) / SPREAD
+
+
+def draw(sample: Sample, schemes: dict[str, Any], number: int) -> Masking:
+    """The masking of that number, always the same, in which each half is masked by itself."""
+    table, first, key = sample.table, next(iter(schemes.values())), seeded_key(number, USE)
+    present = np.logical_or.reduce([~np.isnan(x) for x in table.values.values()])
+    pool = np.zeros(table.n, dtype=np.int64)
+    if table.pool is not None:
+        present &= table.pool >= 0
+        pool = np.maximum(table.pool, 0)
+    size = np.bincount(2 * pool[present] + sample.half[present], minlength=2 * (int(pool.max()) + 1))
+    halved = size.reshape(-1, 2).min(axis=1) > 1
+    pools = make_pools(2 * pool + np.where(halved[pool], sample.half, 0), present)
+    units = {
+        name: x.copy() if schemes[name].law is None else schemes[name].law.to_units(x)
+        for name, x in table.values.items()
+    }
+    masked = type(first).masked_columns(schemes, units, key, pools, 1)
+    swapped = np.zeros(table.n, dtype=bool)
+    for block, (start, stop) in enumerate(blocks(table.n)):
+        swapped[start + coins(key, first.p, block, stop - start)[0]] = True
+    return Masking(dict(zip(schemes, masked, strict=True)), swapped)

@@ -1,0 +1,227 @@
+"""A table before it is masked, as an attacker sees it: columns to be masked, and those left in clear.
+
+Columns in clear are looked at in some rows from all over the table: as numbers (also in text, and dates), as
+labels, and as units, the firms, households or persons that repeat. Where there are units, whole ones are
+looked at, since what a unit tells is told by all of its records together.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import frames
+from condmask._blocks import evenly_spaced, in_stretches
+from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
+from condmask.disclosure.units import candidates, units_of
+
+ROWS = 1 << 14  # in which columns in clear are looked at
+SOME_NUMBERS, IN_NUMBERS = 0.1, 0.9  # of the texts of a column: it holds numbers, or nothing else
+FIRST_PART = " (first part)"  # of a text
+FEW = 100  # values up to which a column may have each once by chance
+NUMBER = re.compile(r"[-+\u2212]?\d[\d.,'\u00a0\u202f\u2019]*(?:[eE][-+]?\d+)?")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
+PART = re.compile(r"[^\W_]+")  # of a text: what stands before a mark
+DAY = 86_400e6  # microseconds
+
+Columns = dict[str, np.ndarray]
+
+
+class Clear(NamedTuple):
+    """Columns left in clear, in some rows.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (m,)
+        Ascending numbers of the rows.
+    numbers : dict of str to ndarray of shape (m,)
+        Columns as numbers, NaN where there is none.
+    labels : dict of str to ndarray of shape (m,)
+        Columns, and first parts of texts, as numbers of labels, below 0 for missing ones.
+    units : dict of str to ndarray of shape (m,)
+        Which unit a record belongs to, below 0 for none, the most alike first.
+    identifiers : tuple of str
+        Columns with another text or whole number in each record, which may be names.
+    """
+
+    rows: np.ndarray
+    numbers: Columns = {}  # noqa: RUF012
+    labels: Columns = {}  # noqa: RUF012
+    units: Columns = {}  # noqa: RUF012
+    identifiers: tuple[str, ...] = ()
+
+    def without(self, names: Collection[str], masked: Columns) -> "Clear":
+        """All but some columns, with the units that the others tell."""
+        numbers = {name: x for name, x in self.numbers.items() if name not in names}
+        labels = {name: x for name, x in self.labels.items() if column_of(name) not in names}
+        units = units_of(numbers, labels, masked, self.rows)
+        return self._replace(numbers=numbers, labels=labels, units=units)
+
+
+class Table(NamedTuple):
+    """Columns to be masked together, and what is released beside them.
+
+    Attributes
+    ----------
+    values : dict of str to ndarray of shape (n,)
+        Originals, NaN where one is missing.
+    kinds : dict of str to str
+        The data type in the container of each.
+    pool : ndarray of shape (n,) or None
+        The donor pool of each record, below 0 for none; None if all form one.
+    clear : Clear or None
+        None where nothing is left in clear.
+    scope : {"whole", "part", "sample"}
+        Whether this is all of a table; or a part of a long one, or some rows from all of its parts.
+    """
+
+    values: Columns
+    kinds: dict[str, str]
+    pool: np.ndarray | None = None
+    clear: Clear | None = None
+    scope: str = "whole"
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return int(next(iter(self.values.values())).size)
+
+
+def column_of(name: str) -> str:
+    """The column that labels are made of."""
+    return name.removesuffix(FIRST_PART)
+
+
+def names_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
+    """The columns of a table except some, and except those that share a name."""
+    count = Counter(names)
+    return [name for name in names if name not in left and count[name] == 1]
+
+
+def clear_of(frame: Any, names: Sequence[str], masked: Mapping[str, np.ndarray]) -> Clear:
+    """Columns in clear of a data frame or a dict of columns, beside those that are masked."""
+    n = next(iter(masked.values())).size
+    rows = in_stretches(n, ROWS)
+    found = _looked_at(frame, names, rows, masked)
+    by_columns = [unit for unit in found.units if not unit.startswith("rows by ")]
+    if n <= ROWS or not by_columns:
+        return found
+    return _looked_at(frame, names, _whole_units(frame, names, by_columns[0], rows, n), masked)
+
+
+def _looked_at(frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mapping[str, np.ndarray]) -> Clear:
+    columns = {name: in_rows(frame, name, rows) for name in names}
+    columns = {name: column for name, column in columns.items() if column.ndim == 1}
+    numbers, labels = numbers_and_labels(columns)
+    units = units_of(numbers, labels, {name: x[rows] for name, x in masked.items()}, rows)
+    identifiers = tuple(name for name, column in columns.items() if may_identify(column, rows))
+    return Clear(rows, numbers, labels, units, identifiers)
+
+
+def _whole_units(frame: Any, names: Sequence[str], unit: str, rows: np.ndarray, n: int) -> np.ndarray:
+    """All rows of some of the units that a column (or two) tell, about as many as `ROWS`."""
+    told = [name for name in names if name in unit]
+    code = candidates(*numbers_and_labels({name: in_rows(frame, name, np.arange(n)) for name in told}))[unit]
+    size = np.bincount(code[code >= 0])
+    chosen = np.unique(code[rows])
+    chosen = chosen[chosen >= 0]
+    kept = evenly_spaced(chosen.size, max(1, int(ROWS / max(size[chosen].mean(), 1.0))))
+    return np.flatnonzero(np.isin(code, chosen[kept]))
+
+
+def in_rows(frame: Any, name: str, rows: np.ndarray) -> np.ndarray:
+    """A column in some rows."""
+    values = frames.table_column(frame, name)
+    if not frames.is_series(values):
+        return np.asarray(frames.labels(values, name)[rows])
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True)
+    by_place = getattr(values, "take", None)  # of pandas and Arrow
+    try:
+        return frames.labels(by_place(rows) if by_place else series[rows].to_native(), name)
+    except NotImplementedError:  # views and runs of Arrow, which it takes one by one
+        return frames.objects([series.item(row) for row in rows.tolist()])
+
+
+def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
+    """Columns as numbers and as labels, or as both: texts that hold numbers, and the first parts of texts."""
+    numbers, labels = {}, {}
+    for name, values in columns.items():
+        kind = values.dtype.kind
+        if kind in "iu" and (np.abs(values.astype(np.float64)) > EXACT).any():
+            labels[name] = np.unique(values, return_inverse=True)[1]
+        elif kind in "fiub":
+            numbers[name] = values.astype(np.float64)
+        elif kind in "mM":
+            times = values.astype(f"{kind}8[us]")
+            numbers[name] = np.where(np.isnat(times), np.nan, times.astype(np.int64) / DAY)
+        else:
+            with suppress(TypeError, ValueError):  # lists, arrays and other values that are no labels
+                code, distinct = frames.groups(values, name, values.size)
+                _add_text(numbers, labels, name, code, [str(label).strip() for label in distinct])
+    return {name: np.where(np.isfinite(x), x, np.nan) for name, x in numbers.items()}, labels
+
+
+def _add_text(numbers: Columns, labels: Columns, name: str, code: np.ndarray, distinct: list[str]) -> None:
+    read = numbers_in(distinct)
+    share = np.mean(np.isfinite(np.append(read, np.nan)[code][code >= 0])) if (code >= 0).any() else 0.0
+    if share >= SOME_NUMBERS:
+        numbers[name] = np.append(read, np.nan)[code]
+    if share >= IN_NUMBERS and all(map(_is_plain, distinct[:FEW])):
+        return
+    labels[name] = code
+    first = [match.group() if (match := PART.search(text)) else text for text in distinct]
+    if 1 < len(set(first)) < len(distinct):
+        labels[name + FIRST_PART] = np.append(np.unique(first, return_inverse=True)[1], -1)[code]
+
+
+def _is_plain(text: str) -> bool:
+    return NUMBER.fullmatch(text) is not None or DATE.match(text) is not None
+
+
+def numbers_in(texts: Sequence[str]) -> np.ndarray:
+    """The date in each text (days since 1970), or its one number; NaN where there is none, or several.
+
+    A comma is the decimal mark where it is the last of two marks, or alone before other than three digits.
+    """
+    read = np.full(len(texts), np.nan)
+    for k, text in enumerate(texts):
+        found = NUMBER.findall(text)
+        with suppress(ValueError):  # the 31st of February, 1.2.3
+            if date := DATE.match(text):
+                read[k] = np.datetime64(date.group(), "us").astype(np.int64) / DAY
+            elif len(found) == 1:
+                read[k] = float(_plain(found[0]))
+    return read
+
+
+def _plain(number: str) -> str:
+    """A number as Python writes it."""
+    text = re.sub("['\u00a0\u202f\u2019]", "", number).replace("\u2212", "-").rstrip(".,")
+    comma, point = text.rfind(","), text.rfind(".")
+    whole, _, places = text.rpartition(",")
+    if comma > point and ("." in whole or (text.count(",") == 1 and len(places) != 3)):
+        return whole.replace(".", "") + "." + places
+    return text.replace(",", "") if point < 0 or comma < point else text
+
+
+def may_identify(values: np.ndarray, rows: np.ndarray) -> bool:
+    """Whether a column has another text, or another whole number, in each of these rows of a table.
+
+    Numbers of the rows themselves identify nobody. Dates and fractional numbers are measured, not assigned.
+    """
+    numeric = values.dtype.kind in "fiu"
+    present = np.isfinite(values) if numeric else np.array([isinstance(v, str) for v in values.tolist()])
+    found = values[present].tolist()
+    if len(found) <= FEW or len(set(found)) < len(found):
+        return False
+    if not numeric and all(map(DATE.match, found)):
+        return False
+    numbers = values[present].astype(np.float64) if numeric else numbers_in(found)
+    are_rows = any(np.array_equal(numbers, rows[present] + first) for first in (0, 1))
+    measured = np.isfinite(numbers).all() and (numbers != np.rint(numbers)).any()
+    return not are_rows and not measured

@@ -1,0 +1,65 @@
+"""Formulas by which columns in clear give a masked one away are found, and none where there is none."""
+
+import numpy as np
+import pytest
+
+from condmask.disclosure.computable import computable
+from condmask.disclosure.sample import sample_of
+from condmask.disclosure.table import Table, clear_of
+
+N = 6_000
+STREAM = np.random.default_rng(0)
+X = STREAM.lognormal(8.0, 0.6, N).round()
+A, B = STREAM.lognormal(6.0, 0.5, N).round(), STREAM.integers(0, 500, N).astype(float)
+OTHERS = {f"n{k}": STREAM.normal(100.0, 20.0, N).round(1) for k in range(6)}
+
+
+def in_part(values, share):
+    return np.where(STREAM.random(N) < share, values, STREAM.permutation(values))
+
+
+def found(x, **clear):
+    masked = {"x": np.asarray(x, dtype=float)}
+    clear = {**OTHERS, **clear}
+    table = Table(masked, {"x": "float64"}, None, clear_of({**masked, **clear}, list(clear), masked))
+    return computable(sample_of(table))
+
+
+@pytest.mark.parametrize(("x", "clear", "text"), [
+    (X, {"c": X}, "x = c"),
+    (X, {"c": in_part(X, 0.13)}, "x = c"),
+    (X, {"tax": 0.25 * X}, "x = 4 tax"),
+    (X, {"born": 2000.0 - X}, "x = 2000 - born"),
+    (X, {"later": X + 18.0}, "x = later - 18"),
+    (X, {"bonus": A, "total": X + A}, "x = total - bonus"),
+    (X, {"bonus": A, "total": in_part(X + A, 0.3)}, "x = total - bonus"),
+    (X, {"rate": A, "product": X * A}, "x = product / rate"),
+    (A + B + OTHERS["n0"] - 0.5 * OTHERS["n1"], {"a": A, "b": B}, "0.5 n1"),
+    (X, {"text": np.array([f"EUR {value:.0f}" for value in X])}, "x = text"),
+    (X, {"total": np.cumsum(X)}, "x = the rise of total from the row before"),
+])  # fmt: skip
+def test_found(x, clear, text):
+    (formula,) = found(x, **clear)
+
+    assert text in formula.text
+    assert set(formula.names) <= {*clear, *OTHERS}
+    assert 0.1 < formula.share <= 1.0
+
+
+@pytest.mark.parametrize("spread", [3, 10, 100])
+def test_correlated_whole_numbers_are_no_formula(spread):
+    stream = np.random.default_rng(spread)
+    law = np.full((3, 3), 0.95) + 0.05 * np.eye(3)
+    x, a, b = (stream.multivariate_normal(np.zeros(3), law, N) * spread).round().T
+
+    assert found(x, a=a, b=b) == []
+
+
+def test_zeros_that_agree_are_no_formula():
+    zeros = STREAM.random(N) < 0.4
+
+    assert found(np.where(zeros, 0.0, X), c=np.where(zeros, 0.0, STREAM.permutation(X))) == []
+
+
+def test_noise_is_no_formula():
+    assert found(X) == []
