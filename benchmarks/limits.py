@@ -397,9 +397,8 @@ cli(
     lambda d: ("mask", d.csv, d.target.with_suffix(".csv"), *SAID, "--no-log", "--accept-visible-coins"),
     "csv",
 )
-cli("risk", lambda d: ("risk", d.parquet, *SAID, "--within", "250"), "parquet")
+cli("risk", lambda d: ("risk", d.parquet, *SAID, "--d", "250"), "parquet")
 cli("estimate", lambda d: ("estimate", d.release(), "-c", "income"), "release counted")
-cli("compare", lambda d: ("compare", d.parquet, *SAID, "--within", "250"), "parquet")
 cli("simulate", lambda d: ("simulate", d.study()))
 cli("info", lambda d: ("info", d.release()), "release counted")
 

@@ -20,11 +20,9 @@ extensions = [
     "mathml",
     "mathfont",
     "shell",
-    "commands",
     "names",
     "names_in_code",
     "stubs",
-    "terms",
 ]
 exclude_patterns = ["_build", "_templates", "examples", "measured"]
 templates_path = ["_templates"]

@@ -92,7 +92,7 @@ def _masked(scheme):
 
 
 def write_files(folder: Path) -> None:
-    """The files that calls read: a source, its release, a recipe, a study's result."""
+    """The files that calls read: a source, its release, a study's result."""
     rng = np.random.default_rng(9)
     frame = pd.DataFrame({"x": rng.lognormal(8, 0.5, 120), "other": rng.lognormal(8, 0.5, 120)})
     frame.to_csv(folder / "source.csv", index=False)
@@ -101,10 +101,6 @@ def write_files(folder: Path) -> None:
         cm.mask_file(
             folder / f"source.{suffix}", folder / f"released.{suffix}", {"x": SCHEME}, log=False, **OPEN
         )
-    (folder / "recipe.toml").write_text(
-        'source = "source.csv"\ntarget = "of_recipe.csv"\nlog = false\naccept_visible_coins = true\n'
-        "[columns.x]\np = 0.6\nsigma = 300.0\n"
-    )
     cm.simulate(cm.paper_population(), [SCHEME], **STUDY).save(folder / "study.npz")
 
 
@@ -153,7 +149,6 @@ def calls(folder: Path) -> dict[str, Call]:
             cm.report,
             {"source": "source.csv", "release": "released.csv", "path": "report.html", "force": True},
         ),
-        "run_recipe": Call(cm.run_recipe, {"path": "recipe.toml", "force": True, "dry_run": True}),
         "mask_table": Call(cm.mask_table, {"frame": FRAME, "schemes": {"x": SCHEME}, **OPEN}),
         "plot_release": Call(
             cm.plot_release, {"original": FRAME, "release": release, "path": "a.png", "confidence_level": 0.9}

@@ -1,56 +1,20 @@
-"""What the site makes by itself: the page of commands, and links from names to their pages.
+"""What the site makes by itself: links from names to their pages.
 
-Oracle: the parser itself for commands; for links, what a reader would expect of each line.
+Oracle: what a reader would expect of each line.
 """
 
-import argparse
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from docutils import nodes
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonConsoleLexer
 
-from condmask.cli import COMMANDS, parser
-from docs.extensions.commands import escaped, sections
 from docs.extensions.names import target
 from docs.extensions.names_in_code import linked
 from docs.extensions.stubs import remove_old
-from docs.extensions.terms import TERMS, split
-
-PAGE = sections(parser())
-COMMANDS_OF = next(each for each in parser()._actions if isinstance(each, argparse._SubParsersAction)).choices
-
-
-def test_every_command_has_a_section_with_its_example():
-    headings = re.findall(r"^(condmask \S+)\n\^+$", PAGE, re.MULTILINE)
-    examples = re.findall(r"^\.\. code-block:: sh\n\n   (.+)$", PAGE, re.MULTILINE)
-
-    assert len(headings) == len(COMMANDS)
-    assert len(examples) == len(COMMANDS)
-    assert all(heading.split()[1] in example for heading, example in zip(headings, examples, strict=True))
-
-
-@pytest.mark.parametrize("name", COMMANDS_OF)
-def test_every_option_of_a_command_is_in_its_section(name):
-    section = PAGE.partition(f".. program:: condmask {name}\n")[2].partition(".. program::")[0]
-    shown = re.findall(r"^\.\. option:: (.+)$", section, re.MULTILINE)
-    named = {word for line in shown for word in line.replace(",", "").split() if word.startswith("-")}
-
-    expected = {option for action in COMMANDS_OF[name]._actions for option in action.option_strings}
-    assert named == expected
-    assert len(shown) == len(COMMANDS_OF[name]._actions)
-
-
-def test_help_is_no_markup():
-    assert escaped("--na '*' reads `x`\\t  of  -c LOW") == r"``--na`` ``'*'`` reads \`x\`\\t of ``-c`` LOW"
-    assert (
-        escaped("a two-sided one, the user's own, the file's")
-        == "a two-sided one, the user's own, the file's"
-    )
 
 
 @pytest.mark.parametrize(
@@ -136,18 +100,3 @@ def test_pages_of_names_that_are_listed_no_more_are_removed(tmp_path):
     remove_old(SimpleNamespace(config=config, srcdir=tmp_path))
 
     assert {path.stem for path in Path(tmp_path, "api").iterdir()} == {"condmask.plan", "condmask.Plan-class"}
-
-
-def test_the_first_use_of_a_term_is_a_link():
-    text = "Cheap: a donor gives, no donor takes. The lift, heaps, T_1 and lifting."
-    parts = split(text, {"lift"})
-    found = [(part["reftarget"], part.astext()) for part in parts if not isinstance(part, nodes.Text)]
-
-    assert found == [("donor", "donor"), ("heap", "heaps"), ("T_1", "T_1")]
-    assert "".join(part.astext() for part in parts) == text
-
-
-def test_every_term_that_is_looked_for_is_in_the_glossary():
-    page = (Path(__file__).parents[1] / "docs" / "glossary.rst").read_text("utf-8")
-
-    assert [term for term in TERMS if f"\n   {term}\n" not in page] == []

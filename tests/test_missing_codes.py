@@ -330,7 +330,7 @@ def test_studies_have_no_codes():
 ASKED = (
     r"missing must say whether -8 and -999 in {name} \({count} records, far from all other values\) stand "
     r"for a missing value; pass missing=\(-8, -999\) \(--missing -8 --missing -999\) if so, missing=None "
-    r"\(--no-missing\) if not"
+    r"\(--missing none\) if not"
 )
 
 

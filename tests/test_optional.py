@@ -50,8 +50,6 @@ CALLS = {
     "demo": "from condmask import demo; demo.run()",
     "section 4": "from condmask.studies import paper; paper.section_4()",
     "mask": "run('mask', 'in.csv', 'c.csv', '-c', 'x', '--p', '.6', '--sigma', '500', '--dry-run')",
-    "a figure of a comparison": "run('compare', 'in.csv', '-c', 'x', '--p', '.6', '--sigma', '500', "
-    "'--within', '9', '--out', 'd', '--replications', '10')",
 }
 CLI = """
 from condmask import cli
@@ -60,10 +58,11 @@ def run(*words):
     if code:
         raise SystemExit(code)
 """
-FILES = {"mask_file", "write", "read_column", "mask", "a figure of a comparison"}
+FILES = {"mask_file", "write", "read_column", "mask"}
 NEEDS = {  # the extra that is named, by package and call
     "pyarrow": {**dict.fromkeys(FILES, "files"), "decimals": "files", "demo": "demo"},
-    "matplotlib": {"a report": "plot", "a figure": "plot", "a figure of a comparison": "plot"},
+    "matplotlib": {"a report": "plot", "a figure": "plot"},
+    "cyclopts": {"mask": "files"},
     "tqdm": {"progress": "files", "mask": "files"},
     "sklearn": {"several columns": "files"},
     "pandas": {"results as a frame": "pandas", "demo": "demo", "section 4": "demo"},

@@ -136,7 +136,7 @@ def work(folder, said):
     for words in (
         ("mask", "in.csv", "cli.csv", *COMMAND, "--no-log"),
         ("estimate", "out.csv", "-c", "income", "--json"),
-        ("plan", "in.csv", "-c", "income", "--p", "0.5", "--sigma", "300", "--within", "100"),
+        ("plan", "in.csv", "-c", "income", "--p", "0.5", "--sigma", "300", "--d", "100"),
         ("simulate", "study.toml"),
     ):
         assert (

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from condmask.files.read import read_column as read_column
     from condmask.planning.plan import plan as plan
     from condmask.planning.result import Plan as Plan
-    from condmask.recipes.run import run_recipe as run_recipe
     from condmask.releases.mask_file import mask_file as mask_file
     from condmask.releases.masking import mask_table as mask_table
     from condmask.releases.release import Release as Release
@@ -67,7 +66,6 @@ _NAMES = {
     "planning.plan": "plan",
     "planning.result": "Plan",
     "reports.report": "report",
-    "recipes.run": "run_recipe",
     "releases.masking": "mask_table",
     "releases.release": "Release read_release read_schemes read_counts",
     "reports.plot_release": "plot_release",

@@ -50,6 +50,15 @@ class Demo:
     rows: tuple[tuple[str, float, float, float, float], ...]
     near: tuple[float, float]
 
+    def to_dict(self) -> dict[str, Any]:
+        """In terms of JSON."""
+        parts = ("name", "original", "estimated", "low", "high")
+        rows = [dict(zip(parts, row, strict=True)) for row in self.rows]
+        return {"n": self.n, "scheme": self.scheme.to_dict(), "rows": rows, "near": list(self.near)}
+
+    def __str__(self) -> str:
+        return show(self)
+
 
 def run(rows: int | None = None, out: Any = None) -> Demo:
     """Mask weekly earnings in a Parquet file, and estimate from the masked file.

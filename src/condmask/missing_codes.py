@@ -121,15 +121,10 @@ def refuse_undeclared(missing: Declared, x: np.ndarray, name: str, kind: str) ->
 
 def _answer(missing: tuple[float | None, ...]) -> str:
     """A declaration in Python and as options."""
-    listed = ", ".join(map(_shown, missing))
-    return f"missing={listed if len(missing) == 1 else f'({listed})'} ({' '.join(options(missing))})"
-
-
-def options(missing: Declared) -> list[str]:
-    """A declaration as options of a command."""
-    declared = (None,) if missing is None else missing
-    words = [["--no-missing"] if code is None else ["--missing", _shown(code)] for code in declared]
-    return [word for option in words for word in option]
+    listed = [_shown(code) for code in missing]
+    options = " ".join(f"--missing {code.lower()}" for code in listed)
+    codes = listed[0] if len(listed) == 1 else f"({', '.join(listed)})"
+    return f"missing={codes} ({options})"
 
 
 def _shown(code: float | None) -> str:

@@ -1,8 +1,7 @@
-"""What is not TOML, or TOML of another kind than a recipe or a study, is refused in one sentence."""
+"""What is not TOML, or TOML of another kind than a study, is refused in one sentence."""
 
 import pytest
 
-import condmask as cm
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.toml import read_toml
 from condmask.studies.toml import read_study
@@ -49,7 +48,7 @@ def test_what_is_not_toml_is_refused(tmp_path, name):
     path = tmp_path / "a.toml"
     path.write_bytes(NOT_TOML[name])
 
-    for read in (read_toml, read_study, cm.run_recipe):
+    for read in (read_toml, read_study):
         with pytest.raises(ArgumentError, match=r"a\.toml is not TOML: ") as refusal:
             read(path)
         assert "\n" not in str(refusal.value)

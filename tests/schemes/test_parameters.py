@@ -1,12 +1,13 @@
 """The declaration of a scheme's parameters, against the signature that takes them, and what follows."""
 
 import inspect
-from dataclasses import MISSING
+from dataclasses import MISSING, fields
 
 import pytest
 
 import condmask as cm
-from condmask.schemes.parameters import PARAMETERS, number_or_fraction, option_of
+from condmask.cli.options import SchemeOptions
+from condmask.schemes.parameters import PARAMETERS
 
 
 def test_what_is_declared_is_what_the_scheme_takes():
@@ -18,19 +19,8 @@ def test_what_is_declared_is_what_the_scheme_takes():
         assert declared.default == (MISSING if default is inspect.Parameter.empty else default)
 
 
-def test_options_are_those_of_the_command_line(capsys):
-    from condmask.cli import main
-
-    main(["mask", "--help"])
-    help_text = capsys.readouterr().out
-
-    for name in PARAMETERS:
-        assert option_of(name) in help_text.split()
-
-
-@pytest.mark.parametrize(("text", "number"), [("0.05", 0.05), ("1/3", 1 / 3), ("-2", -2.0), ("12", 12.0)])
-def test_steps_are_numbers_or_fractions(text, number):
-    assert number_or_fraction(text) == number
+def test_the_command_line_has_an_option_for_each():
+    assert {field.name for field in fields(SchemeOptions)} - {"columns"} == {*PARAMETERS}
 
 
 @pytest.mark.parametrize("name", [name for name, declared in PARAMETERS.items() if declared.mapping])

@@ -4,7 +4,6 @@ Oracle: decimal.Decimal and fractions.Fraction, which round what is written exac
 masked without the option.
 """
 
-import json
 from decimal import ROUND_FLOOR, Decimal
 
 import numpy as np
@@ -188,26 +187,3 @@ def test_there_has_to_be_a_step_to_round_to(tmp_path, scheme, why):
             scheme.mask(X, rng=1, round=True)
     with pytest.raises(TypeError, match=r"^round must be True or False, got 1$"):
         cm.mask_table(FRAME, {"x": scheme}, round=1).write(tmp_path / "b.parquet")
-
-
-# --- the command line and recipes ---
-
-
-def test_the_command_line_rounds_and_says_so(tmp_path, capsys):
-    from condmask import cli
-
-    FRAME.to_parquet(tmp_path / "a.parquet")
-    options = ["-c", "x", "--p", "0.6", "--sigma", "400", "--step", "0.5", "--accept-visible-coins"]
-    command = ["mask", str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"), *options]
-
-    assert cli.main(command) == 1
-    assert "; --round rounds the data, whose digits" in capsys.readouterr().err
-    assert cli.main([*command, "--round", "--dry-run", "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert err.startswith("warning: x was rounded to multiples of 0.5, which moves its mean by ")
-    assert len(json.loads(out)["rounded"]["x"]) == 2
-    assert not (tmp_path / "b.parquet").exists()
-    assert cli.main([*command, "--round"]) == 0
-    assert "x was rounded" in capsys.readouterr().err
-    assert cli.main([*command[:9], "--reverse-mapping", "--round"]) == 1
-    assert "--round must be left out where --reverse-mapping" in capsys.readouterr().err

@@ -1,46 +1,42 @@
-"""The command ``condmask``: mask a file, estimate from a masked one, simulate, demonstrate.
+"""The command ``condmask``: nine commands, each a function of `condmask.cli.commands`.
 
 Results go to standard output, everything else to standard error. There is no option for a seed: a seed is a
 secret. A refusal is one line. Any other exception is a bug, shown by where it was raised: a traceback ends up
 in logs and in reports to others, so the message, which may quote a value, is left out.
-
-Each command is a file: ``add`` adds it to the grammar, ``run`` runs it and returns what is printed. ``run``
-imports whatever is heavy, so that ``--help`` answers at once.
 """
 
-import argparse
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 
-from condmask.cli import audit, compare, demo, estimate, info, mask, paper, plan, report, risk, simulate
-from condmask.cli import run as run_recipe
-from condmask.cli.arguments import Parser, UsageError, Version
-from condmask.cli.messages import messages
-from condmask.cli.output import one_line_warnings
-from condmask.errors import CondmaskError
+COMMANDS = {
+    "plan": "compare what schemes would protect and cost, and suggest some",
+    "audit": "see how near an attacker comes who knows who was swapped, and what is refused",
+    "mask": "mask columns of a file; how they were masked is stored with the masked data",
+    "risk": "measure how near attackers come to original values, before masking or after it",
+    "estimate": "estimate mean, quantiles and more of the original from a masked file",
+    "report": "write a report of a release: to be signed, or for its readers",
+    "info": "show what a masked file holds, and how it was masked",
+    "simulate": "run a Monte Carlo study: bias, error and risk of masking schemes",
+    "demo": "see it work on weekly earnings of a survey",
+}
+HELP = f"""\
+Usage: condmask COMMAND [OPTIONS]
 
-COMMANDS = (
-    plan, audit, mask, run_recipe, risk, estimate, report, compare, simulate, paper, info, demo
-)  # fmt: skip
-BUG = "this is a bug in condmask; please report it with the lines above, which contain no value of the data"
-WHAT_TO_TYPE = """\
 Mask columns of a file, or estimate from a masked file. For example:
 
   condmask demo --people people.parquet
-  condmask plan people.parquet -c income
   condmask mask people.parquet masked.parquet -c income --p 0.6 --sigma 0.3 --scale log --reverse-mapping
-  condmask estimate masked.parquet -c income
+  condmask estimate masked.parquet
 
-condmask COMMAND --help explains a command and its options."""
-EXIT_CODES = """\
-Results go to standard output, everything else to standard error. The exit code is
+Commands:
 
-  0    done
-  1    refused, or failed; one line says why
-  2    wrong usage; one line says what is wrong
-  130  interrupted from the keyboard"""
+{chr(10).join(f"  {name:10}{text}" for name, text in COMMANDS.items())}
+
+condmask COMMAND --help lists the options of a command; --options FILE.toml reads them from a file.
+The exit code is 0 if all was done, 1 if something was refused or failed, 2 if the command was wrong."""
+BUG = "this is a bug in condmask; please report it with the lines above, which contain no value of the data"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,57 +52,49 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit code.
     """
-    words = sys.argv[1:] if argv is None else argv
-    if not words:
-        parser().print_help(sys.stderr)
-        return 2
+    words = [*(sys.argv[1:] if argv is None else argv)]
+    if not words or words[0] in ("--help", "-h"):
+        print(HELP, file=sys.stdout if words else sys.stderr)
+        return 0 if words else 2
+    if words[0] == "--version":
+        from importlib.metadata import version
+
+        print(f"condmask {version('condmask')}")
+        return 0
+    return _run(*words)
+
+
+def _run(name: str, *words: str) -> int:
+    """Run a command with its options; the exit code."""
+    from condmask.cli.text import UsageError, fail, one_line_warnings, say
+    from condmask.errors import CondmaskError, optional
+
     try:
-        args = parser().parse_args(words)
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 0
-    try:
-        with one_line_warnings(args.to_cli_terms), messages(args):
-            print(args.run(args), flush=True)
+        if name not in COMMANDS:
+            raise UsageError(f"the command must be one of {', '.join(COMMANDS)}, got {name!r}")
+        with optional("the command line", "files"):
+            from condmask.cli import commands
+            from condmask.cli.options import parsed
+        command = parsed(getattr(commands, name), words)
+        with one_line_warnings():
+            command()
+        sys.stdout.flush()
     except UsageError as error:
-        return _fail(args.to_cli_terms(str(error)), 2)
+        return fail(error, 2)
     except CondmaskError as error:
-        return _fail(args.to_cli_terms(str(error)), 1)
+        return fail(error, 1)
     except KeyboardInterrupt:
-        return _fail("interrupted", 130)
+        return fail("interrupted", 1)
     except BrokenPipeError:  # who reads the output left; what is buffered goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except OSError as error:  # of the file system: other ones have no message
-        if error.strerror is None:
-            return _bug(error)
-        return _fail(": ".join(str(part) for part in (error.filename, error.strerror) if part is not None), 1)
     except MemoryError:
-        return _fail("not enough memory", 1)
+        return fail("not enough memory", 1)
     except Exception as error:
-        return _bug(error)
+        if isinstance(error, OSError) and error.strerror is not None:  # of the file system
+            parts = (error.filename, error.strerror)
+            return fail(": ".join(str(part) for part in parts if part is not None), 1)
+        where = "".join(traceback.format_tb(error.__traceback__))
+        say(f"Traceback (most recent call last):\n{where}{type(error).__qualname__}")
+        return fail(BUG, 1)
     return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """The grammar of the command line."""
-    top = Parser(
-        prog="condmask", description=WHAT_TO_TYPE, epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    top.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add(commands)
-    return top
-
-
-def _bug(error: Exception) -> int:
-    """Say where an exception was raised and of what type it is, without its message."""
-    where = "".join(traceback.format_tb(error.__traceback__))
-    print(f"Traceback (most recent call last):\n{where}{type(error).__qualname__}", file=sys.stderr)
-    return _fail(BUG, 1)
-
-
-def _fail(reason: object, code: int) -> int:
-    print(f"condmask: error: {' '.join(str(reason).split())}", file=sys.stderr)
-    return code

@@ -85,6 +85,11 @@ class Intervals(Mapping[Any, Interval]):
             ] * replicates
         return frames.data_frame(columns | {name: getattr(self, name).ravel().tolist() for name in figures})
 
+    def to_dict(self) -> dict[str, Any]:
+        """By name a dict of the interval, with the records behind it."""
+        counts = zip(self.items(), self.records.tolist(), strict=True)
+        return {_shown(name): {"records": n, **one._asdict()} for (name, one), n in counts}
+
     def __repr__(self) -> str:
         if self.estimate.ndim > 1:
             kept = f"names={self.names!r}, replicates={len(self.estimate)}, target={self.target!r}"

@@ -1,6 +1,8 @@
 """Columns of a file, of the files of a folder, or of a pattern of files."""
 
 import os
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +35,15 @@ def read_column(path: Path, name: str, *, csv: CsvFormat | None = None) -> np.nd
 def read_numbers(path: Path, name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
     """One column of a file, as `read_column` has it, that must be numeric; the row says where it is not."""
     return opened(path, csv).column(name)
+
+
+def read_table(path: Path, numeric: Iterable[str], *, csv: CsvFormat | None = None) -> Any:
+    """A whole file as a table of Arrow, these columns as numbers."""
+    import pyarrow as pa
+
+    source = opened(path, csv)
+    source.require(list(numeric))
+    return source.numeric(pa.concat_tables(source.parts()), numeric)
 
 
 def read_labels(path: Path, name: str, *, csv: CsvFormat | None = None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""TOML files, as recipes and studies are written."""
+"""TOML files, as studies and options are written."""
 
 import tomllib
 from pathlib import Path

@@ -123,6 +123,10 @@ class Release(Mapping[str, Estimate]):
         where = "" if self.path is None else f", path={str(self.path)!r}"
         return f"Release(records={self.records}, schemes={self.schemes!r}{where})"
 
+    def to_dict(self) -> dict[str, Any]:
+        """What is published with the columns, in terms of JSON: "records", "schemes", "origins" and more."""
+        return self._published.to_dict()
+
     def write(
         self,
         path: str | os.PathLike[str],

@@ -77,7 +77,7 @@ def report(
 
     See Also
     --------
-    run_recipe : masks and reports as a recipe says.
+    mask_file : makes the release.
     audit, release_risk, record_risk, record_linkage, uniques : what an internal report tells of risk.
 
     Notes

@@ -124,6 +124,10 @@ class StudyResult:
         """The rows as a pandas data frame."""
         return frames.of_rows(self.rows())
 
+    def to_dict(self) -> dict[str, Any]:
+        """The study in terms of JSON: "replications", "seed", "rows"."""
+        return {"replications": self.replications, "seed": self.seed, "rows": self.rows()}
+
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw bias and RMSE by quantile, a line for every estimator.
 

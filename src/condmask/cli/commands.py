@@ -1,0 +1,367 @@
+"""The nine commands: each calls the function of its name, with its parameters as options.
+
+What is heavy is imported when a command is called, so that ``--help`` answers at once.
+"""
+
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from condmask.cli.options import FileOptions, Output, PlanOptions, SchemeOptions, pairs
+from condmask.cli.text import UsageError, listing, progress
+
+SCHEME, PLAN, CSV, OUTPUT = SchemeOptions(), PlanOptions(), FileOptions(), Output()
+Columns = Annotated[list[str] | None, Parameter(alias="-c")]
+Several = list[str] | None
+Target = Literal["population", "file"]
+
+
+def plan(
+    source: str, *, column: Annotated[str, Parameter(alias="-c")], max_risk: Several = None,
+    max_record_risk: Several = None, max_error: Several = None, d: list[float] | None = None,
+    other: str | None = None, p: list[float] | None = None, sigma: list[float] | None = None,
+    scheme: PlanOptions = PLAN, target: Target = "population", plot: str | None = None,
+    csv: FileOptions = CSV, output: Output = OUTPUT,
+) -> None:  # fmt: skip
+    """Compare what schemes would protect and cost, and suggest some.
+
+    For example: condmask plan people.parquet -c income --max-risk 100=.15
+
+    Parameters
+    ----------
+    source
+        the original data: a file, a folder or 'glob' of files
+    column
+        column to mask
+    max_risk
+        DISTANCE=SHARE: largest share of records whose value an attacker may guess closer than this
+    max_record_risk
+        DISTANCE=CHANCE: largest chance of any single record to be released with a value so close to its own
+    max_error
+        NAME=ERROR: largest standard error of mean, std, median, 'quantile 0.1', correlation, ...
+    d
+        further distance at which risks are shown
+    other
+        unmasked column, for errors of the correlation with it and of the slope on it
+    p
+        swap probability to try (default nine)
+    sigma
+        standard deviation of the noise to try (default nine)
+    target
+        what is estimated: the population (default), or the original values themselves
+    plot
+        draw risk against loss of precision in this file
+    """
+    from condmask.files.read import read_column, read_labels, read_numbers
+    from condmask.planning.plan import plan as made_of
+
+    given, form = scheme.given(), csv.format()
+    strata = {name: read_labels(source, name, csv=form) for name in given.pop("strata", ())}
+    plan = made_of(
+        read_numbers(source, column, csv=form),
+        max_risk=pairs(max_risk, float, float), max_record_risk=pairs(max_record_risk, float, float),
+        max_error=pairs(max_error, str, float), d=d, p=p, sigma=sigma, target=target, strata=strata or None,
+        other=None if other is None else read_column(source, other, csv=form), **given,
+    )  # fmt: skip
+    if plot is not None:
+        plan.plot(plot)
+    output.show(plan)
+
+
+def audit(
+    source: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME, max_lift: float | None = None,
+    max_risk: Several = None, csv: FileOptions = CSV, output: Output = OUTPUT,
+) -> None:  # fmt: skip
+    """See how near an attacker comes to original values who knows who was swapped, and what is refused.
+
+    For example: condmask audit people.parquet -c income --p 0.6 --sigma 500
+
+    Parameters
+    ----------
+    source
+        the original data: a file, a folder or 'glob' of files
+    column
+        column to mask; several are masked together
+    max_lift
+        how much a release may add to what the columns in clear tell, in shares of values guessed (default .1)
+    max_risk
+        DISTANCE=SHARE: largest share of values that the attacker may guess closer than this
+    """
+    from condmask.releases.mask_file import audit_file
+
+    form = csv.format()
+    limits = {"max_lift": max_lift, "max_risk": pairs(max_risk, float, float)}
+    given = {name: limit for name, limit in limits.items() if limit is not None}
+    output.show(audit_file(source, scheme.schemes(column, source, form), csv=form, **given))
+
+
+def mask(
+    source: str, target: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME,
+    nan_policy: Literal["raise", "omit"] | None = None, round: bool = False,
+    accept_visible_coins: bool = False, keep_metadata: Several = None, dry_run: bool = False,
+    force: bool = False, log: str | None = None, no_log: bool = False, again: bool = False,
+    workers: int = 1, csv: FileOptions = CSV, output: Output = OUTPUT,
+) -> None:  # fmt: skip
+    """Mask columns of a file. How they were masked is stored with the masked data.
+
+    For example: condmask mask people.parquet masked.parquet -c income --p 0.6 --sigma 0.3 --scale log
+    --reverse-mapping
+
+    Parameters
+    ----------
+    source
+        the original data: a file, a folder or 'glob' of files
+    target
+        the masked file to write
+    column
+        column to mask; several are masked together
+    nan_policy
+        omit: leave missing values missing, rather than refuse them (default where the scheme is chosen)
+    round
+        first round the data to multiples of the step (ties up), and report what that changes
+    accept_visible_coins
+        release without an audit, whatever the release reveals
+    keep_metadata
+        entry in the metadata of a Parquet or Arrow file to release unchanged
+    dry_run
+        check and audit everything, but write nothing
+    force
+        replace the target if it exists
+    log
+        file that lists earlier releases (default: your own log)
+    no_log
+        neither look up earlier releases nor enter this one
+    again
+        release records that were released before, with a warning of what that reveals
+    workers
+        number of threads
+    """
+    from condmask.releases.mask_file import mask_file
+
+    form = csv.format()
+    schemes = scheme.schemes(column, source, form)
+    policy = "omit" if scheme.left_open else "raise"
+    with progress() as report:
+        release = mask_file(
+            source, target, schemes, nan_policy=nan_policy or policy, round=round, force=force,
+            workers=workers, progress=report, accept_visible_coins=accept_visible_coins, dry_run=dry_run,
+            csv=form, keep_metadata=keep_metadata or (), log=log or not no_log, again=again,
+        )  # fmt: skip
+    written = "nothing was written" if dry_run else f"masked values in {target}"
+    output.show(release, "\n".join([written, *listing(release.schemes)]))
+
+
+def risk(
+    source: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME, d: list[float] | None = None,
+    released: str | None = None, csv: FileOptions = CSV, output: Output = OUTPUT,
+) -> None:  # fmt: skip
+    """Measure how near attackers come to original values, before masking or after it.
+
+    For example: condmask risk people.parquet -c income --p 0.6 --sigma 500 --d 100
+
+    Parameters
+    ----------
+    source
+        the original data: a file, a folder or 'glob' of files
+    column
+        column to mask; several are masked together
+    d
+        how near a guess must come to count, in units of the data (default a tenth of the spread)
+    released
+        a release of the source: its schemes are used, and its figures shown
+    """
+    from condmask.disclosure.risk import risk as measured
+    from condmask.files.read import read_table
+    from condmask.releases.release import read_schemes
+
+    if released is not None and scheme.given():
+        raise UsageError("options of the scheme must be left out: what is released has its scheme")
+    form = csv.format()
+    schemes = scheme.schemes(column, source, form) if released is None else read_schemes(released)
+    shown = None if released is None else read_table(released, schemes)
+    output.show(measured(read_table(source, schemes, csv=form), schemes, d=d, released=shown))
+
+
+def estimate(
+    release: str, *, column: Columns = None, quantile: list[float] | None = None,
+    cdf: list[float] | None = None, other: str | None = None, group: Several = None,
+    weights: str | None = None, regress: Several = None, confidence_level: float = 0.95,
+    target: Target = "population", workers: int = 1, output: Output = OUTPUT,
+) -> None:  # fmt: skip
+    """Estimate mean, standard deviation, quantiles and more of the original from a masked file.
+
+    For example: condmask estimate masked.parquet -c income --quantile .1 --quantile .9
+
+    Parameters
+    ----------
+    release
+        the masked file or folder
+    column
+        masked column (default: every one)
+    quantile
+        quantile, between 0 and 1 (default: the deciles)
+    cdf
+        share of values up to this one
+    other
+        correlation with this column
+    group
+        mean within each group of this column; of several, crossed
+    weights
+        mean weighted by this column, also within groups
+    regress
+        regression on this column of numbers, of yes and no, or of categories
+    confidence_level
+        of intervals
+    target
+        what intervals cover: the value of the population (default), or that of the original file itself
+    workers
+        number of threads
+    """
+    from condmask.errors import warn
+    from condmask.inference.intervals import UndefinedError
+    from condmask.releases.release import masked_column, read_release
+
+    read = read_release(release, workers=workers)
+    options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}
+    found: dict[str, dict[str, Any]] = {}
+    for name in [masked_column(read.schemes, name) for name in column or read.schemes]:
+        of_column = read[name]
+        asked = () if quantile is None else (quantile,)
+        try:
+            results = {"summary": of_column.summary(*asked, points=cdf or (), **options)}
+        except UndefinedError as error:
+            if quantile is not None:
+                raise
+            warn(str(error), UserWarning)  # quantiles were not asked for
+            results = {"summary": of_column.summary((), points=cdf or (), **options)}
+        if other is not None:
+            results["correlation"] = of_column.correlation_interval(other, **options)
+        if group is not None:
+            results["groups"] = of_column.group_means(group, weights=weights, **options)
+        if weights is not None:
+            results["weighted_mean"] = of_column.weighted_mean(weights, **options)
+        if regress is not None:
+            results["regression"] = of_column.regress(regress, **options)
+        found[name] = results
+    texts = [f"{name}: {result}" for name, results in found.items() for result in results.values()]
+    output.show(found, "\n\n".join(texts))
+
+
+def report(
+    release: str, path: str, *, original: str | None = None, d: list[float] | None = None,
+    units: Several = None, force: bool = False, workers: int = 1, csv: FileOptions = CSV,
+    output: Output = OUTPUT,
+) -> None:  # fmt: skip
+    """Write a report of a release: one to be signed before it is published, or one for its readers.
+
+    For example: condmask report masked.parquet report.html --original people.parquet --units income=euros
+
+    Parameters
+    ----------
+    release
+        the masked file or folder
+    path
+        the report to write, in HTML
+    original
+        the original data, for an internal report; a public one uses the release alone
+    d
+        report how many values attackers guess closer than this, in units of the data
+    units
+        NAME=UNIT: what a masked column is counted in, for figures and axes
+    force
+        replace the report if it exists
+    workers
+        number of threads
+    """
+    from condmask.reports.report import report as write
+
+    write(
+        release, path, original=original, d=d, csv=csv.format(), force=force, workers=workers,
+        units=pairs(units, str, str),
+    )  # fmt: skip
+    kind = "public" if original is None else "internal"
+    warning = "" if original is None else ": do not publish it"
+    output.show({"report": path, "kind": kind}, f"{kind} report in {path}{warning}")
+
+
+def info(release: str, *, output: Output = OUTPUT) -> None:
+    """Show what a masked file holds, and how it was masked.
+
+    For example: condmask info masked.parquet
+
+    Parameters
+    ----------
+    release
+        the masked file or folder
+    """
+    from condmask.files.read import opened
+    from condmask.releases.release import read_release
+
+    read, names = read_release(release), opened(release).names
+    clear = ", ".join(name for name in names if name not in read.schemes)
+    lines = [f"{read.records:,} records, {len(names)} columns", *listing(read.schemes)]
+    output.show(read, "\n".join([*lines, f"not masked: {clear}"] if clear else lines))
+
+
+def simulate(
+    study: str, *, checkpoint: str | None = None, out: str | None = None, plot: str | None = None,
+    workers: int = 1, output: Output = OUTPUT,
+) -> None:  # fmt: skip
+    """Run a Monte Carlo study: bias, RMSE and risk of masking schemes.
+
+    For example: condmask simulate study.toml --out study.npz
+
+    Parameters
+    ----------
+    study
+        the study, a TOML file
+    checkpoint
+        save progress here, and resume from it
+    out
+        save the result in this file
+    plot
+        draw bias and RMSE in this file
+    workers
+        number of threads
+    """
+    from condmask import _checks
+    from condmask.studies.simulate import simulate as run
+    from condmask.studies.toml import read_study
+
+    for path, name in ((out, "out"), (plot, "plot")):  # a long study is not lost to a wrong path
+        if path is not None:
+            _checks.writable(path, name)
+    described = read_study(study)
+    result = run(**described, workers=workers, progress=True, checkpoint=checkpoint)
+    if out is not None:
+        result.save(out)
+    if plot is not None:
+        result.plot(plot)
+    output.show(result)
+    if result.replications < described["replications"]:
+        raise KeyboardInterrupt
+
+
+def demo(
+    *, rows: int | None = None, out: str | None = None, people: str | None = None, output: Output = OUTPUT
+) -> None:
+    """See it work: mask weekly earnings of a survey, and estimate from the masked file.
+
+    For example: condmask demo --people people.parquet
+
+    Parameters
+    ----------
+    rows
+        draw this many records of the survey, with replacement
+    out
+        keep the masked file under this name
+    people
+        only write the file of the other examples: 20,000 invented people
+    """
+    from condmask import demo as shown
+
+    if people is not None:
+        records = shown.write_people(people)
+        output.show({"n": records}, f"{people}: {records:,} invented people")
+    else:
+        output.show(shown.run(rows, out))

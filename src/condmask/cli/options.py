@@ -1,0 +1,268 @@
+"""The options of commands, from parameters and their types: cyclopts reads them from words or a TOML file.
+
+An option has the name of the parameter in Python, and is repeated for several values; ``none`` is None.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+from cyclopts.config import Dict
+
+from condmask.cli.text import UsageError, say, to_json
+
+if TYPE_CHECKING:
+    from condmask.files.csv_text import CsvFormat
+
+CHOICE = "condmask.disclosure.choose"
+OF_DATA = {"range", "strata", "small_strata", "missing", "missing_as"}  # may be given beside a chosen scheme
+
+
+def _fraction(_: Any, tokens: Sequence[Any]) -> float:
+    """A number, or a fraction of two."""
+    return float(Fraction(tokens[0].value))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    """Options that belong together, each a parameter of one call."""
+
+    def given(self) -> dict[str, Any]:
+        """Those that were given, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Amounts(_Options):
+    """How much is masked.
+
+    Parameters
+    ----------
+    p
+        swap probability: share of records that get the value of another, 0 < p < 1
+    sigma
+        standard deviation of the noise, in units of the data; with --scale log, .3 is some 30%
+    """
+
+    p: float | None = None
+    sigma: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(_Options):
+    """What schemes to try have in common.
+
+    Parameters
+    ----------
+    noise
+        distribution of the noise (default normal)
+    scale
+        log: noise in proportion to the value, with --reverse-mapping alone (default linear)
+    reverse_mapping
+        release the original values in another order, so that no value shows which records were swapped
+    donors
+        whose values swapped records get: each other's, or for studies anyone's (default permutation)
+    decimals
+        decimal places of the data, if they are rounded
+    step
+        what the data are multiples of, if that is not a power of ten (0.05, 1/3)
+    strata
+        swap values only within the groups of this column; of several, crossed
+    small_strata
+        what to do about groups of fewer than 10 records (default refuse)
+    missing
+        number that stands for a missing value (-8) and stays where it is; none: there are no others
+    missing_as
+        how such numbers are released (default code)
+    """
+
+    noise: Literal["normal", "laplace"] | None = None
+    scale: Literal["linear", "log"] | None = None
+    reverse_mapping: Annotated[bool | None, Parameter(negative="--no-reverse-mapping")] = None
+    donors: Literal["permutation", "sample"] | None = None
+    decimals: int | None = None
+    step: Annotated[float | None, Parameter(converter=_fraction)] = None
+    strata: list[str] | None = None
+    small_strata: Literal["refuse", "merge"] | None = None
+    missing: list[float | None] | None = None
+    missing_as: Literal["code", "null"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemeOptions(PlanOptions, _Amounts):
+    """How columns are masked; those that are masked otherwise than the rest have a table in a TOML file.
+
+    Parameters
+    ----------
+    aggregate_ends
+        with --reverse-mapping: replace the K smallest values by their mean, and the K largest (3 to 5)
+    range
+        public bounds of the values (0 100; none for an open end): refuse a release beyond them
+    """
+
+    aggregate_ends: int | None = None
+    range: tuple[float | None, float | None] | None = None
+    columns: Annotated[str | None, Parameter(show=False)] = None
+
+    @property
+    def left_open(self) -> bool:
+        """Whether the scheme is to be chosen for the data."""
+        return self.columns is None and not set(self.given()) - OF_DATA and find_spec(CHOICE) is not None
+
+    def schemes(self, columns: Sequence[str] | None, source: str, csv: "CsvFormat | None") -> dict[str, Any]:
+        """The scheme of each column: of the options and its own table in the file, or one that is chosen."""
+        from condmask.schemes.conditional import ConditionalMasking
+
+        shared, own = self.given(), json.loads(self.columns or "{}")
+        shared.pop("columns", None)
+        names = list(dict.fromkeys([*(columns or ()), *own]))
+        if not names:
+            raise UsageError("column must be given")
+        if self.left_open:
+            return _chosen(names, partial(ConditionalMasking, **shared), source, csv)
+        found = {name: shared | _of_table(own.get(name, {}), f"column {name}") for name in names}
+        for name, values in found.items():
+            for needed in ("p", "sigma"):
+                if needed not in values:
+                    raise UsageError(f"{needed} must be given for column {name!r}")
+        return {name: ConditionalMasking(**values) for name, values in found.items()}
+
+
+def _chosen(names: list[str], of: Callable[..., Any], source: str, csv: "CsvFormat | None") -> dict[str, Any]:
+    """Schemes for columns of which nothing is known but their names; each is said, and why."""
+    from condmask.releases.mask_file import audited_table
+
+    choice = import_module(CHOICE)
+    table = audited_table(source, dict.fromkeys(names, of(0.5, 1.0, reverse_mapping=True)), csv)
+    chosen = choice.widened(table, choice.choose(table, names, of))
+    for name, found in chosen.items():
+        say(f"{name}: {found}")
+    return {name: found.scheme for name, found in chosen.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(_Options):
+    r"""How a CSV file is written, if that is not clear from its text.
+
+    Parameters
+    ----------
+    delimiter
+        character between fields of a CSV file, \t for a tab
+    decimal
+        decimal mark of a CSV file
+    encoding
+        of a CSV file: latin-1, cp1252, utf-16, ... (default utf-8)
+    na
+        field of a CSV file that stands for a missing value, such as .
+    """
+
+    delimiter: str | None = None
+    decimal: Literal[".", ","] | None = None
+    encoding: str | None = None
+    na: list[str] | None = None
+
+    def format(self) -> "CsvFormat | None":
+        """The format; None if no option says so."""
+        from condmask.files.csv_text import CsvFormat
+
+        given = self.given()
+        if "delimiter" in given:
+            given["delimiter"] = given["delimiter"].replace(r"\t", "\t")
+        return CsvFormat(**given) if given else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(_Options):
+    """What every command takes.
+
+    Parameters
+    ----------
+    json
+        print the result as JSON
+    options
+        TOML file of options, by the names they have here; what is typed counts more
+    verbose
+        report on standard error what is being done
+    """
+
+    json: bool = False
+    options: str | None = None
+    verbose: bool = False
+
+    def show(self, result: Any, text: str | None = None) -> None:
+        """Print a result as JSON, or as text."""
+        print(to_json(result) if self.json else str(result) if text is None else text)
+
+
+def parsed(function: Callable[..., Any], words: Sequence[str]) -> Callable[[], Any]:
+    """A command with the options that these words are."""
+    command = _parsed(function, words, _from_file, f"condmask {function.__name__}")
+    if command.keywords.get("output", Output()).verbose:
+        logging.basicConfig(format="%(relativeCreated)7.0f ms  %(message)s")
+        logging.getLogger("condmask").setLevel(logging.INFO)
+    return command
+
+
+def _parsed(function: Callable[..., Any], words: Sequence[str], config: Any, name: str) -> partial[Any]:
+    app = App(
+        name=name, help_format="plaintext", version_flags=[], config=config,
+        default_parameter=Parameter(negative=(), show_default=False),
+    )  # fmt: skip
+    app.default(function)
+    try:
+        command, bound, _ = app.parse_args(words, print_error=False, exit_on_error=False)
+    except CycloptsError as error:
+        raise UsageError(str(error)) from None
+    return partial(command, *bound.args, **bound.kwargs)
+
+
+def _of_table(table: dict[str, Any], source: str) -> dict[str, Any]:
+    """The options of one column, read as those of all."""
+
+    def given(*, scheme: SchemeOptions = SchemeOptions()) -> dict[str, Any]:
+        return scheme.given()
+
+    found: dict[str, Any] = _parsed(given, (), Dict(table, source=source), source)()
+    return found
+
+
+def pairs(values: Sequence[str] | None, key: Callable[[str], Any], value: Callable[[str], Any]) -> Any:
+    """KEY=VALUE, several times, as a dict; None for none."""
+    if values is None:
+        return None
+    found = {}
+    for text in values:
+        left, equals, right = text.rpartition("=")
+        try:
+            found[key(left)] = value(right)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise UsageError(f"a value must be of the form NAME=VALUE, got {text!r}")
+    return found
+
+
+def _from_file(app: App, commands: tuple[str, ...], arguments: Any) -> None:
+    """Take from the TOML file what was not typed; tables as the words that would say the same."""
+    from condmask.files.toml import read_toml
+
+    for argument in arguments:
+        if argument.name == "--options" and argument.tokens:
+            path = argument.tokens[0].value
+            entries = {name: _word(name, value) for name, value in read_toml(Path(path)).items()}
+            Dict(entries, source=path)(app, commands, arguments)
+
+
+def _word(name: str, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return json.dumps(value) if name == "columns" else [f"{key}={entry}" for key, entry in value.items()]

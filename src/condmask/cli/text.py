@@ -1,0 +1,88 @@
+"""What commands write: results to standard output; refusals, bugs, warnings and a bar to standard error."""
+
+import contextlib
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from condmask._digits import finite
+from condmask.errors import CondmaskError, optional
+
+
+class UsageError(CondmaskError):
+    """A command that no data could make right."""
+
+
+def fail(reason: object, code: int) -> int:
+    """Say in one line why nothing was done; the exit code."""
+    say(f"condmask: error: {' '.join(str(reason).split())}")
+    return code
+
+
+def say(line: str) -> None:
+    """Write a line on standard error."""
+    print(line, file=sys.stderr)
+
+
+def listing(schemes: Mapping[str, Any]) -> list[str]:
+    """Schemes by column, one a line."""
+    return [f"{name}: {scheme!r}" for name, scheme in schemes.items()]
+
+
+def to_json(value: Any) -> str:
+    """JSON has no NaN and no infinity: null."""
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """Dicts, lists and numbers, of results that have or are these."""
+    if hasattr(value, "to_dict"):
+        return _plain(value.to_dict())
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return finite(value)
+
+
+@contextlib.contextmanager
+def one_line_warnings() -> Iterator[None]:
+    """Show each warning to users once, on one line; hide those to programmers."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        line = " ".join(str(message).split())
+        if line not in shown:
+            shown.add(line)
+            say(f"warning: {line}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.showwarning = show
+        yield
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Callable[[int, int | None], None] | None]:
+    """A bar on standard error, if that is a terminal: of rows that are read, and then written."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with optional("a bar on the terminal", "files"):
+        from tqdm import tqdm
+
+    with tqdm(leave=False, file=sys.stderr, desc="reading", unit=" rows", unit_scale=True) as bar:
+
+        def show(done: int, total: int | None) -> None:
+            if total is not None and bar.total is None:
+                bar.set_description("writing", refresh=False)
+                bar.reset(total)
+            bar.update(done - bar.n)
+
+        yield show

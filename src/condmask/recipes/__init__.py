@@ -1,1 +1,0 @@
-"""Recipes: every choice of a release in one TOML file, and the release made from it."""

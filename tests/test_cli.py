@@ -1,0 +1,394 @@
+"""The command line does what the functions do, from words or a TOML file, and fails in one sentence.
+
+Oracle: the same call in Python, under the same key.
+"""
+
+import io
+import json
+import subprocess
+import sys
+
+import fixed_keys
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import condmask as cm
+from condmask import cli, demo
+from condmask.releases.mask_file import audit_file
+
+N = 1200
+P, SIGMA = ("--p", "0.6", "--sigma", "0.3"), ("--p", "0.6", "--sigma", "300")
+MAPPED = (*P, "--scale", "log", "--reverse-mapping")
+SCHEME = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)
+NOISE = cm.ConditionalMasking(0.6, 300.0)
+STUDY = """
+n = 60
+replications = 3
+rng = 3
+quantiles = [0.5]
+population = {kind = "copula", margins = [{name = "norm"}]}
+schemes = [{name = "masked", p = 0.6, sigma = 0.7}]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """An original, its release by reverse mapping, a study."""
+    where, random = tmp_path_factory.mktemp("cli"), np.random.default_rng(7)
+    income = random.lognormal(7.0, 0.5, N).round()
+    frame = pd.DataFrame({
+        "income": income, "educ": np.round(np.log(income) + random.normal(0.0, 1.0, N)),
+        "region": random.choice(["east", "west"], N), "gaps": np.where(np.arange(N) % 9, income, np.nan),
+    })  # fmt: skip
+    frame[["income", "educ", "region"]].to_parquet(where / "in.parquet")
+    frame[["gaps"]].to_parquet(where / "gaps.parquet")
+    frame[["income"]].to_csv(where / "one.csv", index=False)
+    cm.mask_file(where / "in.parquet", where / "out.parquet", {"income": SCHEME}, log=False)
+    (where / "study.toml").write_text(STUDY)
+    return where
+
+
+@pytest.fixture
+def run(capsys, folder, monkeypatch, tmp_path):
+    """Run a command where the files are: exit code, standard output and error."""
+    monkeypatch.chdir(folder)
+
+    def go(*words):
+        code = cli.main([str(word).replace("NEW", str(tmp_path)) for word in words])
+        return code, *capsys.readouterr()
+
+    return go
+
+
+@pytest.fixture
+def answer(run):
+    """What a quiet success printed with --json."""
+
+    def go(*words):
+        code, out, err = run(*words, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return go
+
+
+def alike(found, expected):
+    """Whether two results agree once they are JSON, in which NaN is null."""
+    return found == json.loads(json.dumps(expected).replace("NaN", "null"))
+
+
+# --- each command says what its function returns ---
+
+
+def test_plan(answer, folder):
+    words = ("--p", "0.6", "--sigma", "300", "--max-risk", "150=.5", "--no-reverse-mapping")
+    income = cm.read_column(folder / "one.csv", "income")
+    expected = cm.plan(income, max_risk={150.0: 0.5}, p=[0.6], sigma=[300.0], reverse_mapping=False)
+
+    assert alike(answer("plan", "one.csv", "-c", "income", *words), expected.to_dict())
+
+
+def test_audit(answer, folder):
+    found = answer("audit", "one.csv", "-c", "income", *SIGMA, "--max-risk", "1=.01", "--max-lift", ".2")
+    expected = audit_file(folder / "one.csv", {"income": NOISE}, max_lift=0.2, max_risk={1.0: 0.01}).to_dict()
+
+    assert alike(found, expected)
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_risk(answer, folder, released):
+    frame = pd.read_parquet(folder / "in.parquet")
+    words = ("--released", "out.parquet") if released else ("-c", "income", *MAPPED)
+    shown = pd.read_parquet(folder / "out.parquet") if released else None
+    expected = cm.risk(frame, {"income": SCHEME}, d=[50.0, 200.0], released=shown)
+
+    assert alike(answer("risk", "in.parquet", *words, "--d", "50", "--d", "200"), expected.to_dict())
+
+
+def test_mask(answer, folder, tmp_path):
+    with fixed_keys.under("the same"):
+        found = answer("mask", "in.parquet", "NEW/a.parquet", "-c", "income", *MAPPED, "--no-log")
+    with fixed_keys.under("the same"):
+        release = cm.mask_file(folder / "in.parquet", tmp_path / "b.parquet", {"income": SCHEME}, log=False)
+
+    assert alike(found, release.to_dict())
+    assert pq.read_table(tmp_path / "a.parquet").equals(pq.read_table(tmp_path / "b.parquet"))
+
+
+def test_mask_dry(run, tmp_path):
+    code, out, err = run("mask", "in.parquet", "NEW/a.parquet", "-c", "income", *MAPPED, "--dry-run")
+
+    assert (code, err) == (0, "")
+    assert out == f"nothing was written\nincome: {SCHEME!r}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_estimate(answer, folder):
+    asked = ("--quantile", ".5", "--cdf", "900", "--other", "educ", "--group", "region", "--regress", "educ")
+    found = answer("estimate", "out.parquet", *asked, "--weights", "educ", "--confidence-level", ".9")
+    income, options = cm.read_release(folder / "out.parquet", "income"), {"confidence_level": 0.9}
+    expected = {
+        "summary": income.summary([0.5], points=[900.0], **options).to_dict(),
+        "correlation": income.correlation_interval("educ", **options)._asdict(),
+        "groups": income.group_means("region", weights="educ", **options).to_dict(),
+        "weighted_mean": income.weighted_mean("educ", **options)._asdict(),
+        "regression": income.regress("educ", **options).to_dict(),
+    }
+
+    assert found["income"].keys() == expected.keys()
+    assert alike(found, {"income": expected})
+
+
+def test_estimate_as_text(run, folder):
+    code, out, _ = run("estimate", "out.parquet", "--target", "file")
+    summary = cm.read_release(folder / "out.parquet", "income").summary(target="file")
+
+    assert (code, out) == (0, f"income: {summary}\n")
+
+
+def test_info(answer, run, folder):
+    assert alike(answer("info", "out.parquet"), cm.read_release(folder / "out.parquet").to_dict())
+    assert run("info", "out.parquet")[1].splitlines() == [
+        "1,200 records, 3 columns", f"income: {SCHEME!r}", "not masked: educ, region",
+    ]  # fmt: skip
+
+
+def test_report(run, tmp_path):
+    words = ("report", "out.parquet", "NEW/a.html", "--units", "income=euros")
+
+    assert run(*words) == (0, f"public report in {tmp_path}/a.html\n", "")
+    assert "euros" in (tmp_path / "a.html").read_text()
+    assert run(*words)[0] == 1
+
+
+def test_simulate(answer, folder, tmp_path):
+    found = answer("simulate", "study.toml", "--out", "NEW/result.npz")
+    result = cm.StudyResult.load(tmp_path / "result.npz")
+
+    assert result.replications == 3
+    assert alike(found, result.to_dict())
+
+
+def test_demo(answer, run, tmp_path):
+    with fixed_keys.under("the same"):
+        found = answer("demo", "--rows", "4000")
+    with fixed_keys.under("the same"):
+        assert alike(found, demo.run(4000).to_dict())
+    assert run("demo", "--people", "NEW/people.parquet")[0] == 0
+    assert pd.read_parquet(tmp_path / "people.parquet").equals(demo.people())
+
+
+def test_a_scheme_is_chosen_where_none_is_named(run):
+    pytest.importorskip("condmask.disclosure.choose")
+
+    code, out, err = run("mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", "--json", "--no-log")
+    scheme = json.loads(out)["columns"]["gaps"]
+
+    assert (code, scheme["reverse_mapping"]) == (0, True)
+    assert err.splitlines()[0].startswith(f"gaps: {cm.ConditionalMasking.from_dict(scheme)!r}: noise of ")
+
+
+# --- options from a file ---
+
+
+def test_options_of_a_file_give_way_to_those_typed(answer, tmp_path):
+    (tmp_path / "options.toml").write_text(
+        'source = "in.parquet"\ncolumn = ["income"]\np = 0.5\nsigma = 0.3\nscale = "log"\n'
+        'reverse_mapping = true\nmissing = [-8, "none"]\nrange = [0, "none"]\ndry_run = true\n'
+    )
+
+    found = answer("mask", "--target", "NEW/a.parquet", "--options", "NEW/options.toml", "--p", "0.6")
+
+    scheme = cm.ConditionalMasking(
+        0.6, 0.3, scale="log", reverse_mapping=True, missing=(-8, None), range=(0, None)
+    )
+    assert alike(found["columns"], {"income": scheme.to_dict()})
+
+
+def test_columns_of_a_file_may_differ(answer, tmp_path):
+    (tmp_path / "options.toml").write_text(
+        'p = 0.6\nreverse_mapping = true\nmax_risk = {100 = 0.9}\n[columns.income]\nscale = "log"\n'
+        "sigma = 0.3\n[columns.educ]\nsigma = 2\n"
+    )
+
+    found = answer("audit", "in.parquet", "--options", "NEW/options.toml")
+
+    educ = cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True)
+    assert alike(found["schemes"], {"income": SCHEME.to_dict(), "educ": educ.to_dict()})
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("sigmo = 3", 'Unknown option: "[sigmo]" from'),
+        ("[columns.income]\nsigmo = 3", 'Unknown option: "[sigmo]" from column income'),
+        ('step = "wide"', "Invalid value for [step]"),
+    ],
+)
+def test_unknown_options_of_a_file_are_wrong_usage(run, tmp_path, text, sentence):
+    (tmp_path / "options.toml").write_text(text)
+
+    code, out, err = run("mask", "in.parquet", "NEW/a.parquet", *P, "--options", "NEW/options.toml")
+
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith(f"condmask: error: {sentence}")
+
+
+# --- refusals ---
+
+MASK = ("mask", "in.parquet", "NEW/a.parquet")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("unmask",), "the command must be one of plan, audit, mask, "),
+        (("mask", "in.parquet"), "Parameter --target requires an argument."),
+        ((*MASK, "-c", "income", *P, "--seed", "1"), "Unknown option: --seed"),
+        (
+            (*MASK, "-c", "income", "--p", "half"),
+            'Invalid value for --p: unable to convert "half" into float',
+        ),
+        ((*MASK, "-c", "income", "--sigma", "3"), "p must be given for column 'income'"),
+        ((*MASK, *P), "column must be given"),
+        (("audit", "one.csv", "-c", "income", "--max-risk", "150"), "a value must be of the form NAME=VALUE"),
+        (("risk", "in.parquet", "--released", "out.parquet", *P), "options of the scheme must be left out"),
+    ],
+)
+def test_wrong_usage(run, tmp_path, words, sentence):
+    code, out, err = run(*words)
+
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith(f"condmask: error: {sentence}")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((*MASK, "-c", "income", "--p", "1.5", "--sigma", "1"), "p must lie strictly between 0 and 1"),
+        ((*MASK, "-c", "salary", *P), "in.parquet has no column 'salary'; it has 'income', 'educ', 'region'"),
+        ((*MASK, "-c", "region", *P), "region must "),
+        (("mask", "no.csv", "NEW/a.csv", "-c", "x", *P), "no.csv"),
+        (("mask", "in.parquet", "out.parquet", "-c", "income", *MAPPED), "out.parquet exists; it is"),
+        (("mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", *MAPPED), "gaps has 134 missing values"),
+        (("risk", "one.csv", "-c", "income", *SIGMA, "--d", "-1"), "d must "),
+        (("estimate", "in.parquet"), "in.parquet holds no scheme"),
+        (("estimate", "out.parquet", "-c", "educ"), "column must be one of the masked columns 'income'"),
+        (("estimate", "out.parquet", "--quantile", "1"), "quantiles must "),
+        (("simulate", "study.toml", "--out", "NEW/none/a.npz"), "out must be a file in a folder that can be"),
+        (("audit", "one.csv", *SIGMA, "-c", "income", "--options", "no.toml"), "no.toml"),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_one_sentence(run, tmp_path, words, sentence):
+    code, out, err = run(*words)
+
+    assert (code, out, len(err.splitlines())) == (1, "", 1)
+    assert err.startswith(f"condmask: error: {sentence}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_values_may_be_left_out(run):
+    words = ("mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", *MAPPED, "--nan-policy", "omit")
+
+    assert run(*words)[0] == 0
+
+
+def test_a_warning_is_one_line(run):
+    code, _, err = run(*MASK, "-c", "income", *SIGMA, "--step", "7", "--round", "--dry-run")
+
+    assert (code, len(err.splitlines())) == (0, 1)
+    assert err.startswith("warning: income was rounded to multiples of 7")
+
+
+VALUE = "1204.50 of Ada"
+
+
+@pytest.mark.parametrize("bug", [KeyError(VALUE), OSError(VALUE), ExceptionGroup(VALUE, [ValueError(VALUE)])])
+def test_a_bug_shows_where_and_no_data(run, monkeypatch, bug):
+    def broken(*_, **__):
+        raise bug
+
+    monkeypatch.setattr("condmask.releases.release.read_release", broken)
+
+    code, out, err = run("info", "out.parquet")
+
+    assert (code, out) == (1, "")
+    assert "raise bug" in err
+    assert err.splitlines()[-2] == type(bug).__name__
+    assert "this is a bug in condmask" in err.splitlines()[-1]
+    assert "1204" not in err
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (MemoryError(), "not enough memory"),
+        (KeyboardInterrupt(), "interrupted"),
+    ],
+)
+def test_what_the_user_can_mend_is_one_line(run, monkeypatch, error, line):
+    def broken(*_, **__):
+        raise error
+
+    monkeypatch.setattr("condmask.releases.release.read_release", broken)
+
+    assert run("info", "out.parquet") == (1, "", f"condmask: error: {line}\n")
+
+
+# --- help, and what is on the screen ---
+
+
+def test_help(run):
+    code, out, err = run("--help")
+
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines() if line.startswith("  ")][3:] == [*cli.COMMANDS]
+    assert run() == (2, "", out)
+    assert run("--version") == (0, f"condmask {cm.__version__}\n", "")
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_help_of_a_command_has_every_option_and_no_seed(run, command):
+    from condmask.cli import commands
+
+    code, out, _ = run(command, "--help")
+
+    names = getattr(commands, command).__annotations__.keys() - {"scheme", "csv", "output", "return"}
+    assert code == 0
+    assert {f"--{name.replace('_', '-')}" for name in names} | {"--json", "--options"} <= set(out.split())
+    assert "seed" not in out
+
+
+def test_help_imports_nothing_heavy():
+    heavy = ["numba", "scipy", "pyarrow", "numpy", "narwhals", "pandas", "tqdm"]
+    code = (
+        "import sys; from condmask.cli import main; codes = [main(['--help'])]; "
+        "assert not {'cyclopts', 'condmask.cli.commands'} & set(sys.modules); "
+        "codes += [main(['mask', '--help'])]; "
+        f"sys.exit(any(codes) or [name for name in {heavy!r} if name in sys.modules] or 0)"
+    )
+
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert (finished.returncode, finished.stderr) == (0, "")
+
+
+def test_a_terminal_sees_a_bar(run, monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", screen)
+
+    assert run(*MASK, "-c", "income", *MAPPED, "--again")[0] == 0
+    assert "\rwriting: " in screen.getvalue()
+
+
+def test_verbose_says_what_is_done(run):
+    code, out, err = run("info", "out.parquet", "--verbose")
+
+    assert code == 0
+    assert "income" in out
+    assert "1204" not in err
