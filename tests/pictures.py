@@ -36,18 +36,14 @@ def plan(**changes):
         Candidate(scheme, *rest, {}, {}, cost)
         for scheme, *rest, cost in zip(schemes, risk, risk, loss, strict=True)
     ]
-    worse = (near[:, None] >= near) & (loss[:, None] >= loss)
     suggestions = [
-        Suggestion(name, candidates[k], "")
-        for name, k in (("most useful", 2), ("balanced", 5), ("safest", 8))
+        Suggestion(name, candidates[k]) for name, k in (("most useful", 2), ("balanced", 5), ("safest", 8))
     ]
-    column = SimpleNamespace(
-        name="income", cache={}, refusal=lambda scheme: "no" if scheme == schemes[11] else None
-    )
+    column = SimpleNamespace(name="income", asked={schemes[11]: "no"})
     fields = {
         "n": 500, "d": (25.0, 100.0), "constant": np.array([0.1, 0.3]), "candidates": candidates,
-        "on_frontier": worse.sum(axis=1) == 1, "allowed": near < 0.25, "suggestions": suggestions,
-        "caps": {25.0: 0.25}, "record_caps": {}, "limits": {}, "target": "file", "_column": column,
+        "suggestions": suggestions, "caps": {25.0: 0.25}, "record_caps": {}, "limits": {}, "target": "file",
+        "column": column,
     }  # fmt: skip
     return Plan(**fields | changes)
 

@@ -14,7 +14,6 @@ from condmask.disclosure.aggregated_ends import aggregate
 from condmask.distribution.counting import by_value
 from condmask.missing_codes import suspicion
 from condmask.moments import theorem_2_1, theorem_2_5
-from condmask.planning import predicted_moments, predicted_relations
 
 
 def test_threads_hand_results_over_in_order_and_stay_a_few_tasks_ahead():
@@ -91,20 +90,6 @@ def of_columns():
         found = estimate.cdf_interval(present)
         yield np.round([found.low, found.high, found.standard_error], 7)
     yield from of_attackers(present)
-    yield from of_plans(present)
-
-
-def of_plans(x):
-    """What is predicted of a column and another one, in donor pools."""
-    w = x + np.arange(x.size) % 9
-    pools = [np.arange(x.size)[k::2] for k in range(2)]
-    yield predicted_moments.moments(x, w, pools).pools.round(9)
-    yield predicted_moments.moments(x, None).means.round(9)
-    pair = predicted_relations.pair(x, w)
-    yield from (pair.weights.round(9), pair.unmasked.round(9))
-    for members in ([(slice(None), 2.0)], [(rows, 1.0) for rows in pools]):
-        found = predicted_relations.errors(pair, (x - x.mean()) ** 2, members)
-        yield np.round([*found.values()], 7)
 
 
 @cache

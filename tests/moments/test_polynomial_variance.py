@@ -1,7 +1,5 @@
 """Variances by the theorem, by moments. Oracle: sums over a law of few records, written out."""
 
-from itertools import product as pairs_of
-
 import numpy as np
 import pytest
 from numpy.polynomial.polynomial import polyval2d
@@ -9,14 +7,11 @@ from numpy.polynomial.polynomial import polyval2d
 from condmask.moments.polynomial_variance import (
     Influence,
     Moments,
-    expected_moments,
     polynomial_variance,
 )
 
 RNG = np.random.default_rng(3)
 X, W = RNG.normal(size=(2, 2, 7))  # by donor pool
-ADDED = np.array([-2.0, -1.0, 1.0, 2.0])  # equally likely noise
-NOISE = np.array([np.mean(ADDED**k) for k in range(5)])
 P = 0.3
 SHARE = np.array([0.4, 0.6])
 
@@ -28,18 +23,6 @@ def moments_of(x, w):
 
 def random_influence():
     return Influence(*RNG.normal(size=(5, 2, 2, 3, 3)))  # of two functions in two pools
-
-
-def test_expected_moments_are_those_of_all_outcomes():
-    x, w = X[:1], W[:1]
-
-    found = expected_moments(moments_of(x, w), NOISE, P)
-
-    swapped = np.array(list(pairs_of(x[0], w[0]))).T
-    kept = np.array([(a + y, b) for a, b in zip(x[0], w[0], strict=True) for y in ADDED]).T
-    exact = P * moments_of(*swapped[:, None]) + (1 - P) * moments_of(*kept[:, None])
-    assert found.released == pytest.approx(exact, rel=1e-12)
-    assert found.original == pytest.approx(moments_of(x, w), rel=1e-14)
 
 
 @pytest.mark.parametrize("shared_donors", [True, False])

@@ -218,7 +218,7 @@ def estimate(
         number of threads
     """
     from condmask.errors import warn
-    from condmask.inference.intervals import UndefinedError
+    from condmask.variance.interval import UndefinedError
     from condmask.releases.release import masked_column, read_release
 
     read = read_release(release, workers=workers)

@@ -59,7 +59,7 @@ class JointLaw(NamedTuple):
         if scheme.reverse_mapping:
             law = _mapped(values, counts / x.size, scheme)
         else:
-            law = _noisy(values, counts / x.size, counts, scheme.law)
+            law = _noisy(values, counts / x.size, counts, scheme.law, distinct=values.size < cells)
         return law._replace(several=several)
 
     def cell(self, z: np.ndarray) -> np.ndarray:
@@ -176,9 +176,11 @@ def _below(law: Law, u: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(u < 0.0, tail, 1.0 - tail))
 
 
-def _noisy(values: np.ndarray, shares: np.ndarray, counts: np.ndarray, law: Law) -> JointLaw:
-    """With additive noise: values that many records share stand out where a swapped record shows them."""
-    distinct = values.size < CELLS  # else these are cells of several values
+def _noisy(
+    values: np.ndarray, shares: np.ndarray, counts: np.ndarray, law: Law, *, distinct: bool
+) -> JointLaw:
+    """With additive noise: values that many records share stand out where a swapped record shows them, unless
+    these are cells of several values."""
     common = ((counts >= COMMON) | (counts.mean() >= COMMON)) & distinct
     atoms = values[common]
     z, edges = _tried(values, shares, law)

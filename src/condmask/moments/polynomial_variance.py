@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.moments.theorem_2_1 import noise_matrix
 from condmask.variance.theorem import variance_given_file
 
 
@@ -30,15 +29,6 @@ class Moments(NamedTuple):
 
     released: np.ndarray
     original: np.ndarray
-
-
-def expected_moments(original: np.ndarray, noise: np.ndarray, p: float) -> Moments:
-    """Moments of the originals, of shape (pools, orders, orders), and what masking makes of them on average.
-
-    A plain column w stays where it is; swapped records show the x of others.
-    """
-    swapped, kept = original[:, :, :1] * original[:, :1], noise_matrix(noise) @ original
-    return Moments(p * swapped + (1.0 - p) * kept, original)
 
 
 class Influence(NamedTuple):

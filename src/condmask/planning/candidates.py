@@ -1,25 +1,26 @@
 """One scheme for one file: what attackers learn under it, and what analysts lose."""
 
-from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure import baselines
-from condmask.disclosure.pools import Pool, pools
-from condmask.disclosure.reverse_mapped import ReverseMapped
-from condmask.disclosure.swap_attack import Effort
-from condmask.law import Law
-from condmask.planning import predicted_moments, predicted_quantiles, predicted_relations
-from condmask.planning.gate import Gate
-from condmask.planning.predicted_moments import Variances
+from condmask.closed_form_risk import chance_of_near, interval_risk
+from condmask.disclosure.aggregated_ends import aggregate
+from condmask.disclosure.audit import DEFAULT
+from condmask.disclosure.joint_law import JointLaw, best_windows
+from condmask.disclosure.known_coins import CELLS, alone
+from condmask.disclosure.rare_values import own_value_chances
+from condmask.disclosure.table import ROWS
+from condmask.errors import heard
+from condmask.frames import Labels
+from condmask.planning.predicted import CDF, QUANTILES, RELATED, UNRELATED, predicted
+from condmask.schemes.prepare import prepare
+from condmask.strata import values_by_pool
 
-DECILES = np.arange(1, 10) / 10
-QUANTILES = tuple(f"quantile {q:g}" for q in DECILES)
-EFFORT = Effort(1 << 13, 2, 1, 1 << 13, 256, 0, False)  # half of these records are attacked
-ROWS = 1 << 17  # from which errors of quantiles are predicted, evenly spaced if there are more
-FINE = 0.01  # standard deviations: a step by which moments change by less than 1e-4
+NARROW = "the noise is too narrow: an attacker who knows which records were swapped learns too much"
 
 
 class Candidate(NamedTuple):
@@ -50,222 +51,125 @@ class Candidate(NamedTuple):
     loss: float
 
 
-class File(NamedTuple):
-    """A column as a scheme masks it, ascending, so that evenly spaced records represent it.
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The data planned for.
 
     Attributes
     ----------
-    values, released : ndarray of shape (n,)
-        Originals, and the values that reverse mapping releases, with means at the ends; in the units of the
-        data.
-    pools : list of (rows, Pool)
-        The donor pools.
-    """
-
-    values: np.ndarray
-    released: np.ndarray
-    pools: list[tuple[Any, Pool]]
-
-    @property
-    def shares(self) -> np.ndarray:
-        """The share of the records in each donor pool."""
-        return np.array([pool.n for _, pool in self.pools]) / self.values.size
-
-    @property
-    def law(self) -> Law:
-        """The law of the noise."""
-        return self.pools[0][1].law
-
-
-class Column(NamedTuple):
-    """The data planned for: values that are present, and those of a column in clear; also in ascending order.
-
-    `gate` has what is masked: the column with its gaps and codes, and its strata.
+    x : ndarray of shape (n,)
+        Values that are present, ascending.
+    beside : ndarray of shape (n,) or None
+        The column in clear, in the same order.
+    code : ndarray of shape (n,) or None
+        The donor pool of each value; None where all are one.
+    given, kind, labels, name
+        What is masked: with gaps and codes, and the strata.
     """
 
     x: np.ndarray
-    kind: str
-    other: np.ndarray | None
-    ascending: np.ndarray
     beside: np.ndarray | None
-    code: np.ndarray | None  # the donor pools of ascending values; None where all are one
-    gate: Gate
-    cache: dict[Any, Any]  # what does not depend on the scheme
-    name: str = ""  # where it is known
+    code: np.ndarray | None
+    given: np.ndarray
+    kind: str
+    labels: list[Labels] = field(default_factory=list)
+    name: str = ""
+    asked: dict[Any, str] = field(default_factory=dict)
 
-    def file(self, scheme: Any) -> File:
-        """The column as the scheme masks it."""
-        units = self.ascending
-        if not scheme.reverse_mapping:
-            units = scheme.canonical(units, "x", self.kind)
-        parts = pools(units, self.kind, scheme.law, scheme, self.code)
-        if self.code is None:
-            pool = parts[0][1]
-            return File(pool.values, pool.released if isinstance(pool, ReverseMapped) else pool.values, parts)
-        values = np.empty(units.size)
-        released = np.empty(units.size) if scheme.reverse_mapping else values
-        for rows, pool in parts:
-            values[rows] = pool.values
-            if isinstance(pool, ReverseMapped):
-                released[rows] = pool.released
-        return File(values, released, parts)
+    @cached_property
+    def pools(self) -> list[Any]:
+        """The rows of each donor pool."""
+        return [rows for rows, _ in values_by_pool(self.x, self.code)]
 
-    def moments(self, file: File) -> predicted_moments.Moments:
-        """Moments of the file as masked; grids too fine to matter share those of the first one."""
-        key = 0.0 if file.law.step <= FINE * float(file.values.std()) else file.law.step
-        rows = [rows for rows, _ in file.pools]
-        moments: predicted_moments.Moments = self.once(
-            key, lambda: predicted_moments.moments(file.values, self.beside, rows)
-        )
-        return moments
+    def masked(self, scheme: Any) -> np.ndarray:
+        """The values as the scheme masks them, on its grid."""
+        if scheme.reverse_mapping:
+            return self.x
+        return np.asarray(scheme.law.from_units(scheme.canonical(self.x, "x", self.kind)))
 
-    def refusal(self, scheme: Any) -> str | None:
-        """Why masking refuses the column under a scheme; None if it accepts."""
-        refusal: str | None = self.once(scheme, lambda: self.gate.refusal(scheme))
-        return refusal
+    def refusal(self, scheme: Any) -> str:
+        """Why masking refuses the column under a scheme; empty if it accepts."""
+        if scheme not in self.asked:
+            self.asked[scheme] = self._refusal(scheme)
+        return self.asked[scheme]
 
-    def pair(self) -> predicted_relations.Pair | None:
-        """What relates the column to the one in clear; None if there is none."""
-        beside = self.beside
-        if beside is None:
-            return None
-        pair: predicted_relations.Pair = self.once(
-            "pair", lambda: predicted_relations.pair(self.ascending, beside)
-        )
-        return pair
-
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """The result of `make`, called only the first time for a key."""
-        if key not in self.cache:
-            self.cache[key] = make()
-        return self.cache[key]
-
-
-def column_of(
-    x: np.ndarray,
-    kind: str,
-    other: np.ndarray | None,
-    code: np.ndarray | None = None,
-    gate: Gate | None = None,
-    name: str = "",
-) -> Column:
-    """A column from values without gaps, and the donor pool of each value."""
-    order = np.argsort(x, kind="stable")
-    ascending = x[order]
-    beside, code = (None if each is None else each[order] for each in (other, code))
-    gate = Gate(x, kind, ()) if gate is None else gate
-    return Column(x, kind, other, ascending, beside, code, gate, {}, name)
-
-
-def by_constant(file: File, d: np.ndarray) -> np.ndarray:
-    """The risk by guessing the best constant of each donor pool."""
-    return np.asarray(
-        file.shares @ np.array([baselines.by_constant(pool, d).share for _, pool in file.pools])
-    )
+    def _refusal(self, scheme: Any) -> str:
+        if alone(self.x, scheme).lift > DEFAULT.lift:
+            return NARROW  # which masking finds out later, with what helps
+        try:
+            with heard():  # a warning is no refusal
+                columns, kinds = {"x": self.given}, {"x": self.kind}
+                prepare({"x": scheme}, columns, kinds, labels=self.labels, nan_policy="omit")
+        except ValueError as error:
+            return str(error)
+        return ""
 
 
 def evaluate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
     """A scheme with its risks and errors."""
-    file, n = column.file(scheme), column.x.size
-    risks, most_exposed = [], np.zeros(d.size)
-    for _, pool in file.pools:
-        constant = baselines.by_constant(pool, d)
-        released, exposed, best = pool.brief(d, constant, EFFORT)
-        risks.append(np.fmax.reduce([best, constant.share, released]))
-        most_exposed = np.maximum(most_exposed, exposed)
-    variances, longer = predicted(file, column, scheme)
-    file_, population = (
-        {name: float(np.sqrt(getattr(variance, target) / n)) for name, variance in variances.items()}
+    x, n = column.masked(scheme), column.x.size
+    parts = [x[rows] for rows in column.pools]
+    risks, exposed = zip(*(risks_of_pool(part, scheme, d) for part in parts), strict=True)
+    risk = np.average(risks, axis=0, weights=[part.size for part in parts])
+    found = predicted(x, column.beside, column.pools, scheme)
+    if scheme.aggregate_ends:
+        found["std"] = found["std"]._replace(file=np.asarray(n * _moved(column, scheme) ** 2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        longer = {name: np.sqrt(1.0 + each.file / each.sample) for name, each in found.items()}
+    own = np.append(longer[CDF], [longer["mean"], longer["std"]])
+    related = np.array([longer[name] for name in (*RELATED, UNRELATED) if name in longer])
+    loss = [part[~np.isnan(part)].mean() for part in (own, related) if not np.isnan(part).all()]
+    names = [name for name in ("mean", "std", *RELATED, *QUANTILES) if name in found]
+    file, population = (
+        {name: float(found[name].standard_error(n, target)) for name in names}
         for target in ("file", "population")
     )
-    return Candidate(scheme, file.shares @ np.array(risks), most_exposed, file_, population, _loss(longer))
+    mean = float(np.mean(loss)) if loss else np.nan
+    return Candidate(scheme, risk, np.max(exposed, axis=0), file, population, mean)
 
 
-def predicted(
-    file: File, column: Column, scheme: Any
-) -> tuple[dict[str, Variances], tuple[np.ndarray, np.ndarray]]:
-    """n times the variances of all statistics; and how much longer intervals are, for statistics of the
-    column alone (T at the deciles) and for those that relate it to others."""
-    alone, longer = (_rearranged if scheme.reverse_mapping else _noised)(file, column, scheme)
-    v, of_means = np.empty(file.values.size), []
-    for rows, pool in file.pools:
-        if scheme.reverse_mapping:
-            v[rows] = predicted_relations.rearranged(pool.values, scheme)
-            of_means.append(0.0)
-        else:
-            v[rows] = predicted_relations.added(pool.values, file.law)
-            of_means.append(
-                predicted_relations.of_mean(pool.values, file.law, shared_donors=scheme.shared_donors)
-            )
-    pair = column.pair()
-    if pair is None:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            beside = {}
-            related = np.sqrt(1.0 + np.array([v.mean()]) / file.values.var())
-    else:
-        members = [(rows, of_mean) for (rows, _), of_mean in zip(file.pools, of_means, strict=True)]
-        beside = predicted_relations.errors(pair, v, members)
-        if column.code is None:
-            beside["correlation"] = alone.get("correlation", beside["correlation"])
-        related = _ratios(beside.values())
-    of_column = np.append(longer, _ratios([alone["mean"], alone["std"]]))
-    quantiles = {name: alone[name] for name in QUANTILES}
-    return {"mean": alone["mean"], "std": alone["std"], **beside, **quantiles}, (of_column, related)
-
-
-def _noised(file: File, column: Column, scheme: Any) -> tuple[dict[str, Variances], np.ndarray]:
-    """n times the variances of statistics of the column alone, and how much longer intervals of T are, if
-    noise is added."""
-    law, n, shared = file.law, file.values.size, scheme.shared_donors
-    alone = predicted_moments.errors(column.moments(file), law, n, shared_donors=shared)
-    most = ROWS // len(file.pools)
-    parts = [
-        predicted_quantiles.Ordered(pool.values[some], pool.units[some])
-        for _, pool in file.pools
-        for some in [evenly_spaced(pool.n, most)]
+def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The risk by the best attacker, and that of the most exposed record, of ascending values."""
+    joint = JointLaw.of(x[evenly_spaced(x.size, ROWS)], scheme, CELLS)
+    best = [max(joint.best(near, known_coins=False), joint.constant(near)[0]) for near in d.tolist()]
+    if scheme.reverse_mapping:
+        shown = np.array([joint.shown(near) for near in d.tolist()])
+        exposed = [
+            own_value_chances(x, scheme, near).max(initial=joint.most_exposed(near)) for near in d.tolist()
+        ]
+        return np.maximum(best, shown), np.array(exposed)
+    law, rows, apart = scheme.law, x, d
+    if law.grid is not None:  # in whole steps, so that differences are not rounded
+        rows, apart = law.grid.units(x), law.grid.above(d)
+    others = [
+        np.searchsorted(rows, rows + far) - np.searchsorted(rows, rows - far, side="right") for far in apart
     ]
-    whole = parts[0] if len(parts) == 1 else _ordered(file.values)
-    quantiles, longer = predicted_quantiles.errors(
-        whole, list(zip(file.shares, parts, strict=True)), law, DECILES, n, shared_donors=shared
-    )
-    return alone | dict(zip(QUANTILES, quantiles, strict=True)), longer
+    most = np.max(others, axis=1) - 1.0
+    return np.maximum(best, interval_risk(x, d, law)), chance_of_near(most, x.size - 1.0, d, law)
 
 
-def _rearranged(file: File, column: Column, scheme: Any) -> tuple[dict[str, Variances], np.ndarray]:
-    """The figures of `_noised` for reverse mapping: the column alone is exact, in another order, except for
-    means at its ends."""
-    n = file.values.size
-    quantiles = column.once(
-        "quantiles", lambda: predicted_quantiles.unmasked(_ordered(file.values), DECILES, n)
-    )
-    unmasked = predicted_moments.unmasked(column.moments(file))
-    unmasked = {name: unmasked[name] for name in ("mean", "std")} | dict(
-        zip(QUANTILES, quantiles, strict=True)
-    )
-    alone = {name: Variances(0.0, float(value), float(value)) for name, value in unmasked.items()}
-    if scheme.aggregate_ends:
-        moved, std = n * (float(file.released.std()) - float(file.values.std())) ** 2, alone["std"]
-        alone["std"] = std._replace(file=moved, population=moved + std.unmasked)
-    return alone, np.ones(DECILES.size)
+def frontier(candidates: list[Candidate]) -> np.ndarray:
+    """Which schemes no other beats in both mean risk and loss."""
+    risk, loss = np.array([(each.risk.mean(), each.loss) for each in candidates]).T
+    order = np.lexsort((risk, loss))
+    least = np.minimum.accumulate(np.append(np.inf, risk[order]))[:-1]
+    on = np.zeros(risk.size, dtype=bool)
+    on[order] = risk[order] < least
+    return on
 
 
-def _ordered(values: np.ndarray) -> predicted_quantiles.Ordered:
-    """Some of ascending values, where units do not matter."""
-    some = values[evenly_spaced(values.size, ROWS)]
-    return predicted_quantiles.Ordered(some, some)
+def constant_guess(column: Column, d: np.ndarray) -> np.ndarray:
+    """The share of records nearer than d to the best constant of each pool."""
+    parts = [column.x[rows] for rows in column.pools]
+    shares = [
+        [best_windows(part, np.full((part.size, 1), 1.0 / part.size), near)[0][0] for near in d.tolist()]
+        for part in parts
+    ]
+    return np.asarray(np.average(shares, axis=0, weights=[part.size for part in parts]))
 
 
-def _ratios(variances: Iterable[Variances]) -> np.ndarray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.sqrt([np.float64(of.population) / of.unmasked for of in variances])
-
-
-def _loss(longer: tuple[np.ndarray, np.ndarray]) -> float:
-    """The mean over both parts, as far as known; infinite if relations cannot be estimated."""
-    parts = [part[~np.isnan(part)] for part in longer]
-    return float(np.mean([part.mean() for part in parts if part.size])) if any(map(len, parts)) else np.nan
-
-
-def statistics(*, other: bool) -> Sequence[str]:
-    """The names of the statistics predicted."""
-    return ["mean", "std", *(predicted_relations.NAMES if other else ()), *QUANTILES]
+def _moved(column: Column, scheme: Any) -> float:
+    """By how much means at the ends change the standard deviation."""
+    released = column.x.copy()
+    aggregate(released, column.code, scheme.aggregate_ends)
+    return float(released.std() - column.x.std())

@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from condmask._digits import line
 from condmask.errors import heard
-from condmask.planning.candidates import DECILES, Column, predicted
-from condmask.planning.predicted_relations import differences, split
-from condmask.strata import rows_of
+from condmask.planning.candidates import Column, evaluate
+from condmask.planning.predicted import DECILES, differences, split
+from condmask.strata import values_by_pool
 from condmask.variance.interval import EstimateWarning
-
-RECORDS = 1 << 20  # masked at a time
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,10 @@ class Checked:
     @property
     def ratio(self) -> dict[str, float]:
         """Predicted over simulated; 1 where neither is an error, infinite where only one is predicted."""
-        ratios = {}
-        for name, expected in self.predicted.items():
-            error = self.simulated[name]
-            ratios[name] = expected / error if error > 0.0 else float("inf") if expected > 0.0 else 1.0
-        return ratios
+        return {
+            name: error / found if (found := self.simulated[name]) > 0.0 else np.inf if error > 0.0 else 1.0
+            for name, error in self.predicted.items()
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """In terms of JSON."""
@@ -50,74 +48,43 @@ class Checked:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [
-            f"{'standard errors about the ' + self.target:34}{'predicted':>12}{'simulated':>12}{'ratio':>8}"
-        ]
-        lines += [
-            f"{name:34}{self.predicted[name]:>12.4g}{self.simulated[name]:>12.4g}{self.ratio[name]:>8.3f}"
-            for name in self.predicted
-        ]
+        title = f"standard errors about the {self.target}"
+        lines = [line(title, ("predicted", "simulated", "ratio"), head=34)]
+        for name, ratio in self.ratio.items():
+            cells = f"{self.predicted[name]:.4g}", f"{self.simulated[name]:.4g}", f"{ratio:.3f}"
+            lines.append(line(name, cells, head=34))
         error = 1.0 / np.sqrt(2.0 * self.replications)
         return "\n".join([*lines, f"{self.replications} releases: ratios are known to {error:.1%}"])
-
-
-def _related(values: np.ndarray, std: Any, w: np.ndarray, at: float) -> np.ndarray:
-    """Correlation, slope and difference of halves, of each replicate, from its pseudo-values and s.d.
-
-    The halves are those of the file, below and above `at`, whatever records were drawn.
-    """
-    u = w - w.mean(axis=1, keepdims=True)
-    slope = np.einsum("ij,ij->i", u, values) / np.einsum("ij,ij->i", u, u)
-    correlation = slope * w.std(axis=1, ddof=1) / std
-    return np.column_stack([correlation, slope, differences(values, w, at)])
-
-
-def _released(column: Column, scheme: Any, drawn: np.ndarray, stream: np.random.Generator) -> np.ndarray:
-    """The estimates from releases of the records drawn, one row for each release."""
-    estimate = scheme.estimate(scheme.mask_rows(column.x[drawn], stream, ()))
-    parts = [estimate.mean()[:, None], estimate.std()[:, None]]
-    if column.other is not None:
-        w, at = column.other[drawn], split(column.other)
-        parts.append(_related(estimate.pseudo_values(), estimate.std(), w, at))
-    return np.column_stack([*parts, estimate.quantile(DECILES)])
-
-
-def _released_within(
-    column: Column, scheme: Any, drawn: np.ndarray, stream: np.random.Generator
-) -> np.ndarray:
-    """The estimates from one release, whose donors are drawn within the strata."""
-    (rows,) = drawn
-    x, code = column.ascending[rows], np.asarray(column.code)[rows]
-    z = np.empty(x.size)
-    for stratum in rows_of(code).values():
-        z[stratum] = scheme.mask_rows(x[None, stratum], stream, ())[0]
-    estimate = replace(scheme, strata="pools", small_strata="merge").estimate(z, strata=code)
-    parts = [estimate.mean(), estimate.std()]
-    if column.beside is not None:
-        w, at = column.beside[None, rows], split(column.beside)
-        parts.extend(_related(estimate.pseudo_values()[None], estimate.std(), w, at)[0])
-    return np.array([[*parts, *estimate.quantile(DECILES)]])
 
 
 def checked(column: Column, scheme: Any, replications: int, target: str, rng: Any) -> Checked:
     """Simulate releases of the fixed file, or of samples from it."""
     n, stream = column.x.size, np.random.default_rng(rng)
-    rows = max(1, RECORDS // n) if column.code is None else 1
-    released = _released if column.code is None else _released_within
-    estimates = []
+    plain = replace(scheme, missing=(), strata=None if column.code is None else "pool")
+    found = []
     with heard(EstimateWarning):  # a negative variance is left out below
-        for start in range(0, replications, rows):
-            count = min(rows, replications - start)
-            if target == "file":
-                drawn = np.tile(np.arange(n), (count, 1))
-            else:
-                drawn = stream.integers(0, n, (count, n))
-            estimates.append(released(column, scheme, drawn, stream))
-    values = np.concatenate(estimates)
-    errors = np.nanstd(values - values[0], axis=0, ddof=1)  # 0 of what is always the same
-    variances, _ = predicted(column.file(scheme), column, scheme)
-    expected_errors = {
-        name: float(np.sqrt(getattr(variance, target) / n)) for name, variance in variances.items()
-    }
-    simulated = dict(zip(expected_errors, errors.tolist(), strict=True))
-    return Checked(scheme, target, replications, expected_errors, simulated)
+        for _ in range(replications):
+            rows = np.arange(n) if target == "file" else np.sort(stream.integers(0, n, n))
+            found.append(_released(column, plain, rows, stream))
+    predicted = getattr(evaluate(column, scheme, np.array([1.0])), target)
+    errors = np.nanstd(np.array(found) - found[0], axis=0, ddof=1)  # 0 of what is always the same
+    return Checked(
+        scheme, target, replications, predicted, dict(zip(predicted, errors.tolist(), strict=True))
+    )
+
+
+def _released(column: Column, scheme: Any, rows: np.ndarray, stream: np.random.Generator) -> list[float]:
+    """The estimates from one release of some records, in the order of what is predicted."""
+    x, code = column.x[rows], None if column.code is None else column.code[rows]
+    z = np.empty(x.size)
+    for pool, values in values_by_pool(x, code):
+        z[pool] = scheme.mask_rows(values[None], stream, ())[0]
+    estimate = replace(scheme, small_strata="merge").estimate(z, strata=code)
+    found = [estimate.mean(), estimate.std()]
+    if column.beside is not None:
+        w = column.beside[rows]
+        values, u = estimate.pseudo_values(), w - w.mean()
+        slope = u @ values / (u @ u)
+        halves = differences(values[None], w[None], split(column.beside))[0]
+        found += [slope * w.std(ddof=1) / estimate.std(), slope, halves]
+    return [*found, *estimate.quantile(DECILES)]

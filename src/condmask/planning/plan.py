@@ -1,52 +1,42 @@
 """Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on errors."""
 
 import logging
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
+from condmask.disclosure.choose import is_skewed
+from condmask.disclosure.rails import ENDS
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.grid import default_step
 from condmask.missing_codes import drop_codes
-from condmask.planning import search_grid
-from condmask.planning.candidates import Candidate, Column, by_constant, column_of, evaluate, statistics
-from condmask.planning.gate import Gate
+from condmask.planning.candidates import NARROW, Candidate, Column, constant_guess, evaluate, frontier
+from condmask.planning.predicted import QUANTILES, RELATED
 from condmask.planning.result import NAMES, Plan, Suggestion
 from condmask.schemes.conditional import ConditionalMasking
+from condmask.schemes.parameters import choices_of
 from condmask.strata import labels_of, pools_of
+from condmask.visible_grid import step_for, suits, visible_grid
 
 LOG = logging.getLogger(__name__)
 
+P = tuple(round(0.1 * k, 1) for k in range(1, 10))
+SHARES = (0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # sigma over the standard deviation
+LOGARITHMS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 CLOSE = 1.5  # times the least loss: the most that the safest scheme may lose
-ENDS = 3  # values at either end that become their means, where the largest ones come back too often
-TRIES = 12  # schemes of a kind on which the audit is tried for one suggestion
 
 
 def plan(
-    x: Any,
-    *,
-    max_risk: Mapping[float, float] | None = None,
-    max_record_risk: Mapping[float, float] | None = None,
-    max_error: Mapping[str, float] | None = None,
-    d: Any = None,
-    other: Any = None,
-    p: Any = None,
-    sigma: Any = None,
-    noise: Any = "normal",
-    reverse_mapping: bool | None = None,
-    scale: Any = None,
-    donors: Any = "permutation",
-    decimals: int | None = None,
-    step: float | None = None,
-    strata: Any = None,
-    small_strata: str = "refuse",
-    missing: Any = (),
-    missing_as: str = "code",
-    target: str = "population",
-) -> Plan:
+    x: Any, *, max_risk: Mapping[float, float] | None = None,
+    max_record_risk: Mapping[float, float] | None = None, max_error: Mapping[str, float] | None = None,
+    d: Any = None, other: Any = None, p: Any = None, sigma: Any = None, noise: str = "normal",
+    reverse_mapping: bool | None = None, scale: str | None = None, donors: str = "permutation",
+    decimals: int | None = None, step: float | None = None, strata: Any = None, small_strata: str = "refuse",
+    missing: Any = (), missing_as: str = "code", target: str = "population",
+) -> Plan:  # fmt: skip
     """Choose p, sigma and noise for a file: risk against errors, computed before anything is masked.
 
     Parameters
@@ -71,14 +61,14 @@ def plan(
     p, sigma : float or sequence of float, optional
         Values tried in all combinations. By default nine of each, sigma from a tenth of the standard
         deviation to twice that, or from .05 to 1 on the log scale.
-    noise : str, or sequence of them
-        As for `ConditionalMasking`; sequences are tried in all combinations.
+    noise : str
+        As for `ConditionalMasking`.
     reverse_mapping : bool, optional
         Whether to try schemes with or without reverse mapping; by default both.
-    scale : {"linear", "log"}, or both, optional
-        Scale for schemes with reverse mapping. By default "linear"; for amounts, if `sigma` is left out, also
-        "log". Amounts are columns without negative values whose upper half spreads more than one and a half
-        times as far as the lower one (the 5%, 50% and 95% quantiles).
+    scale : {"linear", "log"}, optional
+        Scale for schemes with reverse mapping. By default "linear"; for amounts, if `sigma` is left out,
+        "log". Amounts are columns without negative values whose upper half spreads more than twice as far as
+        the lower one (the 10%, 50% and 90% quantiles of those above 0).
     donors, decimals, step : optional
         For schemes without reverse mapping. By default a step that suits the data.
     strata : series, data frame or dict of columns, optional
@@ -93,14 +83,13 @@ def plan(
     -------
     Plan
         All schemes with risk and errors, the frontier, and up to three suggestions that `mask` accepts for
-        this column. All differ, none is beaten by another, and the safest one has the least risk.
+        this column. None is beaten by another in both mean risk and loss.
 
     Raises
     ------
     ValueError
-        If a cap is below the risk of a constant guess, or is met by no scheme tried; if names or distances
-        are wrong; if no scheme can mask the data; if values look like codes for missing ones and `missing`
-        does not say whether they are.
+        If a cap is met by no scheme tried; if names or distances are wrong; if no scheme can mask the data;
+        if values look like codes for missing ones and `missing` does not say whether they are.
 
     See Also
     --------
@@ -108,12 +97,12 @@ def plan(
 
     Notes
     -----
-    Risks are those of the best attacker of `risk`, tried on up to 8,192 records, or on 256 values released by
-    reverse mapping. Standard errors follow from the originals by the theorem of docs/inference.rst. With
-    reverse mapping, errors about the file are 0 for statistics of the column alone. Only the chances of rare
-    values are simulated. docs/choosing.rst goes from a file to a decision.
+    Risks are those of the best attacker of `risk`, of up to 16,384 records in 512 cells. Standard errors
+    follow from the originals by the theorem of docs/inference.rst. With reverse mapping, errors about the
+    file are 0 for statistics of the column alone. Only the chances of rare values are simulated.
+    docs/choosing.rst goes from a file to a decision.
 
-    Cost: about .05 s a scheme for 100,000 records, and the audits of the schemes suggested.
+    Cost: about .03 s a scheme for 100,000 records, and the audits of the schemes suggested.
 
     Examples
     --------
@@ -125,266 +114,190 @@ def plan(
     ConditionalMasking(p=0.3, sigma=1000.0, reverse_mapping=True, aggregate_ends=3)
     """
     target = _checks.choice(target, "target", ("population", "file"))
-    caps = {} if max_risk is None else _caps(max_risk, "max_risk")
-    of_records = {} if max_record_risk is None else _caps(max_record_risk, "max_record_risk")
+    caps, record_caps = _caps(max_risk, "max_risk"), _caps(max_record_risk, "max_record_risk")
+    limits = _limits(max_error, [*(RELATED if other is not None else ()), "mean", "std", *QUANTILES])
     groups = _groups(strata)
-    common: dict[str, Any] = {"strata": tuple(groups) or None, "small_strata": small_strata}
-    common |= {"missing": missing, "missing_as": missing_as}
-    column = _column(x, other, groups, ConditionalMasking(0.5, 1.0, **common))
-    distances = _distances(d, [*caps, *of_records], column.x)
-    limits = {} if max_error is None else _limits(max_error, other=other is not None)
-    schemes = search_grid.schemes(
-        column, p=p, sigma=sigma, noise=noise, reverse_mapping=reverse_mapping, scale=scale, donors=donors,
-        decimals=decimals, step=step, common=common,
-    )  # fmt: skip
+    common = {"strata": tuple(groups) or None, "small_strata": small_strata, "missing": missing}
+    common |= {"missing_as": missing_as, "noise": noise}
+    column = _column(x, other, groups, ConditionalMasking(0.5, 1.0, donors=donors, **common))
+    distances = _distances(d, [*caps, *record_caps], column.x)
+    if scale is not None:
+        _checks.choice(scale, "scale", choices_of("scale"))
+    if step is not None:
+        _checks.positive(step, "step")  # without a grid, masking refuses every scheme
+    added = {"donors": donors, "decimals": decimals, "step": step}
+    ways: list[dict[str, Any]] = [{"reverse_mapping": True, "scale": scale}, added]
+    if reverse_mapping is not None:
+        ways = ways[:1] if _checks.truth(reverse_mapping, "reverse_mapping") else ways[1:]
+    schemes = _schemes(column, _several(P if p is None else p, "p"), sigma, ways, common)
     LOG.info("trying %d schemes on %d records", len(schemes), column.x.size)
-    constant = by_constant(column.file(schemes[0]), distances)
-    _refuse_hopeless(caps, distances, constant)
     candidates = [evaluate(column, scheme, distances) for scheme in schemes]
-    scored = _Scored(candidates, distances, caps, of_records, limits, target)
-    plan_ = Plan(
-        column.x.size, tuple(distances.tolist()), constant, candidates,
-        search_grid.frontier(scored.risk, scored.loss),
-        scored.allowed, [], caps, of_records, limits, target, column,
+    made = Plan(
+        column.x.size, tuple(distances.tolist()), constant_guess(column, distances), candidates, [], caps,
+        record_caps, limits, target, column,
     )  # fmt: skip
-    scored.refuse_none()
-    plan_.suggestions.extend(_named(_suggested(scored, column, distances), scored, plan_))
-    return plan_
+    if not made.allowed.any():
+        raise ArgumentError(_unmet(made))
+    capped = bool(caps or record_caps or not limits)
+    chosen = _suggested(_accepted(made, distances), capped=capped)
+    named = (NAMES[:1] if capped else NAMES[2:], NAMES[::2], NAMES)[len(chosen) - 1]
+    made.suggestions.extend(map(Suggestion, named, chosen))
+    return made
 
 
-class _Scored:
-    """Schemes by risk and loss, and which of them keep the caps."""
-
-    def __init__(
-        self, candidates: list[Candidate], d: np.ndarray, caps: dict[float, float],
-        of_records: dict[float, float], limits: dict[str, float], target: str,
-    ) -> None:  # fmt: skip
-        self.candidates, self.d, self.limits, self.target = candidates, d, limits, target
-        self.capped = bool(caps or of_records or not limits)
-        self.caps = {"risk": ("risk", caps), "risk of a record": ("record_risk", of_records)}
-        self.risk = np.array([float(np.mean(candidate.risk)) for candidate in candidates])
-        loss = np.array([candidate.loss for candidate in candidates])
-        self.loss = np.where(np.isfinite(loss), loss, np.inf)
-        self.allowed = np.array([self.keeps(candidate) for candidate in candidates])
-
-    def keeps(self, candidate: Candidate) -> bool:
-        """Whether a scheme keeps all caps."""
-        errors = getattr(candidate, self.target)
-        return all(
-            self.at(candidate, what, d) <= cap for what, caps in self.caps.values() for d, cap in caps.items()
-        ) and all(errors[name] <= cap for name, cap in self.limits.items())
-
-    def at(self, candidate: Candidate, what: str, d: float) -> float:
-        """One of the risks at a distance."""
-        return float(getattr(candidate, what)[np.flatnonzero(self.d == d)[0]])
-
-    def refuse_none(self) -> None:
-        if self.allowed.any():
-            return
-        unmet = []
-        for name, (what, caps) in self.caps.items():
-            for d, cap in caps.items():
-                least = min(self.at(candidate, what, d) for candidate in self.candidates)
-                unmet.append(f"{name} at d={d:g} at most {cap:g} (the least is {least:.3f})")
-        for name, cap in self.limits.items():
-            least = min(float(getattr(candidate, self.target)[name]) for candidate in self.candidates)
-            unmet.append(f"error of {name} at most {cap:g} (the least is {least:.4g})")
-        raise ArgumentError(
-            "max_risk and max_record_risk and max_error must be met by one of the "
-            f"{len(self.candidates)} schemes tried, got none with {' and '.join(unmet)}"
-        )
+def _schemes(
+    column: Column, chances: Sequence[Any], sigma: Any, ways: list[dict[str, Any]], common: dict[str, Any]
+) -> list[ConditionalMasking]:
+    """Every combination that can mask the data; refused if none can."""
+    found, refusal = [], None
+    for way in ways:
+        options = dict(way)
+        if "scale" in options and options["scale"] is None:
+            options["scale"] = "log" if sigma is None and is_skewed(column.x) else "linear"
+        for size in _sizes(column.x, options.get("scale")) if sigma is None else _several(sigma, "sigma"):
+            try:
+                if "step" in way and (way["decimals"], way["step"]) == (None, None):
+                    options["step"] = _step(column, float(_checks.positive(size, "sigma")))
+                for chance in chances:
+                    scheme = ConditionalMasking(chance, size, **options, **common)
+                    column.masked(scheme)
+                    found.append(scheme)
+            except ValueError as error:
+                refusal = error
+    if not found:
+        raise refusal or ArgumentError("p and sigma must name at least one scheme, got none")
+    return found
 
 
-def _suggested(scored: _Scored, column: Column, d: np.ndarray) -> list[Candidate]:
-    """Up to three schemes that keep the caps and that masking accepts, the cheapest first.
-
-    None is beaten by another, and none has less risk than the last one, at any distance or for any record.
-    """
-    mended: dict[Any, Candidate | None] = {}
-
-    def first(order: np.ndarray, fits: Callable[[Candidate], bool]) -> Candidate | None:
-        """The first of some schemes that masking accepts, or whose neighbour it accepts."""
-        tried: Counter[tuple[bool, str]] = Counter()
-        for k in order.tolist():
-            candidate = scored.candidates[k]
-            scheme = candidate.scheme
-            kind = (scheme.reverse_mapping, scheme.scale)  # what is refused of one may be fine of another
-            if tried[kind] == TRIES or not fits(candidate):
-                continue
-            if scheme not in mended:
-                mended[scheme] = _mended(candidate, scored, column, d)
-            accepted = mended[scheme]
-            tried[kind] += 1
-            if accepted is not None and fits(accepted):  # a neighbour may be far off
-                return accepted
-        return None
-
-    cheap = np.lexsort((scored.risk, scored.loss))
-    cheap = cheap[scored.allowed[cheap]]
-    useful = first(cheap, lambda candidate: True)
-    if useful is None:
-        return []
-    most = CLOSE * useful.loss if scored.capped else np.inf
-    by_risk = cheap[np.lexsort((scored.loss[cheap], scored.risk[cheap]))]
-    safe = first(by_risk, lambda other: other.loss <= most and _safer(other, useful))
-    if safe is None:
-        return [useful]
-    if safe.loss <= useful.loss:
-        return [safe]
-    lo, a, b = useful.loss, _risk(safe), _risk(useful)
-    worth = (scored.loss[cheap] - lo) / (safe.loss - lo) + (scored.risk[cheap] - a) / (b - a)
-    middle = first(
-        cheap[np.argsort(worth, kind="stable")],
-        lambda other: lo < other.loss < safe.loss and _risk(other) < b and _safer(safe, other),
-    )
-    return [useful, safe] if middle is None else [useful, middle, safe]
+def _sizes(x: np.ndarray, scale: str | None) -> Sequence[float]:
+    """Round numbers for sigma."""
+    return LOGARITHMS if scale == "log" else [float(f"{share * _spread(x, 'sigma'):.1e}") for share in SHARES]
 
 
-def _risk(candidate: Candidate) -> float:
-    """The mean over the distances."""
-    return float(np.mean(candidate.risk))
+def _step(column: Column, sigma: float) -> float | None:
+    """The default step, by None; where that does not keep the data's own grid, one that does."""
+    fitting = default_step(sigma)
+    grid = visible_grid(column.x, column.kind, fitting)
+    return None if grid is None or suits(fitting, grid) else step_for(fitting, grid)
 
 
-def _safer(one: Candidate, other: Candidate) -> bool:
-    """Whether a scheme has less risk than another, and nowhere more."""
-    everywhere = (one.risk <= other.risk).all() and (one.record_risk <= other.record_risk).all()
-    return bool(everywhere and _risk(one) < _risk(other))
+def _accepted(made: Plan, d: np.ndarray) -> list[Candidate]:
+    """The frontier of what masking accepts, of schemes that keep the caps, or that do with means at their
+    ends: from the cheapest to the safest."""
+    left = [candidate for candidate, ok in zip(made.candidates, made.allowed, strict=True) if ok]
+    while left:
+        on = frontier(left)
+        refused = {
+            id(each) for each, best in zip(left, on, strict=True) if best and made.column.refusal(each.scheme)
+        }
+        if not refused:
+            front = [each for each, best in zip(left, on, strict=True) if best]
+            return sorted(front, key=lambda each: each.loss)
+        mended = [_with_ends(each, made.column, d) for each in left if id(each) in refused]
+        left = [each for each in left if id(each) not in refused]
+        left += [each for each in mended if each is not None and made.keeps(each)]
+    return []
 
 
-def _named(chosen: list[Candidate], scored: _Scored, plan_: Plan) -> list[Suggestion]:
-    """Suggestions, the cheapest first; a single one is named after what is asked for."""
-    names = {1: NAMES[:1] if scored.capped else NAMES[2:], 2: NAMES[::2], 3: NAMES}.get(len(chosen), ())
-    return [
-        Suggestion(name, candidate, _sentence(name, candidate, plan_, alone=len(chosen) == 1))
-        for name, candidate in zip(names, chosen, strict=True)
-    ]
-
-
-def _mended(candidate: Candidate, scored: _Scored, column: Column, d: np.ndarray) -> Candidate | None:
-    """The scheme, or one near it, that masking accepts for the data and that keeps the caps."""
+def _with_ends(candidate: Candidate, column: Column, d: np.ndarray) -> Candidate | None:
+    """A scheme of reverse mapping with more values at its ends released as means, which may help."""
     scheme = candidate.scheme
-    if column.refusal(scheme) is None:
-        return candidate
-    for neighbour in _beside(scheme, column):
-        if column.refusal(neighbour) is None:
-            mended = evaluate(column, neighbour, d)
-            if scored.keeps(mended):
-                return mended
-    return None
+    more = [count for count in ENDS if count > scheme.aggregate_ends]
+    if not (scheme.reverse_mapping and more) or column.refusal(scheme) == NARROW:
+        return None
+    return evaluate(column, replace(scheme, aggregate_ends=more[0]), d)
 
 
-def _beside(scheme: Any, column: Column) -> Iterator[Any]:
-    """Schemes near one that is refused: with means at the ends, or as the audit proposes."""
-    if scheme.reverse_mapping:
-        yield replace(scheme, aggregate_ends=ENDS)
-        return
-    for proposal in column.gate.audit(scheme).proposals:
-        if proposal.hides and not proposal.scheme.reverse_mapping and not proposal.round:
-            yield proposal.scheme
+def _suggested(front: list[Candidate], *, capped: bool) -> list[Candidate]:
+    """The cheapest of these; the safest whose intervals are not much longer; and what lies best between."""
+    close = [each for each in front if not capped or each.loss <= CLOSE * front[0].loss]
+    if len(close) < 3:
+        return close
+    (a, risky), (b, safe) = ((each.loss, each.risk.mean()) for each in (close[0], close[-1]))
+    worth = [(each.loss - a) / (b - a) + (each.risk.mean() - safe) / (risky - safe) for each in close[1:-1]]
+    return [close[0], close[1 + int(np.argmin(worth))], close[-1]]
 
 
-def _sentence(name: str, scheme: Candidate, plan_: Plan, *, alone: bool) -> str:
-    """What a suggestion does, for a reader."""
-    capped = plan_.caps or plan_.record_caps or plan_.limits
-    which = (
-        "the schemes that keep the caps and pass the audit" if capped else "the schemes that pass the audit"
-    )
-    why = {
-        "most useful": f"It has the shortest intervals of {which}.",
-        "balanced": "It lies between the other two.",
-        "safest": f"It has the lowest risk of {which}"
-        + (
-            f", with intervals at most {CLOSE:g} times as long as the shortest."
-            if plan_.caps or plan_.record_caps or not plan_.limits
-            else "."
-        ),
-    }[name]
-    if alone:
-        why = f"It has the shortest intervals and the lowest risk of {which}."
-    risks = ", ".join(
-        f"{risk:.1%} of the values closer than d = {at:g} ({risk / base:.2f} times as many as a constant "
-        "guess)"
-        for at, risk, base in zip(plan_.d, scheme.risk, plan_.constant, strict=True)
-        if base > 0.0
-    )
-    exposed = ", ".join(
-        f"{chance:.1%} for d = {at:g}" for at, chance in zip(plan_.d, scheme.record_risk, strict=True)
+def _unmet(made: Plan) -> str:
+    """What to say where no scheme keeps the caps."""
+    every = [made.capped(candidate) for candidate in made.candidates]
+    said = " and ".join(
+        f"{rows[0][0]} at most {rows[0][2]:g} (the least is {min(figure for _, figure, _ in rows):.4g})"
+        for rows in zip(*every, strict=True)
     )
     return (
-        f"{why} Intervals are {scheme.loss:.2f} times as long as without masking. The best attacker guesses "
-        f"{risks}. For the most exposed record, the chance that its released value is closer than d to its "
-        f"own is {exposed}."
+        "max_risk and max_record_risk and max_error must be met by one of the "
+        f"{len(every)} schemes tried, got none with {said}"
     )
 
 
 # --- what is given ---
 
 
+def _several(values: Any, name: str) -> Sequence[Any]:
+    if isinstance(values, str | float | int):
+        return [values]
+    with _checks.converting(values, name, "one value or a sequence of several"):
+        return list(values)
+
+
 def _groups(strata: Any) -> dict[str, Any]:
     """The columns of strata by name; a series has its own name, an array that of the argument."""
-    if strata is None:
-        return {}
-    if isinstance(strata, Mapping):
-        return dict(strata)
+    if strata is None or isinstance(strata, Mapping):
+        return dict(strata or {})
     if frames.is_frame(strata):
         return {name: frames.table_column(strata, name) for name in frames.column_names(strata)}
-    own_name = frames.series_name(strata)
-    return {own_name or "strata": strata}
+    return {frames.series_name(strata) or "strata": strata}
 
 
 def _column(x: Any, other: Any, groups: Mapping[str, Any], common: ConditionalMasking) -> Column:
-    """The column as given and without gaps and codes; refused if codes are not declared."""
-    given = frames.column(x, "x")
-    n = given.array.size
-    columns, kinds = {"x": given.array}, {"x": given.kind}
+    """The column as given, and without gaps and codes in ascending order; codes have to be declared."""
+    given = {"x": frames.column(x, "x")}
     if other is not None:
-        clear = frames.column(other, "other")
-        _checks.same_length(clear.array, "other", n, "x")
-        columns["other"], kinds["other"] = clear.array, clear.kind
-    values, _ = drop_codes(dict.fromkeys(columns, common), columns, kinds, "omit")
-    labels = labels_of(dict(groups) or None, common.strata, n, "x", "plan")
+        given["other"] = frames.column(other, "other")
+        _checks.same_length(given["other"].array, "other", given["x"].array.size, "x")
+    arrays = {name: column.array for name, column in given.items()}
+    kinds = {name: column.kind for name, column in given.items()}
+    values, _ = drop_codes(dict.fromkeys(given, common), arrays, kinds, "omit")
+    labels = labels_of(dict(groups) or None, common.strata, arrays["x"].size, "x", "plan")
     pools, _ = pools_of(common, {"x": values["x"]}, labels, "omit")
-    present = ~np.logical_or.reduce([np.isnan(array) for array in values.values()])
-    _checks.at_least_two(int(np.count_nonzero(present)), "x")
-    beside = values["other"][present] if other is not None else None
-    code = pools.pool[present] if pools is not None and labels else None
-    gate = Gate(given.array, given.kind, labels)
-    return column_of(np.ascontiguousarray(values["x"][present]), given.kind, beside, code, gate, given.name)
+    rows = np.argsort(values["x"], kind="stable")
+    rows = rows[~np.logical_or.reduce([np.isnan(array[rows]) for array in values.values()])]
+    _checks.at_least_two(rows.size, "x")
+    beside = values["other"][rows] if other is not None else None
+    code = pools.pool[rows] if pools is not None and labels else None
+    return Column(values["x"][rows], beside, code, arrays["x"], kinds["x"], labels, given["x"].name)
+
+
+def _given(given: Any, name: str, what: str) -> dict[Any, float]:
+    """Caps, all positive."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not given:
+        raise ArgumentTypeError(f"{name} must be a dict of {what}, got {_checks.shown(given)}")
+    return {key: float(_checks.positive(cap, name)) for key, cap in given.items()}
 
 
 def _caps(given: Any, name: str) -> dict[float, float]:
-    if not isinstance(given, Mapping) or not given:
-        raise ArgumentTypeError(f"{name} must be a dict of risks by distance, got {_checks.shown(given)}")
-    return {
-        float(_checks.positive(at, name)): float(_checks.probability(cap, name)) for at, cap in given.items()
-    }
+    caps = _given(given, name, "risks by distance")
+    return {float(_checks.positive(at, name)): _checks.probability(cap, name) for at, cap in caps.items()}
 
 
-def _limits(max_error: Any, *, other: bool) -> dict[str, float]:
-    if not isinstance(max_error, Mapping) or not max_error:
-        raise ArgumentTypeError(
-            f"max_error must be a dict of standard errors by statistic, got {_checks.shown(max_error)}"
-        )
-    limits, names = {}, statistics(other=other)
-    for name, cap in max_error.items():
-        statistic = "quantile 0.5" if name == "median" else name
-        if statistic not in names:
-            raise ArgumentError(f"max_error must name {', '.join(names)}, got {_checks.shown(name)}")
-        limits[statistic] = float(_checks.positive(cap, "max_error"))
-    return limits
+def _limits(given: Any, names: Sequence[str]) -> dict[str, float]:
+    limits = _given(given, "max_error", "standard errors by statistic")
+    named = {"quantile 0.5" if name == "median" else name: cap for name, cap in limits.items()}
+    return {_checks.choice(name, "max_error", names): cap for name, cap in named.items()}
 
 
 def _distances(d: Any, caps: list[float], x: np.ndarray) -> np.ndarray:
     given = np.atleast_1d(_checks.few_distances(d, "d")).ravel() if d is not None else np.empty(0)
     distances = np.unique(np.concatenate((given, caps)))
-    return distances if distances.size else np.array([float(f"{search_grid.spread_of(x, 'd') / 4.0:.0e}")])
+    return distances if distances.size else np.array([float(f"{_spread(x, 'd') / 4.0:.0e}")])
 
 
-def _refuse_hopeless(caps: dict[float, float], d: np.ndarray, constant: np.ndarray) -> None:
-    for at, cap in caps.items():
-        least = float(constant[np.flatnonzero(d == at)[0]])
-        if cap < least:
-            raise ArgumentError(
-                f"max_risk at d={at:g} must be at least {least:.3f}, what a constant guess reaches without "
-                f"any release, got {cap:g}"
-            )
+def _spread(x: np.ndarray, left_out: str) -> float:
+    """The standard deviation, from which the argument left out is chosen."""
+    spread = float(x.std())
+    if not spread > 0.0:
+        raise ArgumentError(f"x must not be constant if {left_out} is left out, got a single value")
+    return spread

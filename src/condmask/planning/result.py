@@ -1,9 +1,8 @@
 """A plan: schemes with their predicted risks and errors, the frontier, and the suggestions."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +10,21 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._digits import finite
 from condmask.errors import ArgumentError
-from condmask.planning.candidates import Candidate, Column
+from condmask.planning.candidates import Candidate, Column, frontier
 from condmask.planning.check import Checked, checked
 
-NAMES = ("most useful", "balanced", "safest")
+WHY = {
+    "most useful": "the shortest intervals of the schemes that keep the caps and that masking accepts",
+    "balanced": "between the other two",
+    "safest": "the least risk of these, with intervals that are not much longer",
+}
+NAMES = tuple(WHY)
 REFUSED = "refused by the audit"
 PARAMETERS = ("p", "sigma", "noise", "reverse_mapping", "scale", "donors")
+SHOWN = {
+    "mean": "mean", "std": "s.d.", "quantile 0.5": "median", "correlation": "correlation", "slope": "slope",
+    "difference": "difference between groups",
+}  # fmt: skip
 
 
 class Suggestion(NamedTuple):
@@ -27,28 +35,32 @@ class Suggestion(NamedTuple):
     name : {"most useful", "balanced", "safest"}
     expected : Candidate
         Its predicted risks and errors.
-    why : str
-        What speaks for it, in sentences.
     """
 
     name: str
     expected: Candidate
-    why: str
 
     @property
     def scheme(self) -> Any:
         """The scheme."""
         return self.expected.scheme
 
+    @property
+    def why(self) -> str:
+        """What speaks for it."""
+        return WHY[self.name]
+
     def to_dict(self) -> dict[str, Any]:
         """The suggestion in terms of JSON."""
         expected = self.expected
+        errors = {
+            target: {name: finite(value) for name, value in getattr(expected, target).items()}
+            for target in ("file", "population")
+        }
         return {
             "name": self.name, "why": self.why, "scheme": self.scheme.to_dict(),
             "risk": expected.risk.tolist(), "record risk": expected.record_risk.tolist(),
-            "loss": expected.loss,
-            "file": {name: finite(value) for name, value in expected.file.items()},
-            "population": {name: finite(value) for name, value in expected.population.items()},
+            "loss": finite(expected.loss), **errors,
         }  # fmt: skip
 
 
@@ -68,10 +80,6 @@ class Plan:
         The risk of always guessing the best constant. No scheme has less risk.
     candidates : list of Candidate
         All schemes tried.
-    on_frontier : ndarray of bool
-        Which of them no other beats in both mean risk and loss.
-    allowed : ndarray of bool
-        Which of them keep the caps.
     suggestions : list of Suggestion
         Up to three schemes that masking accepts, the cheapest first; none if masking refuses all that it was
         asked about (see `refusal`).
@@ -80,25 +88,55 @@ class Plan:
         errors by statistic.
     target : {"population", "file"}
         What errors refer to.
+    column : Column
+        The data planned for.
     """
 
     n: int
     d: tuple[float, ...]
     constant: np.ndarray
     candidates: list[Candidate]
-    on_frontier: np.ndarray
-    allowed: np.ndarray
     suggestions: list[Suggestion]
     caps: dict[float, float]
     record_caps: dict[float, float]
     limits: dict[str, float]
     target: str
-    _column: Column = field(repr=False)
+    column: Column
+
+    def capped(self, candidate: Candidate) -> list[tuple[str, float, float]]:
+        """What of a scheme is capped: what it is, its figure, and the cap."""
+        risk = dict(zip(self.d, candidate.risk, strict=True))
+        record_risk = dict(zip(self.d, candidate.record_risk, strict=True))
+        errors = getattr(candidate, self.target)
+        return [
+            *((f"risk at d={d:g}", risk[d], cap) for d, cap in self.caps.items()),
+            *((f"risk of a record at d={d:g}", record_risk[d], cap) for d, cap in self.record_caps.items()),
+            *((f"error of {name}", errors[name], cap) for name, cap in self.limits.items()),
+        ]
+
+    def keeps(self, candidate: Candidate) -> bool:
+        """Whether a scheme keeps all caps."""
+        return all(figure <= cap for _, figure, cap in self.capped(candidate))
+
+    @cached_property
+    def allowed(self) -> np.ndarray:
+        """Which schemes keep the caps."""
+        return np.array([self.keeps(candidate) for candidate in self.candidates])
+
+    @cached_property
+    def on_frontier(self) -> np.ndarray:
+        """Which schemes no other beats in both mean risk and loss."""
+        return frontier(self.candidates)
+
+    @property
+    def refused(self) -> np.ndarray:
+        """Which schemes masking refuses, of those asked about on the way to the suggestions."""
+        return np.array([bool(self.column.asked.get(each.scheme)) for each in self.candidates])
 
     @property
     def gaps(self) -> bool:
         """Whether values are missing without a code, which masking has to be told to leave out."""
-        return bool(np.isnan(self._column.gate.x).any())
+        return bool(np.isnan(self.column.given).any())
 
     @property
     def best(self) -> Suggestion:
@@ -110,26 +148,12 @@ class Plan:
     @property
     def refusal(self) -> str:
         """Why masking refuses the cheapest scheme that keeps the caps, if none is suggested."""
-        return self._column.refusal(self._cheapest.scheme) or ""
+        return self.column.refusal(self._cheapest.scheme)
 
     @property
     def _cheapest(self) -> Candidate:
-        """The scheme with the shortest intervals that keeps the caps."""
         allowed = (candidate for candidate, ok in zip(self.candidates, self.allowed, strict=True) if ok)
-        return min(allowed, key=lambda candidate: candidate.loss if np.isfinite(candidate.loss) else np.inf)
-
-    @cached_property
-    def refused(self) -> np.ndarray:
-        """Which schemes masking refuses, of those on the frontier that keep the caps. Others are checked only
-        if that was needed to find a suggestion."""
-        asked = self.on_frontier & self.allowed
-        return np.array(
-            [
-                (ask or candidate.scheme in self._column.cache)
-                and self._column.refusal(candidate.scheme) is not None
-                for ask, candidate in zip(asked, self.candidates, strict=True)
-            ]
-        )
+        return min(allowed, key=lambda candidate: candidate.loss)
 
     def check(
         self, scheme: Any = None, *, replications: int = 400, target: str | None = None, rng: Any = None
@@ -156,27 +180,22 @@ class Plan:
         """
         target = self.target if target is None else _checks.choice(target, "target", ("population", "file"))
         chosen = self.best.scheme if scheme is None else scheme
-        whole = _checks.whole(replications, "replications", least=10)
-        return checked(self._column, chosen, whole, target, rng)
+        return checked(
+            self.column, chosen, _checks.whole(replications, "replications", least=10), target, rng
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every scheme: its parameters, risks, errors, whether it is on the frontier and whether
         it keeps the caps, and "audit": whether masking refuses it, checked if both hold."""
         rows = []
         for k, candidate in enumerate(self.candidates):
-            scheme = candidate.scheme
-            parameters = {name: getattr(scheme, name) for name in PARAMETERS}
-            risks = {
-                f"{name} {d:g}": float(risk)
-                for name, of_scheme in (("risk", candidate.risk), ("record risk", candidate.record_risk))
-                for d, risk in zip(self.d, of_scheme, strict=True)
-            }
-            errors = {f"error of {name}": value for name, value in getattr(candidate, self.target).items()}
-            rows.append(
-                parameters | risks | {"loss": candidate.loss} | errors
-                | {"frontier": bool(self.on_frontier[k]), "allowed": bool(self.allowed[k])}
-                | {"audit": REFUSED if self.refused[k] else ""}
-            )  # fmt: skip
+            row = {name: getattr(candidate.scheme, name) for name in PARAMETERS}
+            for name, risks in (("risk", candidate.risk), ("record risk", candidate.record_risk)):
+                row |= {f"{name} {d:g}": risk for d, risk in zip(self.d, risks.tolist(), strict=True)}
+            row["loss"] = candidate.loss
+            row |= {f"error of {name}": value for name, value in getattr(candidate, self.target).items()}
+            row |= {"frontier": bool(self.on_frontier[k]), "allowed": bool(self.allowed[k])}
+            rows.append(row | {"audit": REFUSED if self.refused[k] else ""})
         return rows
 
     def to_frame(self) -> Any:
@@ -193,16 +212,13 @@ class Plan:
             "suggestions".
         """
         return {
-            "n": self.n,
-            "d": list(self.d),
-            "constant": self.constant.tolist(),
-            "target": self.target,
+            "n": self.n, "d": list(self.d), "constant": self.constant.tolist(), "target": self.target,
             "max_risk": {f"{d:g}": cap for d, cap in self.caps.items()},
             "max_record_risk": {f"{d:g}": cap for d, cap in self.record_caps.items()},
             "max_error": dict(self.limits),
             "schemes": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
             "suggestions": [suggestion.to_dict() for suggestion in self.suggestions],
-        }
+        }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw risk against the length of intervals: all schemes, the frontier, the suggestions.
@@ -228,8 +244,8 @@ class Plan:
 
         Notes
         -----
-        The frontier is that of the mean risk over all distances. Schemes that masking refuses are marked
-        where this was asked: on the frontier, and on the way to a suggestion.
+        The frontier is that of the mean risk over all distances. Schemes on it that masking refuses are
+        marked.
 
         Examples
         --------
@@ -243,33 +259,37 @@ class Plan:
         """
         from condmask.plot.risk_and_loss import risk_against_loss
 
-        return risk_against_loss(self, self._column.name, path, ax)
+        return risk_against_loss(self, self.column.name, path, ax)
 
     def __repr__(self) -> str:
         return f"Plan(n={self.n}, d={self.d}, schemes={len(self.candidates)}, allowed={self.allowed.sum()})"
 
     def __str__(self) -> str:
-        capped = self.caps or self.record_caps or self.limits
+        kept = (
+            f", {int(self.allowed.sum())} keep the caps"
+            if self.caps or self.record_caps or self.limits
+            else ""
+        )
+        guess = " and ".join(
+            f"{share:.1%} of the values closer than d = {d:g}"
+            for d, share in zip(self.d, self.constant, strict=True)
+        )
         lines = [
-            f"{len(self.candidates)} schemes tried on {self.n:,} records"
-            + (f", {int(self.allowed.sum())} keep the caps" if capped else ""),
-            "a constant guess, without any release, is right for "
-            + ", ".join(
-                f"{c:.1%} of the values closer than d = {d:g}"
-                for d, c in zip(self.d, self.constant, strict=True)
-            ),
+            f"{len(self.candidates)} schemes tried on {self.n:,} records{kept}",
+            f"a constant guess, without any release, is right for {guess}",
         ]
-        for suggestion in self.suggestions:
-            errors = getattr(suggestion.expected, self.target)
-            names = {
-                "mean": "mean", "std": "s.d.", "quantile 0.5": "median", "correlation": "correlation",
-                "slope": "slope", "difference": "difference between groups",
-            }  # fmt: skip
-            errors_listed = ", ".join(f"{names[name]} {errors[name]:.3g}" for name in names if name in errors)
-            lines += ["", f"{suggestion.name}: {suggestion.scheme!r}"]
-            lines += wrap(suggestion.why, 100, initial_indent="  ", subsequent_indent="  ")
-            lines.append(f"  standard errors: {errors_listed} (for the {self.target})")
+        for name, expected in self.suggestions:
+            lines += ["", f"{name}: {expected.scheme!r}", f"  {WHY[name]}"]
+            lines.append(f"  intervals {expected.loss:.2f} times as long as without masking")
+            lines += [
+                f"  closer than d = {d:g}: the best attacker {risk:.1%} of the values, "
+                f"the released value of the most exposed record with a chance of {exposed:.1%}"
+                for d, risk, exposed in zip(self.d, expected.risk, expected.record_risk, strict=True)
+            ]
+            errors = getattr(expected, self.target)
+            said = [f"{text} {errors[key]:.3g}" for key, text in SHOWN.items() if key in errors]
+            lines.append(f"  standard errors: {', '.join(said)} (for the {self.target})")
         if not self.suggestions:
             lines += ["", "no scheme is suggested. Masking refuses the one with the shortest intervals,"]
-            lines += [f"{self._cheapest.scheme!r}: {self.refusal}"]
+            lines.append(f"{self._cheapest.scheme!r}: {self.refusal}")
         return "\n".join(lines)

@@ -10,6 +10,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
 from condmask.disclosure.audit import DEFAULT, Audit, audit_table, check_schemes, limits_of, table_of
+from condmask.disclosure.choose import Choice
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, CondmaskError, FileError, each_once, optional
 from condmask.files import about
@@ -18,11 +19,13 @@ from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
 from condmask.files.read import opened
+from condmask.releases.chosen import chosen_for, names_alone
 from condmask.releases.job import Job, Look, Part, job_of, look_at, looks, part_of, sampled
 from condmask.releases.log import Log, Where, keyed
 from condmask.releases.masking import mask_part
 from condmask.releases.release import Release, published_with
 from condmask.releases.write import Progress, shape_of, write
+from condmask.strata import not_masked
 
 LOG = logging.getLogger(__name__)
 UNITS = 256  # firms, households and the like that are looked at whole
@@ -31,7 +34,7 @@ UNITS = 256  # firms, households and the like that are looked at whole
 def mask_file(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
-    schemes: dict[str, Any],
+    schemes: dict[str, Any] | Sequence[str] | str,
     *,
     strata: str | Sequence[str] | None = None,
     rng: Any = None,
@@ -60,9 +63,10 @@ def mask_file(
         one of the last three followed by .gz. Text stays text. A source that is a folder or a glob
         (``"data/*.parquet"``, ``**`` for all folders below) is one table of many files; the target is then a
         new folder with files of the same names.
-    schemes : dict of str to scheme
+    schemes : dict of str to scheme, or names of columns
         The scheme of each column to mask, all of one class. `ConditionalMasking` masks several columns
-        together, as in `mask_table`; other schemes mask each on its own.
+        together, as in `mask_table`; other schemes mask each on its own. Where only names are given, schemes
+        are chosen that suit the data, as in `mask_table`, if the source is of one part.
     strata : str or sequence of str, optional
         Column within whose groups donors are drawn; several are crossed. The schemes may name them instead.
         With many files, ``"__filename"`` is the name of the file, and the keys of folders named
@@ -123,20 +127,24 @@ def mask_file(
     The guard rails look at every part whole, the attacker who knows every coin at up to 16,384 rows from all
     over the source, with all rows of some of the firms, households and the like in them.
     """
+    place, out = _checks.path(source, "source"), _checks.path(target, "target")
+    names = names_alone(schemes)
+    chosen = _chosen(Source(place, csv, part_rows), names, strata) if names else {}
+    named: Any = {name: choice.scheme for name, choice in chosen.items()} or schemes
     job = job_of(
-        schemes, strata=strata, rng=rng, nan_policy=nan_policy, round=round, workers=workers,
-        accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk, shuffle=shuffle,
+        named, strata=strata, rng=rng, nan_policy="omit" if chosen else nan_policy, round=round,
+        workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk,
+        shuffle=shuffle,
     )  # fmt: skip
     book, force = Log(log if job.root is None else False), _checks.truth(force, "force")
     again, dry_run = _checks.truth(again, "again"), _checks.truth(dry_run, "dry_run")
     report, keep = _checks.called(progress, "progress"), _checks.names(keep_metadata, "keep_metadata")
-    place, out = _checks.path(source, "source"), _checks.path(target, "target")
     with optional("a file", "files"):
         import pyarrow  # noqa: F401
     origin = Source(place, csv, part_rows)
     refuse_target(out, place, force=force)
-    origin.require(job.groups, list(schemes))
-    stamp, before, shape = origin.stamp(), _published_before(origin, schemes), shape_of(origin, out, keep)
+    origin.require(job.groups, list(job.schemes))
+    stamp, before, shape = origin.stamp(), _published_before(origin, job.schemes), shape_of(origin, out, keep)
     with each_once():
         look, only = _looked(origin, job, report)
         LOG.info("%d records of %s in %d parts", sum(look.parts), place.name, len(look.parts))
@@ -146,13 +154,25 @@ def mask_file(
             before, Published(look.parts, job.schemes, look.origins(job.schemes), shape.csv)
         )
     if dry_run:
-        return Release(published)
+        return Release(published, chosen=chosen)
     with publishing(out, folder=origin.is_folder) as hidden:
         parts = _masked(origin, only, job, stamp)
         write(hidden, shape, published, look.places, parts, origin.rows, report)
     LOG.info("published %s", out.name)
     book.enter(out, marks, place)
-    return Release(published_with(out), path=out, workers=job.workers)
+    return Release(published_with(out), path=out, workers=job.workers, chosen=chosen)
+
+
+def _chosen(origin: Source, names: Sequence[str], strata: Any) -> dict[str, Choice]:
+    """Schemes for columns of a source of one part."""
+    origin.require(not_masked(strata, names), names)
+    only = _only_part(origin)
+    if only is None:
+        raise ArgumentError(
+            f"schemes must name p and sigma for {origin.path}, which is masked in several parts: pass "
+            "ConditionalMasking(p=0.6, sigma=..., reverse_mapping=True) for each column"
+        )
+    return chosen_for(origin.numeric(only, names), names, strata)
 
 
 def audit_file(

@@ -17,6 +17,7 @@ from condmask.disclosure.rails import FEW
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.about import Published
 from condmask.missing_codes import is_code, restore_codes
+from condmask.releases.chosen import chosen_for, names_alone
 from condmask.releases.job import Job, Part, job_of, look_at, part_of
 from condmask.releases.release import Release
 from condmask.scheme import release_key
@@ -39,7 +40,7 @@ def mask_part(part: Part, job: Job, number: int = 0) -> dict[str, Any]:
 
 def mask_table(
     frame: Any,
-    schemes: dict[str, Any],
+    schemes: dict[str, Any] | Sequence[str] | str,
     *,
     strata: str | Sequence[str] | None = None,
     rng: Any = None,
@@ -57,10 +58,12 @@ def mask_table(
     ----------
     frame : data frame or dict of columns
         pandas, polars, pyarrow or another that narwhals supports.
-    schemes : dict of str to scheme
+    schemes : dict of str to scheme, or names of columns
         The scheme of each column to mask, all of one class. `ConditionalMasking` masks the columns together:
         a swapped record gets all its values from one donor. Its schemes may differ in `sigma`, `noise` and
-        `decimals`; `p` and `donors` must be equal. Other schemes mask each column on its own.
+        `decimals`; `p` and `donors` must be equal. Other schemes mask each column on its own. Where only
+        names are given, reverse mapping is chosen that suits the data: missing values are left out, small
+        strata merged, and ``release.chosen`` says what was chosen and why.
     strata : str or sequence of str, optional
         Column within whose groups donors are drawn; several are crossed. The schemes may name them instead.
     rng, nan_policy, round, workers
@@ -109,18 +112,27 @@ def mask_table(
     >>> release = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=2)
     >>> bool(abs(release["income"].correlation("bonus") - 0.8) < 0.03)
     True
+
+    Named columns get schemes that suit them:
+
+    >>> release = cm.mask_table(frame, ["income"], rng=2)
+    >>> release.schemes["income"]
+    ConditionalMasking(p=0.6, sigma=0.3, reverse_mapping=True)
     """
     if isinstance(frame, Release):
         raise ArgumentTypeError(
             "frame must contain the originals, got a Release: masking twice would make estimates wrong"
         )
-    job = job_of(
-        schemes, strata=strata, rng=rng, nan_policy=nan_policy, round=round, workers=workers,
-        accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk, shuffle=shuffle,
-    )  # fmt: skip
     frames.same_lengths(frame, "frame")
+    chosen = chosen_for(frame, names, strata) if (names := names_alone(schemes)) else {}
+    named: Any = {name: choice.scheme for name, choice in chosen.items()} or schemes
+    job = job_of(
+        named, strata=strata, rng=rng, nan_policy="omit" if chosen else nan_policy, round=round,
+        workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk,
+        shuffle=shuffle,
+    )  # fmt: skip
     before = frames.masked_columns(frame)
-    for name in schemes:
+    for name in job.schemes:
         if name in before:
             raise ArgumentError(f"{name} is masked already, as the frame notes: mask the original instead")
     if job.shuffle:
@@ -131,6 +143,6 @@ def mask_table(
     few = job.audited and look.parts[0] < FEW and not next(iter(job.schemes.values())).reverse_mapping
     return Release(
         Published(look.parts, job.schemes, look.origins(job.schemes)),
-        data=frames.with_masked(masked, [*before, *schemes]),
-        marks=look.marks, few=few, workers=workers,
+        data=frames.with_masked(masked, [*before, *job.schemes]),
+        marks=look.marks, few=few, workers=workers, chosen=chosen,
     )  # fmt: skip

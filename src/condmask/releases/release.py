@@ -8,6 +8,7 @@ from typing import Any
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask.disclosure.audit import refuse_few
+from condmask.disclosure.choose import Choice
 from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
@@ -39,6 +40,8 @@ class Release(Mapping[str, Estimate]):
         Whether there are too few records to be written.
     workers : int or map-like callable
         For estimates; results do not depend on it.
+    chosen : dict of str to Choice, optional
+        What was chosen for columns of which only the names were given.
 
     Attributes
     ----------
@@ -48,6 +51,9 @@ class Release(Mapping[str, Estimate]):
         The file that was masked or read.
     schemes : dict of str to scheme
         How each column was masked.
+    chosen : dict of str to Choice
+        Where only names of columns were given: by column the ``scheme`` that was chosen, and ``why``.
+        Written as a text it is one line with the scheme to name in another call.
     records : int
         Number of records.
     parts : tuple of int
@@ -79,8 +85,9 @@ class Release(Mapping[str, Estimate]):
         marks: Mapping[str, Any] | None = None,
         few: bool = False,
         workers: Workers = 1,
+        chosen: Mapping[str, Choice] | None = None,
     ) -> None:
-        self.path, self._published = path, published
+        self.path, self._published, self.chosen = path, published, dict(chosen or {})
         self.schemes, self.origins = published.schemes, published.origins
         self.records, self.parts = published.records, published.parts
         self._data, self._marks, self._few = data, dict(marks or {}), few

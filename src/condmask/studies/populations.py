@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.planning.predicted_relations import split
+from condmask.planning.predicted import split
 
 NODES = 1000  # of an axis of the double integral of a correlation
 

@@ -15,7 +15,7 @@ from condmask.law import Law
 from condmask.linear.pseudo_values import covariance_factor
 from condmask.moments.moment_interval import Sampled, moment
 from condmask.moments.theorem_2_1 import powers_of_rows
-from condmask.planning.predicted_relations import differences, split
+from condmask.planning.predicted import differences, split
 from condmask.scheme import Scheme
 from condmask.studies import coverage
 from condmask.studies.curves import curves, serves

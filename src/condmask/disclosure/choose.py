@@ -1,0 +1,143 @@
+"""A scheme for columns of which nothing is known but their names: reverse mapping, by a few constants.
+
+p = .6 and noise of .3 of the spread, the log scale where the upper half of amounts spreads more than twice as
+far as the lower one. Where rare values would come back too often, means take the place of the ends, then
+noise is wider as long as relations stay nearly as precise, and at last p is .7.
+
+All this follows from the sorted column alone, which reverse mapping releases but for its ends. So the choice
+tells nothing that the release does not (docs/reverse_mapping.rst). Noise is wider, too, where an attacker who
+knows every coin gains too much from columns masked together or from records of one unit.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask._blocks import evenly_spaced
+from condmask.disclosure.limits import Limits, tried
+from condmask.disclosure.rails import rare_values_hold
+from condmask.disclosure.sample import SPREAD, sample_of
+from condmask.disclosure.table import Table
+from condmask.variance.interval import UndefinedError
+from condmask.reverse_mapping.pseudo_values import cells_of
+from condmask.reverse_mapping.undo import undone, variation
+
+TRIES = ((0.6, 0.3, 0), (0.6, 0.3, 3), (0.6, 0.3, 5), (0.6, 0.5, 5), (0.6, 1.0, 5), (0.7, 0.3, 3))
+SKEWED, ZEROS, LOWEST = 2.0, 1.0 / 3.0, 5
+NARROW, PRECISE = 0.3, 1.25  # of the spread: noise that costs little; N of wider noise, at most
+WIDER = (1.0, 5.0 / 3.0, 10.0 / 3.0)  # times sigma: to .5 of the spread, and to all of it
+RECORDS = 1 << 13  # from which N is found
+
+
+class Choice(NamedTuple):
+    """A scheme, and why it was chosen."""
+
+    scheme: Any
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.scheme!r}: {self.why}"
+
+
+def choose(table: Table, columns: Sequence[str], of: Callable[..., Any]) -> dict[str, Choice]:
+    """A scheme for each column, which rests on the sorted columns and their donor pools alone.
+
+    Parameters
+    ----------
+    table : Table
+    columns : sequence of str
+    of : callable
+        Makes a scheme from p, sigma and options.
+    """
+    found = {name: list(_passing(table, name, of)) for name in columns}
+    p = max(choices[0].scheme.p for choices in found.values())  # one coin for all
+    return {
+        name: next(choice for choice in choices if choice.scheme.p == p) for name, choices in found.items()
+    }
+
+
+def widened(table: Table, chosen: dict[str, Choice]) -> dict[str, Choice]:
+    """The first with wider noise under which an attacker who knows every coin gains at most the limit."""
+    sample, limits, wider = sample_of(table), Limits(), chosen
+    for times in WIDER:
+        if times > 1.0:
+            why = f"noise is {times:.2g} times as wide, since records or columns tell of each other"
+            wider = {
+                name: Choice(
+                    replace(choice.scheme, sigma=two_digits(times * choice.scheme.sigma)),
+                    f"{choice.why}; {why}",
+                )
+                for name, choice in chosen.items()
+            }
+        figures = tried(sample, {name: choice.scheme for name, choice in wider.items()}, limits)
+        if all(row.lift <= limits.lift for row in figures.values()):
+            break
+    return wider
+
+
+def _passing(table: Table, name: str, of: Callable[..., Any]) -> Iterator[Choice]:
+    """The tries under which no rare value comes back too often, and noise leaves relations precise."""
+    x = np.sort(table.values[name])
+    x = x[~np.isnan(x)]
+    log = is_skewed(x)
+    spread = 1.0 if log else spread_of(x)
+    for p, share, ends in TRIES:
+        sigma, scale = two_digits(share * spread), "log" if log else "linear"
+        scheme = of(p, sigma, reverse_mapping=True, scale=scale, aggregate_ends=ends)
+        if (share <= NARROW or _varies(x, scheme) <= PRECISE) and rare_values_hold(table, name, scheme):
+            yield Choice(scheme, _why(share, ends, log=log, p=p))
+
+
+def is_skewed(x: np.ndarray) -> bool:
+    """Whether a column holds amounts whose upper half spreads much further than the lower one.
+
+    The lowest values count by their mean, as which the ends may be released.
+    """
+    positive = x[x > 0.0]
+    lowest = np.sort(x)[:LOWEST][-1]
+    if x[x <= lowest].mean() < 0.0 or positive.size <= (1.0 - ZEROS) * x.size:
+        return False
+    low, middle, high = np.quantile(positive, (0.1, 0.5, 0.9))
+    return bool(high - middle > SKEWED * (middle - low))
+
+
+def spread_of(x: np.ndarray) -> float:
+    """A standard deviation by the deciles, of values other than zero where most are zero."""
+    for some in (x, x[x != 0.0]):
+        low, high = np.quantile(some, (0.1, 0.9)) if some.size else (0.0, 0.0)
+        if high > low:
+            return float(high - low) / SPREAD
+    return 1.0
+
+
+def two_digits(value: float) -> float:
+    """A number in two digits."""
+    return float(f"{value:.2g}")
+
+
+def _varies(x: np.ndarray, scheme: Any) -> float:
+    """N, by how much undoing makes values vary; infinite where it fails."""
+    some = x[evenly_spaced(x.size, RECORDS)]
+    _, values, mapping = cells_of(some, scheme)
+    try:
+        h = undone(mapping, scheme.p, some.size, values - some.mean())
+    except UndefinedError:
+        return np.inf
+    return variation(mapping.share, values, h, scheme.p)
+
+
+def _why(share: float, ends: int, *, log: bool, p: float) -> str:
+    reasons = [
+        f"noise of {share:g} on the log scale, for skewed amounts"
+        if log
+        else f"noise of {share:g} of the spread"
+    ]
+    if ends:
+        reasons.append(f"the {ends} smallest and largest values are released as their means")
+    if ends or share > NARROW:
+        reasons.append("since rare values came back to their records too often")
+    if p > TRIES[0][0]:
+        reasons.append(f"p={p:g} for the same reason")
+    return ", ".join(reasons)

@@ -1,0 +1,46 @@
+"""Schemes for columns that are named and nothing else: chosen for their data, before a release is begun."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from condmask import _checks, frames
+from condmask.disclosure.audit import pooled
+from condmask.disclosure.choose import Choice, choose, widened
+from condmask.disclosure.table import clear_of, names_in_clear
+from condmask.errors import ArgumentTypeError
+from condmask.schemes.conditional import ConditionalMasking
+from condmask.strata import not_masked
+
+LOG = logging.getLogger(__name__)
+
+
+def names_alone(schemes: Any) -> tuple[str, ...]:
+    """The columns to mask, where only their names are given; none where their schemes are."""
+    if isinstance(schemes, Mapping):
+        return ()
+    if not isinstance(schemes, str | list | tuple):
+        raise ArgumentTypeError(
+            f"schemes must be a dict of schemes by column, or names of columns, got {_checks.shown(schemes)}"
+        )
+    names = _checks.names([schemes] if isinstance(schemes, str) else schemes, "schemes")
+    _checks.require(bool(names), "schemes must name at least one column", schemes)
+    return names
+
+
+def chosen_for(frame: Any, names: Sequence[str], strata: Any) -> dict[str, Choice]:
+    """Schemes for columns of a table; missing values are left out, small strata merged."""
+    groups = not_masked(strata, names)
+    of = partial(ConditionalMasking, strata=groups, small_strata="merge") if groups else ConditionalMasking
+    columns = {name: frames.column_of(frame, name) for name in names}
+    values = {name: column.array for name, column in columns.items()}
+    whole = frames.with_index(frame)
+    clear = clear_of(whole, names_in_clear(frames.column_names(whole), {*names, *groups}), values)
+    kinds = {name: column.kind for name, column in columns.items()}
+    labels = [frames.coded(frame, name) for name in groups]
+    table = pooled(dict.fromkeys(names, of(0.6, 1.0)), values, kinds, labels, clear)
+    found = widened(table, choose(table, names, of))
+    for name, choice in found.items():
+        LOG.info("%s: %s", name, choice)
+    return found

@@ -1,0 +1,134 @@
+"""Schemes for columns that are named and nothing else: what they rest on, and that masking accepts them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import condmask as cm
+from condmask.disclosure.choose import choose, widened
+from condmask.disclosure.table import Table
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*aggregate_ends:condmask.ReleaseWarning")
+N = 4_000
+RNG = np.random.default_rng(5)
+COLUMNS = {
+    "normal": RNG.normal(50.0, 10.0, N),
+    "earnings": RNG.lognormal(7.0, 0.8, N).round(-1),
+    "balance": RNG.normal(0.0, 900.0, N).round(),
+    "rare": np.append(RNG.normal(0.0, 1.0, N - 2), [60.0, 90.0]),
+    "bonus": np.where(RNG.random(N) < 0.95, 0.0, RNG.uniform(100.0, 900.0, N).round(-1)),
+    "kinds": RNG.integers(0, 5, N).astype(float),
+}
+
+
+def chosen(x):
+    table = Table({"x": x}, {"x": "float64"})
+    return widened(table, choose(table, ["x"], cm.ConditionalMasking))["x"]
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_the_choice_rests_on_the_sorted_column_which_the_release_shows(name):
+    x = COLUMNS[name]
+    found = chosen(x)
+
+    assert chosen(RNG.permutation(x)) == found
+    released = found.scheme.mask(x, rng=1)  # which accepts it
+    again = chosen(released).scheme
+    assert (again.p, again.scale, again.sigma) == (found.scheme.p, found.scheme.scale, found.scheme.sigma)
+
+
+@pytest.mark.parametrize(
+    ("x", "scale", "sigma"),
+    [
+        # .3 of a standard deviation, by the deciles
+        (COLUMNS["normal"], "linear", 3.0),
+        (COLUMNS["earnings"], "log", 0.3),
+        (-COLUMNS["earnings"], "linear", None),
+        (np.where(np.arange(N) % 2 == 0, 0.0, COLUMNS["earnings"]), "linear", None),  # many zeros
+        (COLUMNS["bonus"], "linear", 74.0),  # of the values that are not zero: .8 * 800 / 2.563 * .3
+    ],
+)
+def test_amounts_are_masked_on_the_log_scale_and_noise_follows_the_spread(x, scale, sigma):
+    found = chosen(x).scheme
+
+    assert found.scale == scale
+    assert sigma is None or found.sigma == pytest.approx(sigma, rel=0.08)
+
+
+def test_ends_become_means_where_rare_values_come_back():
+    found = chosen(COLUMNS["rare"])
+
+    assert chosen(COLUMNS["normal"]).scheme.aggregate_ends == 0
+    assert found.scheme.aggregate_ends == 3
+    assert "the 3 smallest and largest values are released as their means" in found.why
+
+
+def test_columns_of_one_call_have_the_largest_p_of_any():
+    """Twenty values far apart from each other come back, whatever becomes of the ends."""
+    lonely = np.append(COLUMNS["normal"][:-20], 1000.0 * np.arange(1, 21) ** 2)
+    table = Table({"one": COLUMNS["normal"], "other": lonely}, dict.fromkeys(("one", "other"), "float64"))
+
+    found = choose(table, ["one", "other"], cm.ConditionalMasking)
+
+    assert {choice.scheme.p for choice in found.values()} == {0.7}
+    assert "p=0.7" in found["other"].why
+
+
+def frame():
+    firm = np.repeat(np.arange(N // 10), 10)
+    wage = 3000.0 + 500.0 * RNG.normal(size=N // 10)[firm] + 20.0 * RNG.normal(size=N)
+    columns = {"firm": firm, "wage": wage.round(), **COLUMNS, "region": np.resize(["a", "b", "c", "d"], N)}
+    return pd.DataFrame(columns).sample(frac=1.0, random_state=1, ignore_index=True)
+
+
+def test_a_table_is_masked_by_the_names_of_columns():
+    data = frame()
+    data.loc[::9, "earnings"] = np.nan
+    release = cm.mask_table(data[["earnings", "region"]], "earnings", strata="region")
+
+    scheme = release.schemes["earnings"]
+    assert release.chosen["earnings"].scheme == scheme
+    assert str(release.chosen["earnings"]) == f"{scheme!r}: {release.chosen['earnings'].why}"
+    assert (scheme.strata, scheme.small_strata) == ("region", "merge")
+    assert release["earnings"].mean() == pytest.approx(data["earnings"].mean())
+    assert release.data["earnings"].isna().tolist() == data["earnings"].isna().tolist()
+    again = cm.mask_table(data[["earnings", "region"]], {"earnings": scheme}, nan_policy="omit")
+    assert again.chosen == {}
+    assert again.schemes == release.schemes
+
+
+def test_noise_is_wider_where_records_of_a_unit_tell_of_each_other():
+    data = frame()
+    alone = cm.mask_table(data[["wage"]], ["wage"])
+    beside = cm.mask_table(data[["firm", "wage"]], ["wage"])
+
+    assert beside.schemes["wage"].sigma == pytest.approx(10.0 / 3.0 * alone.schemes["wage"].sigma, rel=0.05)
+    assert "times as wide" in beside.chosen["wage"].why
+
+
+def test_a_file_is_masked_by_the_names_of_columns(tmp_path):
+    source = tmp_path / "people.csv"
+    frame()[["balance", "normal"]].to_csv(source, index=False)
+
+    release = cm.mask_file(source, tmp_path / "masked.csv", ["balance", "normal"], log=False)
+
+    assert cm.read_release(tmp_path / "masked.csv").schemes == release.schemes
+    assert set(release.chosen) == {"balance", "normal"}
+    with pytest.raises(ValueError, match=r"schemes must name p and sigma for .* several parts"):
+        cm.mask_file(source, tmp_path / "parts.csv", "balance", part_rows=1_000, log=False)
+    assert not (tmp_path / "parts.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "said"),
+    [
+        (["incme"], ValueError, "frame must have the column 'incme'"),
+        ([], ValueError, "schemes must name at least one column"),
+        (5, TypeError, "schemes must be a dict of schemes by column, or names of columns, got 5"),
+        ("region", TypeError, "region must be numeric"),
+    ],
+)
+def test_names_that_cannot_be_masked_are_refused(names, error, said):
+    with pytest.raises(error) as caught:
+        cm.mask_table(frame(), names)
+    assert said in str(caught.value)
