@@ -41,7 +41,7 @@ MADE = {
     "Audit", "Risk", "RecordRisk", "InsiderRisk", "Linkage", "Plan", "Release", "Estimate",
     "MethodComparison", "StudyResult",
 }  # fmt: skip
-NO_CALL = {"kernels"}
+NO_CALL = {"dask", "kernels"}
 
 
 class Call(NamedTuple):

@@ -24,6 +24,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"demo"},
     {"studies"},
     {"reports"},
+    {"dask"},
     {"releases"},
     {"files"},
     {"planning"},

@@ -21,7 +21,7 @@ NEEDED = [
     re.match(r"[\w-]+", text)[0]
     for text in (
         *PROJECT["dependencies"],
-        *(text for extra in ("dask", "files", "plot") for text in EXTRAS[extra]),
+        *(text for extra in ("dask", "files", "plot") for text in EXTRAS[extra] if "[" not in text),
     )
 ]
 

@@ -1,18 +1,16 @@
-"""What a task costs on threads, processes, joblib, Dask and Ray: ``python benchmarks/versus/executors.py``.
+"""What a task costs on threads, processes and Dask: ``python benchmarks/versus/executors.py``.
 
 1,000 tasks that do nothing; and a study of 100 replicates of 20,000 records, 34 tasks, whose population is
 drawn, or is a file of 1,000,000 records that has to travel. Two workers each. The studies are checked before
-they are timed. Ray is left out where it is not installed.
+they are timed.
 """
 
 import contextlib
-import logging
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
 import tables
-from joblib import Parallel, delayed
 from tables import Line
 
 import condmask as cm
@@ -34,44 +32,11 @@ def processes():
 
 
 @contextlib.contextmanager
-def joblib():
-    def joblib_map(function, tasks):
-        return Parallel(n_jobs=2, return_as="generator")(delayed(function)(task) for task in tasks)
-
-    yield joblib_map
-
-
-@contextlib.contextmanager
 def dask():
     from distributed import Client
 
     with Client(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as client:
-
-        def dask_map(function, tasks):
-            sent = client.scatter(function)
-            return client.gather([client.submit(_call, sent, task, pure=False) for task in tasks])
-
-        yield dask_map
-
-
-@contextlib.contextmanager
-def ray():
-    import ray
-
-    call = ray.remote(_call)
-
-    def ray_map(function, tasks):
-        sent = ray.put(function)
-        for future in [call.remote(sent, task) for task in tasks]:
-            yield ray.get(future)
-
-    ray.init(num_cpus=2, include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
-    yield ray_map
-    ray.shutdown()
-
-
-def _call(function, task):
-    return function(task)
+        yield cm.dask.client_map(client)
 
 
 def measure(args, tasks=EMPTY, replicates=REPLICATES, n=RECORDS, in_file=IN_FILE):
@@ -89,19 +54,14 @@ def measure(args, tasks=EMPTY, replicates=REPLICATES, n=RECORDS, in_file=IN_FILE
     rounds = max(1, args.rounds // 5)
     taken = tables.medians({name: lambda p=p: study(p) for name, p in populations.items()}, rounds)
     lines = [Line(f"a study {name}, one thread", seconds, unit="s") for name, seconds in taken.items()]
-    for executor in (threads, processes, joblib, dask, ray):
+    for executor in (threads, processes, dask):
         said = executor.__name__
-        try:
-            with executor() as workers:
-                assert list(ordered_map(abs, range(-10, 0), workers)) == list(range(10, 0, -1))
-                assert all(
-                    study(population, workers) == alone[name] for name, population in populations.items()
-                )
-                calls = {"empty": lambda w=workers: list(ordered_map(abs, range(tasks), w))}
-                calls |= {name: lambda p=p, w=workers: study(p, w) for name, p in populations.items()}
-                t = tables.medians(calls, rounds)
-        except ImportError:
-            continue
+        with executor() as workers:
+            assert list(ordered_map(abs, range(-10, 0), workers)) == list(range(10, 0, -1))
+            assert all(study(population, workers) == alone[name] for name, population in populations.items())
+            calls = {"empty": lambda w=workers: list(ordered_map(abs, range(tasks), w))}
+            calls |= {name: lambda p=p, w=workers: study(p, w) for name, p in populations.items()}
+            t = tables.medians(calls, rounds)
         lines.append(Line(f"{said}: an empty task", 1000.0 * t["empty"] / tasks, unit="ms"))
         lines += [
             Line(f"{said}: a study {name}, relative to one thread", t[name] / taken[name])

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from condmask import dask as dask
     from condmask import kernels as kernels
     from condmask._randomness import Key as Key
     from condmask.disclosure.audit import Audit as Audit
@@ -85,7 +86,7 @@ _NAMES = {
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
-__all__ = [*_HOMES, "kernels"]
+__all__ = [*_HOMES, "dask", "kernels"]
 
 
 def __getattr__(name: str) -> Any:

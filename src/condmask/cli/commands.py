@@ -218,8 +218,8 @@ def estimate(
         number of threads
     """
     from condmask.errors import warn
-    from condmask.variance.interval import UndefinedError
     from condmask.releases.release import masked_column, read_release
+    from condmask.variance.interval import UndefinedError
 
     read = read_release(release, workers=workers)
     options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}

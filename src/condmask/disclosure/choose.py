@@ -20,9 +20,9 @@ from condmask.disclosure.limits import Limits, tried
 from condmask.disclosure.rails import rare_values_hold
 from condmask.disclosure.sample import SPREAD, sample_of
 from condmask.disclosure.table import Table
-from condmask.variance.interval import UndefinedError
 from condmask.reverse_mapping.pseudo_values import cells_of
 from condmask.reverse_mapping.undo import undone, variation
+from condmask.variance.interval import UndefinedError
 
 TRIES = ((0.6, 0.3, 0), (0.6, 0.3, 3), (0.6, 0.3, 5), (0.6, 0.5, 5), (0.6, 1.0, 5), (0.7, 0.3, 3))
 SKEWED, ZEROS, LOWEST = 2.0, 1.0 / 3.0, 5

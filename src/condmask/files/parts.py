@@ -75,7 +75,7 @@ class Source:
         self.layout, self.rows = self.layouts[0], [0] * len(self.files)
         self.file_names = [file.relative_to(self.base).as_posix() for file in self.files]
         self.keys = _keys(self.file_names) if self.is_folder else {}
-        self.schema = _unified(path, schemas, self.keys)
+        self.schema = unified(path, schemas, self.keys)
         self.names: list[str] = self.schema.names
         given = None if part_rows is None else _checks.whole(part_rows, "part_rows", least=2)
         self.part_rows = given or max(2, CELLS // max(len(self.names), 1))
@@ -235,7 +235,7 @@ def _keys(names: list[str]) -> dict[str, list[Any]]:
     return {**keys, FILENAME: names}
 
 
-def _unified(path: Path, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any:
+def unified(path: Any, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any:
     """The one schema of all files, with a column for each key."""
     import pyarrow as pa
 

@@ -24,12 +24,12 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.distribution.symbol import Masking
-from condmask.variance.interval import UndefinedError
-from condmask.inference.pseudo_values import covariance_factor
+from condmask.linear.pseudo_values import covariance_factor
 from condmask.law import Law
 from condmask.reverse_mapping.pseudo_values import cells_of
 from condmask.reverse_mapping.undo import LARGEST, undone, variation
 from condmask.variance.band import expected
+from condmask.variance.interval import UndefinedError
 from condmask.variance.theorem import Variance, variance_given_file
 
 DECILES = np.arange(1, 10) / 10

@@ -1,6 +1,6 @@
 """A release as it was asked for, its parts ready to be masked, and what a look at them finds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
 from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of
 from condmask.disclosure.limits import Limits
 from condmask.disclosure.table import Clear, Table, clear_of, names_in_clear
-from condmask.errors import Refusals, warn
+from condmask.errors import CondmaskError, Refusals, warn
 from condmask.estimates.origin import Origin
 from condmask.frames import Column
 from condmask.missing_codes import without_codes
@@ -23,6 +23,7 @@ from condmask.schemes.rounding import Moved, Shifts, asked
 from condmask.strata import not_masked
 
 BETWEEN = 0.1  # of the variance: parts that differ by more are worth a word
+UNITS = 256  # firms, households and the like that are looked at whole
 
 
 class Job(NamedTuple):
@@ -133,6 +134,44 @@ def sampled(frame: Any, job: Job) -> Table:
     }
     kinds = {name: column.kind for name, column in columns.items()}
     return Table(values, kinds, None, _clear_beside(frame, values, job), "sample")
+
+
+def audited_whole(job: Job, names: Sequence[str]) -> bool:
+    """Whether a longer table with these columns is also audited by some of its rows."""
+    beside = {*names} - {*job.groups} != {*job.schemes}
+    return job.audited and (beside or len(job.schemes) > 1)
+
+
+Units = tuple[str, Any]  # the column that names firms, households or the like, and some of its values
+
+
+def with_units(sample: Any, job: Job, found: Callable[[Units], Iterable[Any]]) -> Any:
+    """A sample with all rows of the firms, households and the like in some of its rows; `found` looks for
+    them in the whole table."""
+    import pyarrow as pa
+
+    clear = sampled(sample, job).clear
+    named = [name for name in clear.units if name in sample.column_names] if clear is not None else []
+    if not named:
+        return sample
+    some = sample[named[0]].take(np.linspace(0, len(sample) - 1, UNITS).astype(int))
+    units = named[0], some.combine_chunks().unique()
+    return pa.concat_tables([rows_of(units, sample, others=True), *found(units)], promote_options="default")
+
+
+def rows_of(units: Units, table: Any, *, others: bool = False) -> Any:
+    """All rows of these firms, households and the like, or all others."""
+    import pyarrow.compute as pc
+
+    there = pc.is_in(table[units[0]], value_set=units[1])
+    return table.filter(pc.invert(there) if others else there)
+
+
+def raise_of_parts(refused: Sequence[CondmaskError]) -> None:
+    """Raise what the first part refused; others have other figures, seldom other reasons."""
+    if refused:
+        others = f"; parts that are refused as well: {len(refused) - 1}" if len(refused) > 1 else ""
+        raise type(refused[0])(f"{refused[0]}{others}")
 
 
 def _clear_beside(frame: Any, values: Mapping[str, np.ndarray], job: Job) -> Clear | None:

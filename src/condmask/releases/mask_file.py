@@ -5,8 +5,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
 from condmask.disclosure.audit import DEFAULT, Audit, audit_table, check_schemes, limits_of, table_of
@@ -19,6 +17,7 @@ from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
 from condmask.files.read import opened
+from condmask.releases import job as jobs
 from condmask.releases.chosen import chosen_for, names_alone
 from condmask.releases.job import Job, Look, Part, job_of, look_at, looks, part_of, sampled
 from condmask.releases.log import Log, Where, keyed
@@ -28,7 +27,6 @@ from condmask.releases.write import Progress, shape_of, write
 from condmask.strata import not_masked
 
 LOG = logging.getLogger(__name__)
-UNITS = 256  # firms, households and the like that are looked at whole
 
 
 def mask_file(
@@ -252,31 +250,19 @@ def _looked(origin: Source, job: Job, progress: Progress) -> tuple[Look, Only]:
         rows += table.num_rows
         if progress is not None:
             progress(rows, None)
-    if refused:  # others have other figures, seldom other reasons
-        others = f"; parts that are refused as well: {len(refused) - 1}" if len(refused) > 1 else ""
-        raise type(refused[0])(f"{refused[0]}{others}")
-    if job.audited and ({*origin.names} - {*job.groups} != {*job.schemes} or len(job.schemes) > 1):
+    jobs.raise_of_parts(refused)
+    if jobs.audited_whole(job, origin.names):
         job.method.check(job.schemes, sampled(sample_of(origin, job), job), limits=job.limits)
     return looks(found), None
 
 
 def sample_of(origin: Source, job: Job) -> Any:
     """Rows from all over a source, with all rows of the firms, households and the like in some of them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
-    sample = origin.numeric(origin.sample()[0], job.schemes)
-    clear = sampled(sample, job).clear
-    units = [] if clear is None else [name for name in clear.units if name in sample.column_names]
-    if not units:
-        return sample
-    unit = units[0]
-    chosen = sample[unit].take(np.linspace(0, len(sample) - 1, UNITS).astype(int)).combine_chunks().unique()
-    whole = [
-        origin.numeric(table.filter(pc.is_in(table[unit], value_set=chosen)), job.schemes)
-        for table in origin.parts()
-    ]
-    return pa.concat_tables([sample.filter(pc.invert(pc.is_in(sample[unit], value_set=chosen))), *whole])
+    def found(units: jobs.Units) -> Iterator[Any]:
+        return (origin.numeric(jobs.rows_of(units, part), job.schemes) for part in origin.parts())
+
+    return jobs.with_units(origin.numeric(origin.sample()[0], job.schemes), job, found)
 
 
 def _masked(

@@ -90,8 +90,8 @@ def write(
             writers.append(Writer(path, ending, schema, shape.layouts[k], shape.codecs))
 
     for part, masked in parts:
-        schema = _schema(shape, published, masked) if schema is None else schema
-        table = _released(part, masked, schema, shape.layouts[0], places)
+        schema = schema_of(shape, published, masked) if schema is None else schema
+        table = released(part, masked, schema, shape.layouts[0], places)
         cuts = [0, *np.clip(ends - sum(sizes), 0, part.num_rows).tolist()]
         for number, (start, stop) in enumerate(pairwise(cuts)):
             if stop > start:
@@ -115,7 +115,7 @@ def write(
         write_whole(about.sidecar(shape.target), about.with_digest(told, hidden))
 
 
-def _schema(shape: Shape, published: Published, masked: Mapping[str, Any]) -> Any:
+def schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) -> Any:
     """The schema of the release: masked columns of whole numbers stay such in spite of gaps."""
     import pyarrow as pa
 
@@ -129,7 +129,7 @@ def _schema(shape: Shape, published: Published, masked: Mapping[str, Any]) -> An
     return about.released_schema(shape.schema, types, told, shape.keep)
 
 
-def _released(
+def released(
     part: Any, masked: Mapping[str, Any], schema: Any, layout: Layout | None, places: Mapping[str, int | None]
 ) -> Any:
     """A part as it is written: of the types of the schema, or text with nothing for a missing value that had

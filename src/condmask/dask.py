@@ -1,0 +1,264 @@
+"""Tables on a cluster: each partition of a Dask frame is a part of the release, masked and written by one
+task.
+
+Two passes over the frame. In the first, tasks look at each partition, and the client at what they found and
+at some rows of all, as `mask_file` does. In the second, each task masks its partition under a key that it
+draws from the operating system, so none travels, and writes it into a file whose name nobody else has. The
+client gives names to the files of which it heard: a task that ran twice has one masking in the release.
+"""
+
+import json
+import operator
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks, errors, frames
+from condmask._blocks import in_stretches
+from condmask.disclosure.audit import ReleaseWarning
+from condmask.files.about import MANIFEST, Published
+from condmask.files.parts import SAMPLE, unified
+from condmask.files.publish import publishing, refuse_target
+from condmask.files.tables import reading
+from condmask.releases import job as jobs
+from condmask.releases.log import Log, Where, keyed
+from condmask.releases.masking import mask_part
+from condmask.releases.release import Release
+from condmask.releases.write import Shape, released, schema_of
+
+OTHER = "the frame has other rows or columns the second time: persist it; nothing was published"
+UNSHARED = "workers and client must share the folder that it is in; nothing was published"
+DIED = "one partition killed worker after worker, perhaps for want of memory; nothing was published"
+
+
+class Seen(NamedTuple):
+    """A partition that has rows: what a look finds and warns of, and some rows."""
+
+    look: jobs.Look
+    warnings: list[str]
+    sample: Any
+
+
+class Written(NamedTuple):
+    """A partition that was masked: a look at it, its file, types, and what masked columns add up to."""
+
+    look: jobs.Look
+    file: Path
+    schema: Any
+    sums: dict[str, float]
+
+
+def mask(
+    ddf: Any,
+    schemes: dict[str, Any],
+    target: str | os.PathLike[str],
+    *,
+    strata: str | Sequence[str] | None = None,
+    nan_policy: str = "raise",
+    round: bool = False,
+    accept_visible_coins: bool = False,
+    log: Where = True,
+    again: bool = False,
+) -> Release:
+    """Mask columns of a Dask data frame, each partition as a part of the release.
+
+    Parameters
+    ----------
+    ddf : dask.dataframe.DataFrame
+        Its partitions must have the same rows each time that they are computed. Its index is left out;
+        ``reset_index`` makes it a column.
+    schemes : dict of str to scheme
+        The scheme of each column to mask, as for `mask_file`.
+    target : path
+        A new folder, in one that all workers and the client share. There will be a Parquet file for each
+        partition that has rows.
+    strata, nan_policy, round, accept_visible_coins
+        As for `mask_table`; donors come from a record's own partition.
+    log, again
+        As for `mask_file`.
+
+    Returns
+    -------
+    Release
+        As `read_release` reads it from the target.
+
+    Raises
+    ------
+    FileError
+        If the target exists or workers do not share it, workers die, or the frame has other rows the second
+        time.
+    ValueError, TypeError
+        If the data cannot be masked; the number of the partition is named.
+    ReleaseError
+        If the release would show too much of the originals, or a masked column has the values of an earlier
+        release. Nothing is published.
+
+    Notes
+    -----
+    Tasks run where Dask runs them: on the cluster of the current client, or on threads of this process. The
+    frame is computed twice, three times where rows of whole firms, households and the like are audited. The
+    client holds up to 16,384 rows. Relations of columns take partitions as strata: shuffle rows first if they
+    are sorted (docs/dask.rst).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dask.dataframe as dd, numpy as np, pandas as pd
+    >>> import condmask as cm
+    >>> income = np.random.default_rng(1).lognormal(8, 0.5, 20_000).round(2)
+    >>> ddf = dd.from_pandas(pd.DataFrame({"income": income}), npartitions=4)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     scheme = cm.ConditionalMasking(0.6, 1000.0, decimals=2)
+    ...     release = cm.dask.mask(ddf, {"income": scheme}, folder + "/released")
+    ...     release.parts, bool(abs(release["income"].mean() / income.mean() - 1) < 0.02)
+    ((5000, 5000, 5000, 5000), True)
+    """
+    job = jobs.job_of(
+        schemes, strata=strata, nan_policy=nan_policy, round=round,
+        accept_visible_coins=accept_visible_coins,
+    )  # fmt: skip
+    known = hasattr(ddf, "to_delayed") and hasattr(ddf, "columns")
+    _checks.require(known, "ddf must be a data frame of Dask", type(ddf).__name__, errors.ArgumentTypeError)
+    book, again = Log(log), _checks.truth(again, "again")
+    out = _checks.path(target, "target").absolute()
+    refuse_target(out, None, force=False)
+    partitions = ddf.to_delayed()
+    with errors.each_once():
+        seen = _on_each(partitions, partial(_seen, job, 2 * SAMPLE // len(partitions) + 1), out)
+        there = [one for one in seen if one is not None]
+        if not there:
+            raise errors.ArgumentError("ddf must have at least 2 records, got none")
+        schema = unified("ddf", [one.sample.schema for one in there], {})
+        look = jobs.looks([one.look for one in there])
+        for text in dict.fromkeys(text for one in there for text in one.warnings):
+            errors.warn(text, ReleaseWarning)
+        if jobs.audited_whole(job, schema.names):
+            sample = jobs.sampled(_sample(partitions, there, job, out), job)
+            job.method.check(job.schemes, sample, limits=job.limits)
+        marks = keyed(look.marks) if book.path else {}
+        book.refuse(marks, None, again=again)
+        told = Published(look.parts, job.schemes, look.origins(job.schemes))
+    with publishing(out, folder=True) as hidden:
+        attempts = hidden / ".attempts"
+        attempts.mkdir()
+        found = _on_each(partitions, partial(_written, job, schema, attempts), out)
+        if list(map(_rows, found)) != list(map(_rows, seen)):
+            raise errors.FileError(f"{out}: {OTHER}")
+        written = [one for one in found if one is not None]
+        unified("ddf", [one.schema for one in written], {})
+        for number, one in enumerate(written):
+            if not one.file.exists():
+                raise errors.FileError(f"{out}: {UNSHARED}")
+            os.replace(one.file, hidden / f"part-{number:05}.parquet")
+        shutil.rmtree(attempts)
+        told = told._replace(sums={name: tuple(one.sums[name] for one in written) for name in schemes})
+        (hidden / MANIFEST).write_text(json.dumps(told.to_dict(), indent=1), encoding="utf-8")
+    book.enter(out, marks, None)
+    return Release(told, path=out)
+
+
+def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]:
+    """The map of a Dask client, for ``workers=`` of `simulate` and `compare`.
+
+    Parameters
+    ----------
+    client : distributed.Client
+
+    Returns
+    -------
+    callable (function, tasks) -> iterator
+        The results in the order of the tasks. The function is sent to each worker once, all tasks at
+        once; those of a worker that dies are repeated by others.
+    """
+
+    def mapped(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+        sent = client.scatter(function, broadcast=True)
+        futures = [client.submit(operator.call, sent, task, pure=False) for task in tasks]
+        try:
+            for future in futures:
+                yield future.result()
+        finally:
+            client.cancel(futures)
+
+    return mapped
+
+
+def _on_each(partitions: Sequence[Any], task: Callable[[Any], Any], out: Path) -> Sequence[Any]:
+    """A task for each partition; what they refuse is said once all are done."""
+    with errors.optional("cm.dask", "dask"):
+        from dask.base import compute
+        from dask.delayed import delayed
+        from distributed import CancelledError, KilledWorker
+
+    calls = [delayed(partial(_settled, task, number), pure=False) for number in range(len(partitions))]
+    try:
+        found: Sequence[Any] = compute(*(call(one) for call, one in zip(calls, partitions, strict=True)))
+    except (KilledWorker, CancelledError):
+        raise errors.FileError(f"{out}: {DIED}") from None
+    jobs.raise_of_parts([one for one in found if isinstance(one, errors.CondmaskError)])
+    return found
+
+
+def _settled(task: Callable[[Any], Any], number: int, frame: Any) -> Any:
+    """What a task gives or, as a value, refuses: Dask shows rows of a frame in its own reports of errors."""
+    try:
+        return task(frames.arrow_table(frame.reset_index(drop=True)))
+    except errors.CondmaskError as error:
+        return type(error)(f"{error} (in partition {number})")
+
+
+def _seen(job: jobs.Job, most: int, table: Any) -> Seen | None:
+    """A look at a partition."""
+    if not table.num_rows:
+        return None
+    with errors.heard(ReleaseWarning) as texts:
+        part = jobs.part_of(table, job, to_file=True)
+    return Seen(jobs.look_at(part, job), texts, table.take(in_stretches(table.num_rows, most)))
+
+
+def _sample(partitions: Sequence[Any], there: Sequence[Seen], job: jobs.Job, out: Path) -> Any:
+    """Rows from all partitions, of each as many as it has of all; with whole firms, households and the
+    like."""
+    import pyarrow as pa
+
+    records, pieces = sum(one.look.parts[0] for one in there), []
+    for one in there:
+        most = -(-SAMPLE * one.look.parts[0] // records)
+        pieces.append(one.sample.take(in_stretches(one.sample.num_rows, most)))
+    sample = pa.concat_tables(pieces, promote_options="default")
+    return jobs.with_units(sample, job, lambda units: _on_each(partitions, partial(jobs.rows_of, units), out))
+
+
+def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written | None:
+    """A partition masked, and written under a name that no other task has."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not table.num_rows:
+        return None
+    if not folder.is_dir():
+        raise errors.FileError(f"{folder.parent}: {UNSHARED}")
+    part = jobs.part_of(table, job, audited=False)
+    masked = mask_part(part, job)
+    file = folder / f"{secrets.token_hex(8)}.parquet"
+    told = Published((table.num_rows,), job.schemes, {})
+    types = schema_of(Shape(file, [file.name], schema, [None]), told, masked)
+    try:
+        whole = released(table, masked, types, None, {})
+    except (pa.ArrowException, KeyError):  # whose texts hold values
+        raise errors.FileError(f"{folder.parent}: {OTHER}") from None
+    with reading(file):
+        pq.write_table(whole, file)
+    sums = {name: float(np.nansum(frames.column_of(whole, name, least=0).array)) for name in masked}
+    return Written(jobs.look_at(part, job), file, types, sums)
+
+
+def _rows(one: Seen | Written | None) -> Any:
+    """By which a partition is known again, in whatever order its rows are."""
+    return one and (one.look.parts, {name: mark.tolist() for name, mark in one.look.marks.items()})
