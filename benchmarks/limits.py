@@ -377,7 +377,7 @@ for kind in ("counted", "reverse", "strata"):
 call("read_counts", lambda d: cm.read_counts(d.release(), "income"), "release counted", group="file")
 call(
     "report",
-    lambda d: cm.report(d.parquet, d.release(), d.target.with_suffix(".html"), d={"income": 250.0}),
+    lambda d: cm.report(d.release(), d.target.with_suffix(".html"), original=d.parquet, d={"income": 250.0}),
     "parquet",
     "release counted",
     group="file",

@@ -27,20 +27,15 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path("src/condmask")
 ROWS = Path(__file__).with_name("faults_rows")
 COPIES = ROOT / "build" / "faults"
-# kernels are tried as plain Python, in which these take minutes
-SLOW = ("-k", "not test_quantile.py or first_crossings and two")
 ROOMS = {  # the source of a room, and what pytest is told to run
-    "deconvolution": (["deconvolution"], ["tests/deconvolution", "tests/engines"]),
     "disclosure": (["disclosure"], ["tests/disclosure"]),
-    "engines": (["engines"], ["tests/engines", "tests/estimates"]),
+    "distribution": (["distribution"], ["tests/distribution", "tests/estimates"]),
     "estimates": (["estimates"], ["tests/estimates"]),
-    "inference": (["inference"], ["tests/inference", "tests/estimates"]),
-    "kernels": (["kernels"], ["tests/kernels", "tests/schemes", "tests/samples", *SLOW]),
+    "kernels": (["kernels"], ["tests/kernels", "tests/schemes"]),
     "linear": (["linear"], ["tests/estimates/test_linear.py"]),
     "moments": (["moments"], ["tests/moments"]),
     "planning": (["planning"], ["tests/planning"]),
     "reverse_mapping": (["reverse_mapping"], ["tests/estimates/test_reverse_mapping.py"]),
-    "samples": (["samples"], ["tests/samples", "tests/estimates"]),
     "schemes": (
         ["schemes", "draws.py", "law.py", "strata.py"],
         ["tests/schemes", "tests/test_draws.py", "tests/test_law.py", "tests/test_donor_pools.py"],

@@ -147,7 +147,7 @@ def calls(folder: Path) -> dict[str, Call]:
         ),
         "report": Call(
             cm.report,
-            {"source": "source.csv", "release": "released.csv", "path": "report.html", "force": True},
+            {"release": "released.csv", "path": "report.html", "original": "source.csv", "force": True},
         ),
         "mask_table": Call(cm.mask_table, {"frame": FRAME, "schemes": {"x": SCHEME}, **OPEN}),
         "plot_release": Call(

@@ -4,7 +4,6 @@ Oracle: the bound itself, in numbers of steps, of values looked up and of waves 
 searches exact fractions.
 """
 
-
 import numpy as np
 import pytest
 
@@ -52,37 +51,3 @@ def test_a_masked_value_beyond_the_grid_is_named_by_its_place_in_the_column():
 
     with pytest.raises(ValueError, match=r"released must stay within .* at position 150"):
         cm.risk(x, HOURS, d=1.0, released=z)
-
-
-@pytest.mark.parametrize("density", [False, True])
-@pytest.mark.parametrize("make", [table.table, table.smooth_table])
-def test_tables_sum_so_many_waves_and_the_bandwidth_that_is_named_serves(monkeypatch, make, density):
-    waves, each = [], weight._sum_over_nodes
-
-    def counting(wave, v, w, share):
-        waves.append(np.size(v) * w.size)
-        return each(wave, v, w, share)
-
-    monkeypatch.setattr(weight, "_sum_over_nodes", counting)
-    monkeypatch.setattr(table, "MOST_WORK", 2.0**20)
-    masking = Masking("laplace", 0.3, 1e-4, 1e-5)
-
-    with pytest.raises(ValueError, match="Laplace noise on a grid") as refused:
-        make.__wrapped__(masking, 1e-8, density)
-    assert waves == []
-    least = float(str(refused.value).split("at least ")[1].split()[0])
-    make.__wrapped__(masking._replace(beta=least), 1e-8, density)
-
-    # a step of the search is a tenth, a bandwidth counts by its square
-    assert 2.0**17 < sum(waves) <= 2.0**20
-
-
-def test_the_gini_coefficient_looks_at_so_many_points(monkeypatch):
-    estimate = cm.ConditionalMasking(0.6, 1.0).estimate(1e6 * np.arange(1.0, 30.0))
-    monkeypatch.setattr(inequality, "LONGEST", 0)
-    assert estimate.gini() > 0.0
-
-    monkeypatch.setattr(inequality, "MOST_POINTS", 1 << 10)
-
-    with pytest.raises(ValueError, match="the data must lie closer together for the Gini coefficient"):
-        estimate.gini()

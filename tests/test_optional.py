@@ -42,7 +42,7 @@ CALLS = {
     "read_column": "cm.read_column('in.csv', 'x')",
     "decimals": "import pandas; cm.mask_table(pandas.DataFrame({'x': [Decimal(f'{v:.2f}') for v in x]}), "
     "{'x': scheme}, round=True, accept_visible_coins=True)",
-    "a report": "cm.report(None, 'masked.csv', 'r.html', public=True)",
+    "a report": "cm.report(released, 'r.html')",
     "a figure": "estimate.plot_cdf(rng=1)",
     "several columns": "cm.mask_table({'x': x, 'w': x[::-1] + 1.0}, {'x': scheme})",
     "results as a frame": "cm.risk(x, scheme, d=[100.0]).to_frame()",
@@ -63,6 +63,7 @@ NEEDS = {  # the extra that is named, by package and call
     "pyarrow": {**dict.fromkeys(FILES, "files"), "decimals": "files", "demo": "demo"},
     "matplotlib": {"a report": "plot", "a figure": "plot"},
     "cyclopts": {"mask": "files"},
+    "jinja2": {"a report": "plot"},
     "tqdm": {"progress": "files", "mask": "files"},
     "sklearn": {"several columns": "files"},
     "pandas": {"results as a frame": "pandas", "demo": "demo", "section 4": "demo"},

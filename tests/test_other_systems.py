@@ -122,7 +122,7 @@ def work(folder, said):
         ]
     with pytest.raises(cm.CondmaskError):
         cm.mask_file(here("in.csv"), here("out.csv"), SCHEME, rng=2, log=False)
-    cm.report(None, here("out.csv"), here("report.html"), public=True)
+    cm.report(here("out.csv"), here("report.html"))
     named = {"東京": SCHEME["income"], "mean": cm.AdditiveNoise(500.0)}
     x = TABLE["income"].to_numpy()
     study = {"n": 100, "replications": 4, "rng": 1}

@@ -39,7 +39,8 @@ def measure(args, n=N):
         source, release = folder / "people.parquet", folder / "released.parquet"
 
         def made(public):
-            cm.report(source, release, folder / f"{public}.html", public=public, force=True)
+            original = None if public else source
+            cm.report(release, folder / f"{public}.html", original=original, force=True)
             return (folder / f"{public}.html").read_text(encoding="utf-8")
 
         error = cm.read_release(release, "income").mean_interval(target="file").standard_error

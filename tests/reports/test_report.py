@@ -1,205 +1,264 @@
-"""Whole reports: of every kind of column, the same again, and no browser asks anybody for anything.
+"""Reports of releases, public and internal.
 
-Oracle: the bytes of reports, a search for links (leaks.py), a browser.
+Oracle: a search for leaks (leaks.py), the objects that the API returns, an XML parser.
 """
 
 import re
-import shutil
-import subprocess
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import replace
+from html import unescape
+from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import leaks
 import numpy as np
 import pandas as pd
 import pytest
-from report_pages import SCHEME, N, cells
 
 import condmask as cm
 from condmask._digits import number
-from condmask.disclosure.risk_result import BEST
-from condmask.reports.attacker_names import SHORT
+
+pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+N = 3_000
+SCHEMES = {
+    "noise": cm.ConditionalMasking(0.6, 1000.0, decimals=2),
+    "mapped": cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True),
+}
+D = [250, 500]
+UNITS = {"income": "euros a month"}
 
 
-def test_the_same_files_give_the_same_report(files, internal, public):
-    folder, _ = files
-    cm.report(folder / "people.parquet", folder / "released.parquet", folder / "again.html", d=[500, 250])
-    assert (folder / "again.html").read_text(encoding="utf-8") == internal
-
-    # nor does a public one depend on an original: it is not even opened
-    cm.report(
-        folder / "nowhere.csv",
-        folder / "released.parquet",
-        folder / "again.html",
-        public=True,
-        force=True,
-    )
-    assert (folder / "again.html").read_text(encoding="utf-8") == public
-
-
-# --- nothing leaves the page ---
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """The original, as a frame and in a file."""
+    rng = np.random.default_rng(5)
+    income = rng.lognormal(8.0, 0.5, N).round(2)
+    frame = pd.DataFrame({
+        "income": income, "age": rng.integers(18, 66, N),
+        "schooling": np.round(np.log(income) + rng.normal(0.0, 0.5, N), 3),
+        "region": rng.choice(["east", "west"], N),
+    })  # fmt: skip
+    path = tmp_path_factory.mktemp("report") / "people.parquet"
+    frame.to_parquet(path)
+    return SimpleNamespace(frame=frame, path=path)
 
 
-def test_nothing_leaves_the_page(internal, public):
-    for page in (internal, public):
+@pytest.fixture(scope="module", params=SCHEMES)
+def made(request, people, tmp_path_factory):
+    """A release and the texts of both reports."""
+    folder = tmp_path_factory.mktemp(request.param)
+    release, scheme = folder / "released.parquet", SCHEMES[request.param]
+    cm.mask_file(people.path, release, {"income": scheme}, rng=8)
+    pages = []
+    for original in (None, people.path):
+        cm.report(release, folder / "page.html", original=original, d=D, units=UNITS, force=True)
+        pages.append((folder / "page.html").read_text(encoding="utf-8"))
+    return SimpleNamespace(release=release, scheme=scheme, public=pages[0], internal=pages[1])
+
+
+def row(page, name):
+    """The cells of the rows of this name."""
+    rows = re.findall(rf'<tr><th scope="row">{re.escape(name)}</th>(.*?)</tr>', page)
+    return [re.findall("<td>(.*?)</td>", cells) for cells in rows]
+
+
+def pictures(page):
+    return re.findall("<svg.*?</svg>", page, flags=re.DOTALL)
+
+
+def made_of(frame, scheme, path, **options):
+    """The internal report of a table's release, which may show what it likes."""
+    schemes = scheme if isinstance(scheme, dict) else {frame.columns[0]: scheme}
+    options = {"nan_policy": "omit", "accept_visible_coins": True} | options
+    cm.report(cm.mask_table(frame, schemes, rng=1, **options), path, original=frame)
+    return path.read_text(encoding="utf-8")
+
+
+# --- what leaves the publisher ---
+
+
+def test_the_public_report_has_no_figure_hash_or_row_of_the_original(people, made):
+    frame, income = people.frame, people.frame.income.to_numpy()
+    hashes = leaks.hashes(people.path, income)
+    figures = leaks.figures(income, [frame.age, frame.schooling])
+    joint = [income[frame.region == "east"].mean(), np.corrcoef(income, frame.schooling)[0, 1]]
+    own = joint if made.scheme.reverse_mapping else figures  # the values are released, in another order
+    words = re.sub("<style>.*?</style>|<svg.*?</svg>", "", made.public, flags=re.DOTALL)
+    risk = cm.risk(frame, {"income": made.scheme}, d=D, released=pd.read_parquet(made.release))
+    released = set(pd.read_parquet(made.release)["income"])
+
+    assert leaks.told(made.public, own) == []
+    assert len(leaks.told(made.internal, figures)) >= 10  # the search finds what is there
+    assert [each for each in hashes if each in made.public] == []
+    assert [each for each in hashes if each in made.internal] != []
+    assert leaks.numbers(made.public) & {f"{value:.2f}" for value in income if value not in released} == set()
+    assert leaks.numbers(words) & {str(place + 1) for place in risk.records(500).exposed(10)} == set()
+    assert people.path.name not in made.public
+    assert people.path.name in made.internal
+
+
+def test_no_line_of_the_original_is_in_a_public_picture(made):
+    public = set().union(*leaks.places(made.public))
+    curves = [line for line in leaks.places(made.internal) if len(line) > 500]
+
+    assert curves
+    if not made.scheme.reverse_mapping:  # which releases the distribution itself
+        assert max(len(line - public) for line in curves) > 100
+
+
+def test_nothing_leaves_the_page(made):
+    for page in (made.public, made.internal):
         assert leaks.Links(page).found == []
         assert "default-src 'none'" in page
+        assert "script" not in page
 
 
 @pytest.mark.parametrize(
-    "part",
-    [
-        '<img src="http://example.org/a.png">', "<script>1</script>", '<a href="http://example.org">',
-        '<svg><use xlink:href="http://example.org/a.svg#b"/></svg>', "<style>@import 'a.css';</style>",
-        '<p style="background: url(http://example.org/a.png)">', '<p onclick="f()">',
-        '<meta http-equiv="refresh" content="0">',
-    ],
-)  # fmt: skip
-def test_what_leaves_a_page_is_found(public, part):
-    assert leaks.Links(public.replace("<main>", f"<main>{part}")).found != []
-
-
-class Server(BaseHTTPRequestHandler):
-    """Gives a page, and keeps what is asked for; every host name leads here."""
-
-    def do_GET(self):
-        self.server.asked.append((self.headers["Host"].split(":")[0], self.path))
-        self.send_response(200 if self.path in self.server.pages else 404)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.end_headers()
-        self.wfile.write(self.server.pages.get(self.path, "").encode())
-
-    def log_message(self, *_):
-        pass
-
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-QUIET = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update", "--window-size=400,3000",
-)  # fmt: skip
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no browser")
-def test_a_browser_shows_it_and_asks_for_nothing_else(internal, public, tmp_path):
-    free = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", public)
-    asking = free.replace("<main>", '<main><img src="http://example.org/a.png">')
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    server.pages = {"/internal": internal, "/public": public, "/free": free, "/asking": asking}
-    server.asked = []
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    port = server.server_address[1]
-    try:
-        for page in server.pages:
-            finished = subprocess.run(
-                [
-                    CHROMIUM, *QUIET, f"--host-resolver-rules=MAP * 127.0.0.1:{port}",
-                    f"--user-data-dir={tmp_path}", "--dump-dom", f"http://report.test{page}",
-                ],
-                capture_output=True, text=True, timeout=120, check=True,
-            )  # fmt: skip
-            assert finished.stdout.count("<svg") == server.pages[page].count("<svg")
-            assert finished.stdout.count("</math>") == server.pages[page].count("</math>")
-    finally:
-        server.shutdown()
-        server.server_close()
-    own = ("google.com", "googleapis.com", "gstatic.com", "gvt1.com")  # what the browser asks for itself
-    asked = [each for each in server.asked if not each[0].endswith(own) and each[1] != "/favicon.ico"]
-
-    assert asked == [*(("report.test", page) for page in server.pages), ("example.org", "/a.png")]
-
-
-# --- columns of other kinds, other names ---
-
-
-@pytest.mark.parametrize(
-    ("scheme", "change"),
-    [
-        (cm.ConditionalMasking(0.6, 300.0, decimals=2, strata="region"), lambda x: x),
-        (cm.ConditionalMasking(0.6, 500.0, decimals=1), lambda x: x.round(1).astype(np.float32)),
-        (cm.ConditionalMasking(0.6, 500.0, decimals=0, donors="permutation"), lambda x: x.astype(int)),
-        (
-            cm.ConditionalMasking(0.6, 100.0, decimals=2, missing=-99999),
-            lambda x: np.where(np.arange(x.size) % 7 == 3, -99999.0, x),
-        ),
-        (
-            cm.ConditionalMasking(0.6, 100.0, decimals=2, missing=-8, missing_as="null"),
-            lambda x: np.where(np.arange(x.size) % 7 == 3, -8.0, x),
-        ),
-    ],
-    ids=["strata", "float32", "whole numbers", "codes", "nulls"],
+    "part", ['<img src="http://example.org/a.png">', "<style>@import 'a.css';</style>", '<p onclick="f()">']
 )
-@pytest.mark.usefixtures("unaudited", "undrawn")
-@pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
-def test_every_kind_of_column_has_a_report(scheme, change, tmp_path):
-    rng = np.random.default_rng(2)
-    x = change(rng.lognormal(8.0, 0.5, 400).round(2))
-    pd.DataFrame({"income": x, "region": rng.choice(["east", "west"], 400)}).to_parquet(
-        tmp_path / "a.parquet"
-    )
-    cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", {"income": scheme}, nan_policy="omit", rng=1)
-
-    cm.report(tmp_path / "a.parquet", tmp_path / "b.parquet", tmp_path / "c.html")
-    page = (tmp_path / "c.html").read_text(encoding="utf-8")
-
-    assert page.count("<figure>") == 2
-    assert "Is this the original" not in page
+def test_what_leaves_a_page_is_found(made, part):
+    assert leaks.Links(made.public.replace("<main>", f"<main>{part}")).found != []
 
 
-@pytest.mark.usefixtures("unaudited")
-@pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
-@pytest.mark.parametrize("n", [2, 3, 12])
-def test_few_records_have_a_report(n, tmp_path):
-    pd.DataFrame({"income": np.linspace(1000.0, 5000.0, n).round()}).to_csv(tmp_path / "a.csv", index=False)
-    cm.mask_file(
-        tmp_path / "a.csv",
-        tmp_path / "b.csv",
-        {"income": cm.ConditionalMasking(0.5, 300.0, decimals=0)},
-        rng=1,
-    )
-    for public in (False, True):
-        cm.report(tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / f"{public}.html", public=public)
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_names_are_no_markup(tmp_path):
-    name = "$x^{<script>alert(1)</script>\u202e\x01\"'&"
+def test_names_and_units_are_no_markup(tmp_path):
+    name = "$x^{<script>alert(1)</script>\u202e\"'&"
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({name: rng.lognormal(8.0, 0.5, 400).round(2), "<b>": rng.normal(size=400)})
-    frame.to_parquet(tmp_path / "<i>&.parquet")
-    cm.mask_file(tmp_path / "<i>&.parquet", tmp_path / "<u>.parquet", {name: SCHEME}, rng=1)
-    for public in (False, True):
-        out = tmp_path / f"{public}.html"
-        cm.report(tmp_path / "<i>&.parquet", tmp_path / "<u>.parquet", out, public=public)
-        page = out.read_text(encoding="utf-8")
+    release = cm.mask_table(frame, {name: cm.ConditionalMasking(0.6, 1000.0, decimals=2)}, rng=1)
+    release.write(tmp_path / "<u>.parquet", log=False)
+    for original in (None, frame):
+        cm.report(
+            tmp_path / "<u>.parquet", tmp_path / "a.html", original=original, units={name: "<i>"}, force=True
+        )
+        page = (tmp_path / "a.html").read_text(encoding="utf-8")
         assert leaks.Links(page).found == []
-        assert not re.search(r"<[biu]>", page)
-        assert "&lt;script&gt;alert(1)&lt;/script&gt;\u202e\ufffd&quot;&#x27;&amp;" in page
+        assert not re.search(r"<[biu]>|<script", page)
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;\u202e&#34;&#39;&amp;" in page
 
 
-@pytest.mark.usefixtures("unaudited", "undrawn")
-def test_columns_masked_together_are_told_as_such(tmp_path):
-    rng = np.random.default_rng(3)
-    x, y = rng.lognormal(8.0, 0.5, (2, 400)).round(2)
-    x[:40], y[20:60] = np.nan, np.nan
-    pd.DataFrame({"x": x, "y": y}).to_csv(tmp_path / "a.csv", index=False, sep=";", decimal=",")
-    schemes = dict.fromkeys("xy", SCHEME)
-    csv = cm.CsvFormat(delimiter=";", decimal=",")
-    cm.mask_file(tmp_path / "a.csv", tmp_path / "b.csv", schemes, csv=csv, nan_policy="omit", rng=1)
-    cm.report(
-        tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "c.html", csv=csv, d={"x": 100, "y": [200, 300]}
-    )
-    page = (tmp_path / "c.html").read_text(encoding="utf-8")
+# --- what is told ---
 
-    assert "The columns were masked together" in page
+
+def test_estimates_are_those_of_the_release(made):
+    found = cm.read_release(made.release, "income").summary()
+    for statistic, shown in (("mean", "mean"), ("quantile 0.9", "90% lie at or below")):
+        each = found[statistic]
+        parts = (each.estimate, each.standard_error, each.low, each.high)
+        assert row(made.public, shown) == [[number(part, each.standard_error) for part in parts]]
+
+
+def test_risks_are_those_of_the_api(people, made):
+    frame, schemes = people.frame, {"income": made.scheme}
+    risk = cm.risk(frame, schemes, d=D, released=pd.read_parquet(made.release))
+    low, high = risk["income"].interval("best attacker")
+    audit, linkage = cm.audit(frame, schemes).figures["income"], risk.linkage()
+
+    for attacker, shares in risk.attackers.items():
+        (cells,) = row(made.internal, attacker)
+        assert [cell.split(" ")[0] for cell in cells] == [f"{share:.1%}" for share in shares]
+    assert f"({low[0]:.1%}\u2013{high[0]:.1%})" in row(made.internal, "best attacker")[0][0]
+    assert row(made.internal, "income") == [[f"{x:.1%}" for x in (audit.constant, audit.clear, audit.worst)]]
+    assert row(made.internal, "among the 10 nearest")[0][0] == f"{linkage.linked[2]:.1%}"
+    assert f"of {risk.records(500).to_dict()['surest']:.1%}, and right" in made.internal
+    if made.scheme.reverse_mapping:
+        insiders = risk.insiders()
+        wanted = [f"{share:.1%}" for share in (insiders.exact[3], *insiders.within[3])]
+        assert row(made.internal, "all but 20") == [wanted]
+
+
+def test_analysts_errors_are_predicted_and_actual(people, made):
+    each = cm.read_release(made.release, "income").correlation_interval("age", target="file")
+    z = pd.read_parquet(made.release)["income"]
+    actual, masked = (np.corrcoef(values, people.frame.age)[0, 1] for values in (people.frame.income, z))
+    wanted = (actual, masked, each.estimate, each.standard_error, each.estimate - actual)
+
+    shown = [number(value, each.standard_error).replace("-", "\u2212") for value in wanted]
+    assert row(made.internal, "correlation with age") == [shown]
+    if made.scheme.reverse_mapping:
+        assert row(made.internal, "mean")[0][3:] == ["0", "0"]
+
+
+def test_pictures_are_well_formed_and_name_their_column_and_unit(made):
+    for page, count in ((made.public, 1), (made.internal, 2)):
+        found = [ElementTree.fromstring(picture) for picture in pictures(page)]
+        assert len(found) == count
+        assert all("income" in "".join(picture.itertext()) for picture in found)
+        assert "income (euros a month)" in "".join(found[-1].itertext())
+
+
+def test_the_same_release_gives_the_same_report_in_a_file_or_not(people, made, tmp_path):
+    cm.report(cm.read_release(made.release), tmp_path / "a.html", original=people.path, d=D, units=UNITS)
+    assert (tmp_path / "a.html").read_text(encoding="utf-8") == made.internal
+    held = cm.mask_table(people.frame, {"income": made.scheme}, rng=8)
+    cm.report(held, tmp_path / "b.html", units=UNITS)
+    page = (tmp_path / "b.html").read_text(encoding="utf-8")
+    assert row(page, "mean") == row(made.public, "mean")
+    assert pictures(page) == pictures(made.public)
+
+
+# --- the verdict ---
+
+
+def test_a_release_that_masking_takes_may_be_published(made):
+    assert "may be published" in made.internal
+    assert "Masking refuses" not in made.internal
+
+
+def test_each_finding_stands_once_with_its_remedy(tmp_path):
+    x = np.random.default_rng(4).normal(100.0, 10.0, 300).round(2)
+    x[7] = 900.0
+    frame = pd.DataFrame({"x": x, "w": 2.0 * x})
+    scheme = cm.ConditionalMasking(0.6, 3.0, reverse_mapping=True)
+    page = unescape(made_of(frame, scheme, tmp_path / "a.html"))
+    found = cm.audit(frame, {"x": scheme})
+
+    assert found.refused
+    assert "should not be published" in page
+    for finding in found.findings:
+        assert page.count(finding.text) == 1
+        assert finding.remedy in page
+
+
+@pytest.mark.parametrize("scheme", [*SCHEMES.values(), replace(SCHEMES["mapped"], aggregate_ends=3)])
+def test_another_original_is_noticed(people, scheme, tmp_path):
+    frame = people.frame[["income"]]
+    release = cm.mask_table(frame, {"income": scheme}, rng=1)
+    for factor, same in ((1.0, True), (1.1, False)):
+        cm.report(release, tmp_path / "a.html", original=(factor * frame).round(2), force=True)
+        page = (tmp_path / "a.html").read_text(encoding="utf-8")
+        assert ("Is this the original of the release?" in page) is not same
+
+
+@pytest.mark.parametrize(
+    ("options", "change"),
+    [
+        ({"decimals": 2, "strata": "region"}, lambda x: x),
+        ({"decimals": 1}, lambda x: x.round(1).astype(np.float32)),
+        ({"decimals": 2, "missing": -8, "missing_as": "null"}, lambda x: np.where(x > 5_000.0, -8.0, x)),
+        ({"reverse_mapping": True, "aggregate_ends": 3}, lambda x: x.astype(int)),
+        ({"decimals": 2}, lambda x: x[:12]),
+    ],
+    ids=["strata", "float32", "codes", "whole numbers", "few"],
+)
+def test_every_kind_of_column_has_a_report(options, change, tmp_path):
+    rng = np.random.default_rng(2)
+    x = change(rng.lognormal(8.0, 0.5, 400).round(2))
+    frame = pd.DataFrame({"income": x, "region": rng.choice(["east", "west"], x.size)})
+    page = made_of(frame, cm.ConditionalMasking(0.6, 500.0, **options), tmp_path / "a.html")
+
+    assert "Is this the original" not in page
+    assert ("records are too few to measure" in page) is (x.size < 100)
+
+
+def test_columns_masked_together(tmp_path):
+    x, y = np.random.default_rng(3).lognormal(8.0, 0.5, (2, 400)).round(2)
+    scheme = cm.ConditionalMasking(0.6, 300.0, decimals=2)
+    page = made_of(pd.DataFrame({"x": x, "y": y}), dict.fromkeys("xy", scheme), tmp_path / "a.html")
+
     assert "are the only ones with their values" in page
-    best = cells(page, SHORT[BEST])
-    assert [len(each) for each in best] == [1, 1, 2, 2]  # shares and lifts
-    there = ~np.isnan(x + y)
-    assert cells(page, "correlation with <bdi><code>y</code></bdi>")[0][0] == number(
-        np.corrcoef(x[there], y[there])[0, 1],
-        cm.read_release(tmp_path / "b.csv", "x").correlation_interval("y", target="file").standard_error,
-    ).replace("-", "\u2212")
+    assert [cells[0] for cells in row(page, "correlation with y")] == [
+        cells[0] for cells in row(page, "correlation with x")
+    ]
+    assert len(pictures(page)) == 4
 
 
 # --- refused ---
@@ -209,78 +268,35 @@ def test_columns_masked_together_are_told_as_such(tmp_path):
     ("given", "error", "message"),
     [
         ({"path": "report.pdf"}, ValueError, "path must end in one of .html, .htm, got"),
-        ({"path": "public.html"}, cm.FileError, "public.html exists; it is replaced only with --force"),
+        ({"path": "there.html"}, cm.FileError, "there.html exists; it is replaced only with --force"),
         ({"path": "nowhere/a.html"}, cm.FileError, "no such directory"),
-        ({"source": None}, ValueError, "source must be the original where public is False, got None"),
-        ({"source": "nowhere.csv"}, cm.FileError, "nowhere.csv"),
-        ({"source": "short.parquet"}, ValueError, f"source must have the {N} rows of the release, got 10 in"),
-        ({"source": "text.parquet"}, TypeError, "income must be numbers in"),
-        ({"source": "gaps.parquet"}, ValueError, "income must be missing in the same rows"),
         ({"release": "people.parquet"}, ValueError, "holds no scheme"),
+        ({"original": "nowhere.csv"}, cm.FileError, "nowhere.csv"),
+        ({"original": "short.parquet"}, ValueError, f"original must be as long as the release, {N} values"),
+        ({"original": "text.parquet"}, TypeError, "income must be"),
+        ({"original": "gaps.parquet"}, ValueError, "income must be missing in the same rows"),
         ({"d": -1.0}, ValueError, "d must"),
-        ({"d": {"age": 1}}, ValueError, "d must be of the masked columns 'income', got 'age'"),
         ({"d": []}, ValueError, "d must hold at least one distance, got none"),
         ({"units": {"age": "years"}}, ValueError, "units must be of the masked columns 'income', got 'age'"),
         ({"units": "euros"}, TypeError, "units must be a dict of columns and their units"),
     ],
 )
-def test_refused(files, given, error, message):
-    folder, frame = files
-    frame[:10].to_parquet(folder / "short.parquet")
-    frame.assign(income="x").to_parquet(folder / "text.parquet")
-    frame.assign(income=frame.income.where(frame.age > 20)).to_parquet(folder / "gaps.parquet")
-    options = {"source": "people.parquet", "release": "released.parquet", "path": "new.html"} | given
-    for name in ("source", "release", "path"):
-        options[name] = None if options[name] is None else folder / options[name]
+def test_refused(people, made, tmp_path, given, error, message):
+    frame = people.frame
+    frame.to_parquet(tmp_path / "people.parquet")
+    frame[:10].to_parquet(tmp_path / "short.parquet")
+    frame.assign(income="x").to_parquet(tmp_path / "text.parquet")
+    frame.assign(income=frame.income.where(frame.age > 20)).to_parquet(tmp_path / "gaps.parquet")
+    (tmp_path / "there.html").write_text("")
+    options = {"release": made.release, "path": "new.html", "original": "people.parquet"} | given
+    options |= {name: tmp_path / options[name] for name in ("release", "path", "original")}
 
     with pytest.raises(error, match=re.escape(message)):
-        cm.report(options.pop("source"), options.pop("release"), options.pop("path"), **options)
-    assert not (folder / "new.html").exists()
+        cm.report(options.pop("release"), options.pop("path"), **options)
+    assert not (tmp_path / "new.html").exists()
 
 
-def test_other_schemes_are_refused(files, tmp_path):
-    cm.mask_file(files[0] / "people.parquet", tmp_path / "b.parquet", {"income": cm.DataSwapping()}, rng=1)
-
-    with pytest.raises(TypeError, match=r"^release must be masked by ConditionalMasking, got DataSwapping"):
-        cm.report(None, tmp_path / "b.parquet", tmp_path / "c.html", public=True)
-
-
-# --- reverse mapping ---
-
-
-def test_a_public_report_of_reverse_mapping_needs_no_original(files, mapped):
-    release, _, public = mapped
-    cm.report(files[0] / "nowhere.csv", release, release.parent / "again.html", public=True)
-
-    assert (release.parent / "again.html").read_text(encoding="utf-8") == public
-
-
-@pytest.mark.parametrize(
-    ("options", "change"),
-    [
-        ({"strata": "region"}, lambda x: x),
-        ({"aggregate_ends": 3, "noise": "laplace"}, lambda x: x.astype(np.float32)),
-        (
-            {"missing": -8, "missing_as": "null"},
-            lambda x: np.where(np.arange(x.size) % 7 == 3, -8, x.astype(int)),
-        ),
-    ],
-    ids=["strata", "ends of single precision", "nulls among whole numbers"],
-)
-@pytest.mark.usefixtures("unaudited", "undrawn")
-@pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
-def test_every_kind_of_column_by_reverse_mapping_has_a_report(options, change, tmp_path):
-    rng = np.random.default_rng(2)
-    frame = pd.DataFrame({
-        "income": change(rng.lognormal(8.0, 0.5, 300).round(2)), "region": rng.choice(["east", "west"], 300),
-    })  # fmt: skip
-    frame.to_parquet(tmp_path / "a.parquet")
-    scheme = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True, **options)
-    cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", {"income": scheme}, nan_policy="omit", rng=1)
-
-    cm.report(tmp_path / "a.parquet", tmp_path / "b.parquet", tmp_path / "c.html")
-    page = (tmp_path / "c.html").read_text(encoding="utf-8")
-
-    assert page.count("<figure>") == 2
-    assert "all but 1" in page
-    assert "Is this the original" not in page
+def test_other_schemes_are_refused(people, tmp_path):
+    release = cm.mask_table(people.frame, {"income": cm.DataSwapping()}, rng=1)
+    with pytest.raises(TypeError, match=r"^release must be masked by ConditionalMasking"):
+        cm.report(release, tmp_path / "a.html")

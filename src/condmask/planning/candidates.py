@@ -10,7 +10,7 @@ from condmask._blocks import evenly_spaced
 from condmask.closed_form_risk import chance_of_near, interval_risk
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.disclosure.audit import DEFAULT
-from condmask.disclosure.joint_law import JointLaw, best_windows
+from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import CELLS, alone
 from condmask.disclosure.rare_values import own_value_chances
 from condmask.disclosure.table import ROWS
@@ -160,10 +160,10 @@ def frontier(candidates: list[Candidate]) -> np.ndarray:
 
 def constant_guess(column: Column, d: np.ndarray) -> np.ndarray:
     """The share of records nearer than d to the best constant of each pool."""
-    parts = [column.x[rows] for rows in column.pools]
+    parts = [np.sort(column.x[rows]) for rows in column.pools]
     shares = [
-        [best_windows(part, np.full((part.size, 1), 1.0 / part.size), near)[0][0] for near in d.tolist()]
-        for part in parts
+        [np.max(np.searchsorted(x, x + 2.0 * near) - np.arange(x.size)) / x.size for near in d.tolist()]
+        for x in parts
     ]
     return np.asarray(np.average(shares, axis=0, weights=[part.size for part in parts]))
 

@@ -24,8 +24,8 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.distribution.symbol import Masking
-from condmask.linear.pseudo_values import covariance_factor
 from condmask.law import Law
+from condmask.linear.pseudo_values import covariance_factor
 from condmask.reverse_mapping.pseudo_values import cells_of
 from condmask.reverse_mapping.undo import LARGEST, undone, variation
 from condmask.variance.band import expected

@@ -82,27 +82,29 @@ def plot_release(
         raise ArgumentTypeError(f"release must be a Release, got {type(release).__name__}")
     name = masked_column(release.schemes, column)
     scheme, estimate = release.schemes[name], release[name]
-    x = _present(_named(original, name), name, scheme.codes)
-    z = _present(release._released(name), name, released_codes(scheme))
-    _checks.same_length(x, "original", z.size, "the release")
-    there = ~np.isnan(x)
-    if not np.array_equal(there, ~np.isnan(z)):
-        raise ArgumentError(f"{name} must be missing in the same rows of original and release, got others")
-    x, z = x[there], z[there]
+    x, z = originals_and_released(original, release, name)
+    x, z = x[~np.isnan(x)], z[~np.isnan(z)]
     log = getattr(scheme, "scale", "linear") == "log" and min(x.min(), z.min()) > 0.0
     at = (np.geomspace if log else np.linspace)(min(x.min(), z.min()), max(x.max(), z.max()), POINTS)
     curve = estimate._curve(at, confidence_level=confidence_level, target="file", rng=rng)
     return original_and_release(x, z, evenly_spaced(x.size, SHOWN), curve, log=log, path=path, ax=ax)
 
 
-def _named(original: Any, name: str) -> Any:
-    """The column of a table, or what is one itself."""
+def originals_and_released(original: Any, release: Release, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """A column before and after masking, NaN where values are missing; refused if these are others."""
+    scheme = release.schemes[name]
     with _checks.converting(original, "original", "a column or a table"):
         is_table = isinstance(original, dict) or hasattr(original, "columns")
-    return frames.table_column(original, name, "original") if is_table else original
+    values = frames.table_column(original, name, "original") if is_table else original
+    x = numbers_of(values, name, scheme.codes)
+    z = numbers_of(release._released(name), name, released_codes(scheme))
+    _checks.same_length(x, "original", z.size, "the release")
+    if not np.array_equal(np.isnan(x), np.isnan(z)):
+        raise ArgumentError(f"{name} must be missing in the same rows of original and release, got others")
+    return x, z
 
 
-def _present(values: Any, name: str, codes: tuple[float, ...]) -> np.ndarray:
+def numbers_of(values: Any, name: str, codes: tuple[float, ...]) -> np.ndarray:
     """A column as numbers, NaN where there is no value."""
     column = frames.column(values, name)
     return without_codes(column.array, codes, column.kind)
