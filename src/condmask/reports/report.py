@@ -104,10 +104,12 @@ def report(
     made = release if isinstance(release, Release) else read_release(release, workers=threads)
     shown = view.View(made, _units(units, made))
     facts: dict[str, Any] = {"view": shown, "internal": None, "original": None, "who": WHO}
-    facts["columns"] = [shown.column(name) for name in shown.schemes]
-    if original is not None:
+    if original is None:
+        facts["columns"] = [shown.column(name) for name in shown.schemes]
+    else:
         table = original if file is None else _table(file, csv, shown)
         facts["internal"] = view.internal(shown, table, d)
+        facts["columns"] = [secret.column for secret in facts["internal"].columns.values()]
         facts["original"] = None if file is None else {"name": file.name, "digest": view.digest(file)}
     text = _template().render(facts)
     with publishing(out) as hidden:

@@ -16,7 +16,7 @@ from condmask.disclosure.rails import FEW
 from condmask.disclosure.records import RecordRisk
 from condmask.disclosure.risk import risk
 from condmask.disclosure.risk_result import ColumnRisk
-from condmask.errors import ArgumentTypeError, CondmaskError, heard
+from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME, Source
 from condmask.files.tables import reading
@@ -63,10 +63,10 @@ class Compared(NamedTuple):
 
 
 class Secret(NamedTuple):
-    """What only the publisher may read of one masked column; pictures are elements of SVG, or empty."""
+    """What only the publisher may read of one masked column; `attackers` is an element of SVG."""
 
+    column: Column
     compared: list[Compared]
-    picture: str
     risk: ColumnRisk
     attackers: str
     records: RecordRisk
@@ -98,6 +98,9 @@ class View:
         for name, scheme in release.schemes.items():
             rule = f"release must be masked by ConditionalMasking in {name!r}"
             _checks.require(isinstance(scheme, ConditionalMasking), rule, scheme, ArgumentTypeError)
+        if release._columns is None:
+            raise ArgumentError("release must have data, got that of dry_run=True")
+        self.source = release._columns.source
         self.release, self.units, self.schemes = release, units, release.schemes
         self.first = next(iter(self.schemes.values()))
         self.file = "" if release.path is None else release.path.name
@@ -113,8 +116,8 @@ class View:
     @cached_property
     def clear(self) -> list[str]:
         """The columns that are not masked."""
-        source = self.release._columns and self.release._columns.source
-        names = source.names if isinstance(source, Source) else frames.column_names(source)
+        files = isinstance(self.source, Source)
+        names = self.source.names if files else frames.column_names(self.source)
         return [name for name in names if name not in self.schemes and name != FILENAME]
 
     @cached_property
@@ -122,25 +125,27 @@ class View:
         """The first columns in clear that are complete numbers and vary."""
         found: dict[str, np.ndarray] = {}
         for name in (name for name in self.clear if name not in names_of(self.first.strata)):
+            if len(found) == MOST_OTHERS:
+                break
             try:
                 values = frames.column(self.release._released(name), name).array
             except CondmaskError:  # text, or numbers that are infinite
                 continue
-            if len(found) < MOST_OTHERS and not np.isnan(values).any() and values.min() < values.max():
+            if not np.isnan(values).any() and values.min() < values.max():
                 found[name] = values
         return found
 
-    def column(self, name: str) -> Column:
-        """What is public of a column: estimates of the population."""
-        estimates = self.estimates(name, "population")
-        masked = None if self.first.reverse_mapping else without_gaps(self.masked(name))
-        picture = self.picture(name, "population", {charts.MASKED: masked})
+    def column(self, name: str, original: np.ndarray | None = None) -> Column:
+        """What is estimated of a column: of the population, or of the file whose original is given."""
+        target, unit = "population" if original is None else "file", self.units.get(name, "")
+        lines = {} if original is None else {charts.ORIGINAL: without_gaps(original)}
+        if not self.first.reverse_mapping:
+            values = numbers_of(self.release._released(name), name, released_codes(self.schemes[name]))
+            lines[charts.MASKED] = without_gaps(values)
+        estimates, axis = self.estimates(name, target), f"{name} ({unit})" if unit else name
+        picture = self._noted(name, charts.distribution, self.release[name], lines, axis, target=target)
         sentence = with_rounding(self.schemes[name], self.release.origins[name].shift)
-        return Column(name, self.units.get(name, ""), self.schemes[name], sentence, estimates, picture)
-
-    def masked(self, name: str) -> np.ndarray:
-        """The masked values of a column, NaN where one is missing."""
-        return numbers_of(self.release._released(name), name, released_codes(self.schemes[name]))
+        return Column(name, unit, self.schemes[name], sentence, estimates, picture or "")
 
     def estimates(self, name: str, target: str) -> dict[str, Interval]:
         """Estimates of the original with their intervals; none where there are too few records."""
@@ -155,14 +160,6 @@ class View:
             if interval is not None:
                 found[CORRELATION + other] = interval
         return found
-
-    def picture(self, name: str, target: str, lines: Mapping[str, np.ndarray | None]) -> str:
-        """The distribution function as it is estimated, and those of some values, by what they are called."""
-        unit = self.units.get(name)
-        axis = f"{name} ({unit})" if unit else name
-        there = {label: values for label, values in lines.items() if values is not None}
-        drawn = self._noted(name, charts.distribution, self.release[name], there, axis, target=target)
-        return drawn or ""
 
     def _noted(self, name: str, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """What a call gives, None where that does not exist; its warnings, or its refusal, are noted."""
@@ -183,11 +180,10 @@ def internal(view: View, original: Any, d: Any) -> Internal:
     known = risk(original, view.schemes, d=d, released={name: z for name, (_, z) in pairs.items()})
     columns = {}
     for name, of_column in known.columns.items():
-        masked = None if view.first.reverse_mapping else without_gaps(pairs[name][1])
-        lines = {charts.MASKED: masked, charts.ORIGINAL: without_gaps(pairs[name][0])}
+        column = view.column(name, pairs[name][0])
         columns[name] = Secret(
-            compared(view, name, pairs),
-            view.picture(name, "file", lines),
+            column,
+            compared(view, column, pairs),
             of_column,
             charts.attackers(of_column, name),
             known.records(of_column.d[len(of_column.d) // 2], name),
@@ -198,13 +194,15 @@ def internal(view: View, original: Any, d: Any) -> Internal:
     return Internal(publish, because, found, columns, known.linkage(), uniques)
 
 
-def compared(view: View, name: str, pairs: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> list[Compared]:
+def compared(
+    view: View, column: Column, pairs: Mapping[str, tuple[np.ndarray, np.ndarray]]
+) -> list[Compared]:
     """Estimates about the file beside what they estimate."""
     rows = []
-    for statistic, interval in view.estimates(name, "file").items():
+    for statistic, interval in column.estimates.items():
         other = statistic.partition(CORRELATION)[2]
         beside = pairs.get(other) or (view.numbers.get(other),) * 2
-        figures = (figure(x, statistic, w) for x, w in zip(pairs[name], beside, strict=True))
+        figures = (figure(x, statistic, w) for x, w in zip(pairs[column.name], beside, strict=True))
         rows.append(Compared(statistic, interval, *figures))
     return rows
 
