@@ -142,15 +142,14 @@ def mask_file(
     origin = Source(place, csv, part_rows)
     refuse_target(out, place, force=force)
     origin.require(job.groups, list(job.schemes))
-    stamp, before, shape = origin.stamp(), _published_before(origin, job.schemes), shape_of(origin, out, keep)
+    _refuse_masked(origin)
+    stamp, shape = origin.stamp(), shape_of(origin, out, keep)
     with each_once():
         look, only = _looked(origin, job, report)
         LOG.info("%d records of %s in %d parts", sum(look.parts), place.name, len(look.parts))
         marks = keyed(look.marks) if book.path else {}
         book.refuse(marks, place, again=again)
-        published = _together(
-            before, Published(look.parts, job.schemes, look.origins(job.schemes), shape.csv)
-        )
+        published = Published(look.parts, job.schemes, look.origins(job.schemes), shape.csv)
     if dry_run:
         return Release(published, chosen=chosen)
     with publishing(out, folder=origin.is_folder) as hidden:
@@ -285,20 +284,11 @@ def _masked(
         raise FileError(f"{origin.path} changed while it was masked; nothing was published")
 
 
-def _published_before(origin: Source, schemes: dict[str, Any]) -> Published | None:
-    """What was published with a source, of which other columns are masked already."""
+def _refuse_masked(origin: Source) -> None:
+    """Refuse a source with columns that are masked: two maskings of one record average its noise out."""
     before = about.published(origin.base if origin.is_folder else origin.path)
-    for name in schemes:
-        if before is not None and name in before.schemes:
-            raise ArgumentError(f"{name} is masked already in {origin.path}: mask the original instead")
-    return before
-
-
-def _together(before: Published | None, now: Published) -> Published:
-    """What is published with columns that were masked in several calls."""
-    if before is None:
-        return now
-    if before.parts != now.parts:
-        raise ArgumentError(f"part_rows must be {before.parts[0]}, as when other columns were masked")
-    schemes, origins = {**before.schemes, **now.schemes}, {**before.origins, **now.origins}
-    return now._replace(schemes=schemes, origins=origins, sums=before.sums)
+    if before is not None:
+        names = ", ".join(before.schemes)
+        raise ArgumentError(
+            f"{names} is masked already in {origin.path}: mask all columns in one call, from the original"
+        )

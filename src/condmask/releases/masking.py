@@ -131,10 +131,11 @@ def mask_table(
         workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk,
         shuffle=shuffle,
     )  # fmt: skip
-    before = frames.masked_columns(frame)
-    for name in job.schemes:
-        if name in before:
-            raise ArgumentError(f"{name} is masked already, as the frame notes: mask the original instead")
+    if before := frames.masked_columns(frame):
+        raise ArgumentError(
+            f"{', '.join(before)} is masked already, as the frame notes: mask all columns in one call, from "
+            "the original"
+        )
     if job.shuffle:
         frame = frames.reordered(frame, job.order)
     part = part_of(frame, job, clear=True)
@@ -143,6 +144,6 @@ def mask_table(
     few = job.audited and look.parts[0] < FEW and not next(iter(job.schemes.values())).reverse_mapping
     return Release(
         Published(look.parts, job.schemes, look.origins(job.schemes)),
-        data=frames.with_masked(masked, [*before, *job.schemes]),
+        data=frames.with_masked(masked, [*job.schemes]),
         marks=look.marks, few=few, workers=workers, chosen=chosen,
     )  # fmt: skip
