@@ -287,7 +287,7 @@ def test_a_second_column_of_a_folder_is_refused(tmp_path):
     source = cut(TABLE, tmp_path / "in", "parquet", (0, 1200, N))
     masked(source, tmp_path / "one", {"pay": PAY}, part_rows=1000)
 
-    with pytest.raises(ValueError, match="pay is masked already in .*: mask all columns in one call"):
+    with pytest.raises(ValueError, match=r"pay is masked already in .*: mask all columns in one call"):
         masked(tmp_path / "one", tmp_path / "two", {"age": AGE}, part_rows=1000)
 
 

@@ -236,7 +236,7 @@ def table_of(data: Any, scheme: Any, strata: Any = None) -> Table:
         frames.same_lengths(data, "data")
         columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
         parts, whole = not_masked(names, schemes), frames.with_index(data)
-        beside = names_in_clear(frames.column_names(whole), {*schemes, *parts})
+        beside = names_in_clear(frames.column_names(whole), {*schemes})
         clear = clear_of(whole, beside, {name: column.array for name, column in columns.items()})
         if strata is None and parts:
             strata = {part: frames.table_column(data, part) for part in parts}

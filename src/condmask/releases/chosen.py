@@ -36,7 +36,7 @@ def chosen_for(frame: Any, names: Sequence[str], strata: Any) -> dict[str, Choic
     columns = {name: frames.column_of(frame, name) for name in names}
     values = {name: column.array for name, column in columns.items()}
     whole = frames.with_index(frame)
-    clear = clear_of(whole, names_in_clear(frames.column_names(whole), {*names, *groups}), values)
+    clear = clear_of(whole, names_in_clear(frames.column_names(whole), {*names}), values)
     kinds = {name: column.kind for name, column in columns.items()}
     labels = [frames.coded(frame, name) for name in groups]
     table = pooled(dict.fromkeys(names, of(0.6, 1.0)), values, kinds, labels, clear)

@@ -138,7 +138,7 @@ def sampled(frame: Any, job: Job) -> Table:
 
 def audited_whole(job: Job, names: Sequence[str]) -> bool:
     """Whether a longer table with these columns is also audited by some of its rows."""
-    beside = {*names} - {*job.groups} != {*job.schemes}
+    beside = {*names} != {*job.schemes}
     return job.audited and (beside or len(job.schemes) > 1)
 
 
@@ -177,7 +177,7 @@ def raise_of_parts(refused: Sequence[CondmaskError]) -> None:
 def _clear_beside(frame: Any, values: Mapping[str, np.ndarray], job: Job) -> Clear | None:
     """The columns in clear, where there are some."""
     whole = frames.with_index(frame)
-    names = names_in_clear(frames.column_names(whole), {*job.schemes, *job.groups})
+    names = names_in_clear(frames.column_names(whole), {*job.schemes})
     return clear_of(whole, names, values) if names else None
 
 
