@@ -18,7 +18,6 @@ import zlib
 from types import SimpleNamespace
 
 import numpy as np
-from condmask.deconvolution import weight
 from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import ndtri
@@ -28,6 +27,8 @@ from benchmarks.cells import command
 from benchmarks.laws import LAWS, STEPS
 from condmask.distribution import symbol
 from condmask.distribution.bandwidth import masking
+from condmask.distribution.counting import Counted
+from condmask.distribution.t_1 import T_1
 from condmask.studies.coverage import ends
 
 LEVELS = (0.95, 0.9)
@@ -177,22 +178,17 @@ def _pairs(interval):
 
 def naive(law, points):
     """What gives T, the mean and their standard errors as if masked values were the sample: sqrt(V/n)."""
-    whole = masking(law, None)
-    # T_1 is constant from each point of the grid to the next, and exact half a step to the right
-    points = law.grid.values(law.grid.below(np.array(points)) + 0.5).tolist()
-    discrete = symbol.is_coarse(whole)
-    finest = whole.delta if discrete else 1.0 / 256.0
-    last = math.ceil(symbol.reach(whole, 1e-10) / finest) + 1
-    halves = weight.half_weight(whole, finest * np.arange(last + 1.0))
+    whole, grid = masking(law, None), law.grid
+    last = math.ceil(symbol.reach(whole, 1e-10) / whole.delta) + 1
+    record = Counted(np.zeros(1), np.ones(1, dtype=np.int64), 1.0 / whole.delta)
+    weights = T_1(record, whole).at(np.arange(-last, last + 1.0))  # of a record, by steps from it
+    steps = grid.below(np.array(points)).tolist()
 
     def errors(z):
         found, n = {}, z.shape[1]
-        for a, point in zip(AT, points, strict=True):
-            u = (point - z) / (law.sigma * finest)
-            size = np.minimum(np.abs(u), halves.size - 2)
-            at = size.astype(np.int64)
-            along = 0.0 if discrete else size - at
-            k = 0.5 + np.copysign(halves[at] + along * (halves[at + 1] - halves[at]), u)
+        for a, step in zip(AT, steps, strict=True):
+            apart = np.clip(step - grid.units(z), -last, last).astype(np.int64)
+            k = weights[apart + last]
             found[f"cdf {a:g}"] = k.mean(axis=1), k.std(axis=1) / math.sqrt(n)
         found["mean"] = z.mean(axis=1), z.std(axis=1, ddof=1) / math.sqrt(n)
         return found

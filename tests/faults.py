@@ -41,7 +41,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         ["tests/schemes", "tests/test_draws.py", "tests/test_law.py", "tests/test_donor_pools.py"],
     ),
     "studies": (["studies"], ["tests/studies"]),
-    "variance": (["variance"], ["tests/estimates"]),
+    "variance": (["variance"], ["tests/variance", "tests/estimates"]),
 }
 SWAPS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,

@@ -12,6 +12,7 @@ from condmask import _blocks, frames, strata
 from condmask._blocks import ordered_map
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.distribution.counting import by_value
+from condmask.linear.records import Records
 from condmask.missing_codes import suspicion
 from condmask.moments import theorem_2_1, theorem_2_5
 
@@ -78,7 +79,9 @@ def of_columns():
         yield ends
     powers = theorem_2_1.powers(present, 4, 5.0)
     yield np.round([powers.center, *powers.means], 12)
-    yield np.round(theorem_2_5.of_columns(X, X**2, None).about(np.zeros(2), np.array([1e3, 1e6])).means, 12)
+    yield np.round(
+        theorem_2_5.of_columns(Records(X), X**2).about(np.zeros(2), np.array([1e3, 1e6])).means, 12
+    )
     for options in ({"donors": "sample"}, {"donors": "sample", "step": 0}, {"reverse_mapping": True}):
         scheme = cm.ConditionalMasking(0.6, 5.0, **options, strata="a")
         estimate = scheme.estimate(X, strata=np.arange(N) % 2)

@@ -10,6 +10,7 @@ import tables
 from tables import Line
 
 import condmask as cm
+from condmask.linear.records import Records
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
 
 N, COLUMNS, SIGMA = 1_000_000, 10, 1.0
@@ -53,7 +54,7 @@ def measure(args, n=N):
     frame, groups, other = pd.DataFrame(W), np.random.default_rng(2).integers(0, 100, n), W[:, 0].copy()
     calls |= {
         "FFTKDE": lambda: FFTKDE(kernel="gaussian", bw=0.3).fit(z).evaluate(1024),
-        "undo": lambda: ReverseMapped(z, scheme, None).h,
+        "undo": lambda: ReverseMapped(Records(z), scheme).h,
         "first": lambda: scheme.estimate(z).pseudo_values(),
         "lstsq": lambda: np.linalg.lstsq(design, x, rcond=None),
         "frame": lambda: estimate.regress(frame),

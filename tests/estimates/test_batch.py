@@ -26,7 +26,8 @@ SCHEME = cm.ConditionalMasking(0.6, 1.0, decimals=1)
 def test_a_batch_answers_row_by_row(call):
     batch, single = SCHEME.estimate(ROWS), [SCHEME.estimate(row) for row in ROWS]
 
-    np.testing.assert_array_equal(call(batch), np.array([call(each) for each in single]))
+    # to rounding: moments of a batch are summed row by row, those of one sample in whole numbers
+    np.testing.assert_allclose(call(batch), np.array([call(each) for each in single]), rtol=1e-13)
 
 
 def test_intervals_are_stacked_but_for_what_they_share():
@@ -37,14 +38,6 @@ def test_intervals_are_stacked_but_for_what_they_share():
     assert found.low.tolist() == [0.0, 1.0]
     assert found.estimate.tolist() == [1.0, 2.0]
     assert (found.confidence_level, found.target, found.about) == (0.95, "file", "the mean")
-
-
-def test_tuples_and_mappings_are_stacked():
-    low, high = stacked([(np.array([1.0, 2.0]), 3.0), (np.array([4.0, 5.0]), 6.0)])
-
-    assert low.tolist() == [[1.0, 2.0], [4.0, 5.0]]
-    assert high.tolist() == [3.0, 6.0]
-    assert stacked([{"a": 1.0}, {"a": 2.0}])["a"].tolist() == [1.0, 2.0]
 
 
 def test_rows_go_to_their_replicates():
@@ -89,4 +82,4 @@ def test_the_columns_of_a_batch_may_be_named():
 def test_a_part_of_a_batch_is_a_batch():
     part = SCHEME.estimate(ROWS).part(np.ones(400, dtype=bool))
 
-    assert part.mean().tolist() == [SCHEME.estimate(row).mean() for row in ROWS]
+    assert part.mean() == pytest.approx([SCHEME.estimate(row).mean() for row in ROWS], rel=1e-14)

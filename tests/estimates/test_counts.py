@@ -248,7 +248,7 @@ def test_bytes_give_the_counts_back(strata):
     back = cm.Counts.from_bytes(counts.to_bytes())
 
     assert back.to_bytes() == counts.to_bytes()
-    assert (back.law, back.strata, back.origin) == (counts.law, strata, counts.origin)
+    assert (back.scheme, back.origin) == (counts.scheme, counts.origin)
     assert (back.nbytes, back.n) == (counts.nbytes, 1000)
     back.merge(counts)  # what is read back goes on
     assert back.n == 2000
@@ -348,7 +348,7 @@ def test_counts_of_wide_data_give_the_bits_of_their_values():
         ),
         (
             lambda: scheme().estimate(counted(scheme(), [1.0, 2.0])).covariance([1.0, 2.0]),
-            r"other must be masked values: Counts keep no records",
+            r"z must be masked values for statistics of two columns, got Counts, which keep no pairs",
         ),
     ],
 )
@@ -405,23 +405,23 @@ def test_missing_values_and_empty_parts_are_left_out():
 def packed(whole, described=(), **arrays):
     """The bytes of counts of which some parts are others; their digest holds."""
     parts, given = _state.unpack(whole.to_bytes())
-    return _state.pack({**parts, **dict(described)}, **{**given, **arrays})
+    for name, other in dict(described).items():
+        parts[name] = {**parts[name], **other} if isinstance(other, dict) else other
+    return _state.pack(parts, **{**given, **arrays})
 
 
 @pytest.mark.parametrize(
     ("described", "arrays"),
     [
-        ({"p": "a"}, {}),
-        ({"p": 1.5}, {}),
-        ({"sigma": -1.0}, {}),
-        ({"noise": "cauchy"}, {}),
-        ({"grid": [1.0]}, {}),
-        ({"grid": [0.0, 1.0]}, {}),
-        ({"grid": None}, {}),
-        ({"mapped": 5}, {}),
+        ({"scheme": {"p": 1.5}}, {}),
+        ({"scheme": {"sigma": -1.0}}, {}),
+        ({"scheme": {"noise": "cauchy"}}, {}),
+        ({"scheme": {"step": 0.0}}, {}),
+        ({"scheme": {"missing": ["a"]}}, {}),
+        ({"scheme": 5}, {}),
         ({"origin": [5, [], []]}, {}),
+        ({"origin": [None, [], ["a"]]}, {}),
         ({"origin": 5}, {}),
-        ({"codes": ["a"]}, {}),
         ({}, {"values": np.array([3.0, 2.0]), "counts": np.array([1, 1])}),
         ({}, {"values": np.array([1.0, np.nan]), "counts": np.array([1, 1])}),
         ({}, {"values": np.array([1.5, 2.0]), "counts": np.array([1, 1])}),

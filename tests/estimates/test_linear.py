@@ -17,6 +17,7 @@ import pytest
 import reference
 from linear_files import CELLS, DONORS, File, P, ends, outcomes, released
 from marks import rest_slow
+from releases import in_group
 from scipy import stats
 
 import condmask as cm
@@ -544,6 +545,7 @@ def test_columns_are_named_where_a_file_was_read_in_parts(tmp_path, form, strata
     rng, n = np.random.default_rng(1), 1_200
     frame = pd.DataFrame({"x": rng.normal(0.0, 1.0, n), "age": rng.normal(40.0, 5.0, n)})
     frame["region"], frame["sex"] = rng.choice(["east", "north", "west"], n), rng.choice(["f", "m", None], n)
+    frame["y"] = 0.5 * frame["x"] + rng.normal(0.0, 1.0, n)
     frame["id"], frame["male"] = (
         [f"no. {k}" for k in range(n)],
         pd.array(rng.random(n) < 0.5, dtype="boolean"),
@@ -552,11 +554,13 @@ def test_columns_are_named_where_a_file_was_read_in_parts(tmp_path, form, strata
     given, masked = tmp_path / f"given.{form}", tmp_path / f"masked.{form}"
     frame.to_csv(given, index=False) if form == "csv" else frame.to_parquet(given)
     scheme = cm.ConditionalMasking(0.5, 1.0, strata=strata)
-    cm.mask_file(given, masked, {"x": scheme}, rng=2, part_rows=400, log=False, accept_visible_coins=True)
+    both = {"x": scheme, "y": scheme}
+    cm.mask_file(given, masked, both, rng=2, part_rows=400, log=False, accept_visible_coins=True)
     found = cm.read_release(masked, "x")
     # the same from arrays: a pool for each part of 400 rows, and each region
     pools = np.arange(n) // 400 * 3 + (frame["region"].factorize(sort=True)[0] if strata else 0)
-    same = cm.ConditionalMasking(0.5, 1.0, strata="pool").estimate(cm.read_column(masked, "x"), strata=pools)
+    pooled = cm.ConditionalMasking(0.5, 1.0, strata="pool")
+    same, other = (in_group(pooled.estimate(cm.read_column(masked, name), strata=pools)) for name in both)
     male, age = numbers(frame["male"]), numbers(frame["age"])
     text = {f"region={name}": frame["region"] == name for name in ("north", "west")}
     text["sex=m"] = numbers((frame["sex"] == "m").where(frame["sex"].notna()))
@@ -570,6 +574,9 @@ def test_columns_are_named_where_a_file_was_read_in_parts(tmp_path, form, strata
         ),
         (found.weighted_mean("male", clusters="sex"), same.weighted_mean(male, clusters=frame["sex"])),
         (found.total("age"), same.total(age)),
+        (found.covariance_interval("age"), same.covariance_interval(age)),
+        (found.correlation_interval("male"), same.correlation_interval(male)),
+        (found.correlation_interval("y"), same.correlation_interval(other)),
     ]
     for named, by_hand in pairs:
         assert named.about == by_hand.about
@@ -641,3 +648,44 @@ def test_strata_must_be_given_and_a_summary_keeps_no_records():
     counts.update(np.arange(40.0))
     with pytest.raises(ValueError, match="got Counts, which keep no records"):
         scheme.estimate(counts).pseudo_values()
+
+
+# --- weighted means and totals against each other and the mean ---------------------------------------------
+
+
+def test_the_total_is_the_mean_times_the_weights():
+    file, estimate = released()
+
+    mean, total = (
+        getattr(estimate, name)(file.weights, target="file") for name in ("weighted_mean", "total")
+    )
+
+    assert total.estimate == pytest.approx(mean.estimate * file.weights.sum(), rel=1e-12)
+    assert total.standard_error == pytest.approx(mean.standard_error * file.weights.sum(), rel=1e-12)
+
+
+def test_the_mean_of_all_is_the_mean():
+    # of one pool: that of the masked values, in every way it can be asked for
+    file = File("sample", 1)
+    estimate = file.estimate(file.releases(1, 12)[0])
+
+    found = [
+        estimate.group_means(np.zeros(file.n))[0.0],
+        estimate.weighted_mean(np.full(file.n, 2.0)),
+        estimate.weighted_mean(np.ones(file.n)),
+    ]
+
+    for each in found:
+        assert ends(each) == pytest.approx(ends(found[0]), rel=1e-9)
+        assert each.estimate == pytest.approx(estimate.mean(), rel=1e-12)
+    assert estimate.total().estimate == pytest.approx(file.n * estimate.mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize("target", ["population", "file"])
+def test_records_without_a_weight_count_as_those_that_weigh_nothing(target):
+    # as donors they do: what they have lent varies, too
+    file, estimate = released()
+    nothing, missing = (np.where(file.group, file.weights, none) for none in (0.0, np.nan))
+
+    for ask in (estimate.weighted_mean, estimate.total) if target == "file" else (estimate.weighted_mean,):
+        assert ends(ask(missing, target=target)) == pytest.approx(ends(ask(nothing, target=target)), rel=1e-9)

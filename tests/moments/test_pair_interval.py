@@ -14,8 +14,11 @@ from marks import rest_long, rest_slow
 from releases import in_group
 
 import condmask as cm
+from condmask.linear.chunks import Chunks
+from condmask.linear.pseudo_values import PseudoValues
+from condmask.linear.records import Records
 from condmask.moments.influence import Weights
-from condmask.moments.pair_variance import pair_of
+from condmask.moments.pair_variance import linear_covariance, pair_of
 from condmask.moments.theorem_2_5 import pair_moments
 from condmask.variance.interval import UndefinedError
 
@@ -215,8 +218,10 @@ def test_records_without_the_other_column_still_lend_their_values(donors):
         x, w = originals(rng, 400)
         w[np.arange(400) % 20 >= 8] = np.nan
         (z,) = releases(rng, [scheme], [x], pool, 1)[0]
-        pair = pair_of(pair_moments(z, w, pool, 20), scheme.law, None, shared_donors=donors == "sample")
-        file, more = pair.linear()
+        records, moments = Records(z, pool), pair_moments(z, w, pool, 20)
+        pair = pair_of(moments, scheme.law, None, shared_donors=donors == "sample")
+        pseudo = PseudoValues(Chunks(records), scheme.law, cycle=donors == "permutation")
+        _, file, more = linear_covariance(pseudo, records, w, moments)
         ratios.append(pair.variances([Weights(1.0)])[:, 0] / [file, file + more])
 
     assert (np.abs(np.mean(ratios, axis=0) - 1.0) < 0.125).all()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import condmask as cm
+from condmask.estimates.batch import stacked
 from condmask.law import Law
 from condmask.moments.moment_interval import Sampled, moment, moment_interval, variance_interval
 from condmask.moments.pair_interval import correlation
@@ -106,20 +107,22 @@ def test_rows_have_the_intervals_of_single_samples(scheme, n, r, target):
         variance_interval(sampled, of_levels, target, root=True)[:2],
         np.moveaxis([of_pairs.ends(level, target) for level in levels], 1, 0),
     ]
-    estimate = scheme.estimate(z)
+    batch, singles = scheme.estimate(z), [scheme.estimate(row) for row in z]
 
     for k, level in enumerate(levels):
         asked = {"confidence_level": level, "target": target}
-        single = [
-            estimate.mean_interval(**asked),
-            estimate.moment_interval(3, **asked),
-            estimate.std_interval(**asked),
-            estimate.correlation_interval(w, **asked),
+        calls = [
+            lambda e, _, asked=asked: e.mean_interval(**asked),
+            lambda e, _, asked=asked: e.moment_interval(3, **asked),
+            lambda e, _, asked=asked: e.std_interval(**asked),
+            lambda e, other, asked=asked: e.correlation_interval(other, **asked),
         ]
-        for rows, one in zip(found, single, strict=True):
+        for rows, call in zip(found, calls, strict=True):
+            one, of_batch = stacked([call(e, own) for e, own in zip(singles, w, strict=True)]), call(batch, w)
             size = np.max(np.abs(one.high))
-            assert rows[0][k] == pytest.approx(one.low, rel=0.0, abs=1e-9 * size)
-            assert rows[1][k] == pytest.approx(one.high, rel=0.0, abs=1e-9 * size)
+            np.testing.assert_allclose([rows[0][k], rows[1][k]], one[:2], rtol=0.0, atol=1e-9 * size)
+            np.testing.assert_allclose(of_batch[:4], one[:4], rtol=0.0, atol=1e-9 * size)
+            assert np.array_equal(of_batch.about, one.about)
     if n == 60:
         assert (found[2][0] == 0.0).any()  # of a variance that is estimated negative
         assert np.mean((found[3][0] == -1.0) & (found[3][1] == 1.0)) > 0.1

@@ -128,8 +128,7 @@ class Bands(Shared):
         """
         self._refuse_additive()
         level, _ = multiplier(confidence_level)
-        target, random = check_target(target), _generator(rng)
-        points, draws = _simulated(points, draws)
+        target, (random, points, draws) = check_target(target), _simulated(rng, points, draws)
         return self._band(level, target, random, points, draws, distinct=not self._replicates)
 
     def plot_cdf(
@@ -220,7 +219,7 @@ class Bands(Shared):
     def _covariance(self, x: np.ndarray, target: str) -> np.ndarray:
         counted, masking, grid = self._gridded
         steps = x if grid is None else grid.below(x)
-        return covariance(counted, masking, steps, shared_donors=self._shared_donors, target=target)
+        return covariance(counted, masking, steps, shared_donors=self.scheme.shared_donors, target=target)
 
 
 def compare_distributions(
@@ -265,13 +264,16 @@ def compare_distributions(
     True
     """
     estimates = [_single(a, "a"), _single(b, "b")]
-    points, draws = _simulated(points, draws)
-    random, samples = _generator(rng), [estimate._sample for estimate in estimates]
+    random, points, draws = _simulated(rng, points, draws)
+    samples = [estimate._sample for estimate in estimates]
     # rounding may have moved a value by half a step: T is taken before it
     half = [0.5 * sample.law.step for sample in samples]
     x = np.unique(np.concatenate([_equal_steps(sample, points // 2) for sample in samples])) + max(half)
     few = min(sample.n for sample in samples) < LARGE
-    first, second = (_cdf(sample, x - own, rearranged=few) for sample, own in zip(samples, half, strict=True))
+    first, second = (
+        (sample.monotone if few else sample.values)(x - own, None, sample.tol)
+        for sample, own in zip(samples, half, strict=True)
+    )
     difference = first - second
     one, other = (
         estimate._covariance(x - own, "population") / estimate._sample.n
@@ -291,22 +293,12 @@ def _equal_steps(sample: Sample, count: int) -> np.ndarray:
     return sample.quantiles(levels, None, sample.tol, "rearranged")
 
 
-def _cdf(sample: Sample, x: np.ndarray, *, rearranged: bool) -> np.ndarray:
-    tol = sample.tol
-    return sample.monotone(x, None, tol) if rearranged else sample.values(x, None, tol, "auto")
-
-
-def _simulated(points: Any, draws: Any) -> tuple[int, int]:
-    """How often a process is simulated, and where: covariances of all pairs of points must fit in memory."""
-    return (
-        _checks.whole(points, "points", least=2, most=MOST_POINTS),
-        _checks.whole(draws, "draws", least=100, most=MOST_DRAWS),
-    )
-
-
-def _generator(rng: Any) -> np.random.Generator:
+def _simulated(rng: Any, points: Any, draws: Any) -> tuple[np.random.Generator, int, int]:
+    """How a process is simulated, where and how often: covariances of all points must fit in memory."""
     random = check_rng(rng)
-    return random.stream(0, 0) if isinstance(random, Key) else np.random.default_rng(random)
+    stream = random.stream(0, 0) if isinstance(random, Key) else np.random.default_rng(random)
+    points = _checks.whole(points, "points", least=2, most=MOST_POINTS)
+    return stream, points, _checks.whole(draws, "draws", least=100, most=MOST_DRAWS)
 
 
 def _single(estimate: Any, name: str) -> Bands:

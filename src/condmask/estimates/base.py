@@ -1,7 +1,9 @@
 """What all groups of methods of an Estimate share."""
 
+from collections.abc import Callable
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,13 +14,13 @@ from condmask.distribution.sample import CROSSINGS, Sample
 from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
+from condmask.estimates.batch import by_replicate
 from condmask.estimates.origin import Origin
 from condmask.grid import Grid, default_step, grid_of
-from condmask.inference.pseudo_values import PseudoValues
+from condmask.indicators import yes_no
 from condmask.law import Law
-from condmask.linear import pseudo_values
-from condmask.linear.chunks import Chunks
-from condmask.linear.mapped import Mapped
+from condmask.linear.chunks import Chunks, Named
+from condmask.linear.pseudo_values import PseudoValues
 from condmask.linear.records import Records
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.variance.expectation import Function, Mean, mean_of
@@ -38,6 +40,48 @@ class Shared:
     _sample: Sample
     _records: Records | None
     _replicates: tuple[Any, ...] = ()  # of a batch, an estimate for each row; its own sample is the first's
+    _read_column: Callable[[str, bool], Any] | None = None
+
+    @by_replicate()
+    def of_release(self, origin: Origin, read: Callable[[str, bool], Any], name: str = "") -> Self:
+        """This estimate as a column of a release, so that other columns can be given by name.
+
+        Parameters
+        ----------
+        origin : Origin
+            What the release says about the column besides its scheme.
+        read : callable (name, as_labels)
+            Returns the column with a name, or the estimate if that column is masked.
+        name : str
+            The name of the column itself.
+
+        Returns
+        -------
+        Estimate
+        """
+        released = copy(self)
+        released.origin, released._read_column, released._name = origin, read, name
+        return released
+
+    def _numbers(self, given: Any, argument: str, *, masked: bool = False) -> Any:
+        """A column, or its name where it can be read from the file of the records whenever it is needed."""
+        if isinstance(given, str) and self._records is not None and self._records.has_numbers(given):
+            return Named(given)
+        return self._by_name(given, argument, masked=masked)
+
+    def _by_name(self, given: Any, argument: str, *, labels: bool = False, masked: bool = False) -> Any:
+        """The column given directly or by name; a masked column, if allowed, as its estimate."""
+        if not isinstance(given, str):
+            return given
+        if self._read_column is None:
+            raise ArgumentError(
+                f"{argument} must be a column, got {given!r}: only the estimates of a Release know "
+                "columns by name"
+            )
+        column = self._read_column(given, labels)
+        if isinstance(column, Shared) and not masked:
+            raise ArgumentError(f"{argument} must be a column that was not masked, got {given!r}")
+        return column if labels or isinstance(column, Shared) else yes_no(column)
 
     def _records_for(self, purpose: str, missing: str) -> Records:
         """The records; an error if there are only Counts."""
@@ -45,40 +89,19 @@ class Shared:
             raise ArgumentError(f"z must be masked values for {purpose}, got Counts, which keep no {missing}")
         return self._records
 
-    def _pseudo_values(self) -> PseudoValues:
-        """The pseudo-values of a sample; after reverse mapping with a warning where they vary much."""
-        if self.scheme.reverse_mapping:
-            mapped = self._reverse_mapped
-            mapped.warn_of_variation()
-            return mapped
-        return self._undone
-
     @cached_property
-    def _in_chunks(self) -> pseudo_values.PseudoValues:
+    def _undone(self) -> Any:
+        """The pseudo-values of a sample; kept, since those after reverse mapping take longest."""
         records = self._records_for("pseudo-values", "records")
-        return pseudo_values.PseudoValues(Chunks(records), self._law, cycle=not self.scheme.shared_donors)
+        if self.scheme.reverse_mapping:
+            return ReverseMapped(records, self.scheme)
+        return PseudoValues(Chunks(records), self._law, cycle=not self.scheme.shared_donors)
 
     def _linear(self) -> Any:
-        """The pseudo-values of a sample, chunk by chunk; after reverse mapping with a warning as above."""
-        return Mapped(self._pseudo_values()) if self.scheme.reverse_mapping else self._in_chunks
-
-    @cached_property
-    def _undone(self) -> PseudoValues:
-        """The pseudo-values after additive masking: figures by pool."""
-        records = self._records_for("pseudo-values", "records")
-        cycle = not self.scheme.shared_donors
-        return PseudoValues(records.z, self._law, records.pools(), cycle=cycle)
-
-    @cached_property
-    def _reverse_mapped(self) -> ReverseMapped:
-        """The pseudo-values after reverse mapping; kept, since they take longest."""
-        records = self._records_for("pseudo-values", "records")
-        return ReverseMapped(records.z, self.scheme, records.pools())
-
-    @property
-    def _swapped(self) -> float:
-        """The share of swapped records; that of the law is 1 where values are released in another order."""
-        return float(self.scheme.p) if self.scheme.reverse_mapping else self._law.p
+        """The pseudo-values of a sample; after reverse mapping with a warning where they vary much."""
+        if self.scheme.reverse_mapping:
+            self._undone.warn_of_variation()
+        return self._undone
 
     def _refuse_additive(self) -> None:
         if self._law.p == 0.0:
@@ -91,14 +114,10 @@ class Shared:
         if self._replicates:
             raise ArgumentError(f"z must be 1-D for {purpose}, got a batch; estimate its rows one by one")
 
-    @property
-    def _shared_donors(self) -> bool:
-        """Whether donors are drawn anew for each record, so that records may share one."""
-        return bool(self.scheme.donors == "sample")
-
     @cached_property
     def _gridded(self) -> tuple[Counted, Masking, Grid | None]:
         """The records by step of a grid, the default one where there is none, and how they were masked."""
+        self._refuse_additive()
         counted, law = self._sample.counted, self._law
         if law.p == 1.0:
             return counted, Masking("normal", 1.0), None
@@ -111,7 +130,7 @@ class Shared:
 
     def _mean_of(self, function: Function) -> Mean:
         """The mean of a function of the original, and n times its variances."""
-        return mean_of(function, *self._points, shared_donors=self._shared_donors)
+        return mean_of(function, *self._points, shared_donors=self.scheme.shared_donors)
 
     @property
     def _points(self) -> tuple[Counted, Masking, Function]:
@@ -122,8 +141,9 @@ class Shared:
     @cached_property
     def _of_cdf(self) -> tuple[T_1, CdfSums]:
         """T_1, and the sums of which its variances are made."""
+        self._refuse_additive()
         t = self._sample.distribution(None)
-        return t, CdfSums(t.counted, t.masking, shared_donors=self._shared_donors)
+        return t, CdfSums(t.counted, t.masking, shared_donors=self.scheme.shared_donors)
 
     def _units(self, x: np.ndarray) -> np.ndarray:
         """Points in the units of that T_1."""

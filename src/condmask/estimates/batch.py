@@ -3,7 +3,7 @@
 Methods are written for one sample. The results of a batch have a leading axis of replicates.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
@@ -27,13 +27,15 @@ def batch_of(estimates: Sequence[Estimates]) -> Estimates:
     return batch  # type: ignore[no-any-return]
 
 
-def by_replicate(*paired: str) -> Callable[[Method], Method]:
+def by_replicate(*paired: str, rows: bool = False) -> Callable[[Method], Method]:
     """Let a method of one sample serve batches.
 
     Parameters
     ----------
     *paired : str
         The arguments that may have a row, or an estimate, for each replicate of a batch.
+    rows : bool
+        Whether the method itself serves the rows of a batch, unless these were mapped back to the values.
 
     Returns
     -------
@@ -46,7 +48,7 @@ def by_replicate(*paired: str) -> Callable[[Method], Method]:
         @wraps(method)
         def served(self: Any, *args: Any, **options: Any) -> Any:
             replicates = self._replicates
-            if not replicates:
+            if not replicates or (rows and not self.scheme.reverse_mapping):
                 return method(self, *args, **options)
             call, answers = takes.bind(self, *args, **options), []
             whole = {name: call.arguments[name] for name in paired if name in call.arguments}
@@ -62,6 +64,16 @@ def by_replicate(*paired: str) -> Callable[[Method], Method]:
         return served  # type: ignore[return-value]
 
     return decorated
+
+
+def rows_of(estimate: Any) -> np.ndarray:
+    """The masked values of a batch, of shape (replicates, n); of one sample the only row."""
+    return np.array([each._records.z for each in estimate._replicates or (estimate,)])
+
+
+def plain(value: Any) -> Any:
+    """A single number as such, those of replicates as an array."""
+    return value if np.ndim(value) else float(value)
 
 
 def row_of(argument: Any, k: int) -> Any:
@@ -90,32 +102,17 @@ def check_replicates(argument: Any, name: str, count: int) -> None:
 def stacked(answers: list[Any]) -> Any:
     """Results of one form as one, whose numbers and arrays have a leading axis; all else is the first's.
 
-    Forms are numbers, arrays, tuples, named tuples, dataclasses and mappings of these; texts that
-    differ become an array, too. Estimates become a batch.
+    Forms are numbers, arrays, and named tuples and dataclasses of these; texts that differ become an array,
+    too. Estimates become a batch.
     """
     first = answers[0]
     if hasattr(first, "_replicates"):
         return batch_of(answers)
-    if isinstance(first, str) and len(set(answers)) > 1:
+    if isinstance(first, STACKED) or (isinstance(first, str) and len(set(answers)) > 1):
         return np.array(answers)
-    if isinstance(first, bool | str) or first is None:
-        return first
-    if isinstance(first, STACKED):
-        return np.array(answers)
-    if is_dataclass(first) and not isinstance(first, type):
-        return type(first)(**_by_name([field.name for field in fields(first)], answers))
-    if isinstance(first, Mapping):
-        return {name: stacked([each[name] for each in answers]) for name in first}
-    if isinstance(first, tuple):
-        if hasattr(first, "_fields"):
-            return type(first)(**_by_name(first._fields, answers))
-        return tuple(stacked(list(each)) for each in zip(*answers, strict=True))
-    return first
-
-
-def _by_name(names: Iterable[str], answers: list[Any]) -> dict[str, Any]:
-    first = answers[0]
-    return {
+    names = [field.name for field in fields(first)] if is_dataclass(first) else getattr(first, "_fields", ())
+    columns = {
         name: getattr(first, name) if name in COMMON else stacked([getattr(each, name) for each in answers])
         for name in names
     }
+    return type(first)(**columns) if columns else first

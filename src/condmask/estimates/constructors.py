@@ -29,8 +29,7 @@ def estimate_records(
     workers: Workers = 1,
 ) -> Estimate:
     """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
-    law: Law = EXACT if scheme.reverse_mapping else scheme.law
-    policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
+    law, policy = _law(scheme), _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     threads = _checks.workers(workers)
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
     codes = released_codes(scheme)
@@ -62,8 +61,7 @@ def estimate_parts(
     Missing ones are NaN. If the scheme has a grid, values are counted as they arrive; otherwise all
     records are kept.
     """
-    law: Law = EXACT if scheme.reverse_mapping else scheme.law
-    threads = _checks.workers(workers)
+    law, threads = _law(scheme), _checks.workers(workers)
     if law.grid is None:
         z = records.z
         _checks.at_least_two(z.size, "z")
@@ -86,17 +84,16 @@ def _without_gaps(z: np.ndarray, policy: str) -> np.ndarray:
 
 def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Estimate:
     """The estimate of a scheme from counts of masked values."""
-    sample = counted_sample(scheme, counts, workers)
-    return Estimate(scheme, sample, origin=counts.origin)
-
-
-def counted_sample(scheme: Any, counts: Counts, workers: Workers) -> Sample:
-    """The sample behind the counts."""
     counts.check(scheme)
     if counts.n < 2:
         raise ArgumentError(f"z must have at least 2 values, got Counts of {counts.n}")
-    threads = _checks.workers(workers)
-    return Sample(counts.counted, EXACT if scheme.reverse_mapping else scheme.law, threads)
+    sample = Sample(counts.counted, _law(scheme), _checks.workers(workers))
+    return Estimate(scheme, sample, origin=counts.origin)
+
+
+def _law(scheme: Any) -> Law:
+    """The law of the masked values: released in another order they are those of the original."""
+    return EXACT if scheme.reverse_mapping else scheme.law
 
 
 def _sample(row: np.ndarray, law: Law, kind: str, policy: str, threads: Workers) -> Sample:

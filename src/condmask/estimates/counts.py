@@ -10,13 +10,10 @@ from condmask.distribution.counting import EMPTY, Counted, by_value, counted_col
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.grid import Grid, default_step
-from condmask.law import Law
 from condmask.missing_codes import released_codes, without_codes
 from condmask.scheme import Scheme
-from condmask.strata import named_strata
 
 ADDING = Lock()  # threads may add to the same counts
-STATE = {"p", "noise", "sigma", "grid", "mapped", "shared_donors", "strata", "origin", "codes"}
 
 
 class Counts:
@@ -59,17 +56,12 @@ class Counts:
             raise ArgumentTypeError(f"scheme must be ConditionalMasking, got {_checks.shown(scheme)}")
         if not isinstance(origin, Origin):
             raise ArgumentTypeError(f"origin must be an Origin, got {_checks.shown(origin)}")
-        self.law = scheme.law or Law(scheme.p, scheme.noise, scheme.sigma)
-        self.mapped = (scheme.scale, scheme.aggregate_ends) if scheme.reverse_mapping else None
-        if self.law.grid is None and self.mapped is None:
+        if scheme.grid is None and not scheme.reverse_mapping:
             raise ArgumentError(
                 "scheme must have a grid for Counts, got step=0; mask with "
-                f"step={default_step(self.law.sigma):g}, the default for this sigma"
+                f"step={default_step(scheme.sigma):g}, the default for this sigma"
             )
-        self.shared_donors = scheme.shared_donors  # standard errors about the file depend on it
-        self.strata, self.origin = scheme.strata, origin
-        self.codes = released_codes(scheme)
-        self.counted = EMPTY
+        self.scheme, self.origin, self.counted = scheme, origin, EMPTY
 
     @property
     def n(self) -> int:
@@ -83,7 +75,7 @@ class Counts:
 
     def __repr__(self) -> str:
         size = f"n={self.n}, points={self.counted.values.size}, nbytes={self.nbytes}"
-        return f"Counts({size}, p={self.law.p!r}, sigma={self.law.sigma!r})"
+        return f"Counts({size}, p={self.scheme.p!r}, sigma={self.scheme.sigma!r})"
 
     def update(self, z: Any) -> None:
         """Add masked values.
@@ -99,11 +91,11 @@ class Counts:
             If a value is not on the grid. Nothing is added.
         """
         column = frames.column(z, "z", least=0)
-        values = without_codes(column.array, self.codes, column.kind)
-        if self.law.grid is None:
+        values, grid = without_codes(column.array, released_codes(self.scheme), column.kind), self._grid
+        if grid is None:
             self._add(by_value(np.sort(values[~np.isnan(values)])))
         else:
-            self._add(counted_column(values, self.law.grid, column.kind))
+            self._add(counted_column(values, grid, column.kind))
 
     def merge(self, other: "Counts") -> None:
         """Add other counts of the same scheme."""
@@ -127,12 +119,7 @@ class Counts:
     def to_bytes(self) -> bytes:
         """The whole state; `from_bytes` gives it back bit by bit."""
         with ADDING:
-            p, noise, sigma, grid = self.law
-            described = {
-                "p": p, "noise": noise, "sigma": sigma, "grid": grid, "mapped": self.mapped,
-                "shared_donors": self.shared_donors, "strata": self.strata, "origin": self.origin,
-                "codes": self.codes,
-            }  # fmt: skip
+            described = {"scheme": self.scheme.to_dict(), "origin": self.origin}
             return _state.pack(described, values=self.counted.values, counts=self.counted.counts)
 
     @classmethod
@@ -140,20 +127,16 @@ class Counts:
         """Counts from what `to_bytes` gave."""
         if not isinstance(data, (bytes, bytearray)):
             raise ArgumentTypeError(f"data must be the bytes of Counts, got {type(data).__name__}")
-        counts = cls.__new__(cls)
         try:
             described, arrays = _state.unpack(data)
-            if described.keys() != STATE:
-                raise ArgumentError("no state of Counts")
-            grid = None if described["grid"] is None else Grid(*described["grid"])
-            counts.law = Law(described["p"], described["noise"], described["sigma"], grid)
-            counts.mapped = None if described["mapped"] is None else tuple(described["mapped"])
-            counts.shared_donors = _checks.truth(described["shared_donors"], "shared_donors")
-            counts.strata, counts.codes = named_strata(described["strata"]), tuple(described["codes"])
             group, patterns, shift = described["origin"]
-            counts.origin = Origin(group, tuple(patterns), tuple(shift))
-            counts.counted = Counted(arrays["values"], arrays["counts"])
-            counts._check_state()
+            names = tuple(_checks.text(name, "origin") for name in (group or "none", *patterns))
+            shifts = tuple(_checks.real(number, "origin", "a number") for number in shift)
+            origin = Origin(group, names[1:], shifts)
+            counts = cls(Scheme.from_dict(described["scheme"]), origin=origin)
+            counts.counted = _sound(
+                Counted(arrays["values"], arrays["counts"]), whole=counts._grid is not None
+            )
         except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise ArgumentError(
                 f"data must be the bytes of Counts, got {len(data)} bytes that are not"
@@ -162,37 +145,36 @@ class Counts:
 
     # --- private ---
 
-    def _check_state(self) -> None:
-        """Refuse a state that no updates could have led to; its digest holds for whoever wrote it."""
-        p, _, sigma, grid = self.law
-        _checks.not_negative(p, "p")
-        _checks.deviation(sigma)
-        for number in (*(grid or ()), *self.codes, *self.origin.shift):
-            _checks.real(number, "state", "a number")
-        values, counts = self.counted.values, self.counted.counts
-        sound = (
-            p < 1.0
-            and self.law.noise in ("normal", "laplace")
-            and (grid is None or (grid.numerator > 0.0 and grid.denominator > 0.0))
-            and (grid is None) == (self.mapped is not None)
-            and values.dtype == np.float64
-            and counts.dtype == np.int64
-            and values.ndim == 1
-            and values.shape == counts.shape
-            and bool(np.isfinite(values).all())
-            and bool((np.diff(values) > 0.0).all())
-            and (self.mapped is not None or bool((values == np.floor(values)).all()))
-            and bool((counts > 0).all())
-            and counts.sum(dtype=np.float64) <= _checks.LARGEST_EXACT_INTEGER
-            and isinstance(self.origin.group, str | None)
-            and all(isinstance(name, str) for name in self.origin.patterns)
-        )
-        if not sound:
-            raise ArgumentError("no state of Counts")
+    @property
+    def _grid(self) -> Grid | None:
+        """The grid of which steps are counted; None after reverse mapping."""
+        return None if self.scheme.reverse_mapping else self.scheme.grid
 
     def _identity(self) -> tuple[Any, ...]:
-        return self.law, self.mapped, self.shared_donors, self.strata, self.origin, self.codes
+        scheme = self.scheme
+        mapped = (scheme.scale, scheme.aggregate_ends) if scheme.reverse_mapping else self._grid
+        law = scheme.p, scheme.noise, scheme.sigma, scheme.reverse_mapping, mapped
+        return law, scheme.shared_donors, scheme.strata, self.origin, released_codes(scheme)
 
     def _add(self, counts: Counted) -> None:
         with ADDING:
             self.counted = merged([self.counted, counts])
+
+
+def _sound(counted: Counted, *, whole: bool) -> Counted:
+    """The same; refused where no updates could have led to it: its digest holds for whoever wrote it."""
+    values, counts = counted.values, counted.counts
+    sound = (
+        values.dtype == np.float64
+        and counts.dtype == np.int64
+        and values.ndim == 1
+        and values.shape == counts.shape
+        and bool(np.isfinite(values).all())
+        and bool((np.diff(values) > 0.0).all())
+        and not (whole and (values != np.floor(values)).any())
+        and bool((counts > 0).all())
+        and counts.sum(dtype=np.float64) <= _checks.LARGEST_EXACT_INTEGER
+    )
+    if not sound:
+        raise ArgumentError("no state of Counts")
+    return counted

@@ -1,6 +1,5 @@
 """What an analyst estimates from masked values: moments, distribution, quantiles, correlations."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,34 +7,24 @@ import numpy as np
 from condmask import _checks
 from condmask.distribution.sample import Sample
 from condmask.errors import ArgumentError, warn
-from condmask.estimates import overview
 from condmask.estimates.bands import Bands
 from condmask.estimates.distribution import Distribution
-from condmask.estimates.distribution_intervals import DistributionIntervals
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import Moments
 from condmask.estimates.origin import NOWHERE, Origin
-from condmask.estimates.overview import DECILES
 from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
 from condmask.estimates.subsets import Selection
 from condmask.law import Law
 from condmask.linear.records import Records
 from condmask.moments.moment_interval import NEGATIVE
-from condmask.variance.interval import EstimateWarning, check_target
+from condmask.variance.interval import EstimateWarning, Interval, check_target
+
+DECILES = tuple(k / 10 for k in range(1, 10))
 
 
-class Estimate(
-    Distribution,
-    DistributionIntervals,
-    Functionals,
-    Bands,
-    Moments,
-    LinearEstimates,
-    Pairs,
-    Selection,
-):
+class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs, Selection):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Created by the `estimate` method of a scheme, from records or `Counts`. For a 2-D array its results have a
@@ -98,7 +87,7 @@ class Estimate(
         if not self.scheme.reverse_mapping:
             raise ArgumentError(f"scheme must be one with reverse_mapping for N, got {self.scheme!r}")
         self._refuse_batch("N")
-        return self._reverse_mapped.variation
+        return float(self._undone.variation)
 
     def __repr__(self) -> str:
         shape = f"n={self.n}" if not self._replicates else f"replicates={len(self._replicates)}, n={self.n}"
@@ -155,18 +144,28 @@ class Estimate(
         options: dict[str, Any] = {"confidence_level": level, "target": check_target(target)}
         q = _checks.probabilities(quantiles, "quantiles").ravel()
         t = _checks.reals(points, "points").ravel()
-        found = {"mean": self.mean_interval(**options), "s.d.": self.std_interval(**options)}
-        if np.isnan(found["s.d."].estimate):
+        intervals = [self.mean_interval(**options), self.std_interval(**options)]
+        if np.isnan(intervals[1].estimate):
             warn(NEGATIVE, EstimateWarning)
-        if q.size:
-            found |= overview.by_name("quantile", q, self.quantile_interval(q, **options))
-        if t.size:
-            found |= overview.by_name("cdf at", t, self.cdf_interval(t, **options))
+        intervals += [self.quantile_interval(q, **options)] if q.size else []
+        intervals += [self.cdf_interval(t, **options)] if t.size else []
+        low, high, error, estimate = (
+            np.concatenate([np.atleast_1d(each[k]) for each in intervals]) for k in range(4)
+        )
+        names = ["mean", "s.d.", *(f"quantile {each:g}" for each in q), *(f"cdf at {each:g}" for each in t)]
+        found = Interval(
+            low, high, error, estimate, level, options["target"], self._certainty(options["target"])
+        )
+        return Intervals.of(names, found, self.n, ("statistic",))
+
+    def _certainty(self, target: str) -> str:
+        """What a summary is about, and how well its numbers are known."""
+        where = "the population" if target == "population" else "the original file"
         if not self.scheme.reverse_mapping:
-            return overview.table(found, self.n)
-        table = overview.table(found, self.n, exact=overview.exactness(self.scheme))
+            return f"{where}, estimated"
+        exact = "exact except at the ends, which are means" if self.scheme.aggregate_ends else "exact"
+        known = f"{where}, {exact if target == 'file' else 'estimated'}"
         try:
-            ratio = self.N
+            return f"{known}; for other columns N = {self.N:.2f}"
         except ValueError:  # pools that are not known, or small
-            return table
-        return replace(table, about=f"{table.about}; for other columns N = {ratio:.2f}")
+            return known

@@ -66,7 +66,6 @@ class Functionals(Shared):
         >>> bool(abs(gap - np.mean(np.maximum(15_000 - incomes, 0) / 15_000)) < 0.01)
         True
         """
-        self._refuse_additive()
         return _known(self._mean_of(_checked(g, floor)).value)
 
     @by_replicate()
@@ -105,7 +104,6 @@ class Functionals(Shared):
         >>> bool(found.low < np.log(incomes).mean() < found.high)
         True
         """
-        self._refuse_additive()
         level, _ = multiplier(confidence_level)
         target, mean = check_target(target), self._mean_of(_checked(g, floor))
         error = _known(float(mean.variance.standard_error(self._sample.n, target)))
@@ -130,7 +128,6 @@ class Functionals(Shared):
         integral removes the bias of the first. As an estimate for the original file it has the divisor
         n (n - 1).
         """
-        self._refuse_additive()
         return self._gini().value
 
     @by_replicate()
@@ -154,7 +151,6 @@ class Functionals(Shared):
         the estimated share of negative amounts is more than three standard errors above 0, some amounts are
         taken to be negative; then the coefficient may exceed 1, and nothing is cut.
         """
-        self._refuse_additive()
         target = check_target(target)
         return self._bounded([self._gini()], np.ones(()), confidence_level, target, "the Gini coefficient")
 
@@ -183,7 +179,6 @@ class Functionals(Shared):
         is that of T itself, without bias.
         """
         shares = _checks.probabilities(q, "q")
-        self._refuse_additive()
         return shaped(np.array([ordinate.value for ordinate in self._lorenz(shares)]), shares)
 
     @by_replicate()
@@ -206,7 +201,6 @@ class Functionals(Shared):
             intervals and estimates lie within [0, q] (`gini_interval`).
         """
         shares = _checks.probabilities(q, "q")
-        self._refuse_additive()
         target = check_target(target)
         return self._bounded(self._lorenz(shares), shares, confidence_level, target, "the Lorenz curve")
 
@@ -238,22 +232,20 @@ class Functionals(Shared):
     ) -> Interval:  # fmt: skip
         """Intervals between 0 and `highest`, where no amount is negative, in its shape."""
         level, n = _checks.confidence_level(confidence_level), self._sample.n
-        value = np.array([each.value for each in functionals])
         variances = [self._mean_of(each.influence).variance for each in functionals]
-        error = np.array([float(variance.standard_error(n, target)) for variance in variances])
+        value = np.reshape([each.value for each in functionals], highest.shape)
+        error = np.reshape([each.standard_error(n, target) for each in variances], highest.shape)
         negative, apart = self._below_zero()
-        least, most = (-np.inf, np.inf) if negative > CERTAIN * apart else (0.0, highest.ravel())
-        nearest = np.clip(value, least, most)
-        ends = bounded.placed(value, error, least, most, level)
-        intervals = interval(nearest, error, level, target, quantity, ends=ends)
-        figures = {name: shaped(getattr(intervals, name), highest) for name in Interval._fields[:4]}
-        outside, about = np.count_nonzero(nearest != value), intervals.about
-        if outside:
-            about = (
-                f"{about}; {outside} of the estimates lie outside the possible range, and the nearest end "
-                "of it is given"
-            )
-        return intervals._replace(**figures, about=about)
+        least, most = (-np.inf, np.inf) if negative > CERTAIN * apart else (0.0, highest)
+        nearest, ends = np.clip(value, least, most), bounded.placed(value, error, least, most, level)
+        found = interval(nearest[()], error[()], level, target, quantity, ends=ends)
+        outside = np.count_nonzero(nearest != value)
+        if not outside:
+            return found
+        where = (
+            f"{outside} of the estimates lie outside the possible range, and the nearest end of it is given"
+        )
+        return found._replace(about=f"{found.about}; {where}")
 
 
 def _checked(g: Any, floor: float | None) -> Function:

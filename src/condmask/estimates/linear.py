@@ -9,7 +9,6 @@ from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import CERTAIN, Shared
 from condmask.estimates.batch import by_replicate
-from condmask.estimates.by_name import ByName, columns_of
 from condmask.estimates.results import Intervals
 from condmask.indicators import indicators, is_text
 from condmask.linear.chunks import CHUNK, Chunks, Named
@@ -25,7 +24,7 @@ FEW = 5.0  # unmasked records, less than which a group is flagged
 KNOWN = 0.1  # standard error of the share of negative values, above which nothing is said of it
 
 
-class LinearEstimates(ByName, Shared):
+class LinearEstimates(Shared):
     """Statistics linear in the original, with weights from columns that were not masked.
 
     For parts of the records use these methods of the estimate of *all* records. Donors come from the whole
@@ -72,6 +71,7 @@ class LinearEstimates(ByName, Shared):
             values[chunk.rows] = pseudo.origin + pseudo.unit * pseudo.values(chunk)
         return values
 
+    @by_replicate()
     def group_means(
         self,
         labels: Any,
@@ -145,13 +145,18 @@ class LinearEstimates(ByName, Shared):
         """
         options = self._options(confidence_level, target, clusters, population_size)
         columns = self._label_columns(labels)
-        found = [frames.groups(column, "labels", self._rows.size) for column in columns.values()]
-        code, names = found[0] if len(found) == 1 else crossed(found)
+        coded = [frames.groups(column, "labels", self._rows.size) for column in columns.values()]
+        code, names = coded[0] if len(coded) == 1 else crossed(coded)
         if not names:
             raise ArgumentError("labels must give at least one record a group, got none")
         w = None if weights is None else self._weights(weights, least=0.0)
-        return self._means_by_group(names, code, w, tuple(columns), options)
+        found, records = group_means(self._linear(), self._rows, code, len(names), w, options)
+        self._warn_of_few(found.estimate, records)
+        grouped = " and ".join(columns) if len(columns) > 1 else "group"
+        about = f", by {grouped}{self._left_out(int(records.sum()))}"
+        return Intervals.of(names, found, records, tuple(columns), about)
 
+    @by_replicate()
     def weighted_mean(
         self,
         weights: Any,
@@ -189,8 +194,10 @@ class LinearEstimates(ByName, Shared):
         among the records of each single weight, which magnifies errors without bound.
         """
         options = self._options(confidence_level, target, clusters, population_size)
-        return self._weighted(weighted_mean, self._weights(weights, least=0.0), options)
+        w = self._weights(weights, least=0.0)
+        return self._single(*weighted_mean(self._linear(), self._rows, w, options))
 
+    @by_replicate()
     def total(
         self,
         weights: Any = None,
@@ -227,8 +234,9 @@ class LinearEstimates(ByName, Shared):
         """
         options = self._options(confidence_level, target, clusters, population_size)
         w = None if weights is None else self._weights(weights)
-        return self._weighted(total, w, options)
+        return self._single(*total(self._linear(), self._rows, w, options))
 
+    @by_replicate()
     def regress(
         self,
         W: Any,
@@ -296,36 +304,19 @@ class LinearEstimates(ByName, Shared):
         design = self._design(W, intercept=intercept)
         if intercept and "intercept" in design:
             raise ArgumentError("W must have no column called 'intercept' where intercept=True")
-        return self._regression(design, options, intercept=intercept)
-
-    # --- private; arguments are checked and prepared once for all replicates ---
-
-    @by_replicate()
-    def _means_by_group(
-        self, names: list[Any], group: Any, w: Any, by: tuple[str, ...], options: IntervalOptions
-    ) -> Intervals:
-        found, records = group_means(self._linear(), self._rows, group, len(names), w, options)
-        self._warn_of_few(found.estimate, records)
-        columns = " and ".join(by) if len(by) > 1 else "group"
-        about = f", by {columns}{self._left_out(int(records.sum()))}"
-        return _by_name(names, found, records, about, by)
-
-    @by_replicate()
-    def _weighted(self, statistic: Any, w: Any, options: IntervalOptions) -> Interval:
-        """The weighted mean or the total of the records that have a weight and a cluster."""
-        found, records = statistic(self._linear(), self._rows, w, options)
-        low, high, error, estimate = (float(figure[0]) for figure in found[:4])
-        about = found.about + self._left_out(records)
-        return Interval(low, high, error, estimate, options.level, options.target, about)
-
-    @by_replicate()
-    def _regression(self, design: dict[str, Any], options: IntervalOptions, *, intercept: bool) -> Intervals:
         found, basis = regress(self._linear(), self._rows, design, options, intercept=intercept)
         original = heavy_tails.kurtosis(self._sample.moments(4), self._law)
         heavy_tails.warn_of_heavy_tails([original, *basis.tails.kurtoses], basis.records, "coefficients")
-        names = [*(["intercept"] if intercept else []), *design]
-        records = np.full(len(names), basis.records)
-        return _by_name(names, found, records, self._left_out(basis.records), ("coefficient",))
+        names, about = [*(["intercept"] if intercept else []), *design], self._left_out(basis.records)
+        return Intervals.of(names, found, basis.records, ("coefficient",), about)
+
+    # --- private ---
+
+    def _single(self, found: Interval, records: int) -> Interval:
+        """The only one of several intervals, from so many records that have a weight and a cluster."""
+        low, high, error, estimate = (float(figure[0]) for figure in found[:4])
+        about = found.about + self._left_out(records)
+        return Interval(low, high, error, estimate, found.confidence_level, found.target, about)
 
     @property
     def _rows(self) -> Records:
@@ -343,7 +334,7 @@ class LinearEstimates(ByName, Shared):
         if isinstance(given, list) and all(isinstance(name, str) for name in given):
             given = dict(zip(given, given, strict=True))
         if not isinstance(given, dict):
-            given = frames.design(self._by_name(given, "W"), "W")
+            given = frames.design(given, "W")
         columns: dict[str, Any] = {}
         constant = intercept  # whether the columns up to here have one in their span
         for name, values in given.items():
@@ -368,14 +359,7 @@ class LinearEstimates(ByName, Shared):
         short = isinstance(labels, list | tuple) and 0 < len(labels) < self._rows.size
         if short and all(isinstance(label, str) for label in labels):
             return {name: self._by_name(name, "labels", labels=True) for name in labels}
-        labels = self._by_name(labels, "labels", labels=True)
-        return columns_of(labels) or {"group": labels}
-
-    def _numbers(self, given: Any, argument: str) -> Any:
-        """A column, or its name where it can be read from the file of the records whenever it is needed."""
-        if isinstance(given, str) and self._rows.has_numbers(given):
-            return Named(given)
-        return self._by_name(given, argument)
+        return _columns_of(labels) or {"group": labels}
 
     def _weights(self, weights: Any, least: float = -np.inf) -> Any:
         """A column of weights, none of which is less."""
@@ -394,7 +378,8 @@ class LinearEstimates(ByName, Shared):
 
     def _warn_of_few(self, means: np.ndarray, records: np.ndarray) -> None:
         """Say which groups are too small, and why means may be negative where no value is."""
-        share, reasons = (1.0 - self._swapped) ** 2, []
+        p = self.scheme.p if self.scheme.reverse_mapping else self._law.p
+        share, reasons = (1.0 - p) ** 2, []
         few = int(np.count_nonzero((records > 0) & (records * share < FEW)))
         if few:
             reasons.append(
@@ -416,8 +401,11 @@ class LinearEstimates(ByName, Shared):
         return share <= CERTAIN * error <= CERTAIN * KNOWN
 
 
-def _by_name(
-    names: list[Any], interval: Interval, records: np.ndarray, about: str, by: tuple[str, ...]
-) -> Intervals:
-    low, high, error, estimate, level, target, quantity = interval
-    return Intervals(names, estimate, error, low, high, records, level, target, quantity + about, by)
+def _columns_of(values: Any) -> dict[str, Any]:
+    """The columns of a data frame or of a dict of columns; none where it is neither."""
+    if isinstance(values, dict):
+        return {str(name): column for name, column in values.items()}
+    home = type(values).__module__.split(".")[0]
+    if home in ("numpy", "builtins", "condmask") or not frames.is_frame(values):
+        return {}
+    return {name: frames.table_column(values, name) for name in frames.column_names(values)}

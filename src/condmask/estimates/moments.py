@@ -7,10 +7,11 @@ import numpy as np
 from condmask import _checks
 from condmask.errors import warn
 from condmask.estimates.base import Shared
-from condmask.estimates.batch import by_replicate
+from condmask.estimates.batch import plain, rows_of
 from condmask.linear.variance import interval_options
 from condmask.moments import moment_interval as moments
 from condmask.moments.moment_interval import NEGATIVE, Sampled
+from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.variance.heavy_tails import warn_of_heavy_tails
 from condmask.variance.interval import EstimateWarning, Interval
 
@@ -18,7 +19,6 @@ from condmask.variance.interval import EstimateWarning, Interval
 class Moments(Shared):
     """Moments and their intervals; heavy tails need many more records than the intervals suggest."""
 
-    @by_replicate()
     def mean(self) -> Any:
         """Mean of the original: that of the masked values, without bias.
 
@@ -29,7 +29,6 @@ class Moments(Shared):
         """
         return self._moment(1, central=False)
 
-    @by_replicate()
     def variance(self) -> Any:
         r"""Variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`, divisor n - 1.
 
@@ -43,9 +42,8 @@ class Moments(Shared):
         Donors are shared, so the expectation is :math:`(1 - \kappa)\operatorname{Var} X` with
         :math:`\kappa = p^2 (n-2)/(n-1)^2 + 2 p (1-p)/(n-1)`, of order 1/n.
         """
-        return float(moments.variance(self._sampled(2)))
+        return plain(moments.variance(self._sampled(2)))
 
-    @by_replicate()
     def std(self) -> Any:
         """Standard deviation of the original; NaN with a warning where the variance is estimated negative.
 
@@ -59,12 +57,11 @@ class Moments(Shared):
         EstimateWarning
             If an estimated variance is negative.
         """
-        std = float(moments.variance(self._sampled(2), root=True))
-        if np.isnan(std):
+        std = moments.variance(self._sampled(2), root=True)
+        if np.isnan(std).any():
             warn(NEGATIVE, EstimateWarning)
-        return std
+        return plain(std)
 
-    @by_replicate()
     def moment(self, order: int, *, central: bool = False) -> Any:
         """Raw or central moment of the original.
 
@@ -86,7 +83,6 @@ class Moments(Shared):
         """
         return self._moment(_checks.order(order, "order"), central=_checks.truth(central, "central"))
 
-    @by_replicate()
     def mean_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         r"""Confidence interval for the mean.
 
@@ -121,7 +117,6 @@ class Moments(Shared):
         asked = self._asked(1, confidence_level, target)
         return moments.moment_interval(*asked, 1, "the mean", central=False)
 
-    @by_replicate()
     def moment_interval(
         self,
         order: int,
@@ -158,7 +153,6 @@ class Moments(Shared):
         asked = self._asked(order, confidence_level, target, "moments of order 2 and more")
         return moments.moment_interval(*asked, order, name, central=central)
 
-    @by_replicate()
     def variance_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         """Confidence interval for the variance, symmetric on its logarithm.
 
@@ -181,7 +175,6 @@ class Moments(Shared):
         """
         return moments.variance_interval(*self._asked(2, confidence_level, target), root=False)
 
-    @by_replicate()
     def std_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         """Confidence interval for the standard deviation: the roots of that for the variance.
 
@@ -206,11 +199,17 @@ class Moments(Shared):
     # --- private ---
 
     def _sampled(self, order: int) -> Sampled:
-        """The masked values by their powers to this order."""
-        return Sampled(self._sample.n, self._law, self.scheme.shared_donors, self._sample.powers(order))
+        """The masked values by their powers to this order, of a batch row by row."""
+        if self._replicates:
+            z = rows_of(self)
+            # from the smallest value up: values in another order have the same bits
+            masked = powers_of_rows(np.sort(z) if self._law.p == 1.0 else z, order, self._law.sigma)
+        else:
+            masked = self._sample.powers(order)
+        return Sampled(self._sample.n, self._law, self.scheme.shared_donors, masked)
 
-    def _moment(self, order: int, *, central: bool) -> float:
-        return float(moments.moment(self._sampled(order), order, central=central))
+    def _moment(self, order: int, *, central: bool) -> Any:
+        return plain(moments.moment(self._sampled(order), order, central=central))
 
     def _asked(
         self, order: int, confidence_level: Any, target: Any, quantities: str = "variances"
@@ -220,5 +219,5 @@ class Moments(Shared):
         level, target, *_ = interval_options(confidence_level, target)
         sampled = self._sampled(2 * order)
         if order > 1 and not (self._law.p == 1.0 and target == "file"):  # which would be exact
-            warn_of_heavy_tails([sampled.kurtosis], sampled.n, quantities)
+            warn_of_heavy_tails(sampled.kurtosis, sampled.n, quantities)
         return sampled, level, target

@@ -7,19 +7,21 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
-from condmask.estimates.batch import by_replicate, check_replicates
-from condmask.estimates.by_name import ByName
+from condmask.estimates.batch import by_replicate, check_replicates, plain, rows_of
+from condmask.linear.chunks import Named
+from condmask.linear.records import Records
 from condmask.linear.variance import interval_options
-from condmask.moments import pair_interval, theorem_2_5
-from condmask.moments.pair_variance import Pair, pair_of
+from condmask.moments import pair_interval
+from condmask.moments.pair_variance import Pair, linear_covariance, pair_of
+from condmask.moments.theorem_2_5 import at_least_two, of_columns, pair_moments
 from condmask.reverse_mapping import pairs
 from condmask.variance.interval import EstimateWarning, Interval
 
 
-class Pairs(ByName, Shared):
+class Pairs(Shared):
     """Covariances and correlations (Theorem 2.5)."""
 
-    @by_replicate("other")
+    @by_replicate("other", rows=True)
     def covariance(self, other: Any) -> Any:
         """Covariance of the original with another column.
 
@@ -46,9 +48,9 @@ class Pairs(ByName, Shared):
         applies within each, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
         """
         pair = self._pair(other)
-        return float(pair.covariance) * pair.unit
+        return plain(pair.covariance * pair.unit)
 
-    @by_replicate("other")
+    @by_replicate("other", rows=True)
     def correlation(self, other: Any) -> Any:
         """Correlation of the original with another column.
 
@@ -82,14 +84,15 @@ class Pairs(ByName, Shared):
         0.5
         """
         pair = self._pair(other)
-        size = np.sqrt(np.where(pair.originals > 0.0, pair.originals, np.nan)).prod()
-        correlation = float(pair.covariance / size)
-        if not abs(correlation) <= 1.0:
-            reason = f"the estimate {correlation:.4g} lies outside [-1, 1]"
-            if np.isnan(correlation):
+        size = np.sqrt(np.where(pair.originals > 0.0, pair.originals, np.nan)).prod(axis=-1)
+        correlation = pair.covariance / size
+        outside = np.ravel(correlation)[~(np.abs(np.ravel(correlation)) <= 1.0)]
+        if outside.size:
+            reason = f"the estimate {outside[0]:.4g} lies outside [-1, 1]"
+            if np.isnan(outside[0]):
                 reason = "a variance is estimated negative or zero"
             warn(f"correlation: {reason}; too few records for this scheme", EstimateWarning)
-        return correlation
+        return plain(correlation)
 
     @by_replicate("other")
     def covariance_interval(
@@ -132,7 +135,7 @@ class Pairs(ByName, Shared):
         options = interval_options(confidence_level, target)
         return pair_interval.covariance_interval(self._pair(other), options)
 
-    @by_replicate("other")
+    @by_replicate("other", rows=True)
     def correlation_interval(
         self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
@@ -193,33 +196,42 @@ class Pairs(ByName, Shared):
     def _pair(self, other: Any) -> Pair:
         """The column and the other one."""
         records = self._records_for("statistics of two columns", "pairs")
-        other = self._by_name(other, "other", masked=True)
-        w = self._values_of_other(other, records.z.size)
+        other = self._numbers(other, "other", masked=True)
+        w, together = self._values_of_other(other, records), isinstance(other, Pairs)
         if self.scheme.reverse_mapping:
-            mapped: Any = self._pseudo_values()
-            if isinstance(other, Pairs):
-                return pairs.joint(mapped, other._reverse_mapped)
-            return pairs.pair_of(mapped, w)
-        moments = theorem_2_5.of_columns(records.z, w, records.pools())
-        shared_donors = self.scheme.shared_donors or self._law.p == 0.0
-        law_of_w = other._law if isinstance(other, Pairs) else None
-        return pair_of(moments, self._law, law_of_w, shared_donors=shared_donors)
+            mapped = self._linear()
+            return pairs.joint(mapped, other._undone) if together else pairs.pair_of(mapped, w)
+        if self._replicates:
+            z = rows_of(self)
+            moments = at_least_two(pair_moments(z, np.broadcast_to(w, z.shape), records.pools()))
+        else:
+            moments = of_columns(records, w)
 
-    def _values_of_other(self, other: Any, n: int) -> Any:
-        """The released values of the other column."""
+        def linear() -> Any:
+            return linear_covariance(self._linear(), records, w, moments)[1:]
+
+        shared_donors = self.scheme.shared_donors or self._law.p == 0.0
+        law_of_w, of_plain = (other._law, None) if together else (None, linear)
+        return pair_of(moments, self._law, law_of_w, shared_donors=shared_donors, linear=of_plain)
+
+    def _values_of_other(self, other: Any, records: Records) -> Any:
+        """The released values of the other column, or its name in the file of the records."""
         if other is None:
             raise ArgumentError("other must be a column or an Estimate, got None")
+        if isinstance(other, Named):
+            return other
         if isinstance(other, Pairs):
             if self.origin.group is None or self.origin.group != other.origin.group:
                 raise ArgumentError(
                     "other must have been masked together with this column (mask_table), got groups "
                     f"{self.origin.group!r} and {other.origin.group!r}"
                 )
-            check_replicates(other, "other", 1)
-            w = other._records_for("statistics of two columns", "pairs").z
+            name = records.named(other._records_for("statistics of two columns", "pairs"))
+            if name is not None:
+                return Named(name)
+            w = rows_of(other)
         else:
-            w = frames.column(other, "other", dimensions=(1, 2)).array
-            check_replicates(w, "other", 1)
-            w = w[0] if w.ndim == 2 else w
-        _checks.same_length(w, "other", n, "z")
-        return w
+            w = np.atleast_2d(frames.column(other, "other", dimensions=(1, 2)).array)
+        check_replicates(other, "other", max(len(self._replicates), 1))
+        _checks.same_length(w[0], "other", records.size, "z")
+        return w if self._replicates else w[0]

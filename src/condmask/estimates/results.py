@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,6 +40,15 @@ class Intervals(Mapping[Any, Interval]):
     target: str
     about: str
     by: tuple[str, ...] = ("name",)
+
+    @classmethod
+    def of(
+        cls, names: list[Any], found: Interval, records: Any, by: tuple[str, ...], about: str = ""
+    ) -> Self:
+        """Those of an interval of as many ends as names; `about` is added to what it is about."""
+        low, high, error, estimate, level, target, quantity = found
+        records = np.broadcast_to(records, len(names))
+        return cls(names, estimate, error, low, high, records, level, target, quantity + about, by)
 
     def __getitem__(self, name: Any) -> Interval:
         if name not in self.names:

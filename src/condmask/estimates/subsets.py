@@ -10,14 +10,13 @@ from condmask.distribution.sample import sample_of
 from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
-from condmask.estimates.by_name import ByName
 from condmask.linear.records import Records
 
 RULE = "True or False for each record"
 MOST_LISTED = 10  # labels in a message
 
 
-class Selection(ByName, Shared):
+class Selection(Shared):
     """Some of the records."""
 
     @by_replicate()

@@ -61,12 +61,13 @@ def summed(values: np.ndarray, code: np.ndarray | None, codes: int) -> np.ndarra
     """The sums of values by code, along the last axis, of at least so many codes."""
     if code is None:
         return np.asarray(values.sum(axis=-1, keepdims=True))
-    rows = [np.bincount(code, row, codes) for row in np.atleast_2d(values)]
-    return np.reshape(rows, (*values.shape[:-1], -1))
+    leading = values.shape[:-1]
+    rows = [np.bincount(code, values[row], codes) for row in np.ndindex(leading)]
+    return np.reshape(rows, (*leading, len(rows[0])))
 
 
 class Chunks:
-    """The records that have a value and miss nothing in other columns; can be gone through repeatedly.
+    """The records that have a value, and miss nothing in other columns; can be gone through repeatedly.
 
     Parameters
     ----------
@@ -74,10 +75,13 @@ class Chunks:
     *columns : ndarray of shape (n,), Named or None
         Numbers, NaN where one is missing, or codes, below 0 where one is missing; None is no column. Of
         anything else its slices are taken.
+    gaps : bool
+        Whether records that miss something in other columns stay.
     """
 
-    def __init__(self, records: Records, *columns: Any) -> None:
+    def __init__(self, records: Records, *columns: Any, gaps: bool = False) -> None:
         self.records, self.columns = records, columns
+        self._needed = 0 if gaps else len(columns)
 
     def fold(self, step: Callable[[Chunk], tuple[Any, ...]], *combined: Any, cells: int = 1) -> Any:
         """The tuples that a step makes of chunks, added up, or combined otherwise one by one.
@@ -105,16 +109,16 @@ class Chunks:
                     for column in self.columns
                 ]
                 own = None if pool is None else pool[start:stop]
-                chunk = _complete(Chunk(rows, z[start:stop], own, columns))
+                chunk = _complete(Chunk(rows, z[start:stop], own, columns), self._needed)
                 if chunk.z.size:
                     yield chunk
             first += z.size
 
 
-def _complete(chunk: Chunk) -> Chunk:
-    """The records of a chunk that miss nothing."""
+def _complete(chunk: Chunk, needed: int) -> Chunk:
+    """The records of a chunk that have a value and miss nothing in so many columns."""
     present = ~np.isnan(chunk.z)
-    for column in chunk.columns:
+    for column in chunk.columns[:needed]:
         if column is not None:
             present &= column >= 0 if column.dtype.kind == "i" else ~np.isnan(column)
     if present.all():
@@ -130,7 +134,7 @@ def _rows_of(column: Any, rows: slice) -> Any:
 
 def longer(one: np.ndarray, two: np.ndarray) -> np.ndarray:
     """The sum of figures by pool, of which the one may have more than the other."""
-    total = np.zeros(max(one.size, two.size))
-    total[: one.size] += one
-    total[: two.size] += two
+    total = np.zeros((max(len(one), len(two)), *one.shape[1:]))
+    total[: len(one)] += one
+    total[: len(two)] += two
     return total

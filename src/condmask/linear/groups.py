@@ -54,9 +54,6 @@ class Cells:
         """Sums by group from those by cell."""
         return np.bincount(self.group, sums, self._count)
 
-    def _distinct(self, chunk: Chunk) -> tuple[np.ndarray]:
-        return (np.unique(self._pair(chunk)),)
-
     def _pair(self, chunk: Chunk) -> Any:
         code, own = self._code_of(chunk), chunk.columns[0]
         if code is None or own is None:

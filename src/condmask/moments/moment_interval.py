@@ -38,8 +38,8 @@ class Sampled(NamedTuple):
     masked: Powers
 
     @property
-    def kurtosis(self) -> float:
-        """That of the original, of one sample; NaN where noise hides it."""
+    def kurtosis(self) -> Any:
+        """That of the original; NaN where noise hides it."""
         masked = self.masked._replace(means=self.masked.means[:5])
         return kurtosis(original_moments(masked, self.law), self.law)
 

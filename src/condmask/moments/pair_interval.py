@@ -4,6 +4,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 
 from condmask.errors import warn
 from condmask.law import Law
@@ -98,26 +99,28 @@ def covariance_interval(pair: Pair, options: IntervalOptions) -> Interval:
 
 
 def correlation_interval(pair: Pair, options: IntervalOptions) -> Interval:
-    """The interval of the correlation: all values from -1 to 1 that the test does not reject."""
+    """The interval of the correlation, of one sample or many: all values that the test does not reject."""
     level, target, *_ = options
-    n, found = int(pair.moments.n), correlation(pair)
+    n, found = int(np.min(pair.moments.n)), correlation(pair)
     nearest = np.clip(found.r, -1.0, 1.0)[()]
-    square = found.square[TARGETS.index(target)] @ nearest ** np.arange(3)
+    square = polyval(nearest, np.moveaxis(found.square[TARGETS.index(target)], -1, 0), tensor=False)
     error, ends = np.sqrt(np.maximum(square, 0.0)), found.ends(level, target)
     answer = interval(nearest, error, level, target, "correlation", ends=ends)
-    if np.isnan(nearest):
-        answer = answer._replace(about=f"{answer.about}; a variance is estimated negative or zero")
-    elif found.r != nearest:
-        outside = f"the estimate, {found.r:.4g}, lies outside [-1, 1], and the nearest end is given"
-        answer = answer._replace(about=f"{answer.about}; {outside}")
-    little = _hidden(n * found.needed(level).item())
-    if little == "" and not np.isnan(nearest):
-        little = _few(n, pair, found)
+    about = [answer.about + _remark(r) for r in np.ravel(found.r).tolist()]
+    little = _hidden(n * float(np.max(found.needed(level)))) or _few(n, pair, found)
     if little:
         warn(f"correlation: {little}", EstimateWarning)
     else:
         warn_of_heavy_tails(kurtoses(pair), n, "correlations")
-    return answer
+    return answer._replace(about=about[0] if len(set(about)) == 1 else np.array(about))
+
+
+def _remark(r: float) -> str:
+    """What is said of an estimate that is no correlation."""
+    if np.isnan(r):
+        return "; a variance is estimated negative or zero"
+    outside = f"; the estimate, {r:.4g}, lies outside [-1, 1], and the nearest end is given"
+    return outside if abs(r) > 1.0 else ""
 
 
 def _hidden(enough: float) -> str:
@@ -137,7 +140,8 @@ def _few(n: int, pair: Pair, found: Correlation) -> str:
     n (1-p)^2 Var X / Var Z unmasked ones; for columns masked together, which keep their pairs when they are
     swapped, as n (Var X / Var Z) (Var X' / Var Z').
     """
-    share = pair.share * float(np.prod(np.minimum(found.kept, 1.0)))
+    shares = pair.share * np.prod(np.minimum(found.kept, 1.0), axis=-1)
+    share = float(np.min(shares, where=~np.isnan(found.r), initial=np.inf))
     if n * share >= ENOUGH:
         return ""
     return (
@@ -146,15 +150,16 @@ def _few(n: int, pair: Pair, found: Correlation) -> str:
     )
 
 
-def kurtoses(pair: Pair) -> list[float]:
+def kurtoses(pair: Pair) -> list[Any]:
     """The kurtosis of the originals of both columns; NaN where it is not known.
 
     A plain column of two values, which are rare or not, has no tails: its kurtosis is 1 and E u^3 squared.
     """
-    means = pair.moments.means
+    means = np.moveaxis(pair.moments.means, (-2, -1), (0, 1))
     columns = zip((means[:, 0], means[0]), pair.moments.unit, pair.laws, strict=True)
     found = [of_masked(Powers(0.0, unit, own), law or NOTHING) for own, unit, law in columns]
-    _, _, second, third, fourth = shift(means[0], -means[0, 1])
-    if pair.laws[1] is None and fourth * second - third**2 - second**3 <= TWO_VALUES * fourth * second:
-        found[1] = np.nan
+    if pair.laws[1] is None:
+        _, _, second, third, fourth = shift(means[0], -means[0, 1])
+        two = fourth * second - third**2 - second**3 <= TWO_VALUES * fourth * second
+        found[1] = np.where(two, np.nan, found[1])
     return found

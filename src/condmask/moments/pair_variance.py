@@ -1,16 +1,19 @@
 """How the covariance and the variances of two columns vary, from the moments of their released pairs."""
 
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask.law import Law
+from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.pseudo_values import covariance_factor
+from condmask.linear.records import Records
+from condmask.linear.variance import of_sums
 from condmask.moments import theorem_2_5
 from condmask.moments.influence import of_pair
-from condmask.moments.polynomial_variance import Moments, mean_of, polynomial_variance, product
+from condmask.moments.polynomial_variance import Moments, polynomial_variance
 from condmask.moments.theorem_2_1 import noise_variance
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments, original_moments
 
@@ -63,7 +66,14 @@ class Pair(NamedTuple):
         return self.released - [0.0 if law is None else noise_variance(law, unit) for law, unit in pairs]
 
 
-def pair_of(moments: PairMoments, law: Law, law_of_w: Law | None, *, shared_donors: bool) -> Pair:
+def pair_of(
+    moments: PairMoments,
+    law: Law,
+    law_of_w: Law | None,
+    *,
+    shared_donors: bool,
+    linear: Callable[[], tuple[float, float]] | None = None,
+) -> Pair:
     """A masked column with a plain one, or with one that was masked together with it by `law_of_w`."""
     factor, share = np.ones(moments.alone.shape[:-1]), 1.0
     if law_of_w is None:
@@ -72,9 +82,7 @@ def pair_of(moments: PairMoments, law: Law, law_of_w: Law | None, *, shared_dono
         factor = np.where(size > 0, 1.0 - law.p - law.p / np.maximum(size - 1.0, 1.0), 1.0)
     laws = law, law_of_w
     variances = partial(pair_variances, moments, laws, factor, shared_donors=shared_donors)
-    linear = partial(linear_variances, moments, law, factor, shared_donors=shared_donors)
-    covariance = theorem_2_5.covariance(moments, factor)
-    return Pair(moments, laws, covariance, share, variances, linear if law_of_w is None else None)
+    return Pair(moments, laws, theorem_2_5.covariance(moments, factor), share, variances, linear)
 
 
 def pair_variances(
@@ -98,46 +106,27 @@ def pair_variances(
     return np.asarray(np.array([file, file + sample]) / moments.n[..., None])
 
 
-def linear_variances(
-    moments: PairMoments, law: Law, factor: np.ndarray, *, shared_donors: bool
-) -> tuple[float, float]:
-    """The variance of a covariance with a plain column about the file, and what the population adds.
+def linear_covariance(pseudo: Any, records: Records, w: Any, moments: PairMoments) -> Any:
+    """The covariance with a plain column, its variance about the file, and what the population adds to that.
 
-    It is ``sum l_i X_i``, with l the deviations of the other column over n - 1, and its variance that of such
-    sums of pseudo-values (docs/inference_linear.rst), whose sums over records are moments by pool here.
+    It is ``sum l_i X_i``, with l the deviations of the other column over n - 1.
     """
-    p, f, added = law.p, factor, noise_variance(law, moments.unit[0])
-    (size, total, squares), sums, n = moments.alone.T, moments.sums, moments.n
-    mean, degrees = total / np.maximum(size, 1.0), np.maximum(size - 1.0, 1.0)
-    squares = squares - total * mean
-    originals = np.maximum(squares / degrees - added, 0.0)
-    other = p * originals + added  # the variance of what a record shows that does not keep its place
+    chunks, n = Chunks(records, w), moments.n
+    middle, (unit, unit_of_w) = moments.middle[1], moments.unit
 
-    def total_of(*factors: np.ndarray) -> np.ndarray:
-        """The sums over pairs of a product of polynomials, by pool."""
-        return np.asarray(sums[:, 0, 0] * mean_of(reduce(product, factors), moments.by_pool))
+    def weights(chunk: Chunk) -> np.ndarray:
+        return np.asarray((chunk.columns[0] - middle) / unit_of_w / (n - 1.0))
 
-    line = np.array([[[-moments.means[0, 1], 1.0]]]) / (n - 1.0)  # l, of the other column
-    square = np.stack([mean**2, -2.0 * mean, np.ones(mean.size)], axis=-1) * (size / degrees)[:, None]
-    square, values = square[..., None], np.stack([mean - mean / f, 1.0 / f], axis=-1)[..., None]
-    varied = _plus(p * square, (1.0 - p) * other)  # the variance of each masked value
-    weight = total_of(line)
-    lowered = weight * (1.0 - f) / np.maximum(size, 1.0)
-    k = _plus(line, -lowered) / f[:, None, None]
-    rest = p * squares * size / degrees + (1.0 - p) * other * size - total_of(varied)
-    file = total_of(k, k, varied) + np.where(sums[:, 0, 0] < size, (lowered / f) ** 2 * rest, 0.0)
-    if not shared_donors:
-        common = total_of(line, _plus(square, -other)) - lowered * (squares / degrees - other) * size
-        mixed = common / (f * (1.0 - p))
-        file -= weight / np.maximum(size, 1.0) * (2.0 * p * (1.0 - p) * mixed + p * p * originals * weight)
-    values = _plus(values, -total_of(values).sum() / n)
-    inside = total_of(line, line, values, values).sum() - total_of(line, values).sum() ** 2 / n
-    excess = inside * n / (n - 1.0) - np.sum(total_of(line, line, varied) / f**2)
-    return float(file.sum()), float(excess)
+    def sums(chunk: Chunk) -> tuple[Any, ...]:
+        line, values = weights(chunk), pseudo.values(chunk)
+        return line @ values, values.sum(), chunk.by_pool(line, pseudo.size.size)
 
+    value, total, of_weights = chunks.fold(sums)
 
-def _plus(polynomials: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """Polynomials plus constants."""
-    raised = polynomials + np.zeros((np.size(constant), 1, 1))
-    raised[:, 0, 0] += constant
-    return raised
+    def contributions(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+        line = weights(chunk)
+        return line[None], (line * (pseudo.values(chunk) - total / n) - value / n)[None]
+
+    file, sampled, masked, _ = of_sums(pseudo, chunks, of_weights[None], contributions)
+    ratio = pseudo.unit / unit
+    return value * ratio, *(np.append(file, sampled * n / (n - 1.0) - masked) * ratio**2)

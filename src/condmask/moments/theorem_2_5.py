@@ -7,13 +7,14 @@ covariance of pseudo-values with a plain column is that of the original, without
 between them. Columns masked together keep their covariance (docs/theory.rst, "Covariance").
 """
 
-from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask._blocks import BLOCK, blocks
+from condmask._blocks import BLOCK
+from condmask.linear.chunks import Chunks, longer, summed
+from condmask.linear.records import Records
 from condmask.moments.theorem_2_1 import noise_matrix, theorem_2_1
 from condmask.variance.interval import UndefinedError
 
@@ -47,7 +48,7 @@ class PairMoments(NamedTuple):
         apart = other.center - self.center
         unit = np.max([self.unit, other.unit, np.abs(apart)], axis=0)
         one, two = (each.about(self.center + share * apart, unit) for each in (self, other))
-        return one._replace(sums=one.sums + two.sums, alone=one.alone + two.alone)
+        return one._replace(sums=longer(one.sums, two.sums), alone=longer(one.alone, two.alone))
 
     def about(self, center: np.ndarray, unit: np.ndarray) -> "PairMoments":
         """The same about another centre, in another unit."""
@@ -76,35 +77,41 @@ class PairMoments(NamedTuple):
         return np.asarray(self.sums / np.maximum(self.sums[..., :1, :1], 1.0))
 
 
-def pair_moments(z: np.ndarray, w: np.ndarray, pool: np.ndarray | None = None, pools: int = 1) -> PairMoments:
+def pair_moments(z: np.ndarray, w: np.ndarray, pool: np.ndarray | None = None, pools: int = 0) -> PairMoments:
     """Those of masked values and another column, both of shape (n,) or (samples, n), NaN where missing.
 
-    `pool` has the number of each record's donor pool, of `pools`; None where all are one.
+    `pool` has the number of each record's donor pool, of `pools` at least; None where all are one.
     """
     here = ~np.isnan(z)
-    both = here & ~np.isnan(w)
-    (first, first_unit, of_a), (second, second_unit, of_b) = _powers(z, here), _powers(w, both)
+    (first, first_unit, of_a), (second, second_unit, of_b) = _powers(z, here), _powers(w, here & ~np.isnan(w))
     center, unit = np.array([first, second]), np.array([first_unit, second_unit])
     if pool is None:
         sums, alone = of_a @ np.swapaxes(of_b, -1, -2), of_a[..., :3, :].sum(axis=-1)
         return PairMoments(center, unit, sums[..., None, :, :], alone[..., None, :])
-    code, of_a, of_b = pool[here], of_a[:, here], of_b[:, here]
-    sums, alone = np.zeros((pools, DEGREE + 1, DEGREE + 1)), np.zeros((pools, 3))
+    code = np.maximum(pool, 0)  # what is missing has powers of 0
+    alone = np.moveaxis(summed(of_a[..., :3, :], code, pools), -2, -1)
+    sums = np.zeros((*alone.shape[:-1], DEGREE + 1, DEGREE + 1))
     for i in range(DEGREE + 1):
         for j in range(DEGREE + 1 - i):
-            sums[:, i, j] = np.bincount(code, of_a[i] * of_b[j], pools)
-    for i in range(3):
-        alone[:, i] = np.bincount(code, of_a[i], pools)
+            sums[..., i, j] = summed(of_a[..., i, :] * of_b[..., j, :], code, pools)
     return PairMoments(center, unit, sums, alone)
 
 
-def of_columns(z: Any, w: Any, pool: Any) -> PairMoments:
-    """Those of the columns of a file, read part by part."""
-    pools = 1 if pool is None else 1 + int(pool.max())
-    rows = [slice(*ends) for ends in blocks(z.size, max(BLOCK, pools))]
-    found = reduce(add, (pair_moments(z[k], w[k], None if pool is None else pool[k], pools) for k in rows))
-    if found.n < 2:
-        raise UndefinedError(f"other must have at least 2 values where z has them, got {int(found.n)}")
+def of_columns(records: Records, w: Any) -> PairMoments:
+    """Those of the columns of a file, chunk by chunk."""
+    chunks = Chunks(records, w, gaps=True)
+    (found,) = chunks.fold(
+        lambda chunk: (pair_moments(chunk.z, chunk.columns[0], chunk.pool),), add, cells=BLOCK
+    )
+    return at_least_two(found)
+
+
+def at_least_two(found: PairMoments) -> PairMoments:
+    """The same, of so many pairs."""
+    if np.min(found.n) < 2:
+        raise UndefinedError(
+            f"other must have at least 2 values where z has them, got {int(np.min(found.n))}"
+        )
     return found
 
 

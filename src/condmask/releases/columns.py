@@ -104,20 +104,22 @@ class Columns:
         return without_codes(values, codes, kind), kind
 
     def has_numbers(self, name: str) -> bool:
-        """Whether the file says itself that a column holds numbers, or yes and no."""
+        """Whether the file says itself that a column in clear holds numbers, or yes and no."""
         from pyarrow import types
 
-        files = self._files
+        files = self._files if name not in self._published.schemes else None
         if files is None or files.layout is not None or name in files.keys or name not in files.names:
             return False
         kind = files.schema.field(name).type
         kinds = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
         return any(each(kind) for each in kinds)
 
-    def clear(self, table: Any, name: str, row: int) -> np.ndarray:
-        """A column of numbers of a part, which begins at this row; yes and no are 1 and 0."""
+    def plain(self, table: Any, name: str, row: int) -> np.ndarray:
+        """A column of numbers of a part, which begins at this row, masked or not; yes and no are 1 and 0."""
         import pyarrow as pa
 
+        if name in self._published.schemes:
+            return self.values(table, name)[0]
         if pa.types.is_boolean(table[name].type):
             table = pa.table({name: table[name].cast(pa.uint8())})
         values, _ = self._numbers_in(table, name)
@@ -145,17 +147,17 @@ class Reader:
         The number of records.
     has_pools : bool
         Whether donors were drawn within several pools.
+    columns : Columns
+        Of the file.
+    name : str
+        Of the masked column.
     """
 
     def __init__(self, columns: Columns, name: str, published: Published) -> None:
-        self.size, self._columns, self._name, self._published = 0, columns, name, published
+        self.size, self.columns, self.name, self._published = 0, columns, name, published
         self._scheme, self._patterns = published.schemes[name], published.origins[name].patterns
         self._strata = names_of(self._scheme.strata)
         self.has_pools = bool(self._strata or self._patterns or len(published.parts) > 1)
-
-    def has_numbers(self, name: str) -> bool:
-        """Whether the file has a column of numbers of this name that was not masked."""
-        return name not in self._published.schemes and self._columns.has_numbers(name)
 
     def parts(self, names: Sequence[str]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
         """The values, their pools, None where all are one, and other columns; pools of a part are its own."""
@@ -165,20 +167,20 @@ class Reader:
             for part, rows in enumerate(parts)
             for start, stop in blocks(rows, max(rows, 1) if whole else PIECE)
         ]
-        wanted, first, row = dict.fromkeys([self._name, *self._strata, *self._patterns, *names]), 0, 0
+        wanted, first, row = dict.fromkeys([self.name, *self._strata, *self._patterns, *names]), 0, 0
         sums, sizes = np.zeros((2, len(parts) + 1)), np.zeros(len(parts) + 1, dtype=np.int64)
-        tables = self._columns.tables(list(wanted), [size for _, size in pieces])
+        tables = self.columns.tables(list(wanted), [size for _, size in pieces])
         for (part, _), table in zip(chain(pieces, repeat((len(parts), 0))), tables, strict=False):
-            z, pool = self._columns.values(table, self._name)[0], None
+            z, pool = self.columns.values(table, self.name)[0], None
             if whole:
                 pool = self._pools(table, z) + first
                 first = int(pool.max(initial=first - 1)) + 1
             elif self.has_pools:
                 pool = np.full(z.size, part, np.int32)
             if len(parts) > 1:
-                stored = self._columns.values(table, self._name, coded=True)[0]
+                stored = self.columns.values(table, self.name, coded=True)[0]
                 sums[:, part] += np.nansum(stored), np.nansum(np.abs(stored))
-            yield z, pool, {name: self._columns.clear(table, name, row) for name in names}
+            yield z, pool, {name: self.columns.plain(table, name, row) for name in names}
             sizes[part], row = sizes[part] + z.size, row + z.size
         if len(parts) > 1:
             self._refuse_moved(sums.T, sizes)
@@ -186,17 +188,17 @@ class Reader:
     def _pools(self, table: Any, z: np.ndarray) -> np.ndarray:
         """The donor pool of each record of a part."""
         labels = [frames.coded(table, group) for group in self._strata]
-        there = [~np.isnan(self._columns.values(table, other)[0]) for other in self._patterns]
+        there = [~np.isnan(self.columns.values(table, other)[0]) for other in self._patterns]
         code = donor_pools(self._scheme, labels, there, ~np.isnan(z))
         return np.zeros(z.size, np.int32) if code is None else code
 
     def _refuse_moved(self, sums: np.ndarray, sizes: np.ndarray) -> None:
         """Refuse relations of a release of several parts whose rows were moved; `sums` are of the values and
         of their sizes."""
-        parts, told = self._published.parts, np.array(self._published.sums.get(self._name, ()))
+        parts, told = self._published.parts, np.array(self._published.sums.get(self.name, ()))
         still = tuple(sizes) == (*parts, 0) and told.size == len(parts)
         if not (still and (np.abs(told - sums[:-1, 0]) <= ROUNDED * sums[:-1, 1]).all()):
             raise ArgumentError(
-                f"{self._name} was masked in {len(parts)} parts, and rows were moved or left out since: its "
+                f"{self.name} was masked in {len(parts)} parts, and rows were moved or left out since: its "
                 "relations with other columns need the release as it was written; its own statistics do not"
             )

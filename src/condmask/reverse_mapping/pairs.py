@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from condmask.distribution.sample import EXACT
+from condmask.linear.chunks import Chunk, Chunks
 from condmask.moments import theorem_2_5
 from condmask.moments.influence import of_pair
-from condmask.moments.pair_variance import Pair
+from condmask.moments.pair_variance import Pair, linear_covariance
 from condmask.moments.polynomial_variance import covariance
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
@@ -39,16 +40,16 @@ def joint(one: ReverseMapped, two: ReverseMapped) -> Pair:
 
     A donor pool has the values of both columns or lacks one of them.
     """
-    moments = theorem_2_5.of_columns(one.z, two.z, None)
+    moments = theorem_2_5.of_columns(one.records, two.records.z)
     files = list(zip((one, two), moments.middle, strict=True))
-    x, y = (
-        _powers(file, file.means - (middle - file.origin) / file.unit, file.law.p) for file, middle in files
-    )
-    x *= coefficients(one.law.p)[:, None]
-    total = 0.0
-    for part in one.parts(two.z):
-        own, other = part.cell, part.of(two.cell)
-        total += sum(float(p[own] @ q[other]) for p, q in zip(x, y, strict=True))
+    x, y = (_powers(file, file.means - (middle - file.origin) / file.unit) for file, middle in files)
+    x *= coefficients(one.p)[:, None]
+
+    def products(chunk: Chunk) -> tuple[float]:
+        own, (other,) = one.cell[chunk.rows], chunk.columns
+        return (sum(float(p[own] @ q[other]) for p, q in zip(x, y, strict=True)),)
+
+    (total,) = Chunks(one.records, two.cell).fold(products)
     value = total / (moments.n - 1.0) * (one.unit / moments.unit[0]) * (two.unit / moments.unit[1])
     return Pair(moments, (EXACT, EXACT), value, 1.0, _unknown, None)
 
@@ -61,9 +62,9 @@ def _unknown(_: Any) -> Any:
     )
 
 
-def _powers(file: ReverseMapped, x: np.ndarray, p: float) -> np.ndarray:
+def _powers(file: ReverseMapped, x: np.ndarray) -> np.ndarray:
     """M^j x by cell, j = 0, 1, ..., as many as there are coefficients."""
-    powers = np.empty((coefficients(p).size, x.size))
+    powers = np.empty((coefficients(file.p).size, x.size))
     powers[0] = x
     for mapping, cells, _ in file.pools.values():
         for k in range(1, len(powers)):
@@ -73,32 +74,10 @@ def _powers(file: ReverseMapped, x: np.ndarray, p: float) -> np.ndarray:
 
 def pair_of(own: ReverseMapped, w: Any) -> Pair:
     """A released column with a plain one: the covariance of its pseudo-values."""
-    moments = theorem_2_5.of_columns(own.z, w, None)
-    n, (_, b), (unit, unit_of_w) = moments.n, moments.middle, moments.unit
-    ratio = own.unit / unit
-
-    def weights(part: Any) -> np.ndarray:
-        return np.asarray((part.of(w) - b) / unit_of_w / (n - 1.0))
-
-    total, count, known = own.sums(3)
-    value = mean = 0.0
-    for part in own.parts(w):
-        part.add_by_pool(total, weights(part))
-        part.add_by_pool(count, np.ones(part.size))
-        part.add_by_pool(known, part.masked_variances)
-        value += float(weights(part) @ part.values)
-        mean += float(part.values.sum() / n)
-    lowered = total / np.maximum(own.pool_size, 1)
-    file = float(np.sum(np.where(count < own.pool_size, lowered**2 * (own.pool_variances - known), 0.0)))
-    excess = 0.0
-    for part in own.parts(w):
-        line, varied = weights(part), part.masked_variances
-        file += float((line - part.of_pool(lowered)) ** 2 @ varied)
-        own_share = line * (part.values - mean) - value / n
-        excess += float(own_share @ own_share * n / (n - 1.0) - line**2 @ varied)
-    linear = file * ratio**2, excess * ratio**2
+    moments = theorem_2_5.of_columns(own.records, w)
+    value, *linear = linear_covariance(own, own.records, w, moments)
     variances = partial(_variances, own, w, moments, max(linear[0], 0.0))
-    return Pair(moments, (EXACT, None), value * ratio, (1.0 - own.law.p) ** 2, variances, lambda: linear)
+    return Pair(moments, (EXACT, None), value, (1.0 - own.p) ** 2, variances, lambda: tuple(linear))
 
 
 def _variances(
@@ -115,10 +94,12 @@ def _variances(
     undone = (
         own.powers((a - own.origin) / own.unit) * (own.unit / released.unit[0]) ** np.arange(DEGREE)[:, None]
     )
-    moments[:DEGREE, 1:] = 0.0
-    for part in own.parts(w):
-        of_w = np.power.outer((part.of(w) - b) / released.unit[1], np.arange(1, DEGREE + 1))
-        moments[:DEGREE, 1:] += undone[:, part.cell] @ of_w / released.n
-    h = of_pair(weights, (0.0, 0.0), own.law.p).h
+
+    def mixed(chunk: Chunk) -> tuple[np.ndarray]:
+        of_w = np.power.outer((chunk.columns[0] - b) / released.unit[1], np.arange(1, DEGREE + 1))
+        return (undone[:, own.cell[chunk.rows]] @ of_w / released.n,)
+
+    (moments[:DEGREE, 1:],) = Chunks(own.records, w).fold(mixed)
+    h = of_pair(weights, (0.0, 0.0), own.p).h
     file = np.asarray(weights)[:, 0] ** 2 * of_covariance
     return np.array([file, file + np.maximum(covariance(h, h, moments)[:, 0], 0.0) / released.n])

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.errors import warn
-from condmask.inference.pseudo_values import Part, PseudoValues
-from condmask.law import Law
+from condmask.linear.chunks import Chunk
+from condmask.linear.records import Records
 from condmask.reverse_mapping.mapping import Mapping, places
 from condmask.reverse_mapping.undo import LARGEST, refusal, undone, variation
 from condmask.strata import values_by_pool
@@ -55,41 +55,22 @@ def cells_of(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, Mappin
     return cell, value, Mapping(at, share, scheme.noise)
 
 
-class MappedPart(Part):
-    """Some records that have a value, with what undoes it by the cell of the value."""
+class ReverseMapped:
+    """The pseudo-values of a released column, and functions of the original undone.
 
-    file: "ReverseMapped"
-
-    @cached_property
-    def cell(self) -> np.ndarray:
-        """The number of each record's cell, among those of all pools."""
-        return self.of(self.file.cell)
-
-    @cached_property
-    def values(self) -> np.ndarray:
-        """The pseudo-values."""
-        return np.asarray(self.file.undone[0][self.cell])
-
-    @cached_property
-    def masked_variances(self) -> np.ndarray:
-        """The variance of each released value's h given the file, right on average."""
-        return np.asarray(self.file.undone[1][self.cell])
-
-
-class ReverseMapped(PseudoValues):
-    """The records of a released column with their pseudo-values, and functions of the original undone.
+    It is used as `linear.pseudo_values.PseudoValues` is: f = 1, p' = 1, donors as if drawn independently.
 
     Parameters
     ----------
-    z : ndarray of shape (n,)
-        Released values; NaN where one is missing.
+    records : Records
+        Released values and donor pools.
     scheme : ConditionalMasking
         p, noise, sigma and scale are used.
-    pool : ndarray of shape (n,), optional
-        The number of each record's donor pool; None where all are one.
 
     Attributes
     ----------
+    n, origin, unit, size, factor, share, q
+        As of `PseudoValues`.
     pools : dict of Pool
         By number.
     cell : ndarray of shape (n,)
@@ -99,12 +80,10 @@ class ReverseMapped(PseudoValues):
         Of the released values.
     """
 
-    part = MappedPart
-
-    def __init__(self, z: Any, scheme: Any, pool: Any) -> None:
-        super().__init__(z, Law(scheme.p, scheme.noise, scheme.sigma), pool, cycle=False)
-        self.pools: dict[int, Pool] = {}
-        self.cell, start, means = np.full(z.size, -1, np.int32), 0, []
+    def __init__(self, records: Records, scheme: Any) -> None:
+        z, pool, self.p = records.z, records.pools(), float(scheme.p)
+        self.records, self.pools, self.cell = records, dict[int, Pool](), np.full(z.size, -1, np.int32)
+        start, means = 0, []
         for rows, x in values_by_pool(z, pool):
             if x.size < FEWEST:
                 raise UndefinedError(
@@ -115,32 +94,42 @@ class ReverseMapped(PseudoValues):
             self.cell[rows] = cell + start
             stop = start + value.size
             self.pools[0 if pool is None else int(pool[rows[0]])] = Pool(mapping, slice(start, stop), x.size)
-            means.append((value - self.origin) / self.unit)
+            means.append(value)
             start = stop
-        self.means = np.concatenate(means)
+        released = np.concatenate(means)
+        low, high = float(released.min()), float(released.max())
+        self.origin = 0.5 * low + 0.5 * high
+        self.unit = high - self.origin or 1.0
+        self.means = (released - self.origin) / self.unit
+        self.size = self._by_pool({number: float(pool.n) for number, pool in self.pools.items()})
+        self.n = int(self.size.sum())
+        self.factor, self.share, self.q = (
+            np.ones(self.size.size),
+            np.ones(self.size.size),
+            np.zeros(self.size.size),
+        )
 
-    @cached_property
-    def factor(self) -> np.ndarray:
-        """1 by pool: h undoes the masking whole."""
-        return np.ones(self.pool_count)
+    def values(self, chunk: Chunk) -> np.ndarray:
+        """The pseudo-values of a chunk."""
+        return np.asarray(self.undone[0][self.cell[chunk.rows]])
+
+    def spread(self, chunk: Chunk) -> tuple[np.ndarray, float]:
+        """The variance of each released value's h given the file, right on average; and q, which is 0."""
+        return np.asarray(self.undone[1][self.cell[chunk.rows]]), 0.0
 
     @property
-    def donor_share(self) -> np.ndarray:
-        """1 by pool: the sum of the released values is fixed, and weights count about their mean over it."""
-        return np.ones(self.pool_count)
+    def v(self) -> np.ndarray:
+        """The sums of these variances by pool."""
+        return self._by_pool(
+            {
+                number: n * float(mapping.share @ self.undone[1][cells])
+                for number, (mapping, cells, n) in self.pools.items()
+            }
+        )
 
-    @property
-    def noise_variance(self) -> float:
-        """0: released values are the originals in another order."""
+    def common(self, *_: Any) -> float:
+        """0: donors have nothing in common."""
         return 0.0
-
-    @property
-    def pool_variances(self) -> np.ndarray:
-        """The sums of the variances of h given the file, by pool."""
-        sums = self.sums()
-        for number, (mapping, cells, n) in self.pools.items():
-            sums[number] = n * (mapping.share @ self.undone[1][cells])
-        return sums
 
     @cached_property
     def middle(self) -> np.ndarray:
@@ -157,7 +146,7 @@ class ReverseMapped(PseudoValues):
     def variation(self) -> float:
         """N: by how much h varies more than it must, the most of all pools."""
         return max(
-            variation(mapping.share, self.means[cells], self.h[cells], self.law.p)
+            variation(mapping.share, self.means[cells], self.h[cells], self.p)
             for mapping, cells, _ in self.pools.values()
         )
 
@@ -191,4 +180,10 @@ class ReverseMapped(PseudoValues):
     def _solved(self, target: np.ndarray) -> np.ndarray:
         """What has a function of the original, by cell, as its mean."""
         pools = self.pools.values()
-        return np.concatenate([undone(mapping, self.law.p, n, target[cells]) for mapping, cells, n in pools])
+        return np.concatenate([undone(mapping, self.p, n, target[cells]) for mapping, cells, n in pools])
+
+    def _by_pool(self, figures: dict[int, float]) -> np.ndarray:
+        """Figures of the pools that occur, and 0 of others."""
+        found = np.zeros(max(figures) + 1)
+        found[list(figures)] = list(figures.values())
+        return found

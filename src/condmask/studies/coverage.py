@@ -11,6 +11,7 @@ from condmask.distribution.quantiles import crossing_of
 from condmask.distribution.sample import EXACT
 from condmask.errors import heard
 from condmask.law import Law
+from condmask.linear.records import Records
 from condmask.moments import moment_interval, pair_interval, pair_variance, theorem_2_1, theorem_2_5
 from condmask.reverse_mapping import pairs
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
@@ -101,10 +102,8 @@ def _of_moments(
 ) -> np.ndarray:
     """Both ends of the mean, the standard deviation and raw moments of rows."""
     powers = theorem_2_1.powers_of_rows(z, 2 * max((2, *design.moments)), law.sigma)
-    sampled, of_levels = (
-        moment_interval.Sampled(z.shape[1], law, scheme.shared_donors, powers),
-        np.array(levels),
-    )
+    sampled = moment_interval.Sampled(z.shape[1], law, scheme.shared_donors, powers)
+    of_levels = np.array(levels)
     of_moments = []
     for target in TARGETS:
         asked = sampled, of_levels[:, None], target
@@ -140,7 +139,7 @@ def _correlations(
         return
     for row in range(len(z)):
         with suppress(UndefinedError):
-            pair = pairs.pair_of(ReverseMapped(z[row], scheme, None), other[row])
+            pair = pairs.pair_of(ReverseMapped(Records(z[row]), scheme), other[row])
             yield row, pair_interval.correlation(pair)
 
 

@@ -14,7 +14,7 @@ seldom distinguish t_4 from a Laplace law: a threshold of 7 would warn of 25 to 
 of the other.
 """
 
-from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -27,15 +27,14 @@ HEAVY = 10.0
 ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal approximation does
 
 
-def kurtosis(original: Powers, law: Law) -> float:
+def kurtosis(original: Powers, law: Law) -> Any:
     """The kurtosis from moments of the originals to order 4; NaN where noise hides it, and of a constant."""
     _, _, second, _, fourth = shift(original.means, -original.means[1])
-    if second <= noise_variance(law, original.scale):
-        return np.nan
-    return float(fourth / second**2)
+    seen = second > noise_variance(law, original.scale)
+    return np.divide(fourth, second**2, out=np.full(np.shape(second), np.nan), where=seen)[()]
 
 
-def of_masked(masked: Powers, law: Law) -> float:
+def of_masked(masked: Powers, law: Law) -> Any:
     """The kurtosis of the originals, from moments of the masked values to order 4."""
     return kurtosis(original_moments(masked, law), law)
 
@@ -71,9 +70,9 @@ class PlainTails:
         return [float(kurtosis) for kurtosis in np.where(self._more, kurtoses, np.nan)]
 
 
-def warn_of_heavy_tails(kurtoses: Iterable[float], n: int, quantities: str) -> None:
+def warn_of_heavy_tails(kurtoses: Any, n: int, quantities: str) -> None:
     """Warn if the heaviest tails are heavy for n records; `quantities` names their statistics."""
-    largest = max((kurtosis for kurtosis in kurtoses if not np.isnan(kurtosis)), default=0.0)
+    largest = np.fmax.reduce(np.ravel(kurtoses), initial=0.0)
     if largest > max(HEAVY, n / ENOUGH):
         warn(
             f"heavy tails, of kurtosis {largest:.3g} in {n} records: intervals of {quantities} cover less "

@@ -47,7 +47,7 @@ class Interval(NamedTuple):
     estimate: Any
     confidence_level: float
     target: str
-    about: str
+    about: Any
 
     def __str__(self) -> str:
         """The estimate, its standard error and the interval in one line; of several, a table of the first."""

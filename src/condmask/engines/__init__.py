@@ -1,1 +1,0 @@
-"""How the estimator of the distribution function is evaluated."""

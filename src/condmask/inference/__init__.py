@@ -1,1 +1,0 @@
-"""Uncertainty of estimates: variances, pseudo-values and intervals, on arrays."""
