@@ -1,11 +1,5 @@
-"""The pages of the API leave nothing out. Oracle: what the package itself says is public.
+"""The pages of the API leave nothing out. Oracle: what the package itself says is public."""
 
-And the examples of the gallery can be pasted: they import and define what they use.
-"""
-
-import ast
-import builtins
-import doctest
 import inspect
 import pkgutil
 import re
@@ -103,36 +97,3 @@ def test_what_is_left_out_is_found():
 
     assert "Counts.update" in list(missing(condmask.Counts, page))
     assert list(missing(condmask.Counts, PAGE)) == []
-
-
-GALLERY = sorted((DOCS / "gallery").glob("*.rst"))
-
-
-def undefined(page):
-    """Names that the examples of a page use before they define them."""
-    known, found = set(dir(builtins)), set()
-    for example in doctest.DocTestParser().get_examples(page):
-        nodes = list(ast.walk(ast.parse(example.source)))
-        names = [node for node in nodes if isinstance(node, ast.Name)]
-        for node in nodes:
-            if isinstance(node, ast.alias):
-                known.add((node.asname or node.name).partition(".")[0])
-            elif isinstance(node, ast.FunctionDef | ast.ExceptHandler):
-                known.add(node.name)
-            elif isinstance(node, ast.arg):
-                known.add(node.arg)
-        known |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
-        found |= {name.id for name in names} - known
-    return found
-
-
-@pytest.mark.parametrize("page", GALLERY, ids=lambda page: page.stem)
-def test_a_page_of_the_gallery_defines_what_it_uses(page):
-    assert undefined(page.read_text("utf-8")) == set()
-
-
-def test_a_name_that_a_page_leaves_to_the_setup_is_found():
-    page = (DOCS / "gallery" / "wages.rst").read_text("utf-8")
-
-    assert len(GALLERY) == 7
-    assert undefined(page.replace(">>> import condmask as cm\n", "\n")) == {"cm"}

@@ -18,6 +18,7 @@ from condmask.grid import decimals_of
 SHARE, OF_MANY = 0.1, 0.5  # of the rows, beyond chance: by two columns, by more
 LEARNED, TRIED, HITS = 384, 64, 3  # rows for least absolute deviations, for pairs, and of these to go on with
 BASES = 100  # columns of which pairs are looked at
+MEASURED = 0.02  # of a number, that half a step is at most where it was rounded
 NEGLIGIBLE = (0.01, 1e-6)  # factors, in units of the columns' spread: what rounding makes of none
 FEW = 30  # rows
 VARIED = 20  # values in rows tried: small whole numbers are products and quotients of others by chance
@@ -153,7 +154,8 @@ def _of_two(x: np.ndarray, bases: list[Base], rows: np.ndarray) -> Iterator[Cand
                 other = bases[j]
                 if (sign in (0, 2) and j < k) or other.name == base.name:
                     continue
-                if sign >= 2 and not (varied[k] or varied[j]):
+                plain = base.text == base.name and other.text == other.name
+                if sign >= 2 and not (plain and (varied[k] or varied[j])):
                     continue
                 with np.errstate(divide="ignore", invalid="ignore"):
                     yield Candidate(
@@ -172,8 +174,9 @@ def _slack(sign: int, a: np.ndarray, b: np.ndarray, half: float, other: float | 
     """How far half steps of two columns take what is computed from them."""
     if sign < 2:
         return np.zeros_like(b) + np.maximum(half, other)
-    relative = np.maximum(half / np.abs(a), other / np.abs(b))
-    return np.asarray(np.abs(_operated(sign, a, b)) * relative)
+    relative = [half / np.abs(a), other / np.abs(b)]
+    of_measured = [np.where(part > MEASURED, 0.0, part) for part in relative]  # counts are not rounded
+    return np.asarray(np.abs(_operated(sign, a, b)) * np.maximum(*of_measured))
 
 
 def _of_many(x: np.ndarray, bases: list[Base], rows: np.ndarray) -> Iterator[Candidate]:
