@@ -12,6 +12,7 @@ from condmask._digits import finite
 from condmask.errors import ArgumentError
 from condmask.planning.candidates import Candidate, Column, frontier
 from condmask.planning.check import Checked, checked
+from condmask.planning.predicted import QUANTILES
 
 WHY = {
     "most useful": "the shortest intervals of the schemes that keep the caps and that masking accepts",
@@ -21,10 +22,6 @@ WHY = {
 NAMES = tuple(WHY)
 REFUSED = "refused by the audit"
 PARAMETERS = ("p", "sigma", "noise", "reverse_mapping", "scale", "donors")
-SHOWN = {
-    "mean": "mean", "std": "s.d.", "quantile 0.5": "median", "correlation": "correlation", "slope": "slope",
-    "difference": "difference between groups",
-}  # fmt: skip
 
 
 class Suggestion(NamedTuple):
@@ -287,7 +284,9 @@ class Plan:
                 for d, risk, exposed in zip(self.d, expected.risk, expected.record_risk, strict=True)
             ]
             errors = getattr(expected, self.target)
-            said = [f"{text} {errors[key]:.3g}" for key, text in SHOWN.items() if key in errors]
+            said = [
+                f"{key} {error:.3g}" for key, error in errors.items() if key not in QUANTILES or "0.5" in key
+            ]
             lines.append(f"  standard errors: {', '.join(said)} (for the {self.target})")
         if not self.suggestions:
             lines += ["", "no scheme is suggested. Masking refuses the one with the shortest intervals,"]

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from condmask import _checks, frames
-from condmask.disclosure.audit import pooled
+from condmask import _checks
+from condmask.disclosure.audit import table_of
 from condmask.disclosure.choose import Choice, choose, widened
-from condmask.disclosure.table import clear_of, names_in_clear
 from condmask.errors import ArgumentTypeError
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import not_masked
@@ -33,13 +32,7 @@ def chosen_for(frame: Any, names: Sequence[str], strata: Any) -> dict[str, Choic
     """Schemes for columns of a table; missing values are left out, small strata merged."""
     groups = not_masked(strata, names)
     of = partial(ConditionalMasking, strata=groups, small_strata="merge") if groups else ConditionalMasking
-    columns = {name: frames.column_of(frame, name) for name in names}
-    values = {name: column.array for name, column in columns.items()}
-    whole = frames.with_index(frame)
-    clear = clear_of(whole, names_in_clear(frames.column_names(whole), {*names}), values)
-    kinds = {name: column.kind for name, column in columns.items()}
-    labels = [frames.coded(frame, name) for name in groups]
-    table = pooled(dict.fromkeys(names, of(0.6, 1.0)), values, kinds, labels, clear)
+    table = table_of(frame, {name: of(0.6, 1.0, reverse_mapping=True) for name in names})
     found = widened(table, choose(table, names, of))
     for name, choice in found.items():
         LOG.info("%s: %s", name, choice)
