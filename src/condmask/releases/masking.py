@@ -117,7 +117,7 @@ def mask_table(
 
     >>> release = cm.mask_table(frame, ["income"], rng=2)
     >>> release.schemes["income"]
-    ConditionalMasking(p=0.6, sigma=0.3, reverse_mapping=True)
+    ConditionalMasking(p=0.6, sigma=0.3, reverse_mapping=True, aggregate_ends=3)
     """
     if isinstance(frame, Release):
         raise ArgumentTypeError(
