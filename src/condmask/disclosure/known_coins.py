@@ -241,10 +241,11 @@ def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.nd
     with optional("an audit of several columns", "files"):
         from sklearn.ensemble import HistGradientBoostingRegressor  # takes a second to import
         from threadpoolctl import threadpool_limits
-    first = _by_least_squares(_varying(table, fit), u, fit)
-    table = _varying(np.column_stack((table, first)), fit)
+    table = _varying(table, fit)
     if not table.shape[1]:
-        return [first]
+        return [np.full(u.size, u[fit].mean())]
+    first = _by_least_squares(table, u, fit)
+    table = np.column_stack((table, first))
     with threadpool_limits(1, "openmp"):
         model = HistGradientBoostingRegressor(**OPTIONS).fit(table[fit], (u - first)[fit])
         return [first, first + model.predict(table)]
