@@ -221,6 +221,8 @@ def calls(folder: Path) -> dict[str, Call]:
         force=True,
         also=("log", "force"),
         key="x",
+        outcome="other",
+        on=["x"],
     )
     named |= methods(
         cm.paper_population(),

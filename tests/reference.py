@@ -596,6 +596,77 @@ class LinearReference:
         return found, errors
 
 
+class MaskedRegression:
+    """Regression of the last column on the others, 1 first, of which some were masked together in one pool.
+
+    From the words of docs/inference_linear.rst, record by record; `noise` has variances by place, donors form
+    a permutation, and every record has all values.
+    """
+
+    def __init__(self, columns, noise, p):
+        self.n, self.size, self.noise = len(columns[0]), len(columns), noise
+        self.lent = p * self.n / (self.n - 1)  # p'
+        self.f, masked = 1.0 - self.lent, sorted(noise)
+        self.mean = {k: sum(columns[k]) / self.n for k in masked}
+        kept = {(a, b): (1.0 - p) * noise[a] * (a == b) for a in masked for b in masked}
+        z = {k: [value - self.mean[k] for value in columns[k]] for k in masked}
+        self.second = {
+            ab: sum(map(math.prod, zip(z[ab[0]], z[ab[1]], strict=True))) / self.n - kept[ab] for ab in kept
+        }
+        self.clear, self.single, self.double = [], [], []
+        for i in range(self.n):
+            self.clear.append([self.mean[k] if k in noise else columns[k][i] for k in range(self.size)])
+            self.single.append([z[k][i] / self.f if k in noise else 0.0 for k in range(self.size)])
+            self.double.append(
+                {
+                    (a, b): (z[a][i] * z[b][i] - self.lent * self.second[a, b] - kept[a, b]) / self.f
+                    for a, b in kept
+                }
+            )
+        self.average = np.mean(self.clear, axis=0)
+        every = [[1.0 if j == k else 0.0 for j in range(self.size)] for k in range(self.size)]
+        products = np.array(
+            [[sum(self.product(i, g, c) for i in range(self.n)) / self.n for c in every] for g in every]
+        )
+        self.inverse = np.linalg.inv(products[:-1, :-1])
+        self.found = self.inverse @ products[:-1, -1]
+        rows = [np.add(self.clear[i], self.single[i])[:-1] for i in range(self.n)]
+        self.leverage = [row @ np.linalg.solve(sum(np.outer(own, own) for own in rows), row) for row in rows]
+
+    def product(self, i, g, c):
+        """The pseudo-value of the product of two linear forms of the original record."""
+        t, clear = self.single[i], self.clear[i]
+        total = 0.0
+        for k in range(self.size):
+            for m in range(self.size):
+                both = self.double[i].get((k, m), 0.0)
+                total += g[k] * c[m] * (clear[k] * clear[m] + clear[k] * t[m] + t[k] * clear[m] + both)
+        return total
+
+    def given(self, i, g, c):
+        """What the record adds to the mean of such products as the donor of others, less its mean."""
+        t, mean = self.single[i], self.average
+        total = 0.0
+        for k in range(self.size):
+            for m in range(self.size):
+                both = self.double[i].get((k, m), 0.0) - self.second.get((k, m), 0.0)
+                total += g[k] * c[m] * (mean[k] * t[m] + t[k] * mean[m] + both)
+        return total
+
+    def error(self, j, delta=0.0):
+        """The standard error about the population if coefficient j is larger by delta."""
+        g = np.append(self.inverse[j], 0.0)
+        c = np.append(-self.found, 1.0) - delta * g / g[j]
+        squares = mean = shared = 0.0
+        for i in range(self.n):
+            given = self.given(i, g, c)
+            influence = self.product(i, g, c) - self.lent * given
+            squares += (influence / (1.0 - self.leverage[i])) ** 2 / self.n
+            mean += influence / self.n
+            shared += 2.0 * self.lent * (g @ self.clear[i]) * (c @ self.clear[i]) * given / self.n
+        return math.sqrt((squares - mean**2 + shared) / self.n)
+
+
 # --- many releases at once ------------------------------------------------------------------------
 
 

@@ -31,7 +31,9 @@ def is_text(values: Any) -> bool:
     return array.dtype.kind in "UT" or (array.dtype.kind == "O" and isinstance(_first(array), str))
 
 
-def indicators(labels: Any, name: str, n: int, *, all_but_first: bool = True) -> dict[str, np.ndarray]:
+def indicators(
+    labels: Any, name: str, n: int, *, all_but_first: bool = True, argument: str = "W"
+) -> dict[str, np.ndarray]:
     """A column of indicators for each label of n records, by default but the first in their order.
 
     They are called ``name=label``, and are NaN where a record has no label.
@@ -39,7 +41,7 @@ def indicators(labels: Any, name: str, n: int, *, all_but_first: bool = True) ->
     code, distinct = frames.groups(labels, name, n)
     if not 2 <= len(distinct) <= MOST:
         raise ArgumentError(
-            f"W must name columns of numbers, or of 2 to {MOST} categories, got {name!r} with "
+            f"{argument} must name columns of numbers, or of 2 to {MOST} categories, got {name!r} with "
             f"{len(distinct):,} labels"
         )
     return {

@@ -285,7 +285,7 @@ class LinearEstimates(Shared):
         and include the dependence of records that share donors. The degrees of freedom of Student's t are n
         less the number of coefficients, or one less than there are clusters.
 
-        A masked column as a *regressor* is another matter: the slope is `covariance` over `variance`.
+        A masked column as a *regressor* is another matter: `Release.regress` takes these on either side.
 
         Examples
         --------

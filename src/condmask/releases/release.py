@@ -12,10 +12,12 @@ from condmask.disclosure.choose import Choice
 from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
+from condmask.estimates.results import Intervals
 from condmask.files.about import MANIFEST, Published, published, sidecar
 from condmask.files.parts import Source
 from condmask.releases.columns import Columns
 from condmask.releases.log import Log, Where, keyed
+from condmask.releases.regress import regress
 from condmask.scheme import Scheme
 from condmask.strata import listed
 from condmask.variance.interval import EstimateWarning
@@ -194,6 +196,72 @@ class Release(Mapping[str, Estimate]):
         write_table(self._data, target, self._published, columns, force=force)
         book.enter(target, marks, None)
         self._marks = {}  # writing it to another file is not another release
+
+    def regress(
+        self,
+        outcome: str,
+        on: str | Sequence[str],
+        *,
+        confidence_level: float = 0.95,
+        target: str = "population",
+    ) -> Intervals:
+        """Linear regression of the original of a column on those of others, any of which may be masked.
+
+        Parameters
+        ----------
+        outcome : str
+            The column to be explained.
+        on : str or sequence of str
+            The columns that explain it: numbers, or yes and no; for text with 2 to 50 labels, indicators of
+            each label but the first in the sorted order. Records that miss a value are left out.
+        confidence_level : float
+            Of the intervals.
+        target : {"population", "file"}
+            What they should cover: the coefficients in the population that the file is a sample of, or those
+            in the original file.
+
+        Returns
+        -------
+        Intervals
+            By name of the column, "intercept" first. Ends are infinite where the records do not bound a
+            coefficient, and NaN where several columns were masked together by reverse mapping.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer records than coefficients, a column is constant or determined by others, or
+            is masked and not one of the release.
+        TypeError
+            If the outcome holds no numbers.
+
+        Warns
+        -----
+        EstimateWarning
+            If ends are infinite or NaN.
+
+        Notes
+        -----
+        Ordinary least squares of masked columns is wrong. Here all products of columns are estimated without
+        bias, and intervals are where a test of the coefficient does not reject (docs/inference_linear.rst,
+        "Masked regressors"). If the outcome alone is masked, this is `Estimate.regress`.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> import condmask as cm
+        >>> rng = np.random.default_rng(1)
+        >>> income = rng.lognormal(7, 0.5, 20_000)
+        >>> spending = 300 + 0.6 * income + rng.normal(0, 600, 20_000)
+        >>> frame = pd.DataFrame({"income": income, "spending": spending})
+        >>> release = cm.mask_table(frame, {"income": cm.ConditionalMasking(0.6, 300.0)}, rng=2)
+        >>> found = release.regress("spending", on="income")["income"]
+        >>> bool(found.low < 0.6 < found.high < found.low + 0.1)
+        True
+        """
+        if self._columns is None:
+            raise ArgumentError("regress must be called on a release that was written (dry_run=True)")
+        noted = [] if self._data is None else frames.masked_columns(self._data)
+        return regress(self, outcome, on, noted, confidence_level, target)
 
     def _estimate(self, column: str) -> Estimate:
         if self._columns is None:

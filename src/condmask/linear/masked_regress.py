@@ -1,0 +1,394 @@
+"""Least squares where any of the columns is masked: estimating equations, and the test of each coefficient.
+
+With regressors u, a constant among them, and the outcome y the coefficients solve ``A beta = b``, where A is
+the mean of u u' and b that of u y over the originals. Each entry is estimated without bias: of columns in
+clear as it is, of a masked one with one in clear by pseudo-values, of masked ones by Theorem 2.1, after
+reverse mapping by the released values and pairs themselves. Errors follow from the influence of each record.
+Write g for what the other regressors leave of one, and r for the residual, both linear forms of the columns.
+The equation of a coefficient is that the mean of their product is 0,
+
+    g r = (G + gamma) (C + rho),
+
+where G and C come from the columns in clear and the means of pools, gamma and rho from the deviations of
+masked columns. Its pseudo-value follows by Theorem 2.1 record by record, and the influence is that less p'
+times what the record gives to others as their donor. If the coefficient is larger by delta, and the others
+are fitted again, the residual is r - delta g: the square of the test is a quadratic in delta, and the
+interval is where it does not reject (Fieller 1954; docs/inference_linear.rst, "Masked regressors").
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from math import comb, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask._blocks import blocks
+from condmask.errors import ArgumentError
+from condmask.linear.chunks import Chunk, Named, summed, taken
+from condmask.linear.pseudo_values import covariance_factor
+from condmask.variance.interval import UndefinedError
+
+ROWS = 8192  # of a chunk; there are some hundred figures for each
+DETERMINED = 1e-10  # of a column's square, what the others leave of it where they determine it
+MANY = 100_000  # records, with which Wald's interval serves coefficients of columns in clear
+TINY = 2.0**-1022
+ALONE = 1e-10  # by how little a leverage may miss 1
+KNOWN = (
+    3.0  # standard errors of what the others leave of a masked regressor: others have bounds from there on
+)
+POWERS = np.arange(1, 4)[:, None]
+FIRST = tuple(product(range(2), repeat=2))  # the orders of gamma and rho in g r
+SECOND = tuple(product(range(3), repeat=2))  # and in its square
+
+
+class Masked(NamedTuple):
+    """Columns that were masked together, or by independent noise alone.
+
+    Attributes
+    ----------
+    places : list of int
+        Among the columns of the table.
+    records : list of Records
+        Their values and pools.
+    p : float
+        The share of the swapped; 1 after reverse mapping.
+    shared_donors : bool
+        Whether donors are drawn independently, as it is taken to be after reverse mapping.
+    noise : ndarray of shape (columns, 5)
+        The moments of the noise of each.
+    undone : list of callable
+        After reverse mapping, of each column: gives for a chunk what has the first three powers of the
+        originals' deviations from the mean of the pool as means, of shape (3, m).
+    products : ndarray of shape (columns, columns)
+        After reverse mapping of several: the covariances of their originals.
+    """
+
+    places: list[int]
+    records: list[Any]
+    p: float = 0.0
+    shared_donors: bool = False
+    noise: Any = np.zeros((0, 5))
+    undone: Any = ()
+    products: Any = None
+
+
+class Rows(NamedTuple):
+    """Some records; all in units of the columns, and 0 where one is missing.
+
+    Attributes
+    ----------
+    clear : ndarray of shape (columns, m)
+        The columns in clear, 1 first, and in place of masked ones the mean of the pool.
+    z : ndarray of shape (masked columns, m)
+        The deviations of masked values from that.
+    undone : ndarray of shape (masked columns, 3, m), or empty
+        As of `Masked`.
+    pool : ndarray of shape (m,) or None
+    here, used : ndarray of shape (m,)
+        1 where all masked columns have values, and where all columns have.
+    """
+
+    clear: np.ndarray
+    z: np.ndarray
+    undone: Any
+    pool: Any
+    here: np.ndarray
+    used: np.ndarray
+
+
+class Table:
+    """A constant, the regressors and the outcome; can be gone through repeatedly.
+
+    Parameters
+    ----------
+    columns : dict
+        By name the regressors and, last, the outcome: numbers, or Named; None for one that is masked.
+    masked : Masked
+    reader : Records
+        Of a column that was masked, from which those in clear are read.
+
+    Attributes
+    ----------
+    n : int
+        The number of records that miss nothing.
+    size, used : ndarray of shape (pools,)
+        The numbers of records by pool that have all masked values, and that miss nothing.
+    middle, unit : ndarray of shape (columns,)
+        Of each column: its mean, and the largest distance from it.
+    """
+
+    def __init__(self, columns: dict[str, Any], masked: Masked, reader: Any) -> None:
+        self.masked, self._columns, self._reader, places = masked, columns, reader, masked.places
+        self.names = list(columns)
+        count = len(columns) + 1
+        ways = np.add, np.minimum, np.maximum, _wider
+        sums, low, high, by_pool = _folded(self._pieces(), self._ends, ways)
+        self.size, self.used, self.n = by_pool[0], by_pool[1], int(by_pool[1].sum())
+        if self.n < count:
+            raise ArgumentError(
+                f"on must have fewer coefficients than records without gaps, got {count - 1} for {self.n}"
+            )
+        self.middle, self.unit = sums / self.n, np.ones(count)
+        self.middle[0] = 0.0
+        self.unit[1:] = np.maximum(high - self.middle, self.middle - low)[1:]
+        for name, least, most in zip(columns, low[1:], high[1:], strict=True):
+            if least == most:
+                raise ArgumentError(f"{name} must not be constant in a regression, got {least:g} throughout")
+        unit = self.unit[places, None]
+        self.mean = (by_pool[2:] / np.maximum(self.size, 1.0) - self.middle[places, None]) / unit
+        self.noise = masked.noise / unit ** np.arange(5)
+        self.share = np.ones(self.size.size)  # p' by pool
+        if not masked.undone:
+            if masked.p > 0.0:
+                covariance_factor(masked.p, int(self.size[self.size > 0].min()))
+            self.share = masked.p * self.size / np.maximum(self.size - 1.0, 1.0)
+        self.factor = np.ones(self.size.size) if masked.undone else 1.0 - self.share
+
+    def rows(self) -> Iterator[Rows]:
+        """The records in chunks."""
+        places = self.masked.places
+        for values, chunk, here, used in self._pieces():
+            clear = (values - self.middle[:, None]) / self.unit[:, None]
+            z, clear[places] = clear[places], taken(self.mean, chunk.pool)
+            undone = np.array([each(chunk) for each in self.masked.undone])
+            if undone.size:
+                undone = np.where(here > 0.0, undone / self.unit[places, None, None] ** POWERS, 0.0)
+            z = np.where(here > 0.0, z - clear[places], 0.0)
+            yield Rows(np.where(used > 0.0, clear, 0.0), z, undone, chunk.pool, here, used)
+
+    def by_pool(self, values: np.ndarray, rows: Rows) -> np.ndarray:
+        """The sums of values by pool, along the last axis."""
+        return summed(values, rows.pool, self.size.size)
+
+    def _pieces(self) -> Iterator[tuple[Any, ...]]:
+        """All columns as they are, the first masked one as a chunk, and which records have what."""
+        names, first = [each.name for each in self._columns.values() if isinstance(each, Named)], 0
+        places = self.masked.places
+        records = self.masked.records or [self._reader]
+        for pieces in zip(records[0].parts(names), *(each.parts() for each in records[1:]), strict=True):
+            (z, pool, read), size = pieces[0], pieces[0][0].size
+            for start, stop in blocks(size, ROWS):
+                rows = slice(first + start, first + stop)
+                values = np.ones((len(self._columns) + 1, stop - start))
+                for row, column in zip(values[1:], self._columns.values(), strict=True):
+                    if isinstance(column, Named):
+                        row[:] = read[column.name][start:stop]
+                    elif column is not None:
+                        row[:] = column[rows]
+                for place, piece in zip(places, pieces, strict=bool(places)):
+                    values[place] = piece[0][start:stop]
+                here = ~np.isnan(values[places]).any(axis=0)
+                used = ~np.isnan(values).any(axis=0)
+                chunk = Chunk(
+                    rows, z[start:stop], pool[start:stop] if places and pool is not None else None, []
+                )
+                yield values, chunk, here.astype(np.float64), used.astype(np.float64)
+            first += size
+
+    def _ends(self, piece: tuple[Any, ...]) -> tuple[Any, ...]:
+        values, chunk, here, used = piece
+        complete, pool = values[:, used > 0.0], chunk.pool
+        low, high = complete.min(axis=1, initial=np.inf), complete.max(axis=1, initial=-np.inf)
+        z = np.where(here > 0.0, values[self.masked.places], 0.0)
+        return complete.sum(axis=1), low, high, summed(np.array([here, used, *z]), pool, 0)
+
+
+def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
+    """The coefficients, that of the constant first, their standard errors, and the ends of their intervals.
+
+    Ends are infinite where the records give no bound, and NaN where the error is not known. With delta added
+    to a coefficient the test is (left delta)^2 <= c (at + slope delta + bend delta^2).
+    """
+    from scipy.special import stdtrit  # takes .1 s to import
+
+    products, gram = _products(table)
+    _refuse_determined(table, products)
+    beta = np.linalg.solve(products[:-1, :-1], products[:-1, -1])
+    wanted = np.diag(table.unit[-1] / table.unit[:-1])  # times beta: coefficients in units of the data
+    wanted[0] -= wanted.diagonal() * table.middle[:-1]
+    estimate = wanted @ beta + table.middle[-1] * (np.arange(beta.size) == 0)
+    others = np.linalg.solve(products[:-1, :-1], wanted.T).T
+    left = 1.0 / np.einsum("ij,ij->i", wanted, others)  # d
+    estimate[left <= 0.0] = np.nan
+    if table.masked.products is not None:
+        unknown = np.full(beta.size, np.nan)
+        return estimate, unknown, unknown, unknown
+    residual, forms = np.append(-beta, 1.0), np.pad(others * left[:, None], ((0, 0), (0, 1)))
+    masked = [place for place in table.masked.places if place < beta.size]
+    own = list(range(beta.size)) if table.n < MANY else masked
+    rows, step = [*range(beta.size), *own, *own], np.sqrt(np.abs(residual @ products @ residual / left[own]))
+    step[step == 0.0] = 1.0
+    delta = np.concatenate([np.zeros(beta.size), step, -step])[:, None]
+    variances = _variances(table, forms[rows], residual - delta * forms[rows], gram, target)
+    at, up, down = np.split(variances, [beta.size, beta.size + step.size])
+    slope, bend = np.zeros((2, beta.size))
+    slope[own], bend[own] = (up - down) / (2.0 * step), (up + down - 2.0 * at[own]) / (2.0 * step**2)
+    c = stdtrit(table.n - beta.size, 0.5 + 0.5 * level) ** 2
+    square, half = left**2 - c * bend, 0.5 * c * slope
+    hidden = bool((left <= KNOWN * np.sqrt(np.maximum(bend, 0.0)))[masked].any())
+    bounded = (left > 0.0) & (square > 0.0) & (np.isin(np.arange(beta.size), masked) | (not hidden))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        reach = np.sqrt(half**2 + square * c * np.maximum(at, 0.0))
+        low, high = (np.where(bounded, estimate + (half + k * reach) / square, k * np.inf) for k in (-1, 1))
+        error = np.sqrt(np.maximum(at, 0.0)) / np.where(left > 0.0, left, np.nan)
+    return estimate, error, low, high
+
+
+def _products(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """The mean products of all columns, and the sums of those of the regressors' pseudo-values."""
+    masked, places = table.masked, table.masked.places
+
+    def step(rows: Rows) -> tuple[Any, ...]:
+        columns = _undone(table, rows)
+        squares = [(t[1] - t[0] ** 2) @ rows.used for t in rows.undone]
+        pairs = np.reshape(rows.z[:, None] * rows.z, (len(places) ** 2, rows.used.size))
+        sums = (table.by_pool(pairs * each, rows) for each in (rows.here, rows.used))
+        return columns @ columns.T, np.array(squares), *sums
+
+    gram, squares, of_pool, of_used = _folded(table.rows(), step)
+    total, block = gram.copy(), np.ix_(places, places)
+    if masked.undone:
+        total[places, places] += squares
+        if masked.products is not None:
+            if (table.size != table.used).any():
+                raise UndefinedError("on must have no gaps where reverse mapping masked columns together")
+            apart = ~np.eye(len(places), dtype=bool)
+            scale = (table.n - 1.0) / np.outer(table.unit[places], table.unit[places])
+            total[block] = np.where(apart, masked.products * scale, total[block])
+    else:
+        noise = (1.0 - masked.p) * np.diag(table.noise[:, 2]).reshape(-1, 1)
+        original = of_pool / np.maximum(table.size, 1.0) - noise
+        own = (of_used - table.used * (table.share * original + noise)) / table.factor
+        total[block] += np.sum(own - of_used / table.factor**2, axis=1).reshape(len(places), len(places))
+    return total / table.n, gram[:-1, :-1]
+
+
+def _undone(table: Table, rows: Rows) -> np.ndarray:
+    """All columns, with pseudo-values in place of masked ones; 0 where a record misses something."""
+    columns = rows.clear.copy()
+    own = rows.undone[:, 0] if table.masked.undone else rows.z / taken(table.factor, rows.pool)
+    columns[table.masked.places] += own * rows.used
+    return columns
+
+
+def _refuse_determined(table: Table, products: np.ndarray) -> None:
+    """Refuse columns in clear of which others determine one."""
+    clear = [place for place in range(len(products) - 1) if place not in table.masked.places]
+    length = np.sqrt(products[clear, clear])
+    lengths, directions = np.linalg.eigh(products[np.ix_(clear, clear)] / np.outer(length, length))
+    if lengths[0] < DETERMINED:
+        name = table.names[clear[int(np.abs(directions[:, 0]).argmax())] - 1]
+        raise ArgumentError(f"on must have no column that is determined by others, got {name!r}")
+
+
+def _variances(table: Table, g: np.ndarray, c: np.ndarray, gram: np.ndarray, target: str) -> np.ndarray:
+    """The variance of the mean of g r, r the form c, for each of several pairs of forms."""
+    masked = table.masked
+    drawn_anew = masked.shared_donors and masked.p > 0.0
+    orders = SECOND if target == "file" or drawn_anew else FIRST
+    noise = _noise_products(table.noise, g[:, masked.places], c[:, masked.places])
+    moments, of_g, of_c = _by_pool(table, g, c, noise, orders)
+    used, inverse = table.used / np.maximum(table.size, 1.0), np.linalg.inv(gram)
+
+    def step(rows: Rows) -> tuple[Any, ...]:
+        first, second = g @ rows.clear, c @ rows.clear
+        t = _powers(table, rows, g, c, noise, moments, orders)
+        lent, by_g, by_c, there, m = (
+            taken(each, rows.pool) for each in (table.share, of_g, of_c, used, moments[1, 1])
+        )
+        product_of, given_of = (first * second, first, second, 1.0), (-there * m, by_g, by_c, there)
+        h, given = rows.used * _of_orders(t, *product_of), _of_orders(t, *given_of)
+        phi, squares, extra = h - lent * given, 0.0 * h, 2.0 * lent * first * second * given
+        if orders is SECOND:
+            times_h, times_given = (
+                {order: _of_orders(t, *each, *order) for order in FIRST} for each in (product_of, given_of)
+            )
+            squares = rows.used * _of_orders(times_h, *product_of)
+        if drawn_anew:
+            extra = lent * (2.0 * rows.used * _of_orders(times_h, *given_of))
+            extra -= lent**2 * _of_orders(times_given, *given_of)
+        regressors = _undone(table, rows)[:-1]
+        apart = 1.0 - np.einsum("ij,ij->j", regressors, inverse @ regressors)
+        alone = apart < ALONE  # alone determines a coefficient: how far others like it lie is unknown
+        robust = phi / np.where(alone, 1.0, apart)
+        leans = np.abs(first[:, alone]) > ALONE * np.abs(g).max(axis=1, keepdims=True)
+        robust[:, alone] = np.where(leans, np.nan, 0.0)
+        return tuple(each.sum(axis=1) for each in (h, phi, phi**2, robust**2, extra, squares))
+
+    h, total, plain, robust, extra, squares = (sums / table.n for sums in _folded(table.rows(), step))
+    if target == "population":
+        return np.asarray(robust - total**2 + extra) / table.n
+    file = plain - total**2 - squares + h**2 + extra
+    return np.asarray(file * robust / np.maximum(plain, TINY)) / table.n
+
+
+def _by_pool(table: Table, g: np.ndarray, c: np.ndarray, noise: Any, orders: Any) -> tuple[Any, ...]:
+    """By pool the moments of gamma and rho over the originals, and the means of G and C."""
+    places = table.masked.places
+
+    def step(rows: Rows) -> tuple[Any, ...]:
+        one, two = g[:, places] @ rows.z, c[:, places] @ rows.z
+        raw = (table.by_pool(prod([one] * i + [two] * j), rows) for i, j in orders[1:])
+        return *raw, table.by_pool(g @ rows.clear, rows), table.by_pool(c @ rows.clear, rows)
+
+    *raw, of_g, of_c = (sums / np.maximum(table.size, 1.0) for sums in _folded(table.rows(), step))
+    moments: dict[Any, Any] = {(0, 0): 1.0}
+    for order, mean in zip(orders[1:], raw, strict=True):
+        moments[order] = mean - (1.0 - table.masked.p) * _noisy(moments, noise, order)
+    return moments, of_g, of_c
+
+
+def _powers(
+    table: Table, rows: Rows, g: np.ndarray, c: np.ndarray, noise: Any, moments: Any, orders: Any
+) -> dict[Any, Any]:
+    """What has products of powers of gamma and rho as means, by orders: Theorem 2.1 record by record."""
+    places, t = table.masked.places, {(0, 0): rows.here}
+    if table.masked.undone:
+        powers = [rows.here, *rows.undone[0], rows.z[0] ** 4]
+        return {(i, j): g[:, places] ** i * c[:, places] ** j * powers[i + j] for i, j in orders}
+    one, two = g[:, places] @ rows.z, c[:, places] @ rows.z
+    share, kept = taken(table.share, rows.pool), rows.here / taken(table.factor, rows.pool)
+    for i, j in orders[1:]:
+        others = share * taken(moments[i, j], rows.pool) + (1.0 - table.masked.p) * _noisy(t, noise, (i, j))
+        t[i, j] = (prod([one] * i + [two] * j) - others) * kept
+    return t
+
+
+def _noisy(of: Any, noise: Any, order: tuple[int, int]) -> Any:
+    """What noise adds to the moment or power of this order, from those of lower orders."""
+    i, j = order
+    lower = ((k, m) for k, m in product(range(i + 1), range(j + 1)) if (i - k, j - m) in noise)
+    return sum(comb(i, k) * comb(j, m) * noise[i - k, j - m] * of[k, m] for k, m in lower)
+
+
+def _noise_products(noise: np.ndarray, g: np.ndarray, c: np.ndarray) -> Any:
+    """The moments of two forms of the noise of columns that are not 0, by orders, of shape (forms, 1)."""
+    square, fourth = noise[:, 2], noise[:, 4] - 3.0 * noise[:, 2] ** 2
+    found = {(2, 0): g**2 @ square, (1, 1): (g * c) @ square, (0, 2): c**2 @ square}
+    found[2, 2] = (g * c) ** 2 @ fourth + found[2, 0] * found[0, 2] + 2.0 * found[1, 1] ** 2
+    return {order: moment[:, None] for order, moment in found.items()}
+
+
+def _of_orders(
+    t: Any, constant: Any, by_rho: Any, by_gamma: Any, by_both: Any, i: int = 0, j: int = 0
+) -> Any:
+    """The pseudo-value of constant + by_rho rho + by_gamma gamma + by_both gamma rho, times gamma^i rho^j."""
+    return constant * t[i, j] + by_rho * t[i, j + 1] + by_gamma * t[i + 1, j] + by_both * t[i + 1, j + 1]
+
+
+def _folded(chunks: Iterator[Any], step: Any, ways: Any = None) -> Any:
+    """The tuples that a step makes of chunks, added up or combined otherwise."""
+    total: Any = None
+    for chunk in chunks:
+        found = step(chunk)
+        pairs = zip(ways or (np.add,) * len(found), total or found, found, strict=True)
+        total = found if total is None else tuple(way(one, two) for way, one, two in pairs)
+    return total
+
+
+def _wider(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """The sum of rows of figures by pool, of which the one may have more pools than the other."""
+    size = max(one.shape[1], two.shape[1])
+    first, second = (np.pad(each, ((0, 0), (0, size - each.shape[1]))) for each in (one, two))
+    return np.asarray(first + second)

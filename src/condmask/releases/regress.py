@@ -1,0 +1,94 @@
+"""Regressions of a release: which of their columns are masked, and how."""
+
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask.errors import ArgumentError, warn
+from condmask.estimates.results import Intervals
+from condmask.indicators import indicators, is_text
+from condmask.linear.chunks import Chunk, Named
+from condmask.linear.masked_regress import Masked, Table, fit
+from condmask.linear.variance import interval_options
+from condmask.variance.interval import TARGETS, EstimateWarning
+
+TOGETHER = (
+    "how estimates err from columns masked together by reverse mapping is not known: mask them in at least "
+    "30 parts, between which estimates vary as they err, or one of them alone"
+)
+
+
+def regress(
+    release: Any, outcome: Any, on: Any, noted: list[str], confidence_level: Any, target: Any
+) -> Intervals:
+    """The regression of a column on others; `noted` are columns that were masked at some time."""
+    options = interval_options(confidence_level, target)
+    names = list(_checks.names([on] if isinstance(on, str) else on, "on"))
+    outcome = _checks.text(outcome, "outcome")
+    if not names or outcome in names or len(set(names)) < len(names):
+        raise ArgumentError(f"on must name different columns, none of them {outcome!r}, got {names}")
+    strange = [name for name in (*names, outcome) if name in noted and name not in release]
+    if strange:
+        raise ArgumentError(
+            f"{strange[0]} must be masked by this release, not another: mask both columns together"
+        )
+    if outcome in release and not any(name in release for name in names):
+        special: Intervals = release[outcome].regress(names, confidence_level=confidence_level, target=target)
+        return special
+    columns: dict[str, Any] = {}
+    any_estimate = next(iter(release.values()))
+    for name in (*names, outcome):
+        columns |= {name: None} if name in release else _clear(any_estimate, name, outcome)
+    estimates = [release[name] for name in columns if columns[name] is None]
+    places = [place for place, column in enumerate(columns.values(), 1) if column is None]
+    table = Table(columns, _masked(estimates, places), any_estimate._rows)
+    estimate, error, low, high = fit(table, options.level, options.target)
+    if table.masked.products is not None:
+        warn(f"regress: {TOGETHER}", EstimateWarning)
+    elif not np.isfinite(low).all():
+        warn("regress: too few records for this scheme to bound some coefficients", EstimateWarning)
+    about = f"regression of {outcome}, coefficients {TARGETS[options.target]}"
+    coefficients = ["intercept", *list(columns)[:-1]]
+    return Intervals(
+        coefficients, estimate, error, low, high, np.full(len(low), table.n), options.level, options.target,
+        about, ("coefficient",),
+    )  # fmt: skip
+
+
+def _clear(estimate: Any, name: str, outcome: str) -> dict[str, Any]:
+    """A column in clear, by name; of one that holds text, indicators of its labels."""
+    values = estimate._numbers(name, "on")
+    if isinstance(values, Named):
+        return {name: values}
+    if name != outcome and is_text(values):
+        return indicators(
+            estimate._by_name(name, "on", labels=True), name, estimate._rows.size, argument="on"
+        )
+    return {name: frames.column(values, name).array}
+
+
+def _masked(estimates: list[Any], places: list[int]) -> Masked:
+    """Columns of a release that were masked, as they are undone."""
+    if not estimates:
+        return Masked([], [])
+    first, records = estimates[0], [each._rows for each in estimates]
+    if first.scheme.reverse_mapping:
+        products = None
+        if len(estimates) > 1:
+            products = np.array([[one.covariance(two) for two in estimates] for one in estimates])
+        undone = [_undone(each) for each in estimates]
+        return Masked(places, records, 1.0, True, np.zeros((len(places), 5)), undone, products)
+    noise = np.array([each._law.noise_moments(4, 1.0) for each in estimates])
+    return Masked(places, records, first._law.p, first.scheme.shared_donors, noise)
+
+
+def _undone(estimate: Any) -> Any:
+    """What gives for a chunk the first three powers of deviations from the mean of the pool, undone."""
+    file = estimate._pseudo_values()
+    powers = file.powers(file.middle)[1:] * file.unit ** np.arange(1, 4)[:, None]
+
+    def of(chunk: Chunk) -> Any:
+        return powers[:, file.cell[chunk.rows]]
+
+    return of

@@ -1,0 +1,188 @@
+"""Regressions with masked columns on either side.
+
+Oracles: statsmodels where next to nothing is masked; the definition by plain loops; maskings of fixed files,
+and files of a known population. Seeds are fixed.
+"""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+import statsmodels.api as sm
+from marks import rest_slow
+from scipy import stats
+
+import condmask as cm
+from benchmarks import masked_regression as study
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
+    pytest.mark.filterwarnings("ignore:heavy tails:condmask.EstimateWarning"),
+]
+ACCEPT = {"accept_visible_coins": True}
+NAMES = ["x", "w", "v"]
+
+
+def file_of(n, seed=1, law="lognormal"):
+    rng = np.random.default_rng(seed)
+    columns = study.file_of(law, rng, n)
+    return pd.DataFrame(columns | {"region": rng.choice(["north", "south", "west"], n)})
+
+
+def masked(frame, names, seed=1, p=0.3, sigma=0.5, **options):
+    return cm.mask_table(
+        frame, dict.fromkeys(names, cm.ConditionalMasking(p, sigma, **options)), rng=seed, **ACCEPT
+    )
+
+
+def least_squares(frame, on=NAMES):
+    design = sm.add_constant(frame[on].assign(**{k: frame[k].astype(float) for k in on}))
+    return sm.OLS(frame["y"], design).fit(cov_type="HC3", use_t=True)
+
+
+@pytest.mark.parametrize("names", [["x"], ["x", "v"], ["x", "y"]], ids=" ".join)
+def test_with_next_to_no_masking_it_is_least_squares(names):
+    frame = file_of(2_000)
+    found = masked(frame, names, p=1e-9, sigma=1e-9, step=0.0).regress("y", on=["region", *NAMES])
+    south, west = (frame["region"] == label for label in ("south", "west"))
+    labels = ["region=south", "region=west"]
+    known = least_squares(frame.assign(**dict(zip(labels, (south, west), strict=True))), [*labels, *NAMES])
+    assert list(found) == ["intercept", *labels, *NAMES]
+    np.testing.assert_allclose(found.estimate, known.params, rtol=1e-6)
+    np.testing.assert_allclose(found.standard_error, known.bse, rtol=1e-6)
+    ends = known.conf_int().to_numpy().T  # a test inverted differs by 1/n
+    assert (abs(np.array([found.low, found.high]) - ends) < 0.1 * known.bse.to_numpy()).all()
+    of_file = masked(frame, names, p=1e-9, sigma=1e-9, step=0.0).regress("y", on=NAMES, target="file")
+    assert (of_file.standard_error < 1e-3 * known.bse.min()).all()
+
+
+@pytest.mark.parametrize("names", [["x"], ["x", "v"], ["x", "v", "y"]], ids=" ".join)
+def test_it_is_the_definition(names):
+    frame = file_of(60, seed=4, law="normal")
+    release = masked(frame, names, p=0.2, sigma=0.3, step=0.0)
+    found, z = release.regress("y", on=NAMES, confidence_level=0.5), release.data
+    columns = [np.ones(60), *(z[name].to_numpy() for name in (*NAMES, "y"))]
+    noise = {1 + [*NAMES, "y"].index(name): 0.3**2 for name in names}
+    known = reference.MaskedRegression(columns, noise, 0.2)
+    np.testing.assert_allclose(found.estimate, known.found, rtol=1e-9)
+    np.testing.assert_allclose(found.standard_error, [known.error(j) for j in range(4)], rtol=1e-9)
+    reach = stats.t.ppf(0.75, 56)
+    for end in (found["x"].low, found["x"].high):
+        delta = end - found["x"].estimate
+        np.testing.assert_allclose(abs(delta), reach * known.error(1, delta), rtol=1e-9)
+
+
+WAYS = {
+    "x": (["x"], {}),
+    "x and v": (["x", "v"], {}),
+    "x and y": (["x", "y"], {"noise": "laplace"}),
+    "donors drawn anew": (["x"], {"donors": "sample"}),
+    "strata": (["x"], {"strata": "region"}),
+    "gaps in others": (["x"], {}),
+    "reverse mapping": (["x"], {"reverse_mapping": True}),
+}
+
+
+@pytest.mark.parametrize("way", rest_slow(WAYS))
+def test_estimates_average_to_those_of_the_file_and_err_as_they_say(way):
+    (names, options), frame, count = WAYS[way], file_of(1_000, seed=3, law="normal"), 200
+    frame["x"] += 2.0 * (frame["region"] == "south")
+    if "gaps" in way:
+        frame.loc[frame["w"] > 0.5, "y"] = np.nan  # those with large x
+    truth = least_squares(frame.dropna()).params
+    releases = (masked(frame, names, seed, **options) for seed in range(count))
+    found = [release.regress("y", on=NAMES, target="file") for release in releases]
+    estimates, errors = (
+        np.array([getattr(each, k) for each in found]) for k in ("estimate", "standard_error")
+    )
+    spread = estimates.std(axis=0)
+    assert (abs(estimates.mean(axis=0) - truth) < (0.15 + 4.0 / count**0.5) * spread).all()
+    np.testing.assert_allclose(np.median(errors, axis=0) / spread, 1.0, atol=0.22)
+
+
+@pytest.mark.parametrize("cell", rest_slow(["one-normal-additive-0.3-200", "one-normal-reverse-0.3-200"]))
+def test_intervals_cover(cell):
+    (own,) = (each for each in study.cells() if each[0] == cell)
+    covers = np.array(study.run(own, 400, 1)["found"])[:, 0]
+    four_errors = 4.0 * (0.0475 / 400) ** 0.5
+    assert (covers > 0.94 - four_errors).all()
+    assert (covers < 0.97 + four_errors).all()
+
+
+def test_the_outcome_alone_is_a_special_case():
+    release = masked(file_of(500), ["y"])
+    found, known = release.regress("y", on=["w", "region"]), release["y"].regress(["w", "region"])
+    assert list(found) == list(known)
+    np.testing.assert_array_equal([found.estimate, found.low], [known.estimate, known.low])
+
+
+def test_a_file_gives_what_the_table_gives(tmp_path):
+    release = masked(file_of(20_000), ["x", "y"], strata="region")
+    release.write(tmp_path / "released.parquet", log=False)
+    one, two = (
+        own.regress("y", on=["w", "x"]) for own in (release, cm.read_release(tmp_path / "released.parquet"))
+    )
+    np.testing.assert_allclose(one.estimate, two.estimate, rtol=1e-12)
+    np.testing.assert_allclose([one.low, one.high], [two.low, two.high], rtol=1e-12)
+
+
+def test_parts_are_pools(tmp_path):
+    frame = file_of(20_000, law="normal")
+    frame["x"] += np.arange(20_000) // 5_000
+    frame.to_parquet(tmp_path / "original.parquet")
+    scheme = {"x": cm.ConditionalMasking(0.3, 0.5)}
+    paths = tmp_path / "original.parquet", tmp_path / "released.parquet"
+    cm.mask_file(*paths, scheme, rng=1, part_rows=5_000, log=False, **ACCEPT)
+    release = cm.read_release(paths[1])
+    found, truth = release.regress("y", on=NAMES, target="file"), least_squares(frame).params
+    assert len(release.parts) == 4
+    assert (abs(found.estimate - truth) < 4.0 * found.standard_error).all()
+    assert found["x"].standard_error < 0.02
+
+
+def test_what_is_not_known_is_said():
+    frame = file_of(200)
+    with pytest.warns(cm.EstimateWarning, match="too few records"):
+        found = masked(frame, ["x"], p=0.9, sigma=3.0).regress("y", on=NAMES)
+    assert np.isinf([found.low, found.high]).all()
+    release = masked(file_of(500, law="normal"), ["x", "y"], reverse_mapping=True)
+    with pytest.warns(cm.EstimateWarning, match="mask them in at least 30 parts"):
+        found = release.regress("y", on=NAMES)
+    assert np.isfinite(found.estimate).all()
+    assert np.isnan([found.low, found.high, found.standard_error]).all()
+
+
+def test_together_by_reverse_mapping_estimates_average_to_those_of_the_file():
+    frame = file_of(400, seed=3, law="normal")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        releases = (masked(frame, ["x", "y"], seed, reverse_mapping=True) for seed in range(100))
+        found = np.array([release.regress("y", on=NAMES).estimate for release in releases])
+    assert (abs(found.mean(axis=0) - least_squares(frame).params) < 0.55 * found.std(axis=0)).all()
+
+
+REFUSED = {
+    "^on must have fewer coefficients than": ["few", "x"],
+    "^constant must not be constant": ["constant"],
+    "^on must have no column that is determined by others": ["w", "twice"],
+    "^on must name columns of numbers, or of 2 to 50": ["name", "x"],
+    "^before must be masked by this release": ["before", "x"],
+    "^on must name different columns": ["x", "y"],
+}
+
+
+@pytest.mark.parametrize("match", REFUSED)
+def test_refusals_say_why(match):
+    frame = file_of(200)
+    frame["constant"], frame["twice"], frame["name"] = (
+        1.0,
+        2.0 * frame["w"] + 1.0,
+        [f"person {k}" for k in range(200)],
+    )
+    frame["few"] = np.where(np.arange(200) < 2, frame["v"], np.nan)
+    before = masked(frame.assign(before=frame["v"]), ["before"]).data
+    with pytest.raises(ValueError, match=match) as refused:
+        masked(before, ["x"]).regress("y", on=REFUSED[match])
+    assert "\n" not in str(refused.value)
