@@ -85,7 +85,7 @@ def _masked(estimates: list[Any], places: list[int]) -> Masked:
 
 def _undone(estimate: Any) -> Any:
     """What gives for a chunk the first three powers of deviations from the mean of the pool, undone."""
-    file = estimate._pseudo_values()
+    file = estimate._linear()
     powers = file.powers(file.middle)[1:] * file.unit ** np.arange(1, 4)[:, None]
 
     def of(chunk: Chunk) -> Any:
