@@ -244,7 +244,7 @@ BUDGETS = {
     "disclosure": 1_974,
     "studies": 1_258,
     "estimates": 1_251,
-    "releases": 1_033,
+    "releases": 1_025,
     "kernels": 862,
     "distribution": 838,
     "linear": 771,

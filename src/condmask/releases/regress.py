@@ -19,20 +19,13 @@ TOGETHER = (
 )
 
 
-def regress(
-    release: Any, outcome: Any, on: Any, noted: list[str], confidence_level: Any, target: Any
-) -> Intervals:
-    """The regression of a column on others; `noted` are columns that were masked at some time."""
+def regress(release: Any, outcome: Any, on: Any, confidence_level: Any, target: Any) -> Intervals:
+    """The regression of a column on others, of which some are masked."""
     options = interval_options(confidence_level, target)
     names = list(_checks.names([on] if isinstance(on, str) else on, "on"))
     outcome = _checks.text(outcome, "outcome")
     if not names or outcome in names or len(set(names)) < len(names):
         raise ArgumentError(f"on must name different columns, none of them {outcome!r}, got {names}")
-    strange = [name for name in (*names, outcome) if name in noted and name not in release]
-    if strange:
-        raise ArgumentError(
-            f"{strange[0]} must be masked by this release, not another: mask both columns together"
-        )
     if outcome in release and not any(name in release for name in names):
         special: Intervals = release[outcome].regress(names, confidence_level=confidence_level, target=target)
         return special

@@ -260,8 +260,7 @@ class Release(Mapping[str, Estimate]):
         """
         if self._columns is None:
             raise ArgumentError("regress must be called on a release that was written (dry_run=True)")
-        noted = [] if self._data is None else frames.masked_columns(self._data)
-        return regress(self, outcome, on, noted, confidence_level, target)
+        return regress(self, outcome, on, confidence_level, target)
 
     def _estimate(self, column: str) -> Estimate:
         if self._columns is None:
