@@ -25,7 +25,6 @@ from scipy.special import ndtri
 import condmask as cm
 from benchmarks.cells import command
 from benchmarks.laws import LAWS, STEPS
-from condmask.distribution import symbol
 from condmask.distribution.bandwidth import masking
 from condmask.distribution.counting import Counted
 from condmask.distribution.t_1 import T_1

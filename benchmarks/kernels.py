@@ -5,9 +5,7 @@ from scipy.special import ndtr
 
 from benchmarks import data
 from condmask._blocks import blocks, ordered_map
-from condmask.kernels import crossings, cycle, series
-
-ORDER = 8
+from condmask.kernels import cycle, replication, series
 
 
 class Series:
@@ -33,29 +31,26 @@ class Series:
 
 
 class Bisection:
-    """Quantiles of normal distributions of 50 means, as polynomials on equal cells."""
+    """Quantiles of 50 samples, of which what no record jumps is known at nodes."""
 
-    param_names = ["cells", "probabilities", "workers"]
+    param_names = ["nodes", "probabilities", "workers"]
     params = [[100, 10_000], [9, 999], [1, 2]]
 
-    def setup(self, cells, probabilities, workers):
-        nodes = 0.5 * np.cos(np.pi * (np.arange(ORDER) + 0.5) / ORDER)
-        inverse = np.linalg.inv(np.vander(nodes, ORDER, increasing=True))
-        self.width = np.full(50, 16.0 / cells)
-        centers = (np.arange(cells) + 0.5) * 16.0 / cells - 8.0
-        shifts = np.linspace(-1.0, 1.0, 50)[:, None, None]
-        values = ndtr(centers[:, None] + nodes * self.width[0] - shifts)
-        self.coefficients = np.ascontiguousarray(values @ inverse.T)
-        self.origin = np.full(50, -8.0)
-        self.q = (np.arange(probabilities) + 0.5) / probabilities
-        self.time_first_crossings(cells, probabilities, workers)
+    def setup(self, nodes, probabilities, workers):
+        width, shifts = 16.0 / nodes, np.linspace(-1.0, 1.0, 50)
+        self.rows, self.origin = np.sort(np.random.default_rng(1).normal(size=(50, 100))), np.full(50, -8.0)
+        self.nodes = 100.0 * ndtr(-8.0 + width * np.arange(nodes) - shifts[:, None])
+        self.rule = width, 1.0, width**2, False
+        self.targets = 200.0 * (np.arange(probabilities) + 0.5) / probabilities
+        self.time_quantiles_of_rows(nodes, probabilities, workers)
 
-    def time_first_crossings(self, cells, probabilities, workers):
-        out = np.empty((50, self.q.size))
+    def time_quantiles_of_rows(self, nodes, probabilities, workers):
+        out = np.empty((50, self.targets.size))
 
         def invert(block):
-            crossings.first_crossings_of_samples(
-                self.coefficients, self.origin, self.width, self.q, *block, out
+            own = slice(*block)
+            replication.quantiles_of_rows(
+                self.rows[own], self.nodes[own], self.origin[own], *self.rule, self.targets, False, out[own]
             )
 
         list(ordered_map(invert, blocks(50, 5), workers))

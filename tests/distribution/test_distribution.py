@@ -100,13 +100,15 @@ def test_crossings_are_those_of_all_points_of_the_grid(step, p, noise):
 
 
 def test_a_first_crossing_may_lie_between_records():
-    q, u = 0.04, np.linspace(-8.0, 0.0, 80_001)
-    above = u[np.argmax(reference.normal_weight(u, 0.3) >= q)]
+    u = np.linspace(-8.0, 0.0, 80_001)
+    weight = reference.normal_weight(u, 0.3)
+    for q in (0.04, weight[:-1].max() - 1e-7):  # the second is reached next to the peak alone
+        above = u[np.argmax(weight >= q)]
 
-    found = estimate(np.full(200, 7.0), 0.3).quantile(q, crossing="first")
+        found = estimate(np.full(200, 7.0), 0.3).quantile(q, crossing="first")
 
-    assert found - 7.0 == pytest.approx(above, abs=1e-4)
-    assert above < -1.0
+        assert found - 7.0 == pytest.approx(above, abs=1e-3)
+        assert above < -1.0
 
 
 @pytest.mark.parametrize("width", [None, 0.02, 0.3, 1.5])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from condmask.kernels import crossings, nodes
+from condmask.kernels import nodes
 
 
 def wave(k):
@@ -27,11 +27,3 @@ def test_what_was_spread_weighs_as_what_is_read():
 
     assert spread @ known == pytest.approx(counts @ read)
     assert rows[0] @ known == pytest.approx(read.sum())
-
-
-def test_crossings_of_polynomials_from_nodes():
-    found, coefficients = np.empty(3), np.empty((91, 10))
-    nodes.polynomials(wave(np.arange(100.0)), coefficients)
-    crossings.first_crossings(coefficients, 4.0, 1.0, np.array([0.9, -0.2, 1.1]), found)
-
-    assert found == pytest.approx([40.0 * np.arcsin(0.9) / (2.0 * np.pi), 4.0, np.inf], abs=1e-9)

@@ -43,11 +43,12 @@ def test_quantiles_are_those_of_the_function_looked_at_everywhere(whole):
     width, origin = 2.5, np.array([-10.0, -8.0])
     place = origin[:, None] + width * np.arange(48)
     smooth = 2.0 * np.sin(0.15 * place) * np.exp(-(((place - 40.0) / 14.0) ** 2))
+    rule = width, 1.0, np.abs(np.diff(smooth, 2)).max() / 9, whole  # 9 records bend it
     targets, x = np.array([0.5, 2.5, 4.0, 8.5]), np.arange(5.0, 90.0, 1.0 if whole else 1e-3)
 
     for rearranged in (False, True):
         found = np.empty((2, 4))
-        replication.quantiles_of_rows(values, smooth, origin, width, 1.0, whole, targets, rearranged, found)
+        replication.quantiles_of_rows(values, smooth, origin, *rule, targets, rearranged, found)
 
         for row in range(2):
             function = np.zeros(x.size)

@@ -108,10 +108,16 @@ class Layer:
             np.where(near, self.values[following] - ahead * self.node, self.values[i] + past * self.node)
         )
 
-    def between(self, low: float, high: float, parts: int) -> np.ndarray:
-        """Points from `low` to `high`, ascending, as many for each node."""
-        first, last = parts * self.places(np.array([low, high]))
-        return self.points(np.arange(ceil(first), int(last) + 1) / parts)
+    def nodes(self, k: int) -> np.ndarray:
+        """The nodes of a stretch, and `POINTS` more on either side."""
+        return np.arange(k * self.length - POINTS, (k + 1) * self.length + POINTS, dtype=np.float64)
+
+    def around(self, k: int) -> slice:
+        """The values on a stretch, and those on either side that nodes may be seen from."""
+        if self.length == self.size:
+            return slice(0, self.values.size)
+        ends = k * self.length - 3.0 * self.beyond, (k + 1) * self.length + 3.0 * self.beyond
+        return slice(*np.searchsorted(self.place, ends).tolist())
 
     def stretch(self, k: int) -> np.ndarray:
         """The sum at the nodes of a stretch, and at `POINTS` more on either side."""
@@ -147,7 +153,7 @@ def summed(
     return np.asarray(out if density else out - out[0] + n * total / size * np.arange(size))
 
 
-@lru_cache(8)
+@lru_cache(64)
 def response(size: int, spacing: float, symbol: Callable[[np.ndarray], Any], density: bool) -> np.ndarray:
     """What a transform of so many nodes is multiplied by, at frequencies above 0."""
     w = 2.0 * pi / (size * spacing) * np.arange(1, size // 2 + 1)

@@ -6,22 +6,20 @@ in them and they are straight. Of a long line only those stretches are looked at
 probability: a stretch of c records, and those within reach, moves T by c times the extremes of K at most.
 """
 
-from math import log
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterator
+from itertools import pairwise
+from math import ceil, log, sqrt
+from typing import Protocol
 
 import numpy as np
 
 from condmask.distribution.counting import Counted
 from condmask.distribution.layer import Layer
-from condmask.kernels import rearrange
+from condmask.kernels import crossings, rearrange
+from condmask.kernels.nodes import POINTS
 
 BLOCK = 1 << 10  # nodes of the line that are looked at together, at least
 MOST_BLOCKS = 1 << 14
-FEW_VALUES = 1 << 12  # which are points at once
-PARTS = 16  # of a cell that may hold a probability
-IN_CELL = 32  # distinct values, which become points together
-MOST_CUT = 64  # cells, for one probability
-ROUNDS = 8  # of cutting, for T*
 STRAIGHT = 1e-15  # of T, by which the curve may leave its chord
 NEARLY = 1e-7  # as much for T*
 
@@ -38,41 +36,13 @@ class Estimated(Protocol):
     most: float  # of K; the least is 1 less that
     jump: float  # of K at 0
     bend: float  # the most of the second derivative of the rest of K, per node
-    finest: float  # distance of points
+    whole: bool  # whether points are whole numbers
+    shift: float  # how far to the right of a point the rest is read
+    sums: np.ndarray  # and of what it is made under Laplace noise
+    decay: float
 
-    def nodes(self, low: float, high: float, parts: int) -> np.ndarray:
-        """Points between these, so many for each node."""
-
-    def values_and_nodes(self, low: float, high: float, parts: int) -> np.ndarray:
-        """The same, and values at which T jumps."""
-
-    def sides(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """T at points, and just before."""
-
-
-class Cells(NamedTuple):
-    """What lies between points of T.
-
-    Attributes
-    ----------
-    low, high : ndarray of shape (cells,)
-        Bounds of T.
-    first, last : ndarray of shape (cells,)
-        Which of the values lie inside.
-    bent : ndarray of bool of shape (cells,)
-        Whether T may leave its chord.
-    """
-
-    low: np.ndarray
-    high: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    bent: np.ndarray
-
-    @property
-    def open(self) -> np.ndarray:
-        """Whether there is more to be known."""
-        return np.asarray(self.bent | (self.last > self.first))
+    def smooth(self, k: int) -> np.ndarray:
+        """n T without its steps at the nodes of a stretch."""
 
 
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -98,111 +68,55 @@ def stretches(t: Estimated) -> Points:
     return edges, (before + near * (1.0 - t.most)) / t.n, (before + near * t.most) / t.n
 
 
-def near(t: Estimated, q: np.ndarray) -> np.ndarray:
-    """Pairs of places on the line between which T may reach one of the ascending probabilities."""
+def runs(t: Estimated, q: np.ndarray) -> Iterator[tuple[int, int, float]]:
+    """Parts of the line, and the most of T where it reaches none of the ascending probabilities, else inf."""
     edges, least, most = stretches(t)
     holds = np.searchsorted(q, least, side="right") < np.searchsorted(q, most, side="right")
     holds[0] = True  # where T reaches what is not above 0
-    return np.stack((edges[:-1], edges[1:]), axis=1)[holds]
+    cuts = [0, *(np.flatnonzero(np.diff(holds)) + 1).tolist(), holds.size]
+    for start, stop in pairwise(cuts):
+        yield int(edges[start]), int(edges[stop]), np.inf if holds[start] else float(most[start])
 
 
-def points_near(t: Estimated, places: np.ndarray) -> Points:
-    """The nodes in some stretches, and few values; T there, and just before."""
-    apart = np.flatnonzero(places[1:, 0] > places[:-1, 1])
-    starts, ends = places[np.append(0, apart + 1), 0], places[np.append(apart, -1), 1]
-    lows, highs = t.line.points(starts).tolist(), t.line.points(ends).tolist()
-    points = t.values_and_nodes if t.counted.values.size <= FEW_VALUES else t.nodes
-    x = np.concatenate([points(low, high, 1) for low, high in zip(lows, highs, strict=True)])
-    return x, *t.sides(x)
+def by_stretch(t: Estimated, first: int, last: int) -> Iterator[tuple[crossings.Steps, int, int]]:
+    """T on the stretches of a part of the line, and between which of their nodes that lies."""
+    line, counted, length = t.line, t.counted, t.line.length
+    for k in range(first // length, (last - 1) // length + 1):
+        own, begin = line.around(k), k * length - POINTS
+        steps = crossings.Steps(
+            counted.values[own], line.place[own] - begin, counted.below[own.start : own.stop + 1],
+            t.smooth(k), line.node, t.shift, t.jump, t.bend, line.beyond, t.sums[:, own], t.decay, t.whole,
+        )  # fmt: skip
+        yield steps, max(first, k * length) - begin, min(last, (k + 1) * length) - begin
 
 
-def cells_of(t: Estimated, points: Points, straight: float) -> Cells:
-    """What lies between points; where they are far apart, T is settled or not wanted."""
-    x, right, left = points
-    cell, node, values = np.diff(x), t.line.node, t.counted.values
-    first, last = np.searchsorted(values, x[:-1], side="right"), np.searchsorted(values, x[1:])
-    share = 1.0
-    if t.line.size > BLOCK:  # where records are few, T bends by their share
-        far = t.line.beyond * node
-        within = np.searchsorted(values, x[1:] + far), np.searchsorted(values, x[:-1] - far)
-        share = (t.counted.below[within[0]] - t.counted.below[within[1]]) / t.n
-    arc = 0.125 * t.bend * share * (cell / node) ** 2
-    far_apart = cell > 1.5 * node + 1.0 * (t.finest == 1.0)
-    arc[far_apart | (cell <= t.finest) | (arc < straight)] = 0.0
-    last = np.where(far_apart | (t.jump == 0.0), first, np.maximum(last, first))
-    rise = t.jump * (t.counted.below[last] - t.counted.below[first]) / t.n
-    low = np.minimum(right[:-1], left[1:] - rise) - arc
-    return Cells(low, np.maximum(right[:-1] + rise, left[1:]) + arc, first, last, arc > 0.0)
+def reached(t: Estimated, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
+    """The least points at which T, or its monotone rearrangement, is at least q."""
+    order, straight = np.argsort(q), t.n * (NEARLY if rearranged else STRAIGHT)
+    targets, found = q[order] * t.n, np.full(q.size, np.nan)
+    for first, last, most in runs(t, q[order]):
+        if most == np.inf:
+            for steps, start, stop in by_stretch(t, first, last):
+                crossings.reached(steps, start, stop, targets, straight, rearranged, found)
+        elif rearranged:
+            found[targets > t.n * most] += np.diff(t.line.points(np.array([first, last])))
+    found[np.isnan(found)] = t.line.points(np.array([t.line.size - 1.0])).item()
+    found[order] = found.copy()
+    return found
 
 
-def cut(t: Estimated, points: Points, cells: Cells, some: np.ndarray) -> Points:
-    """The points, and more of them within some cells: a few values, or equal parts."""
-    x, right, left = points
-    first, held = cells.first[some], (cells.last - cells.first)[some]
-    parted = some[cells.bent[some] | (held > IN_CELL)]
-    more = x[parted, None] + np.diff(x)[parted, None] * np.arange(1, PARTS) / PARTS
-    few = held <= IN_CELL
-    start = np.repeat(first[few] - np.cumsum(held[few]) + held[few], held[few])
-    own = t.counted.values[start + np.arange(start.size)]
-    more = np.union1d(np.floor(more) if t.finest == 1.0 else more, own)
-    more = more[x[np.minimum(np.searchsorted(x, more), x.size - 1)] != more]
-    where, sides = np.searchsorted(x, more), t.sides(more)
-    return (
-        np.insert(x, where, more),
-        np.insert(right, where, sides[0]),
-        np.insert(left, where, sides[1]),
-    )
+def points(t: Estimated, first: int, last: int, parts: int) -> Points:
+    """The values between two nodes of the line, and so many points a node; T there, and just before."""
+    found = []
+    for steps, start, stop in by_stretch(t, first, last):
+        most = (stop - start) * max(parts, 1) + 1 + (steps.values.size if t.jump else 0)
+        own = np.empty((3, most))
+        found.append(own[:, : crossings.points(steps, start, stop, parts, *own)])
+    x, right, left = np.concatenate(found, axis=1) if len(found) > 1 else found[0]
+    return x, right / t.n, left / t.n
 
 
-def first(t: Any, q: np.ndarray) -> np.ndarray:
-    """The least points at which T is at least q."""
-    points, size = points_near(t, near(t, np.sort(q))), 0
-    while True:
-        x, right, left = points
-        cells = cells_of(t, points, STRAIGHT)
-        most = np.maximum.accumulate(np.append(cells.high, np.inf))
-        cell = np.searchsorted(most, q)
-        unknown = (right[cell] < q) & np.append(cells.open, False)[cell]
-        if not unknown.any() or x.size == size:  # or points are as close as numbers
-            break
-        size = x.size
-        # T reaches the probability at a known place, and may before in some cells, which are cut together
-        reached = np.searchsorted(np.maximum.accumulate(np.maximum(right[:-1], left[1:])), q[unknown])
-        doubtful = [
-            start + np.flatnonzero((cells.high[start:stop] >= each) & cells.open[start:stop])[:MOST_CUT]
-            for start, stop, each in zip(
-                cell[unknown], np.maximum(reached, cell[unknown]) + 1, q[unknown], strict=True
-            )
-        ]
-        points = cut(t, points, cells, np.unique(np.concatenate(doubtful)))
-    following = np.minimum(cell + 1, x.size - 1)
-    missing, rise = q - right[cell], left[following] - right[cell]
-    share = np.where((missing > 0.0) & (rise > 0.0), missing / np.where(rise > 0.0, rise, 1.0), 0.0)
-    return np.asarray(x[cell] + np.minimum(share, 1.0) * (x[following] - x[cell]))
-
-
-def holding(cells: Cells, q: np.ndarray) -> np.ndarray:
-    """The cells in which T may reach one of the ascending probabilities at an unknown place."""
-    reached = (np.searchsorted(q, bound, side="right") for bound in (cells.low, cells.high))
-    return np.flatnonzero(np.less(*reached) & cells.open)
-
-
-def rearranged(t: Any, q: np.ndarray) -> np.ndarray:
-    """The least points at which the monotone rearrangement of T is at least q."""
-    ordered = np.sort(q)
-    points = points_near(t, near(t, ordered))
-    for _ in range(ROUNDS):
-        cells = cells_of(t, points, NEARLY)
-        held = holding(cells, ordered)
-        if held.size == 0:
-            break
-        points = cut(t, points, cells, held)
-    places, values = rearrange.rearranged(*points)
-    reached = rearrange.reaching(places, values, q)
-    return np.asarray(np.rint(reached) if t.finest == 1.0 else reached)
-
-
-def monotone(t: Any, x: np.ndarray) -> np.ndarray:
+def monotone(t: Estimated, x: np.ndarray) -> np.ndarray:
     """The monotone rearrangement of T at points, within [0, 1]."""
     edges, least, most = stretches(t)
     place = np.clip(t.line.places(x), 0.0, edges[-1])
@@ -211,13 +125,10 @@ def monotone(t: Any, x: np.ndarray) -> np.ndarray:
     high = np.maximum.accumulate(most)[block].max()
     wanted = (most >= low) & (least <= high)
     wanted[[0, -1]] = True
-    points = points_near(t, np.stack((edges[:-1], edges[1:]), axis=1)[wanted])
-    at = x + 0.5 * (t.finest == 1.0)  # a step of a grid is the stretch to the next
-    for _ in range(ROUNDS):
-        places, values = rearrange.rearranged(*points)
-        known, cells = np.interp(at, places, values), cells_of(t, points, NEARLY)
-        held = holding(cells, np.sort(known))
-        if held.size == 0:
-            break
-        points = cut(t, points, cells, held)
-    return np.asarray(np.where(x < places[0], 0.0, np.where(x > places[-1], 1.0, np.clip(known, 0.0, 1.0))))
+    parts = max(1, ceil(sqrt(0.125 * t.bend * (most - least).max() / (NEARLY * (2.0 * t.most - 1.0)))))
+    ends = zip(edges[:-1][wanted].astype(int).tolist(), edges[1:][wanted].astype(int).tolist(), strict=True)
+    known = np.concatenate([points(t, *each, parts) for each in ends], axis=1)
+    places, values = rearrange.rearranged(*known)
+    at = x + 0.5 * t.whole  # a step of a grid is the stretch to the next
+    inside = np.clip(np.interp(at, places, values), 0.0, 1.0)
+    return np.asarray(np.where(x < places[0], 0.0, np.where(x > places[-1], 1.0, inside)))

@@ -130,7 +130,7 @@ class Sample:
         self._check_tol(tol, bandwidth)
         t = self.distribution(bandwidth)
         first = crossing == "first" or self.law.p == 1.0  # then T is monotone
-        reached = t.first(q - tol) if first else quantiles.rearranged(t, q - tol)
+        reached = t.first(q - tol) if first else quantiles.reached(t, q - tol, rearranged=True)
         return self.from_units(reached) + 0.0  # zero has no sign
 
     def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:

@@ -15,10 +15,8 @@ import numpy as np
 from condmask.distribution import quantiles
 from condmask.distribution.counting import Counted
 from condmask.distribution.layer import Layer
-from condmask.distribution.symbol import SATURATION, Masking, reach, smooth_symbol, symbol
-from condmask.distribution.t_1 import SETTLED, SPACING
-from condmask.kernels.crossings import first_crossings
-from condmask.kernels.nodes import LEFT, POINTS, polynomials
+from condmask.distribution.symbol import SATURATION, Masking, reach, symbol
+from condmask.distribution.t_1 import SETTLED, SPACING, smooth_of
 
 NARROW = 1.0 / 12.0  # spacing of nodes, in bandwidths
 WIDE = 0.5  # bandwidth, in sigma, from which one layer serves
@@ -37,16 +35,15 @@ class T_b:  # noqa: N801
     def __init__(self, counted: Counted, masking: Masking) -> None:
         self.counted, self.masking, self.n = counted, masking, counted.n
         self.width = masking.beta * counted.unit
-        self.jump = 0.0
-        self.finest = 1e-13 * self.width  # distance of two points
-        self.most = 1.0 + (
-            1.0 / masking.p if masking.p > 0.0 else masking.beta**-2
-        )  # of K; the least is 1 less
+        self.jump, self.whole = 0.0, False
+        self.shift, self.decay, self.sums = 0.0, 1.0, np.empty((2, 0))
+        # of K; the least is 1 less
+        self.most = 1.0 + (1.0 / masking.p if masking.p > 0.0 else masking.beta**-2)
         self.spacing = NARROW if masking.p > 0.0 else 0.5 * NARROW  # h' varies more
         self.bend = self.most / pi * self.spacing**2  # the most of the second derivative, per node
         self._far = reach(masking._replace(beta=0.0), SETTLED / (masking.p or 1.0))
-        self.line = self._layer(density=False)
         self._layers = self._made(density=False)
+        self.line = self._layers[0] if len(self._layers) == 1 else self._layer(density=False)
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """T_b at points."""
@@ -56,38 +53,15 @@ class T_b:  # noqa: N801
         """The derivative of T_b at points."""
         return np.asarray(sum(layer.at(x) for layer in self._densities) / self.n)
 
-    def sides(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """T_b at points, twice: it never jumps."""
-        t = self.at(x)
-        return t, t
-
-    def points(
-        self, low: float = -np.inf, high: float = np.inf, parts: int = 4
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Ascending points, so many for each twelfth of the bandwidth; T_b there, twice."""
-        x = self.nodes(low, high, parts)
-        return x, *self.sides(x)
-
-    def nodes(self, low: float, high: float, parts: int) -> np.ndarray:
-        """The same points alone."""
-        return np.unique(self.line.between(low, high, parts))
-
-    values_and_nodes = nodes
-
     def first(self, q: np.ndarray) -> np.ndarray:
         """The least points at which T_b is at least q."""
-        place = np.full(q.size, np.inf)
-        for start, stop in quantiles.near(self, np.sort(q)):
-            missing = np.flatnonzero(place == np.inf)
-            if missing.size == 0:
-                break
-            at_nodes = self.at(self.line.points(np.arange(start - LEFT, stop + POINTS - LEFT)))
-            coefficients = np.empty((at_nodes.size - POINTS + 1, POINTS))
-            polynomials(at_nodes, coefficients)
-            found = np.empty(missing.size)
-            first_crossings(coefficients, start, 1.0, q[missing], found)
-            place[missing] = found
-        return self.line.points(np.minimum(place, self.line.size - 1.0))
+        return quantiles.reached(self, q, rearranged=False)
+
+    def smooth(self, k: int) -> np.ndarray:
+        """n T_b at the nodes of a stretch."""
+        if self.line in self._layers:
+            return self.line.stretch(k)
+        return self.n * self.at(self.line.points(self.line.nodes(k)))
 
     @cached_property
     def _densities(self) -> list[Layer]:
@@ -102,13 +76,10 @@ class T_b:  # noqa: N801
         def step(w: np.ndarray) -> np.ndarray:
             return np.asarray(np.exp(-0.5 * w * w) / p)
 
-        def rest(w: np.ndarray) -> np.ndarray:
-            return np.asarray(smooth_symbol(masking, w))
-
         far = self._far + SATURATION * beta
         return [
             Layer(values, counts, self.width, NARROW, SATURATION, step, 1.0 / p, density=density),
-            Layer(values, counts, unit, SPACING, far, rest, 1.0 - 1.0 / p, density=density),
+            Layer(values, counts, unit, SPACING, far, smooth_of(masking), 1.0 - 1.0 / p, density=density),
         ]
 
     def _layer(self, *, density: bool) -> Layer:

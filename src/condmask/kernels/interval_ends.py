@@ -11,31 +11,36 @@ from condmask._jit import kernel
 
 
 @kernel
-def read_sums(place, exact, nodes, up_to, limits, jumps, total):
+def read_sums(x, place, own, first, values, below, nodes, up_to, limits, jumps, total):
     """Sums of kernels over records, between the cells at which they are known.
 
     Parameters
     ----------
-    place : ndarray of shape (points,)
-        In cells, 0 at the first.
-    exact : ndarray of shape (points,)
-        The number of records up to each point.
+    x, place : ndarray of shape (points,)
+        Points, and where they are, in cells.
+    own : ndarray of shape (those asked for,)
+        Which of them are looked at.
+    first : int
+        The place of the first cell.
+    values, below : ndarray of shape (v,) and (v + 1,)
+        Values, ascending, and the number of records before each and in all.
     nodes : ndarray of shape (cells, kernels)
         The sums at cells, but for the limits of kernels.
     up_to : ndarray of shape (cells,)
         The number of records up to each cell.
     limits, jumps : ndarray of shape (kernels,)
         What a record adds far to the right, and at its place at once.
-    total : ndarray of shape (points, kernels)
+    total : ndarray of shape (the first kernels, points)
         Takes the sums.
     """
-    for r in range(place.size):
-        i = min(np.int64(place[r]), up_to.size - 2)
-        along = place[r] - i
+    for r in own:
+        exact = below[np.searchsorted(values, x[r], side="right")]
+        i = min(np.int64(place[r] - first), up_to.size - 2)
+        along = place[r] - first - i
         between = up_to[i] + along * (up_to[i + 1] - up_to[i])
-        for k in range(limits.size):
+        for k in range(total.shape[0]):
             smooth = nodes[i, k] + along * (nodes[i + 1, k] - nodes[i, k])
-            total[r, k] = smooth + limits[k] * between + jumps[k] * (exact[r] - between)
+            total[k, r] = smooth + limits[k] * between + jumps[k] * (exact - between)
 
 
 @kernel

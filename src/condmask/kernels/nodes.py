@@ -15,9 +15,6 @@ POINTS = 10
 LEFT = 4  # of the points, those left of the cell in which a place lies
 SCALE = np.array([(-1.0) ** (9 - k) / (factorial(k) * factorial(9 - k)) for k in range(POINTS)])
 
-# powers of t, the distance from a cell's middle, from the values at -4.5, ..., 4.5
-POWERS = np.linalg.inv(np.vander(np.arange(POINTS) - LEFT - 0.5, increasing=True))
-
 
 @kernel(inline="always")
 def shares(u, share):
@@ -64,14 +61,3 @@ def spread_rows(rows, first, per_node, nodes):
             shares(place - i, share)
             for k in range(POINTS):
                 nodes[s, i - LEFT + k] += share[k]
-
-
-@kernel(fastmath=SAFE_MATH)
-def polynomials(nodes, out):
-    """out[c]: the polynomial between nodes c + 4 and c + 5, in powers of the distance from their middle."""
-    for c in range(out.shape[0]):
-        for power in range(POINTS):
-            total = 0.0
-            for k in range(POINTS):
-                total += POWERS[power, k] * nodes[c + k]
-            out[c, power] = total

@@ -1,62 +1,42 @@
-"""The loops of Monte Carlo studies: quantiles of many samples, sums of errors, and how many lie near."""
+"""The loops of Monte Carlo studies: quantiles of many samples, sums of errors, and how many lie near.
+
+Quantiles of two samples, without a smooth part:
+
+>>> import numpy as np
+>>> from condmask.kernels import replication
+>>> rows, nodes, found = np.array([[1.0, 2.0, 5.0], [3.0, 4.0, 4.5]]), np.zeros((2, 40)), np.empty((2, 2))
+>>> rule = 1.0, 1.0, 0.0, False, np.array([0.9, 2.4]), False  # of the widths of cells, and of jumps
+>>> replication.quantiles_of_rows(rows, nodes, np.full(2, -7.0), *rule, found)
+>>> found
+array([[1. , 5. ],
+       [3. , 4.5]])
+"""
 
 import numpy as np
 
-from condmask._jit import SAFE_MATH, kernel
-from condmask.kernels.nodes import LEFT, POINTS, shares
+from condmask._jit import kernel
+from condmask.kernels.crossings import Steps, reached
+from condmask.kernels.nodes import LEFT, POINTS
 
 
-@kernel(fastmath=SAFE_MATH)
-def quantiles_of_rows(rows, nodes, origin, width, jump, whole, targets, rearranged, out):
+@kernel
+def quantiles_of_rows(rows, nodes, origin, width, jump, bend, whole, targets, rearranged, out):
     """out[r, k]: where the function of row r reaches targets[k], which ascend.
 
     It rises by `jump` at each value of rows[r], which ascend too; the rest is smooth, and known at nodes:
-    nodes[r, i] at origin[r] + i width. Between values and nodes it is bisected, to x that are `whole`, or to
-    1e-9 widths. The place is the first one or, `rearranged`, that of the values in ascending order: there the
-    length of all x counts at which the function is below the target.
+    nodes[r, i] at origin[r] + i width, with ten nodes to spare at either end. `bend`, `whole` and
+    `rearranged` are as in `crossings`; places are those to 1e-7 n of the function.
 
-    Cost: ten products for each value and node, and thirty times as many for each quantile.
+    Cost: a look at each node, and some 30 at each quantile.
     """
-    share, n, finest = np.empty(POINTS), rows.shape[1], 1.0 if whole else 1e-9 * width
+    below = np.arange(rows.shape[1] + 1)
     for r in range(nodes.shape[0]):
-        start = origin[r] + LEFT * width
-        x = np.floor(start) if whole else start
-        out[r], value, j, i, done = x, _at(nodes[r], (x - origin[r]) / width, share), 0, LEFT + 1, 0
-        while i < nodes.shape[1] - POINTS and done < targets.size:
-            end = origin[r] + i * width
-            end = np.floor(end) if whole else end
-            if j < n and rows[r, j] <= end:
-                end = rows[r, j]
-            else:
-                i += 1
-            smooth = _at(nodes[r], (end - origin[r]) / width, share)
-            for k in range(done, targets.size):
-                low, high = value < targets[k], jump * j + smooth >= targets[k]
-                left, right = x, end
-                while low == high and right - left > finest:
-                    middle = 0.5 * (left + right)
-                    middle = np.floor(middle) if whole else middle
-                    at = jump * j + _at(nodes[r], (middle - origin[r]) / width, share)
-                    left, right = (middle, right) if (at < targets[k]) == low else (left, middle)
-                if rearranged:
-                    out[r, k] += (right if high else end) - x if low else 0.0 if high else end - right
-                elif not low or high:
-                    out[r, k], done = right if low else x, k + 1
-                else:
-                    break
-            while j < n and rows[r, j] == end:
-                j += 1
-            x, value = end, jump * j + smooth
-
-
-@kernel(inline="always")
-def _at(nodes, place, share):
-    """What a function known at nodes is at a place; `share` is room for ten numbers."""
-    i, total = np.int64(np.floor(place)), 0.0
-    shares(place - i, share)
-    for k in range(POINTS):
-        total += share[k] * nodes[i - LEFT + k]
-    return total
+        places = (rows[r] - origin[r]) / width
+        steps = Steps(
+            rows[r], places, below, nodes[r], width, 0.0, jump, bend, np.inf, np.empty((2, 0)), 1.0, whole
+        )
+        out[r] = np.nan
+        reached(steps, LEFT, nodes.shape[1] - POINTS, targets, 1e-7 * rows.shape[1], rearranged, out[r])
 
 
 @kernel

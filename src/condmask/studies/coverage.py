@@ -74,7 +74,8 @@ def ends(
     if not isinstance(scheme, ConditionalMasking) or (scheme.law is not None and scheme.grid is None):
         return np.stack([_one_by_one(scheme, z, other, design, levels, row) for row in range(len(z))], -1)
     law = scheme.law or EXACT
-    of_cdf = [_of_cdf(law, own, design, levels, shared=scheme.shared_donors) for own in z]
+    c = np.array([multiplier(level)[1] ** 2 / z.shape[1] for level in levels])
+    of_cdf = [_of_cdf(law, own, design, c, shared=scheme.shared_donors) for own in z]
     of_quantiles, of_points = (np.stack(ends, -1) for ends in zip(*of_cdf, strict=True))
     parts = [of_quantiles, _of_moments(scheme, z, law, design, levels)]
     if other is not None:
@@ -83,18 +84,17 @@ def ends(
 
 
 def _of_cdf(
-    law: Law, z: np.ndarray, design: Any, levels: Sequence[float], *, shared: bool
+    law: Law, z: np.ndarray, design: Any, c: np.ndarray, *, shared: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Both ends of quantiles and of the distribution function, of shape (2, levels, targets, statistics)."""
     t, sums = t_1_and_sums(*np.unique(law.to_units(z), return_counts=True), law, shared_donors=shared)
-    c = np.array([multiplier(level)[1] ** 2 / z.size for level in levels])
     q, back = np.unique(design.quantiles, return_inverse=True)
     value = None if crossing_of(law.p, z.size) == "rearranged" else t.first(q - TOL)
     of_quantiles = quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back]
     x = design.points if law.grid is None else law.grid.below(design.points)
-    there = t.at(x), sums.variance(x)
-    of_points = [[cdf_interval(*there, each, target) for target in TARGETS] for each in c.tolist()]
-    return law.from_units(of_quantiles), np.moveaxis(np.array(of_points), 2, 0)
+    there = t.at(x), sums.variance(x), c[:, None]
+    of_points = np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)
+    return law.from_units(of_quantiles), of_points
 
 
 def _of_moments(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.distribution.layer import fast_length
-from condmask.distribution.symbol import SATURATION, Masking, reach, smooth_symbol, symbol
+from condmask.distribution.symbol import SATURATION, Masking, bend, reach, smooth_symbol, symbol
 from condmask.kernels.nodes import POINTS, read, spread_rows
 from condmask.kernels.replication import quantiles_of_rows
 from condmask.law import FINE_GRID, Law
@@ -27,12 +27,14 @@ class Curves(NamedTuple):
     ----------
     law : Law
     rows : ndarray of shape (rows, n)
-        Where it jumps, ascending; of T_b nowhere.
+        The values, ascending.
     nodes : ndarray of shape (rows, size)
         The rest of it, at `width` from one another.
     origin : ndarray of shape (rows,)
         Where the first node is.
     width, jump, n : float
+    bend : float
+        The most of the second derivative of a record's smooth part, per node.
     """
 
     law: Law
@@ -42,13 +44,14 @@ class Curves(NamedTuple):
     width: float
     jump: float
     n: int
+    bend: float
 
     def quantiles(self, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
         """The quantiles of each row, in the units of the data."""
         order = np.argsort(q)
         found, whole = np.empty((len(self.nodes), q.size)), self.law.step > 0.0 and self.jump > 0.0
         quantiles_of_rows(
-            self.rows, self.nodes, self.origin, self.width, self.jump, whole,
+            self.rows, self.nodes, self.origin, self.width, self.jump, self.bend, whole,
             (q[order] - REACHED) * self.n, rearranged, found,
         )  # fmt: skip
         found[:, order] = found.copy()
@@ -87,18 +90,19 @@ def curves(ordered: np.ndarray, law: Law, widths: np.ndarray | None = None) -> t
     rows, first = law.to_units(ordered[served]), ends[served, 0] - lead * width
     nodes = np.zeros((len(rows), fast_length(int(span[served].max(initial=0.0) + 2.0 * lead) + 2)))
     spread_rows(rows, first, 1.0 / width, nodes)
-    w = 2.0 * pi / (nodes.shape[1] * spacing) * np.arange(1, nodes.shape[1] // 2 + 1)
+    n, size = ordered.shape[1], nodes.shape[1]
+    w = 2.0 * pi / (size * spacing) * np.arange(1, size // 2 + 1)
     if widths is None:
-        of_wave, total = smooth_symbol(masking, w), 1.0 - 1.0 / law.p
+        of_wave, bent = smooth_symbol(masking, w), bend(masking) * spacing**2
+        total, jump, origin = 1.0 - 1.0 / law.p, 1.0 / law.p, first - 0.5 * law.step / unit
     else:
-        of_wave, total = 1.0 / (law.p + (1.0 - law.p) * symbol(masking, w)), 1.0
-        of_wave = of_wave * np.exp(-0.5 * np.square(np.outer(beta[served], w)))
+        most = 1.0 + (1.0 / law.p if law.p > 0.0 else beta.min() ** -2)
+        of_wave = np.exp(-0.5 * np.square(np.outer(beta[served], w)))
+        of_wave /= law.p + (1.0 - law.p) * symbol(masking, w)
+        total, jump, origin, bent = 1.0, 0.0, first, most / pi / PER_BANDWIDTH**2
     waves = np.fft.rfft(nodes)
     waves[:, 0] = 0.0
     waves[:, 1:] *= of_wave / (1j * spacing * w)
-    n, size = ordered.shape[1], nodes.shape[1]
     smooth = np.fft.irfft(waves, size)
     smooth += n * total / size * np.arange(size) - smooth[:, :1]
-    if widths is None:
-        return Curves(law, rows, smooth, first - 0.5 * law.step / unit, width, 1.0 / law.p, n), served
-    return Curves(law, rows[:, :0], smooth, first, width, 0.0, n), served
+    return Curves(law, rows, smooth, origin, width, jump, n, bent), served

@@ -5,19 +5,21 @@ import numpy as np
 from condmask.variance.theorem import Variance
 
 
-def cdf_interval(t: np.ndarray, variance: Variance, c: float, target: str) -> tuple[np.ndarray, np.ndarray]:
+def cdf_interval(
+    t: np.ndarray, variance: Variance, c: np.ndarray | float, target: str
+) -> tuple[np.ndarray, np.ndarray]:
     """The ends about values of T, within [0, 1].
 
     With A/n the variance of T given the file and c = z^2/n, all g with (T - g)^2 (1 - c) <= c (A + g (1 - g))
     for the population, Wilson's interval if nothing were masked; T -+ sqrt(A c / (1 - c)) for the file. They
     hold T, or the end of [0, 1] that is nearest to it.
     """
-    if c >= 1.0:
-        return np.zeros(t.shape), np.ones(t.shape)
+    known = np.less(c, 1.0)
+    c = np.where(known, c, 0.0)
     if target == "file":
         middle, radius = t, np.sqrt(variance.file * c / (1.0 - c))
     else:
         middle = t * (1.0 - c) + 0.5 * c
         radius = np.sqrt(np.maximum(middle**2 - t**2 * (1.0 - c) + c * variance.file, 0.0))
     low, high = np.minimum(middle - radius, t), np.maximum(middle + radius, t)
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    return np.where(known, np.clip(low, 0.0, 1.0), 0.0), np.where(known, np.clip(high, 0.0, 1.0), 1.0)

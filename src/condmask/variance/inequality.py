@@ -8,11 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.distribution.counting import Counted
+from condmask.distribution.quantiles import points
 from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
 from condmask.variance.expectation import Function
 
+PARTS = 4  # points a node
 MOST_NODES = 1 << 21  # of T, sixteen for each sigma
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, T there, and just before
 
@@ -35,7 +37,7 @@ def points_of(counted: Counted, masking: Masking, in_units: Function) -> Points:
             f"with gaps around which T varies over more than {MOST_NODES // 16:,} times sigma; use quantile "
             "or moment instead"
         )
-    steps, right, left = t.points()
+    steps, right, left = points(t, 0, t.line.size - 1, PARTS)
     return in_units(steps), right, left
 
 

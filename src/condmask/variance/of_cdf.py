@@ -28,7 +28,7 @@ from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.kernels.interval_ends import read_sums
 from condmask.law import Law
-from condmask.variance.theorem import Sums, Variance, asymptotic_variance
+from condmask.variance.theorem import Variance, variance_given_file
 
 CELLS_PER_SIGMA = 64
 TAIL = 1e-10  # of a kernel, beyond which it counts as constant
@@ -67,6 +67,7 @@ class CdfSums:
     def __init__(self, counted: Counted, masking: Masking, *, shared_donors: bool) -> None:
         times, self.noise = lattice(masking)
         self.shared_donors = shared_donors
+        self.used = 4 if shared_donors else 2
         self.counted, self.step = counted, float(masking.delta > 0.0)
         self.width = times if self.step else times * counted.unit
         self.kernels = kernels(self.noise, self.noise.delta)
@@ -74,28 +75,30 @@ class CdfSums:
         beyond = self.kernels.reach + 1.0
         self.first, self.last = self.cell[0] - beyond, self.cell[-1] + beyond
         self.length = int(min(self.last - self.first + 1.0, max(STRETCH, 2 * self.kernels.reach)))
-        self.kept: dict[float, tuple[np.ndarray, np.ndarray]] = {}
-
-    def at(self, x: np.ndarray) -> np.ndarray:
-        """The sums at points x, of shape (4, points)."""
-        _, _, limits, jumps = self.kernels
-        place = np.clip((x + self.step) / self.width - self.step - self.first, 0.0, self.last - self.first)
-        exact = self.counted.below[np.searchsorted(self.counted.values, x, "right")]
-        number, total = np.floor(place / self.length), np.empty((x.size, limits.size))
-        for each in np.unique(number):
-            own = slice(None) if number[0] == number[-1] else number == each
-            part = np.empty((exact[own].size, limits.size))
-            read_sums(place[own] - each * self.length, exact[own], *self.stretch(each), limits, jumps, part)
-            total[own] = part
-        return total.T
+        self.kept: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def variance(self, x: np.ndarray) -> Variance:
         """n times the variances of T at points x."""
-        psi, square, rest, rest_square = self.at(x) / self.counted.n
-        means = Sums(psi, square, rest, rest_square, psi)
-        return asymptotic_variance(means, shared_donors=self.shared_donors, p=self.noise.p)
+        shared, p = self.shared_donors, self.noise.p
+        psi, square, *rest = self.at(x) / self.counted.n
+        v, h, d = square - psi**2, np.maximum(psi - psi**2, 0.0), np.zeros(x.size)
+        if shared:
+            d = np.maximum(rest[1] - rest[0] ** 2, 0.0)
+        return Variance(variance_given_file(v, d, h, 0.0, shared_donors=shared, p=p), h)
 
-    def stretch(self, number: float) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """The sums at points x, of shape (2 or 4, points): those of r and r^2 where several share a donor."""
+        place = np.clip((x + self.step) / self.width - self.step - self.first, 0.0, self.last - self.first)
+        total, number = np.empty((self.used, x.size)), (place / self.length).astype(np.int64)
+        for each in np.unique(number) if self.last - self.first > self.length else [0]:
+            own = np.flatnonzero(number == each)
+            read_sums(
+                x, place, own, each * self.length, self.counted.values, self.counted.below,
+                *self.stretch(each), self.kernels.limits, self.kernels.jumps, total,
+            )  # fmt: skip
+        return total
+
+    def stretch(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """The sums at the cells of a stretch and the next, but for what records farther to the left add; and
         how many records lie up to these cells."""
         if number not in self.kept:
@@ -106,7 +109,8 @@ class CdfSums:
             start, stop = np.searchsorted(self.cell, (first - reach, first + self.length + reach + 1.0))
             dense = np.zeros(size)
             dense[(self.cell[start:stop] - first + reach).astype(np.int64)] = self.held[start:stop]
-            nodes = np.fft.irfft(np.fft.rfft(dense) * transforms(self.noise, self.noise.delta, size), size)
+            waves = np.fft.rfft(dense) * transforms(self.noise, self.noise.delta, size)[: self.used]
+            nodes = np.fft.irfft(waves, size)
             own = slice(reach, reach + self.length + 1)
             up_to = self.held[:start].sum() + np.cumsum(dense)[own]
             self.kept[number] = np.ascontiguousarray(nodes[:, own].T), up_to
@@ -163,7 +167,7 @@ def kernels(noise: Masking, width: float) -> Kernels:
     return Kernels(reach, values[:, size // 2 - reach : size // 2 + reach + 1], limits, jumps)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def transforms(noise: Masking, width: float, size: int) -> np.ndarray:
     """The transforms of the kernels without their limits, on a circle of so many cells."""
     reach, values, limits, _ = kernels(noise, width)

@@ -30,8 +30,10 @@ from condmask.kernels.interval_ends import interval_ends
 from condmask.kernels.rearrange import reaching, rearranged
 from condmask.variance.of_cdf import CdfSums
 
-STEPS = 1 << 12  # a stretch of a grid of no more is looked at step by step; else at so many points
-PARTS = 2  # else, of each sixteenth of sigma
+STEPS = 1 << 13  # a stretch of a grid of no more is looked at step by step; else at so many points
+PARTS = 2  # else, of each sixteenth of sigma; one where straight lines miss T by few of these of its errors:
+SLIGHT = 0.03
+APART = 8  # cells: stretches no farther apart are one
 ALIKE = 1e-9  # of sigma: places of T* no farther apart are one
 GAIN = 2.0 / 3.0
 REACHED = 1e-10  # by so much T* may stay below a probability that counts as reached
@@ -109,37 +111,38 @@ def stretches(t: T_1, sums: CdfSums, q: np.ndarray, c: float) -> Iterator[tuple[
     varies = (most - least) / (2.0 * t.most - 1.0) * t.most * (t.most - 1.0) + 0.25 * (1 + sums.shared_donors)
     radius = np.sqrt(c / (1.0 - c) * varies)
     for own, first, last in _windows(least - radius, most + radius, q):
-        start, stop = t.line.points(edges[[first, last + 1]])
-        points = t.points(start, stop, PARTS)
-        sides, widest = (points[1][:-1], points[2][1:]), radius[first : last + 1].max()
-        for part, start, stop in _windows(np.minimum(*sides) - widest, np.maximum(*sides) + widest, q[own]):
-            x, right, left = (each[start : stop + 2] for each in points)
-            yield slice(own.start + part.start, own.start + part.stop), _refined(t, (x, right, left))
+        begin, end = int(edges[first]), int(edges[last + 1])
+        x, nodes, _ = quantiles.points(t, begin, end, 0)
+        rise = t.jump * np.diff(t.counted.below[np.searchsorted(t.counted.values, x, "right")]) / t.n
+        low, high = np.minimum(nodes[:-1], nodes[1:] - rise), np.maximum(nodes[:-1] + rise, nodes[1:])
+        widest = radius[first : last + 1].max()
+        for part, start, stop in _windows(low - widest, high + widest, q[own]):
+            which = slice(own.start + part.start, own.start + part.stop)
+            yield which, _points(t, begin + start, begin + stop + 1)
 
 
 def _windows(low: np.ndarray, high: np.ndarray, q: np.ndarray) -> Iterator[tuple[slice, int, int]]:
-    """From which cell to which a function between these bounds may have values q, of those that overlap."""
+    """From which cell to which a function between these bounds may have values q; near ones are together."""
     if q.size == 0:
         return
     first = np.minimum(np.searchsorted(np.maximum.accumulate(high), q), high.size - 1)
     last = np.searchsorted(np.minimum.accumulate(low[::-1])[::-1], q, "right") - 1
     last = np.maximum(np.maximum.accumulate(last), first)
-    cuts = np.flatnonzero(first[1:] > last[:-1]) + 1
+    cuts = np.flatnonzero(first[1:] > last[:-1] + APART) + 1
     for start, stop in zip([0, *cuts.tolist()], [*cuts.tolist(), q.size], strict=True):
         yield slice(start, stop), int(first[start]), int(last[stop - 1])
 
 
-def _refined(t: T_1, points: Points) -> Points:
-    """More points of a short stretch, all steps where there is a grid."""
-    first, last = points[0][[0, -1]]
-    if t.masking.delta == 0.0:
-        parts = int(min(STEPS * t.line.node / (last - first), STEPS))
-        return points if parts <= PARTS else t.points(first, last, parts)
-    if last - first > STEPS:
-        return points
-    x = np.arange(first, last + 1.0)
-    right = t.at(x)
-    return x, right, np.append(points[2][:1], right[:-1])
+def _points(t: T_1, first: int, last: int) -> Points:
+    """Points of a stretch between nodes; if it is short, all steps of the grid or many points."""
+    start, stop = np.floor(t.line.points(np.array([first, last]))) + np.array([-1.0, 2.0])
+    if t.whole and stop - start <= STEPS:
+        x = np.arange(start, stop + 1.0)
+        right = t.at(np.append(start - 1.0, x))
+        return x, right[1:], right[:-1]
+    slight = 0.25 * t.bend * t.masking.p * np.sqrt(t.n) < SLIGHT
+    parts = 1 if slight else PARTS
+    return quantiles.points(t, first, last, parts if t.whole else max(STEPS // (last - first), parts))
 
 
 def _read(places: np.ndarray, t: T_1) -> np.ndarray:

@@ -11,28 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Sums(NamedTuple):
-    """Sums over records, at some points.
-
-    Attributes
-    ----------
-    psi, psi_squared : ndarray
-        Over the masked values.
-    residual, residual_squared, h_squared : ndarray
-        Of r = h - p psi, of its square and of that of h over the originals, as the masked values show them.
-    """
-
-    psi: np.ndarray
-    psi_squared: np.ndarray
-    residual: np.ndarray
-    residual_squared: np.ndarray
-    h_squared: np.ndarray
-
-    def over(self, n: int) -> "Sums":
-        """The means over so many records."""
-        return Sums(*(part / n for part in self))
-
-
 class Variance(NamedTuple):
     """n times the variance of an estimate, at some points.
 
@@ -42,13 +20,10 @@ class Variance(NamedTuple):
         About the value in the original file.
     sample : ndarray
         What a sample of the population adds.
-    means : Sums, optional
-        From which they come.
     """
 
     file: np.ndarray
     sample: np.ndarray
-    means: Sums | None = None
 
     def about(self, target: str) -> np.ndarray:
         """The variance about the target."""
@@ -57,15 +32,6 @@ class Variance(NamedTuple):
     def standard_error(self, n: int, target: str) -> np.ndarray:
         """The standard error about the target, from n records."""
         return np.asarray(np.sqrt(self.about(target) / n))
-
-
-def asymptotic_variance(means: Sums, *, shared_donors: bool, p: float) -> Variance:
-    """n times the variances of an estimate from means of its ingredients."""
-    square = means.psi**2
-    v, d = means.psi_squared - square, means.residual_squared - means.residual**2
-    h = np.maximum(means.h_squared - square, 0.0)
-    file = variance_given_file(v, np.maximum(d, 0.0), h, 0.0, shared_donors=shared_donors, p=p)
-    return Variance(file, h, means)
 
 
 def variance_given_file(
