@@ -177,17 +177,13 @@ def _pairs(interval):
 
 def naive(law, points):
     """What gives T, the mean and their standard errors as if masked values were the sample: sqrt(V/n)."""
-    whole, grid = masking(law, None), law.grid
-    last = math.ceil(symbol.reach(whole, 1e-10) / whole.delta) + 1
-    record = Counted(np.zeros(1), np.ones(1, dtype=np.int64), 1.0 / whole.delta)
-    weights = T_1(record, whole).at(np.arange(-last, last + 1.0))  # of a record, by steps from it
-    steps = grid.below(np.array(points)).tolist()
+    one = Counted(np.zeros(1), np.ones(1, np.int64), law.sigma / law.step)
+    weight, steps = T_1(one, masking(law, None)), law.grid.below(np.array(points)).tolist()
 
     def errors(z):
         found, n = {}, z.shape[1]
         for a, step in zip(AT, steps, strict=True):
-            apart = np.clip(step - grid.units(z), -last, last).astype(np.int64)
-            k = weights[apart + last]
+            k = weight.at((step - law.to_units(z)).ravel()).reshape(z.shape)
             found[f"cdf {a:g}"] = k.mean(axis=1), k.std(axis=1) / math.sqrt(n)
         found["mean"] = z.mean(axis=1), z.std(axis=1, ddof=1) / math.sqrt(n)
         return found

@@ -49,7 +49,7 @@ autodoc_typehints = "none"  # the parameters say what they are, in words
 # one page for each name of the API, in docs/api, which git ignores
 autosummary_filename_map = {  # not plan beside Plan: some file systems take them for one
     name: f"{name}-class" for name in ("condmask.Audit", "condmask.Plan", "condmask.Risk")
-}
+} | {"condmask.Estimate.N": "condmask.Estimate.N-ratio"}
 # every reference has to lead somewhere
 nitpicky = True
 

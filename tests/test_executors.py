@@ -71,12 +71,6 @@ TRAVELS = {
     "mask, rows": masked(FREE, rows=(BLOCK - 5, BLOCK + 5)),
     "table": table(GRID),
     "series": estimated(FREE, lambda e: e.cdf(POINTS, method="series"), 2_000),
-    "closed form": estimated(CYCLE, lambda e: e.cdf(POINTS, method="series"), 2_000),
-    "lattice": estimated(FREE, lambda e: e.cdf(POINTS)),
-    "first crossings": estimated(GRID, lambda e: e.quantile(Q, crossing="first")),
-    "rearranged": estimated(GRID, lambda e: e.quantile(Q, crossing="rearranged"), 10_000),
-    "monotone": estimated(FREE, lambda e: e.cdf(POINTS[:3], monotone=True), 2_000),
-    "summary": estimated(FREE, lambda e: str(e.summary())),
     "simulate": study,
     "compare": comparison,
 }
@@ -84,6 +78,8 @@ STAYS = {  # what sorts and counts is done where the column is
     "reverse mapping": masked(REVERSED),
     "table by reverse mapping": table(REVERSED),
     "estimate after reverse mapping": estimated(REVERSED, lambda e: str(e.summary())),
+    "summary": estimated(FREE, lambda e: str(e.summary())),
+    "quantiles": estimated(GRID, lambda e: e.quantile(Q)),
 }
 
 

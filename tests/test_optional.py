@@ -129,7 +129,7 @@ def test_the_extra_installs_the_package(package):
 
 
 def test_every_package_is_tried():
-    assert NEEDS.keys() == PACKAGES.keys()
+    assert NEEDS.keys() == PACKAGES.keys() - {"dask", "distributed"}  # which make the first argument
 
 
 @pytest.mark.parametrize(

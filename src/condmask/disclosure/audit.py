@@ -189,6 +189,8 @@ def audit(
 def limits_of(max_lift: Any, max_risk: Any) -> Limits:
     """Limits as they were given."""
     lift = _checks.probability(max_lift, "max_lift")
+    rule = "max_risk must be a dict of shares by distance"
+    _checks.require(max_risk is None or isinstance(max_risk, Mapping), rule, max_risk, ArgumentTypeError)
     risks = {} if max_risk is None else dict(max_risk)
     for d, share in risks.items():
         _checks.positive(d, "max_risk")

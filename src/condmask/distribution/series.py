@@ -3,6 +3,8 @@
 Pairs are summed within fixed blocks and blocks in order, so the bits do not depend on the number of workers.
 """
 
+from functools import partial
+
 import numpy as np
 
 from condmask._blocks import Workers, blocks, ordered_map
@@ -28,16 +30,20 @@ def by_terms(
             f"method must be 'auto' for {masking.noise} noise, p={p}, a step of {delta:g} sigma and "
             f"tol={tol!r}, got 'series', which needs normal noise, {LEAST} <= p < 1 and a fine step"
         )
-    z, at = counted.records(), x + 0.5 if delta > 0.0 and beta == 0.0 else x
-    add = series.add_densities if density else series.add_weights
-
-    def task(pair: tuple[tuple[int, int], tuple[int, int]]) -> np.ndarray:
-        part = np.zeros(x.size)
-        add(at, z, unit, c, rate, reach, *pair[0], *pair[1], part)
-        return part[slice(*pair[0])]
-
-    pairs = [(points, rows) for rows in blocks(z.size) for points in blocks(x.size, POINTS)]
+    at = x + 0.5 if delta > 0.0 and beta == 0.0 else x
+    task = partial(_added, at, counted.records(), unit, (c, rate, reach), density)
+    pairs = [(points, rows) for rows in blocks(counted.n) for points in blocks(x.size, POINTS)]
     total = np.zeros(x.size)
     for (points, _), part in zip(pairs, ordered_map(task, pairs, workers), strict=True):
         total[slice(*points)] += part
-    return total / (z.size * unit) if density else total / z.size
+    return total / (counted.n * unit) if density else total / counted.n
+
+
+def _added(
+    x: np.ndarray, z: np.ndarray, unit: float, terms: tuple[np.ndarray, np.ndarray, float], density: bool,
+    pair: tuple[tuple[int, int], tuple[int, int]],
+) -> np.ndarray:  # fmt: skip
+    """What some records add at some points: a task for workers."""
+    part = np.zeros(x.size)
+    (series.add_densities if density else series.add_weights)(x, z, unit, *terms, *pair[0], *pair[1], part)
+    return part[slice(*pair[0])]
