@@ -581,8 +581,8 @@ ESTIMATE = [
         Row(
             lambda b=b: estimate().quantile(0.5, bandwidth=2 * b),
             ValueError,
-            f"bandwidth must be between 0.0001 and 1e+20 sigma, got {2 * b:g} with sigma=2; bandwidth=None does "
-            "not smooth",
+            f"bandwidth must be between 0.0001 and 1e+20 sigma, got {2 * b:g} with sigma=2; bandwidth=None "
+            "does not smooth",
         )
         for b in (1e-21, 1e21)
     ),
@@ -631,14 +631,14 @@ ESTIMATE = [
     Row(
         lambda: estimate(p=0.05).cdf(0.5, method="series"),
         ValueError,
-        "method must be 'auto' for normal noise, p=0.05, a step of 0 sigma and tol=1e-10, got 'series', which "
-        "needs normal noise, 0.45 <= p < 1 and a fine step",
+        "method must be 'auto' for normal noise, p=0.05, a step of 0 sigma and tol=1e-10, got 'series', "
+        "which needs normal noise, 0.45 <= p < 1 and a fine step",
     ),
     Row(
         lambda: estimate(np.round(GENERIC), decimals=0).cdf(0.5, method="series"),
         ValueError,
-        "method must be 'auto' for normal noise, p=0.6, a step of 0.5 sigma and tol=1e-10, got 'series', which "
-        "needs normal noise, 0.45 <= p < 1 and a fine step",
+        "method must be 'auto' for normal noise, p=0.6, a step of 0.5 sigma and tol=1e-10, got 'series', "
+        "which needs normal noise, 0.45 <= p < 1 and a fine step",
     ),
     *(
         Row(

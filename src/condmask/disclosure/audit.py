@@ -205,7 +205,8 @@ def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT)
         if scheme.law is not None:
             check_fits(table.values[name], scheme.law, name, table.kinds[name])
     found = rails(table, schemes)
-    if table.scope == "part" or table.n < 2:
+    few = table.n < FEW and not next(iter(schemes.values())).reverse_mapping  # to judge
+    if table.scope == "part" or few or table.n < 2:
         return Audit(table.n, {}, tuple(found), dict(schemes), limits)
     judgement = judged(sample_of(table), schemes, limits)
     return Audit(table.n, judgement.figures, (*found, *judgement.findings), dict(schemes), limits)
