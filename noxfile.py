@@ -17,12 +17,10 @@ nox.options.reuse_existing_virtualenvs = True
 HERE = Path(__file__).parent
 # examples draw fixed keys, as tests do; threads for small products wait for one another beside other tests
 SETTINGS = {"PYTHONPATH": str(HERE / "tests" / "fixed_keys"), "OPENBLAS_NUM_THREADS": "1"}
-# searches and fused replicates take minutes without numba
-PLAIN_KERNELS = "not test_quantile.py or first_crossings and (two or ties)"
 # what the lowest versions are tried on, without what is counted over many releases
-STOREYS = ["kernels", "deconvolution", "samples", "inference", "estimates", "schemes"]
+STOREYS = ["kernels", "distribution", "moments", "variance", "estimates", "schemes"]
 LOWEST = [*STOREYS, "disclosure", "files", "plot", "releases", "test_frames.py"]
-NO_COUNTING = "not cover and not unbiased and not insider and not joint_attack and not other_programs"
+NO_COUNTING = "not cover and not unbiased and not insider and not other_programs"
 
 
 @nox.session
@@ -69,8 +67,8 @@ def docs(session):
 def nojit(session):
     """Kernels are valid plain Python, and give the same answers as such."""
     session.install("-e", ".[test]")
-    chosen = ["tests/kernels", "--ignore", "tests/kernels/test_replicate.py", "-k", PLAIN_KERNELS]
-    session.run("python", "-m", "pytest", "-n", "auto", *chosen, env=SETTINGS | {"NUMBA_DISABLE_JIT": "1"})
+    settings = SETTINGS | {"NUMBA_DISABLE_JIT": "1"}
+    session.run("python", "-m", "pytest", "-n", "auto", "tests/kernels", env=settings)
 
 
 @nox.session
@@ -87,7 +85,7 @@ def bounds(session):
 def lowest(session):
     """The lowest versions of the dependencies, on what does not count over many releases."""
     tools = ["hypothesis", "mpmath", "pytest", "pytest-benchmark", "pytest-xdist"]
-    session.install("-c", ".ci/lowest.txt", "polars", *tools, "-e", ".[dask,files,pandas,plot,thorough]")
+    session.install("-c", ".ci/lowest.txt", "polars", *tools, "-e", ".[dask,files,pandas,plot]")
     folders = [f"tests/{name}" for name in LOWEST]
     session.run("python", "-m", "pytest", "-n", "auto", *folders, "-k", NO_COUNTING, env=SETTINGS)
 
