@@ -50,7 +50,7 @@ def target(text):
     if found is None:
         return None
     of, name, call = found["of"], found["name"], found["call"]
-    if of is None and name in condmask.__all__:
+    if of is None and name in condmask.__all__ and not inspect.ismodule(getattr(condmask, name)):
         return f"condmask.{name}"
     places = METHODS.get(name, {})
     if of in places or HELD.get(of) in places:
