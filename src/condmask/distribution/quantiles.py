@@ -21,7 +21,7 @@ from condmask.kernels.nodes import POINTS
 BLOCK = 1 << 10  # nodes of the line that are looked at together, at least
 MOST_BLOCKS = 1 << 14
 STRAIGHT = 1e-15  # of T, by which the curve may leave its chord
-NEARLY = 1e-7  # as much for T*
+NEARLY = 5e-9  # as much for T*
 
 FEW, MANY = 100, 2_000  # records: where rearranging pays
 P_OF_FEW, P_OF_MANY = 0.77, 0.5  # below these p
