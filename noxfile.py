@@ -84,7 +84,7 @@ def bounds(session):
 @nox.session
 def lowest(session):
     """The lowest versions of the dependencies, on what does not count over many releases."""
-    tools = ["hypothesis", "mpmath", "pytest", "pytest-benchmark", "pytest-xdist"]
+    tools = ["hypothesis", "mpmath", "pytest", "pytest-benchmark", "pytest-xdist", "statsmodels"]
     session.install("-c", ".ci/lowest.txt", "polars", *tools, "-e", ".[dask,files,pandas,plot]")
     folders = [f"tests/{name}" for name in LOWEST]
     session.run("python", "-m", "pytest", "-n", "auto", *folders, "-k", NO_COUNTING, env=SETTINGS)

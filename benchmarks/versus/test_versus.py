@@ -23,9 +23,8 @@ tables = importlib.import_module("tables")
 
 N, FEW = 1_000_000, 100_000  # where something is timed, and where it is not
 QUICK = Namespace(rounds=1, before=None, long=False)
-# analysis_memory is left out until quantiles of T_b at .01 sigma, over far records, no longer take minutes
 SIZES = {
-    "grid": 200_000, "mask": 100_000, "study": 100,
+    "grid": 200_000, "mask": 100_000, "study": 100, "analysis_memory": 2_000,
     "files": 100_000, "exact": 100_000,
     "linear": 20_000, "intervals": 50_000, "risk": 100_000, "report": 10_000,
     "executors": 20, "study_intervals": 8,

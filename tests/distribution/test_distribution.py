@@ -137,6 +137,19 @@ def test_rearranged_quantiles_have_as_much_of_the_line_below(width):
     )
 
 
+@pytest.mark.parametrize("width", [None, 0.01, 0.1])
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("crossing", ["first", "rearranged"])
+def test_quantiles_far_from_zero_are_those_near_it_moved(crossing, noise, width):
+    # there neighbouring numbers, 2**-22 apart, are further apart than T takes to leave its chord
+    z, far = np.rint(2.0**20 * np.random.default_rng(3).normal(size=1_000)) / 2.0**20, 2.0**30
+    near, moved = (
+        estimate(x, noise=noise).quantile(Q, crossing=crossing, bandwidth=width) for x in (z, z + far)
+    )
+
+    assert moved - far == pytest.approx(near, abs=2.0**-21)
+
+
 @pytest.mark.parametrize("width", [None, 0.03, 2.0])
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("apart", [30.0, 100.0, 2.0**30])

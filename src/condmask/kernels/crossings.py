@@ -161,7 +161,10 @@ def _within(steps, node, x, cell, value, bend, target, straight, rearranged, sha
             arc = arc if arc > straight else 0.0
             below = max(at_left, at_right) + arc < level
             above = min(at_left, at_right) - arc >= level
-            single = right - left <= 1.0 if steps.whole else arc == 0.0
+            # far from 0 two points are neighbours before their chord is straight
+            single = arc == 0.0 or not left < 0.5 * (left + right) < right
+            if steps.whole:
+                single = right - left <= 1.0
             if not (below or above or single):
                 done, width = 2 * done, 0.5 * width
                 continue
