@@ -18,6 +18,9 @@ WHOLE = np.array([3, -1, 12, 0, 8, -4, 2, 5, 7, 1])
 GAPS = np.where(np.arange(10) % 4 == 1, np.nan, GENERIC)
 OPTIONAL = [None if v != v else float(v) for v in GAPS]
 OPTIONAL_WHOLE = [None if v != v else int(w) for v, w in zip(GAPS, WHOLE, strict=True)]
+# a conspicuous number, and the digits by which a message would show it: rounded, and of its logarithm, too
+VALUE, LARGE = 8675309.123, 8675309123
+DIGITS = ("8675", "8.675", "8.68", "867531", "8,675", "15.97", "22.88")
 
 
 class Specimen(NamedTuple):
