@@ -31,7 +31,7 @@ def said(call):
 
 def test_a_table_and_a_file_are_refused_alike_for_a_column_behind_many_others(tmp_path):
     wage, rent = (np.round(RNG.lognormal(8.0, 0.5, 1_000)) for _ in range(2))
-    others = {f"x{k}": RNG.integers(0, 2, wage.size) for k in range(10)}
+    others = {f"x{k}": RNG.normal(size=wage.size) for k in range(10)}
     frame = pd.DataFrame({"wage": wage, "rent": rent, **others, "income": wage + 600.0})
     frame.to_parquet(tmp_path / "a.parquet")
     schemes = {"wage": SCHEME, "rent": SCHEME}
