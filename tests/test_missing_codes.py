@@ -84,37 +84,15 @@ def test_gaps_that_no_code_declares_still_need_a_word():
     assert SCHEME.estimate(SCHEME.mask(CODED), nan_policy="raise").n == np.count_nonzero(~IS_CODE)
 
 
-@pytest.mark.parametrize("kind", [int, np.int32, np.float32])
-def test_kinds_of_numbers_stay(kind):
-    z = masking(200.0, decimals=0).mask(CODED.astype(kind), accept_visible_coins=True)
-
-    assert z.dtype == (np.float32 if kind is np.float32 else np.int64)
-    assert np.array_equal(z[IS_CODE], CODED[IS_CODE])
-
-
-def test_float32_holds_a_code_as_it_can():
-    x = np.where(IS_CODE, np.float32(-99.9), VALUES.astype(np.float32)).astype(np.float32)
-    scheme = replace(SCHEME, missing=(-99.9,))
+@pytest.mark.parametrize(("kind", "code"), [(np.int32, -8), (np.float32, -99.9)])
+def test_kinds_of_numbers_stay_and_hold_a_code_as_they_can(kind, code):
+    x = np.where(IS_CODE, kind(code), VALUES).astype(kind)
+    scheme = replace(SCHEME, missing=code)
 
     z = scheme.mask(x, rng=1)
 
-    assert (z[IS_CODE] == np.float32(-99.9)).all()
-    assert scheme.estimate(z).n == np.count_nonzero(~IS_CODE)
-
-
-@pytest.mark.parametrize(
-    "scheme",
-    [
-        masking(step=2.5),
-        masking(noise="laplace", decimals=1, sigma=60.0),
-        masking(step=0),
-    ],
-    ids=repr,
-)
-def test_codes_are_taken_out_before_grids(scheme):
-    z = scheme.mask(CODED, rng=3, accept_visible_coins=True)
-
-    assert np.array_equal(np.isin(z, CODES), IS_CODE)
+    assert z.dtype == (np.float32 if kind is np.float32 else np.int64)
+    assert np.array_equal(z == kind(code), IS_CODE)
     assert scheme.estimate(z).n == np.count_nonzero(~IS_CODE)
 
 
@@ -183,9 +161,10 @@ def by_points(scheme, code, x):
     return 0.4 * sum(chance[value] for value in x.tolist()) + 0.6 * np.count_nonzero(x == code)
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("code", [-8.0, 40.0, 155.0, 150.5])
-def test_the_number_of_hits_is_that_of_each_record_by_itself(noise, code):
+@pytest.mark.parametrize(
+    ("code", "noise"), [(-8.0, "laplace"), (40.0, "normal"), (155.0, "laplace"), (150.5, "normal")]
+)
+def test_the_number_of_hits_is_that_of_each_record_by_itself(code, noise):
     scheme = cm.ConditionalMasking(0.6, 25.0, noise=noise, decimals=0, missing=code)
     x = np.rint(np.random.default_rng(2).normal(150.0, 10.0, 300))
     x = x[x != code]
@@ -207,15 +186,15 @@ def test_the_number_of_hits_is_that_of_each_record_by_itself(noise, code):
     ids=list("ab"),
 )
 def test_codes_are_hit_as_often_as_expected(scheme, x, code):
-    """1,000 releases; hits are sums of independent ones and a few donors' repeats, five standard errors of a
+    """500 releases; hits are sums of independent ones and a few donors' repeats, five standard errors of a
     Poisson number and .1% for those: an alarm in fewer than ALARM keys."""
     x = x[x != code]
     units = scheme.canonical(x, "x", "float64")
-    expected = 1_000 * missing_codes.expected_hits(scheme, code, units, "float64")
+    expected = 500 * missing_codes.expected_hits(scheme, code, units, "float64")
     laid = scheme.law.from_units(units)
 
     hits = sum(
-        np.count_nonzero(scheme.mask(x, rng=seed, accept_visible_coins=True) == code) for seed in range(1_000)
+        np.count_nonzero(scheme.mask(x, rng=seed, accept_visible_coins=True) == code) for seed in range(500)
     )
 
     assert expected > 50.0
@@ -239,20 +218,6 @@ def test_codes_are_refused_on_which_more_than_one_masked_value_in_a_million_rele
     with pytest.raises(ValueError, match=rf"got {code + 1}, on which 1.*e-06 of x are expected to land"):
         of(code + 1).mask(x, rng=1, accept_visible_coins=True)
     assert of(code).mask(x, rng=1, accept_visible_coins=True).shape == x.shape
-
-
-def test_a_code_within_reach_is_refused():
-    scheme = replace(SCHEME, missing=(*CODES, 1000.0))
-
-    with pytest.raises(
-        ValueError,
-        match=r"^missing must be out of reach of masked values, got 1000, on which [\d.]+ of x are expected "
-        r'to land; missing_as="null" \(--missing-as null\) releases nulls in their place$',
-    ):
-        scheme.mask(CODED)
-    frame = pd.DataFrame({"a": CODED, "b": CODED})
-    with pytest.raises(ValueError, match="are expected to land"):
-        cm.mask_table(frame, {"a": scheme, "b": scheme}, accept_visible_coins=True)
 
 
 def test_values_that_rounding_puts_on_a_code_count():
@@ -295,26 +260,6 @@ def test_risks_leave_codes_out():
     assert SCHEME.mse_of_mean(CODED) == plain.mse_of_mean(known)
 
 
-@pytest.mark.parametrize("missing_as", ["code", "null"])
-def test_schemes_travel(missing_as):
-    scheme = replace(SCHEME, missing_as=missing_as)
-
-    assert Scheme.from_dict(json.loads(json.dumps(scheme.to_dict()))) == scheme
-    assert eval(repr(scheme), {"ConditionalMasking": cm.ConditionalMasking}) == scheme
-
-
-def test_schemes_without_codes_are_written_as_before():
-    entries = cm.ConditionalMasking(0.6, 300.0).to_dict()
-
-    assert not {"missing", "missing_as"} & entries.keys()
-    assert {"strata", "decimals"} <= entries.keys()
-
-
-@pytest.mark.parametrize("codes", [(-8.0, -999.0), [-8, -999], np.array([-8, -999])])
-def test_codes_may_be_given_in_any_sequence(codes):
-    assert cm.ConditionalMasking(0.6, 300.0, missing=codes).missing == CODES
-
-
 def test_a_column_of_codes_alone_is_refused():
     with pytest.raises(ValueError, match="x must have at least 2 values that are not missing, got 0"):
         SCHEME.mask([-8.0] * 20)
@@ -334,13 +279,12 @@ ASKED = (
 )
 
 
-@pytest.mark.parametrize("accept", [False, True])
 @pytest.mark.parametrize("mapped", [{"step": 10}, {"reverse_mapping": True}])
-def test_columns_tables_files_and_audits_ask_alike(tmp_path, mapped, accept):
+def test_columns_tables_files_and_audits_ask_alike(tmp_path, mapped):
     scheme = cm.ConditionalMasking(0.6, 300.0, **mapped)
     frame = pd.DataFrame({"income": CODED, "bonus": VALUES[::-1]})
     frame.to_csv(tmp_path / "a.csv", index=False)
-    options = {"accept_visible_coins": accept}
+    options = {"accept_visible_coins": True}
     for call in (
         lambda: scheme.mask(frame["income"], **options),
         lambda: cm.mask_table(frame, {"bonus": scheme, "income": scheme}, **options),
@@ -368,10 +312,6 @@ def test_a_declared_code_leaves_the_other_to_be_asked_about():
     assert "whether -999 in x" in str(caught.value)
     for missing in (CODES, None, (-8, None)):  # all answers that the question names
         replace(scheme, missing=missing).mask(CODED, rng=1, accept_visible_coins=True)
-
-
-def test_schemes_without_codes_do_not_ask():
-    assert np.isfinite(cm.AdditiveNoise(300.0).mask(CODED, rng=1)).all()
 
 
 @pytest.mark.parametrize("missing", [None, (None,), [-8, None], (None, -8)])
