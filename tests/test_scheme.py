@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import pickle
 import sys
 from pathlib import Path
 
@@ -24,6 +25,9 @@ SCHEMES = [
         strata="region",
     ),
     cm.ConditionalMasking(0.6, 8_000.0, strata=["region", "sex"], small_strata="merge"),
+    cm.ConditionalMasking(np.float64(0.6), np.float32(0.1), decimals=np.int8(2), missing=np.array([-8, -9])),
+    cm.ConditionalMasking(0.6, 8_000.0, missing=None, missing_as="null"),
+    cm.ConditionalMasking(0.3, 0.25, scale="log", reverse_mapping=True, strata=["a"], missing=[-8.0, None]),
     cm.AdditiveNoise(3.0, noise="normal"),
     cm.DataSwapping(),
     cm.RankSwapping(5.0),
@@ -48,6 +52,9 @@ def test_a_scheme_returns_from_json_under_one_dialect(scheme):
         assert back == scheme
         assert hash(back) == hash(scheme)
         assert type(back) is type(scheme)
+    assert pickle.loads(pickle.dumps(scheme)) == eval(repr(scheme), vars(cm)) == scheme
+    with pytest.raises(AttributeError):
+        scheme.p = 0.1
     with pytest.raises(ValueError, match="'nonsense'"):
         protocol.Scheme.from_dict({**entries, "nonsense": 1})
     with pytest.raises(ValueError, match=r"^scheme must be one of "):
@@ -57,6 +64,14 @@ def test_a_scheme_returns_from_json_under_one_dialect(scheme):
 def test_schemes_differ_where_their_entries_do():
     assert len({*SCHEMES, *SCHEMES}) == len(SCHEMES)
     assert len({json.dumps(scheme.to_dict()) for scheme in SCHEMES}) == len(SCHEMES)
+
+
+def test_schemes_are_written_as_short_as_they_can_be():
+    assert repr(cm.ConditionalMasking(0.6, 8_000)) == "ConditionalMasking(p=0.6, sigma=8000.0)"
+    assert not {"missing", "reverse_mapping"} & cm.ConditionalMasking(0.6, 300.0).to_dict().keys()
+    mapped = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True)
+    assert repr(mapped) == "ConditionalMasking(p=0.6, sigma=500.0, reverse_mapping=True)"
+    assert not {"step", "decimals"} & mapped.to_dict().keys()
 
 
 def test_required_entries_are_required_and_another_method_is_refused():

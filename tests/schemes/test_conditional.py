@@ -1,7 +1,5 @@
 """Conditional masking of a column: grids and digits, and the scheme as it is published."""
 
-import json
-import pickle
 import re
 import warnings
 from dataclasses import replace
@@ -23,16 +21,10 @@ pytestmark = pytest.mark.usefixtures("unaudited")
 
 @pytest.mark.parametrize(
     ("noise", "steps", "decimals"),
-    [
-        *((noise, steps, -2) for noise in NOISES for steps in (0.5, 2.0, 20.0)),
-        *(
-            pytest.param(noise, steps, decimals, marks=pytest.mark.slow)
-            for noise, steps, decimals in [("normal", 0.5, 0), ("laplace", 0.5, 3), ("normal", 20.0, 3)]
-        ),
-    ],
+    [("normal", 0.5, -2), ("normal", 20.0, 3), ("laplace", 0.5, 0), ("laplace", 2.0, -2)],
 )
 def test_rounded_noise_takes_each_step_with_its_exact_probability(noise, steps, decimals):
-    n, delta = 60_000, 10.0**-decimals
+    n, delta = 20_000, 10.0**-decimals
     law = norm(0, steps) if noise == "normal" else laplace(0, steps / np.sqrt(2))
     x = np.round(np.random.default_rng(71).integers(-5_000, 5_000, n) * delta, decimals)
     scheme = cm.ConditionalMasking(0.5, steps * delta, noise=noise, decimals=decimals)
@@ -43,11 +35,11 @@ def test_rounded_noise_takes_each_step_with_its_exact_probability(noise, steps, 
     kept = np.setdiff1d(np.arange(n), reference.swapped_rows(secret, 0.5, n))
     drawn = np.rint((z - x)[kept] / delta)
 
-    reach = max(1, int(law.isf(0.002)))  # 40 or more are expected in each tail
+    reach = max(1, int(law.isf(0.005)))  # 50 are expected in each tail
     edges = np.arange(-reach, reach + 1) + 0.5
     counts = np.histogram(drawn, np.concatenate(([-np.inf], edges, [np.inf])))[0]
     probability = np.diff(np.concatenate(([0.0], law.cdf(edges), [1.0])))
-    # truncation in place of rounding: p-value 1e-80 at 20 steps, 0 below
+    # truncation in place of rounding: p-value 1e-25 at 20 steps, 0 below
     assert chisquare(counts, kept.size * probability).pvalue > ALARM
 
 
@@ -64,15 +56,6 @@ def test_a_masked_value_never_shows_by_its_digits_whether_it_was_swapped(rounded
     assert not np.signbit(z[z == 0.0]).any()
 
 
-def test_a_negative_zero_is_masked_as_zero():
-    x = np.array([-0.0, 0.0, 1.0, -2.0] * 5)
-
-    z = cm.ConditionalMasking(0.9, 1.0, decimals=0).mask(x, rng=1)
-
-    assert (z == 0.0).any()
-    assert not np.signbit(z[z == 0.0]).any()
-
-
 def test_float32_data_lie_on_their_grid_and_stay_float32():
     x = np.array([0.1, 0.2, 12.7, 1000.3] * 5, dtype=np.float32)
 
@@ -80,18 +63,6 @@ def test_float32_data_lie_on_their_grid_and_stay_float32():
 
     assert z.dtype == np.float32
     assert z.tolist() == [float(np.float32(f"{v:.1f}")) for v in z.tolist()]
-
-
-@pytest.mark.parametrize(
-    "option", [{"decimals": 0}, {"decimals": -1}, {"step": 0.5}, {"step": 0.05}, {"step": 12}]
-)
-def test_data_off_a_grid_that_is_given_are_refused(option):
-    x = np.append(np.arange(0.0, 1_200.0, 60.0), 0.1234567)
-
-    with pytest.raises(
-        ValueError, match=r"^x must hold multiples of its step, .*, got another number at position 20;"
-    ):
-        cm.ConditionalMasking(0.5, 30.0, **option).mask(x, rng=1)
 
 
 HOSTILE = st.one_of(
@@ -149,30 +120,6 @@ def test_values_too_far_out_for_the_default_step_are_refused_with_the_step_that_
         assert cm.ConditionalMasking(0.5, 1.0, step=step).mask(x, rng=1, round=True).dtype == x.dtype
 
 
-def test_a_scheme_is_frozen_and_equal_to_its_copies():
-    scheme = cm.ConditionalMasking(0.6, 8_000, noise="laplace", donors="permutation", decimals=2, strata="s")
-
-    with pytest.raises(AttributeError):
-        scheme.p = 0.1
-    assert cm.ConditionalMasking.from_dict(scheme.to_dict()) == scheme
-    assert pickle.loads(pickle.dumps(scheme)) == scheme
-    assert eval(repr(scheme), {"ConditionalMasking": cm.ConditionalMasking}) == scheme
-    crossed = cm.ConditionalMasking(0.6, 8_000, strata=["s", "t"], small_strata="merge")
-    assert eval(repr(crossed), {"ConditionalMasking": cm.ConditionalMasking}) == crossed
-    assert crossed == replace(crossed, strata=("s", "t"))
-    assert cm.ConditionalMasking(0.6, 8_000, strata=["s"]).strata == "s"
-    for step in (0, 0.05, 12, 1 / 3):
-        stepped = cm.ConditionalMasking(0.6, 8_000, step=step)
-        assert eval(repr(stepped), {"ConditionalMasking": cm.ConditionalMasking}) == stepped
-    assert repr(cm.ConditionalMasking(0.6, 8_000)) == "ConditionalMasking(p=0.6, sigma=8000.0)"
-
-
-def test_a_scheme_describes_itself_in_json():
-    scheme = cm.ConditionalMasking(np.float64(0.6), np.float32(0.1), decimals=np.int8(2))
-
-    assert cm.ConditionalMasking.from_dict(json.loads(json.dumps(scheme.to_dict()))) == scheme
-
-
 def test_rows_of_a_study_have_the_donors_of_a_release():
     """A permutation hands each value on once; of donors drawn anew some lend theirs twice."""
     x = 1_000.0 * np.arange(500.0)[None]
@@ -189,13 +136,6 @@ def test_rows_of_a_study_have_the_donors_of_a_release():
     assert distinct["permutation"] == 500
     # of 350 swapped records e^-.7 of their values are lost, but for those that are drawn by others
     assert 250 < distinct["sample"] < 400
-
-
-def test_columns_of_a_table_have_one_way_to_choose_donors():
-    schemes = {"a": cm.ConditionalMasking(0.6, 1.0), "b": cm.ConditionalMasking(0.6, 1.0, donors="sample")}
-
-    with pytest.raises(ValueError, match="must agree in p and donors"):
-        cm.ConditionalMasking.agree(schemes)
 
 
 @pytest.mark.parametrize("mapped", [{"step": 1.0}, {"reverse_mapping": True}])

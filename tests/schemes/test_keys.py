@@ -1,7 +1,7 @@
 """What is released under one seed or Key shares no randomness, unless it is the same release.
 
-Oracle: the words themselves, at the one place where streams begin, and x = 2 z1 - z2, which holds for kept
-records wherever two releases share coins and noise and the second has twice the sigma.
+Oracle: the words themselves, at the one place where streams begin. Kept records of two releases that shared
+coins and noise, the second with twice the sigma, would give x = 2 z1 - z2.
 """
 
 from itertools import combinations
@@ -103,16 +103,6 @@ def test_no_two_uses_share_a_word(rng, monkeypatch):
     shared = [pair for pair in combinations(found, 2) if np.intersect1d(*map(found.get, pair)).size]
     assert shared == []
     assert np.array_equal(found["as it is"], drawn(uses["as it is"], rng, monkeypatch))
-
-
-@pytest.mark.parametrize("rng", [SEED, KEY], ids=["seed", "Key"])
-@pytest.mark.parametrize("make", [lambda s: cm.ConditionalMasking(0.3, s, step=0), cm.AdditiveNoise])
-def test_two_sigmas_under_one_key_do_not_give_the_original(make, rng):
-    z, twice = (make(s).mask(X, rng=rng) for s in (1000.0, 2000.0))
-
-    assert not np.isclose(
-        2.0 * z - twice, X, rtol=1e-9, atol=0
-    ).any()  # by chance: 60 times 1e-5, by donors 0
 
 
 @pytest.mark.parametrize("scheme", [cm.ConditionalMasking(**BASE), cm.AdditiveNoise(3.0), cm.DataSwapping()])
