@@ -30,8 +30,8 @@ def said(call):
 
 
 def test_a_table_and_a_file_are_refused_alike_for_a_column_behind_many_others(tmp_path):
-    wage = np.round(RNG.lognormal(8.0, 0.5, 1_000))
-    others = {f"x{k}": RNG.normal(size=wage.size) for k in range(10)}
+    wage = np.round(RNG.lognormal(8.0, 0.5, 400))
+    others = {f"x{k}": RNG.normal(size=wage.size) for k in range(24)}  # behind 20 less is asked
     frame = pd.DataFrame({"wage": wage, **others, "income": wage + 600.0})
     frame.to_parquet(tmp_path / "a.parquet")
     schemes = {"wage": SCHEME}
