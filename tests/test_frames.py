@@ -10,7 +10,6 @@ import pytest
 from columns import GENERIC, WHOLE, ZOO, values_of
 
 import condmask as cm
-from condmask import frames
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -132,10 +131,22 @@ def test_strata_of_several_dimensions_are_refused():
             cm.mask_table({"x": x, "s": strata}, {"x": scheme})
 
 
-def test_labels_in_bytes_need_not_be_text():
-    assert frames.codes(np.array([b"\xff", "\xe9", None, [1]], dtype=object), "x")[1] == [
-        "None",
-        "[1]",
-        "\\xff",
-        "é",
-    ]
+@pytest.mark.parametrize(
+    "container",
+    [
+        lambda labels: pa.chunked_array([pa.array(labels).dictionary_encode()]),
+        lambda labels: pa.array(labels).dictionary_encode(),
+        lambda labels: pd.Series(labels, dtype="category"),
+        lambda labels: pl.Series(labels, dtype=pl.Categorical),
+        lambda labels: pd.Series([np.nan if label is None else label for label in labels], dtype=object),
+    ],
+    ids=["arrow chunks", "arrow", "pandas category", "polars categorical", "pandas objects"],
+)
+def test_a_missing_label_is_in_no_group_whatever_the_container(container):
+    labels = ["a", None, "b", "b\xff"] * 40
+    z = np.arange(160.0)
+
+    found = cm.ConditionalMasking(0.6, 1.0, step=0).estimate(z).group_means(container(labels))
+
+    assert found.records.tolist() == [40, 40, 40]
+    assert list(found) == ["a", "b", "b\xff"]

@@ -145,8 +145,15 @@ def labels(values: Any, name: str) -> np.ndarray:
     """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
     series = _wrapped(values, series_only=True)
     if series is None or _has_arrays(series.dtype):
-        return _checks.array(values, name, LABELS)
+        return _checks.array(_without_dictionary(values), name, LABELS)
     return objects(values.to_list() if hasattr(values, "to_list") else values.to_pylist())
+
+
+def _without_dictionary(values: Any) -> Any:
+    """Arrow's values in one piece and without a dictionary, in chunks of which NumPy loses the nulls."""
+    if _home(values) == "pyarrow" and hasattr(values, "chunks"):
+        values = values.combine_chunks()
+    return values.dictionary_decode() if hasattr(values, "dictionary_decode") else values
 
 
 def _has_arrays(dtype: Any) -> bool:
@@ -182,35 +189,29 @@ def coded(frame: Any, name: str) -> Labels:
     """A column as labels, a missing one among them."""
     values = table_column(frame, name)
     if _home(values) == "pyarrow" and hasattr(values, "chunks"):
-        whole = values.combine_chunks()
-        whole = whole.dictionary_decode() if hasattr(whole, "dictionary_decode") else whole
-        code = whole.dictionary_encode(null_encoding="encode")
+        code = _without_dictionary(values).dictionary_encode(null_encoding="encode")
         return Labels(code.indices.to_numpy(zero_copy_only=False), code.dictionary.to_pylist())
     return codes(labels(values, name), name)
 
 
 def codes(values: np.ndarray, name: str) -> Labels:
-    """Labels in their order; objects by their texts, as they are in a file."""
+    """Labels in their order; objects in that in which they appear, one for all that are missing."""
     if values.ndim != 1:
         raise ArgumentError(f"{name} must be 1-D, got {values.ndim}-D")
     with _checks.converting(values, name, LABELS):
-        if values.dtype.kind == "O":
-            values = np.array([_as_text(value) for value in values.tolist()], dtype=str)
-        distinct, code = np.unique(values, return_inverse=True)
-    return Labels(code, distinct.tolist())
-
-
-def _as_text(label: Any) -> str:
-    return label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else str(label)
+        if values.dtype.kind != "O":
+            distinct, code = np.unique(values, return_inverse=True)
+            return Labels(code, distinct.tolist())
+        found = [None if is_missing(label) else label for label in values.tolist()]
+        numbers = {label: number for number, label in enumerate(dict.fromkeys(found))}
+        return Labels(np.array([numbers[label] for label in found], dtype=np.int64), list(numbers))
 
 
 def groups(values: Any, name: str, n: int) -> Labels:
     """Labels of n records in their order; a missing one has the number -1 and is no label."""
-    array = values.code if isinstance(values, Labels) else labels(values, name)
-    _checks.same_length(array, name, n, "z")
-    if isinstance(values, Labels):
-        return _ranked(values)
-    return _ranked(_numbered(array, name) if array.dtype.kind == "O" else codes(array, name))
+    column = values if isinstance(values, Labels) else codes(labels(values, name), name)
+    _checks.same_length(column.code, name, n, "z")
+    return _ranked(column)
 
 
 def _ranked(column: Labels) -> Labels:
@@ -220,16 +221,6 @@ def _ranked(column: Labels) -> Labels:
     rank = np.full(len(column.distinct) + 1, -1, dtype=column.code.dtype)  # the last one of -1
     rank[order] = np.arange(len(order))
     return Labels(rank[column.code], [column.distinct[k] for k in order])
-
-
-def _numbered(array: np.ndarray, name: str) -> Labels:
-    """Objects that are labels, in the order in which they appear."""
-    numbers: dict[Any, int] = {}
-    with _checks.converting(array, name, LABELS):
-        code = [
-            numbers.setdefault(None if is_missing(label) else label, len(numbers)) for label in array.tolist()
-        ]
-    return Labels(np.array(code, dtype=np.int64), list(numbers))
 
 
 def _sortable(label: Any) -> tuple[str, Any]:
