@@ -1,8 +1,6 @@
-"""How closely two columns go together, and records with one label: correlation, ranks, normal scores."""
+"""How closely two columns go together, and records with one label: correlation and ranks."""
 
 import numpy as np
-
-from condmask.kernels import normal
 
 
 def pearson(a: np.ndarray, b: np.ndarray) -> float:
@@ -17,16 +15,6 @@ def ranks(values: np.ndarray) -> np.ndarray:
     """Ranks, the mean one where values tie."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - 0.5 * (counts - 1))[place])
-
-
-def normal_scores(values: np.ndarray) -> np.ndarray:
-    """The normal quantiles of mean ranks, among all values; NaN where one is missing."""
-    scores, present = np.full(values.shape, np.nan), ~np.isnan(values)
-    chances = (ranks(values[present]) - 0.5) / max(1, int(present.sum()))
-    found = np.empty(chances.size)
-    normal.quantiles(chances, found)
-    scores[present] = found
-    return scores
 
 
 def intraclass(values: np.ndarray, codes: np.ndarray) -> float:

@@ -21,7 +21,6 @@ STEPS_PER_SIGMA = 1000.0
 MARGIN = 64.0  # sigma; noise of either law stays within
 SMALLEST_SIGMA, SMALLEST_STEP = 1e-290, 1e-300  # so that a step and its inverse are exact
 MOST_STEPS = 2.0**40  # of a sigma
-COARSEST = 0.5  # sigma: of coarser steps too many records would go out unchanged
 MOST_DENOMINATOR = 10**6
 ULPS = 4.0  # by which a value computed in binary may miss its grid point
 MOST_PLACES = 12
@@ -178,21 +177,6 @@ def check_fits(values: np.ndarray, law: Any, name: str, kind: str) -> None:
     """Refuse data too far from 0 for the grid of a law, noise included, as masking does; NaN is missing."""
     if law.grid is not None:
         within(law.grid.units(values), law.grid, MARGIN * law.sigma / law.step, name, kind)
-
-
-def check_released(units: np.ndarray, law: Any, name: str, rows: np.ndarray | None = None) -> None:
-    """Refuse masked values, in units of a law, that no release on its grid can hold; NaN is missing.
-
-    ``rows`` are the positions of the values in the whole column, where these are not all.
-    """
-    if law.grid is None:
-        return
-    beyond = np.flatnonzero(np.abs(units) > LARGEST_UNITS)
-    if beyond.size:
-        raise ArgumentError(
-            f"{name} must stay within 2^53 steps of {law.step:g}, as values released with this scheme do, "
-            f"got a value beyond at position {beyond[0] if rows is None else rows[beyond[0]]}"
-        )
 
 
 def decimals_of(array: np.ndarray) -> int | None:
