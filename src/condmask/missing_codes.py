@@ -18,19 +18,16 @@ there:
   records are as near to 0 above it, and the upper decile is ten times as far.
 
 So no zeros, no values that end a law without a gap (top codes, 99 of 100 marks, ages up to 99), no 5 of a
-scale from 1 to 5. Only columns that end in such a number are looked at closely: their ends in all rows, the
-rest in `ROWS`.
+scale from 1 to 5. Only columns that end in such a number are looked at closely.
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks
-from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError
 from condmask.law import Law
 
@@ -42,7 +39,6 @@ FEWEST, SHARE = 3, 1e-4  # records of a code
 MOST = 6  # codes at one end
 TIMES, PART = 2.0, 0.2
 WIDER = 10.0  # times as far as the lowest code, what else is negative by accident
-ROWS = 1 << 15
 BITS = (-32768.0, -2147483648.0, 32767.0, 65535.0, 2147483647.0)
 LARGEST = 1e12
 
@@ -51,16 +47,14 @@ def declared_codes(values: Any) -> Declared:
     """Numbers that stand for missing values: one or several, each once; None where there are no others."""
     rule = "a finite number or a sequence of several"
     several = isinstance(values, tuple | list) or (isinstance(values, np.ndarray) and values.ndim > 0)
-    given = list(values) if several else [values]
-    named = [value for value in given if value is not None]
-    codes = [_checks.real(value, "missing", rule) + 0.0 for value in named]
-    counts = Counter(codes)
-    for code, value in zip(codes, named, strict=True):
-        _checks.require(math.isfinite(code), f"missing must be {rule}", value)
-        if counts[code] > 1:
-            times = f"{_checks.shown(value)} {counts[code]} times"
-            raise ArgumentError(f"missing must name each code once, got {times}")
-    if len(named) == len(given):
+    given, codes = list(values) if several else [values], []
+    for value in given:
+        if value is not None:
+            code = _checks.real(value, "missing", rule) + 0.0
+            _checks.require(math.isfinite(code), f"missing must be {rule}", value)
+            _checks.require(code not in codes, "missing must name each code once", value)
+            codes.append(code)
+    if len(codes) == len(given):
         return tuple(codes)
     return (*codes, None) if codes else None
 
@@ -144,13 +138,11 @@ def suspicion(x: np.ndarray, kind: str) -> Suspicion | None:
         first = float(extreme.reduce(x, initial=sign * np.inf))
         if not _may_be_code(first, sign, kind):
             continue
-        some = sign * x[evenly_spaced(x.size, ROWS)]
-        values, counts = np.unique(some[~np.isnan(some)], return_counts=True)
-        counts = counts * (x.size / some.size)
-        ends, records = _ends(sign * x, sign, values, kind)
-        others = values > ends[-1]
-        values, counts = np.append(ends, values[others]), np.append(records, counts[others])
-        for k in range(ends.size - 1, 0, -1):
+        values, counts = np.unique(sign * x[~np.isnan(x)], return_counts=True)
+        ends = 0
+        while ends < min(MOST, values.size - 1) and _may_be_code(sign * float(values[ends]), sign, kind):
+            ends += 1
+        for k in range(ends, 0, -1):
             if _stand_apart(values, counts, k, lowest=sign > 0.0):
                 codes = tuple(_as_written(sign * value, kind) for value in values[:k].tolist())
                 return Suspicion(codes, int(counts[:k].sum()))
@@ -182,19 +174,6 @@ def _as_written(value: float, kind: str) -> float:
 def _may_be_code(value: float, sign: float, kind: str) -> bool:
     """Whether a number may be a code at this end: a negative one at the low end, else a positive one."""
     return sign * value < 0.0 and looks_like_code(value, kind)
-
-
-def _ends(x: np.ndarray, sign: float, some: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """The first values of x that may be codes and the next one, and in how many records each is.
-
-    All of them are within the first ones of some rows, ascending.
-    """
-    most = some[: MOST + 1][-1] if some.size else np.inf
-    values, counts = np.unique(x[x <= most], return_counts=True)
-    ends = 0
-    while ends < min(MOST, values.size - 1) and _may_be_code(sign * values[ends], sign, kind):
-        ends += 1
-    return values[: ends + 1], counts[: ends + 1]
 
 
 def _stand_apart(values: np.ndarray, records: np.ndarray, k: int, *, lowest: bool) -> bool:
