@@ -39,7 +39,7 @@ ALL_ONES = np.iinfo(np.uint64).max
 
 
 class Secret(bytes):
-    """Bytes that are used but never shown: this is all that printing a key reveals."""
+    """Bytes that are used but never shown: this is all that printing them, or what holds them, reveals."""
 
     def __repr__(self) -> str:
         return "<secret>"
@@ -90,30 +90,9 @@ class Key:
         counter = (block << 64) | (lane << 56) | (column << 40)
         return np.random.Generator(AESCounter(key=int.from_bytes(self._secret, "little"), counter=counter))
 
-    def transport(self) -> "KeyTransport":
-        """The one way in which a key travels to another process."""
-        return KeyTransport(self._secret)
-
-
-class KeyTransport:
-    """A key on its way to a worker process; it can be pickled, and is never shown either."""
-
-    __slots__ = ("_secret",)
-
-    def __init__(self, secret: bytes) -> None:
-        self._secret = Secret(secret)
-
-    def __repr__(self) -> str:
-        return "<KeyTransport: secret>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return KeyTransport, (self._secret,)
-
-    def __getstate__(self) -> NoReturn:
-        raise ArgumentTypeError("a KeyTransport has no state to look at; pickle takes it whole")
-
-    def open(self) -> Key:
-        return Key(self._secret)
+    def transport(self) -> Secret:
+        """The one way in which a key travels to another process: `Key` of it is the key again."""
+        return self._secret
 
 
 def group_name() -> str:
@@ -174,8 +153,9 @@ def check_rng(value: Any) -> Any:
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
         given = type(value).__name__  # it may be a secret
         raise ArgumentTypeError(f"rng must be None, a whole number, a Generator or a Key, got {given}")
-    _checks.require(value >= 0, "rng must be at least 0", value)
-    return int(value)
+    number = int(value)
+    _checks.require(number >= 0, "rng must be at least 0", number)
+    return number
 
 
 def check_rows(value: Any, n: int, random: Any) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask._blocks import BLOCK, Workers, ordered_map
-from condmask._randomness import COIN, DONOR, NOISE, Key, KeyTransport, words
+from condmask._randomness import COIN, DONOR, NOISE, Key, Secret, words
 from condmask.kernels import cycle as cycles
 from condmask.kernels import masking
 from condmask.law import Law
@@ -144,13 +144,13 @@ class _Masked:
 
     columns: list[np.ndarray]
     laws: list[Law]
-    key: KeyTransport
+    secret: Secret
     pools: Pools | None
     cycled: tuple[np.ndarray, np.ndarray] | None
 
     def __call__(self, number: int) -> list[np.ndarray]:
         """One block of every column, in the units of the data."""
-        key, start, n = self.key.open(), number * BLOCK, self.columns[0].size
+        key, start, n = Key(self.secret), number * BLOCK, self.columns[0].size
         size = min(BLOCK, n - start)
         swapped, kept = coins(key, self.laws[0].p, number, size)
         if self.cycled is None:

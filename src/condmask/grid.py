@@ -153,7 +153,8 @@ def within(units: np.ndarray, grid: Grid, margin: float, name: str, kind: str) -
     if farthest <= most:
         raise ArgumentError(f"{name} must stay finite, {beyond}")
     needed = 2.0 ** np.ceil(np.log2(farthest * grid.step / most)) if farthest < 1e300 else 0.0
-    hint = f"; {round_and_pass(needed)}" if needed > grid.step else ""
+    step = repr(float(needed)).removesuffix(".0")  # with all its digits, so that it can be passed on
+    hint = f"; pass step={step} and round=True" if needed > grid.step else ""
     raise ArgumentError(
         f"{name} must stay within 2^{int(np.log2(most))} steps of {grid.step:g}, {beyond}{hint}"
     )
@@ -191,13 +192,3 @@ def decimals_of(array: np.ndarray) -> int | None:
         if not values.size:
             return places
     return None
-
-
-def shown(step: float) -> str:
-    """A step with all the digits it takes to pass it on."""
-    return repr(float(step)).removesuffix(".0")
-
-
-def round_and_pass(step: float) -> str:
-    """What to do where data have to be made coarser: an explicit step alone does not round them."""
-    return f"pass step={shown(step)} and round=True"
