@@ -116,18 +116,22 @@ DESIGNS = {  # the scheme, and what is masked by it
 }
 
 
-def regression(rng, law, design, p, n):
-    """Of y on x, on w, which goes with x, and on v; the errors of y grow with x."""
-    n = int(n)
+def file_of(rng, law, n):
+    """Columns: w goes with x, and the errors of y grow with it."""
     x = LAWS[law].law.rvs(n, rng) / LAWS[law].std()
     own, v, e = rng.standard_normal((3, n))
     w = 0.5 * x + math.sqrt(0.75) * own
-    y = COEFFICIENTS @ [x, w, v] + (0.5 + 0.3 * np.abs(x)) * e
-    columns = {"x": x, "w": w, "v": v, "y": y}
+    return {"x": x, "w": w, "v": v, "y": COEFFICIENTS @ [x, w, v] + (0.5 + 0.3 * np.abs(x)) * e}
+
+
+def regression(rng, law, design, p, n):
+    """Coefficients of y on x, w and v, and whether that of x has bounds."""
+    columns = file_of(rng, law, int(n))
     kind, names = DESIGNS[design]
     scheme = cm.ConditionalMasking(float(p), 0.5, **SCHEMES[kind])
     release = masked(rng, columns, dict.fromkeys(names, scheme))
-    of_file = np.linalg.lstsq(np.column_stack([np.ones(n), x, w, v]), y, rcond=None)[0][1:]
+    x, w, v, y = columns.values()
+    of_file = np.linalg.lstsq(np.column_stack([np.ones(x.size), x, w, v]), y, rcond=None)[0][1:]
     for target, aims in zip(TARGETS, (COEFFICIENTS, of_file), strict=True):
         line = release.regress("y", on=["x", "w", "v"], target=target)
         for name, aim in zip("xwv", aims, strict=True):
