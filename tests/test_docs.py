@@ -12,7 +12,7 @@ import condmask
 from condmask import kernels
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE = "\n".join((DOCS / name).read_text("utf-8") for name in ("api.rst", "estimate.rst"))
+PAGE = (DOCS / "api.rst").read_text("utf-8")
 PUBLIC = [name for name in condmask.__all__ if name not in ("dask", "kernels")]
 CLASSES = [name for name in PUBLIC if inspect.isclass(getattr(condmask, name))]
 KERNELS = [module.name for module in pkgutil.iter_modules(kernels.__path__)]

@@ -7,9 +7,9 @@ known to 6% at best, intervals of variances, covariances and slopes cover too ra
 Where noise is half of the variance of the masked values, that noise,
 whose tails are light, is most of the error, and the kurtosis is hardly known: there is no warning.
 
-In files of 150 records it is above 10 in hardly any of normal, uniform or Laplace values, in some of Student's t
-with 4 degrees of freedom, and in most of Pareto's law of index 3. So few records seldom distinguish t_4 from
-a Laplace law: with a lower threshold both would be warned of.
+In files of 150 records it is above 10 in hardly any of normal, uniform or Laplace values, in some of
+Student's t with 4 degrees of freedom, and in most of Pareto's law of index 3. So few records seldom
+distinguish t_4 from a Laplace law: with a lower threshold both would be warned of.
 """
 
 from typing import Any
