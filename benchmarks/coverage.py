@@ -1,13 +1,11 @@
-"""How often do intervals cover? A table by cells: law of the data, noise, donors, p, n.
+"""How often do intervals cover? A table for each of four studies, a row for each law, scheme, p and n.
 
-    python -m benchmarks.coverage FOLDER --workers 2 --write docs/measured/coverage.rst
+    python -m benchmarks.coverage FOLDER column --workers 2 --write docs/measured/coverage_column.rst
 
-Replicates are taken block by block, as `simulate` takes them; those of strata and of inequality one by one.
-Every cell is kept in FOLDER when it is done and not computed again, so the table may be stopped and gone on
-with. All cells take an hour of two cores, with OPENBLAS_NUM_THREADS=1 in the environment: workers that
-each start threads for small products wait for one another. ``--only normal-normal-sample 2000 --replications
-400`` takes some: cells are named data-noise-donors-p-n, and all words of ``--only`` must be in the name. The
-table shows all cells of the folder; ``--replications 0`` computes none. Results do not depend on workers.
+The studies are those of `STUDIES`: one column, its relations with others, regressions with masked columns,
+and the whole distribution. Every cell is kept in FOLDER when it is done, so a table may
+be stopped and gone on with; ``--only normal 2000`` takes some cells. Set OPENBLAS_NUM_THREADS=1: workers that
+each start threads for small products wait for one another. Results do not depend on workers.
 """
 
 import functools
@@ -15,453 +13,225 @@ import itertools
 import math
 import warnings
 import zlib
-from types import SimpleNamespace
 
 import numpy as np
-from scipy import stats
-from scipy.optimize import brentq
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 import condmask as cm
-from benchmarks.cells import command
-from benchmarks.laws import LAWS, STEPS
-from condmask.distribution.bandwidth import masking
-from condmask.distribution.counting import Counted
-from condmask.distribution.t_1 import T_1
-from condmask.studies.coverage import ends
+from benchmarks import cells
+from benchmarks.laws import CORRELATION, LAWS, LOG
 
-LEVELS = (0.95, 0.9)
 TARGETS = ("population", "file")
-AT = (0.05, 0.1, 0.5, 0.9, 0.95)
-SHARES = (0.1, 0.5, 0.9)
 SIGMA = 0.7  # in standard deviations of the data
-PLAIN = {  # all with variance 1
-    "normal": stats.norm(),
-    "laplace": stats.laplace(0.0, math.sqrt(0.5)),
-    "uniform": stats.uniform(0.0, math.sqrt(12.0)),
-    "lognormal": stats.lognorm(0.6, 0.0, 1.0 / stats.lognorm(0.6).std()),
+SCHEMES = {
+    "permutation": {},
+    "sample": {"donors": "sample"},
+    "Laplace": {"noise": "laplace"},
+    "reverse": {"reverse_mapping": True},
 }
-INCOMES = stats.lognorm(0.6, 0.0, 3_000.0)
-FLOOR = 1_000.0
-CENTERS = 1.5 * np.arange(4)  # of strata, a quarter of the records each
-OTHERS = ("inequality", "strata")
-CORRELATION = 0.6  # with a column in clear
-BLOCK = 1 << 18  # records of a block
 
 
-# --- cells ---
+def scheme_of(law, kind, p, sigma=SIGMA):
+    grid = {} if kind == "reverse" else LAWS[law].grid
+    return cm.ConditionalMasking(p, sigma * LAWS[law].std(), **SCHEMES[kind], **grid)
 
 
-def cells():
-    """(name, data, noise, donors, p, n) of all of them, the short ones first."""
-    rules = itertools.product(("normal", "laplace"), ("sample", "permutation"))
-    found = []
-    for noise, donors in rules:
-        found += [
-            (data, noise, donors, p, n)
-            for n in (200, 2_000, 20_000)
-            for data in PLAIN
-            for p in (0.3, 0.55, 0.6, 0.8)
-        ]
-        found += [(data, noise, donors, p, n) for n in (200, 2_000) for data in LAWS for p in (0.3, 0.6)]
-        found += [
-            (data, noise, donors, p, 2_000)
-            for data in OTHERS
-            for p in (0.3, 0.6)
-            if (data, donors) != ("strata", "sample")  # which are refused
-        ]
-    found += [
-        (data, "normal", "reverse", p, n)
-        for n in (200, 2_000)
-        for data in ("normal", "lognormal", "mixture", "zeros")
-        for p in (0.3, 0.6)
-    ]
-    return [("-".join(map(str, cell)), *cell) for cell in sorted(found, key=lambda cell: cell[-1])]
+# --- one column: what condmask.simulate tries by itself ---
+
+AT = (0.05, 0.1, 0.5, 0.9, 0.95)
+ENDS, MIDDLE = (0.05, 0.95), (0.1, 0.5, 0.9)
 
 
-def scheme_of(data, noise, donors, p):
-    if donors == "reverse":
-        return cm.ConditionalMasking(p, SIGMA * float(_law(data).std()), noise=noise, reverse_mapping=True)
-    options = {"noise": noise, "donors": donors}
-    if data == "strata":
-        return cm.ConditionalMasking(p, SIGMA, strata="region", **options)
-    if data in LAWS:
-        sigma = SIGMA * float(LAWS[data].std())
-        return cm.ConditionalMasking(p, sigma, step=STEPS.get(data), **options)
-    return cm.ConditionalMasking(p, 1_500.0 if data == "inequality" else SIGMA, **options)
+def column(replications, seed, law, p, n):
+    """Of each scheme: shares that cover, and the length relative to that after reverse mapping.
 
-
-def _law(data):
-    return PLAIN.get(data) or LAWS.get(data) or INCOMES
-
-
-def drawn(data, rng, n):
-    """A sample, and the strata of its records."""
-    if data == "strata":
-        region = rng.integers(0, 4, n)
-        return rng.normal(CENTERS[region]), region
-    return _law(data).rvs(n, rng), None
-
-
-@functools.cache
-def truth_of(data):
-    """Points, and the statistics of the population."""
-    if data == "strata":
-        cdf = lambda t: float(np.mean(stats.norm.cdf(t - CENTERS)))  # noqa: E731
-        points = [brentq(lambda t, a=a: cdf(t) - a, -9.0, 15.0, xtol=1e-13) for a in AT]
-        return points, {**_named("cdf", AT), **_named("quantile", points), "mean": 2.25,
-                        "s.d.": math.sqrt(1.0 + CENTERS.var())}  # fmt: skip
-    law = _law(data)
-    points = [float(point) for point in law.ppf(AT)]
-    found = {**_named("cdf", law.cdf(points)), **_named("quantile", points), "mean": float(law.mean())}
-    if data == "inequality":
-        s = 0.6
-        found["Gini"] = 2.0 * stats.norm.cdf(s / math.sqrt(2.0)) - 1.0
-        found |= {f"Lorenz {q:g}": float(stats.norm.cdf(ndtri(q) - s)) for q in SHARES}
-        cut = (math.log(FLOOR) - math.log(3_000.0)) / s  # E max(log X, log FLOOR)
-        middle = math.log(3_000.0) * stats.norm.sf(cut) + s * stats.norm.pdf(cut)
-        found["E log"] = float(math.log(FLOOR) * stats.norm.cdf(cut) + middle)
-    else:
-        found |= {"s.d.": float(law.std()), "correlation": CORRELATION}
-    return points, found
-
-
-def _named(what, values):
-    return {f"{what} {a:g}": float(v) for a, v in zip(AT, values, strict=True)}
-
-
-def statistics(x, points):
-    """Those of a file."""
-    ordered, n = np.sort(x), x.size
-    found = {
-        **_named("cdf", [np.mean(x <= t) for t in points]),
-        **_named("quantile", [ordered[math.ceil(a * n - 1e-9) - 1] for a in AT]),
-        "mean": x.mean(),
-        "s.d.": x.std(ddof=1),
-    }
-    if (x > 0.0).all():
-        mean, rank = x.mean(), np.arange(1, n + 1)
-        found["Gini"] = float((2.0 * rank - n - 1.0) @ ordered / (n * n * mean))
-        sums = np.append(0.0, np.cumsum(ordered)) / (n * mean)
-        found |= {f"Lorenz {q:g}": float(np.interp(q * n, np.arange(n + 1), sums)) for q in SHARES}
-        found["E log"] = float(np.log(np.maximum(x, FLOOR)).mean())
-    return found
-
-
-# --- intervals ---
-
-
-def intervals(estimate, data, points, options):
-    """Of every statistic, by its name."""
-    found = {}
-    if data == "inequality":
-        lorenz = estimate.lorenz_interval(SHARES, **options)
-        found |= {f"Lorenz {q:g}": ends for q, ends in zip(SHARES, _pairs(lorenz), strict=True)}
-        found["Gini"] = _pairs(estimate.gini_interval(**options))[0]
-        found["E log"] = _pairs(estimate.expectation_interval(np.log, floor=FLOOR, **options))[0]
-        return found
-    found |= dict(zip(_named("cdf", AT), _pairs(estimate.cdf_interval(points, **options)), strict=True))
-    quantiles = _pairs(estimate.quantile_interval(AT, **options))
-    found |= dict(zip(_named("quantile", AT), quantiles, strict=True))
-    found["mean"] = _pairs(estimate.mean_interval(**options))[0]
-    found["s.d."] = _pairs(estimate.std_interval(**options))[0]
-    return found
-
-
-def _pairs(interval):
-    return list(zip(np.ravel(interval.low).tolist(), np.ravel(interval.high).tolist(), strict=True))
-
-
-# --- what else there is ---
-
-
-def naive(law, points):
-    """What gives T, the mean and their standard errors as if masked values were the sample: sqrt(V/n)."""
-    one = Counted(np.zeros(1), np.ones(1, np.int64), law.sigma / law.step)
-    weight, steps = T_1(one, masking(law, None)), law.grid.below(np.array(points)).tolist()
-
-    def errors(z):
-        found, n = {}, z.shape[1]
-        for a, step in zip(AT, steps, strict=True):
-            k = weight.at((step - law.to_units(z)).ravel()).reshape(z.shape)
-            found[f"cdf {a:g}"] = k.mean(axis=1), k.std(axis=1) / math.sqrt(n)
-        found["mean"] = z.mean(axis=1), z.std(axis=1, ddof=1) / math.sqrt(n)
-        return found
-
-    return errors
-
-
-def of_level(errors, level):
-    """The normal intervals of estimates with these standard errors."""
-    normal = float(ndtri(0.5 + 0.5 * level))
-    return {name: _about(value, normal * error) for name, (value, error) in errors.items()}
-
-
-def unmasked(x, w, points):
-    """Wilson's, of two order statistics, Student's, Fisher's and the normal one of the s.d., on originals.
-
-    Gives the intervals of a level.
+    Reverse mapping keeps the column, so its intervals are those of unmasked data.
     """
-    n, beyond = x.shape[1], np.full((len(x), 1), math.inf)
-    ordered = np.concatenate((-beyond, np.sort(x, axis=1), beyond), axis=1)
-    shares = [np.mean(x <= t, axis=1) for t in points]
-    mean, deviation = x.mean(axis=1), x.std(axis=1, ddof=1)
-    square = (x - mean[:, None]) ** 2
-    fourth = np.einsum("ij,ij->i", square, square) / n / deviation**4
-    along = np.sqrt(np.maximum(fourth - 1.0, 0.0) / (4 * n))
-    r = None if w is None else _correlations(x, w)
+    population, p, n = LAWS[law], float(p), int(n)
+    points = dict(zip(AT, population.quantile(AT).tolist(), strict=True))
+    groups = {
+        "cdf, ends": [f"cdf({points[q]:g})" for q in ENDS],
+        "cdf": [f"cdf({points[q]:g})" for q in MIDDLE],
+        "quantiles, ends": [f"quantile {q:g}" for q in ENDS],
+        "quantiles": [f"quantile {q:g}" for q in MIDDLE],
+        "mean": ["mean"], "s.d.": ["s.d."], "correlation": ["correlation"],
+    }  # fmt: skip
+    found = cm.simulate(
+        population, {kind: scheme_of(law, kind, p) for kind in SCHEMES}, n=n, replications=replications,
+        quantiles=AT, cdf_points=list(points.values()), confidence_levels=(0.95,), rng=seed,
+    )  # fmt: skip
 
-    def intervals_of(level):
-        normal, found = float(ndtri(0.5 + 0.5 * level)), {}
-        c = normal**2 / n
-        for a, share in zip(AT, shares, strict=True):
-            half = np.sqrt(c * share * (1.0 - share) + 0.25 * c * c)
-            low, high = (share + 0.5 * c - half) / (1.0 + c), (share + 0.5 * c + half) / (1.0 + c)
-            found[f"cdf {a:g}"] = np.where(share > 0.0, low, 0.0), np.where(share < 1.0, high, 1.0)
-            below, above = _ranks(level, n, a)
-            found[f"quantile {a:g}"] = ordered[:, below], ordered[:, above + 1]
-        found["mean"] = _about(mean, _student(level, n) * deviation / math.sqrt(n))
-        found["s.d."] = deviation / np.exp(normal * along), deviation * np.exp(normal * along)
-        if r is not None:
-            low, high = _about(np.arctanh(r), normal / math.sqrt(n - 3))
-            found["correlation"] = np.tanh(low), np.tanh(high)
-        return found
+    def mean(kind, target, what, statistics):
+        interval = f"0.95 interval, {target}"
+        return np.mean([found.value(kind, interval, f"{what} of {each}", "mean") for each in statistics])
 
-    return intervals_of
-
-
-def _about(value, half):
-    return value - half, value + half
+    result = {}
+    for kind, (group, statistics) in itertools.product(SCHEMES, groups.items()):
+        shares = [mean(kind, target, "coverage", statistics) for target in TARGETS]
+        lengths = [mean(each, "population", "length", statistics) for each in (kind, "reverse")]
+        ratio = [lengths[0] / lengths[1]] if group != "correlation" and lengths[1] > 0.0 else []
+        result.setdefault(kind, {})[group] = [float(each) for each in (*shares, *ratio)]
+    return result
 
 
-def _correlations(x, w):
-    a, b = (each - each.mean(axis=1)[:, None] for each in (x, w))
-    return (a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+# --- the others, file by file: of each statistic, whether what was to hold did ---
 
 
-@functools.cache
-def _ranks(level, n, a):
-    return stats.binom.ppf((0.5 - 0.5 * level, 0.5 + 0.5 * level), n, a).astype(int)
+def relations(rng, law, kind, p, n):
+    """Of a column with one in clear, with groups and weights, and with one that was masked as well."""
+    population, n = LAWS[law], int(n)
+    (x,), (w,) = population(rng, 1, n)
+    v, group, weights = population.related(x, rng), rng.random(n) < 0.15, rng.gamma(2.0, 0.5, n)
+    own = scheme_of(law, kind, float(p))
+    joint = cm.ConditionalMasking(own.p, SIGMA, **SCHEMES[kind])
+    release = masked(rng, {"x": x, "v": v, "w": w}, {"x": own, "v": joint})
+    estimate, slope = release["x"], CORRELATION * population.std()
+    of_file = {
+        "slope": np.polyfit(w, x, 1)[0], "group": x[group].mean(), "weighted": np.average(x, weights=weights),
+        "correlation": np.corrcoef(x, w)[0, 1], "masked together": np.corrcoef(x, v)[0, 1],
+    }  # fmt: skip
+    of_population = {
+        "slope": slope, "group": population.mean(), "weighted": population.mean(),
+        "correlation": CORRELATION, "masked together": CORRELATION,
+    }  # fmt: skip
+    for target, aims in zip(TARGETS, (of_population, of_file), strict=True):
+        found = {
+            "slope": estimate.regress(w, target=target)["w1"],
+            "group": estimate.group_means(group, target=target)[True],
+            "weighted": estimate.weighted_mean(weights, target=target),
+            "correlation": estimate.correlation_interval(w, target=target),
+        }
+        if kind != "reverse":  # after which no such interval is known
+            found["masked together"] = estimate.correlation_interval(release["v"], target=target)
+        for statistic, interval in found.items():
+            yield statistic, covers(interval, aims[statistic])
 
 
-@functools.cache
-def _student(level, n):
-    return float(stats.t.ppf(0.5 + 0.5 * level, n - 1))
+COEFFICIENTS = np.array([0.8, -0.5, 0.4])  # of x, of w in clear, of v
+DESIGNS = {  # the scheme, and what is masked by it
+    "x": ("permutation", "x"),
+    "x and y": ("permutation", "xy"),
+    "x, v and y": ("permutation", "xvy"),
+    "x, reverse mapping": ("reverse", "x"),
+}
 
 
-# --- running ---
+def file_of(rng, law, n):
+    """Columns: w goes with x, and the errors of y grow with it."""
+    x = LAWS[law].law.rvs(n, rng) / LAWS[law].std()
+    own, v, e = rng.standard_normal((3, n))
+    w = 0.5 * x + math.sqrt(0.75) * own
+    return {"x": x, "w": w, "v": v, "y": COEFFICIENTS @ [x, w, v] + (0.5 + 0.3 * np.abs(x)) * e}
 
 
-def tried(sums, kind, target, level, found, aims):
-    """Count how often intervals covered, and how long they were."""
-    for statistic, (low, high) in found.items():
-        if statistic not in aims:
-            continue
-        low, high, aim = np.broadcast_arrays(low, high, aims[statistic])
-        known = ~np.isnan(low) & ~np.isnan(high)
-        low, high, aim = low[known], high[known], aim[known]
-        with np.errstate(invalid="ignore"):
-            length = high - low
-        finite = np.isfinite(length)
-        covers = (low <= aim) & (aim <= high)
-        # what is exact may differ from its target in rounding
-        slight = 1e-9 * np.abs(aim)
-        covers |= (length <= slight) & (np.abs(low - aim) <= slight)
-        own = sums.setdefault(f"{kind}|{target}|{level:g}|{statistic}", [0, 0, 0, 0.0])
-        every = known.sum(), covers.sum(), finite.sum(), length[finite].sum()
-        for k, one in enumerate(every):
-            own[k] += one.item()
+def regression(rng, law, design, p, n):
+    """Coefficients of y on x, w and v, and whether that of x has bounds."""
+    columns = file_of(rng, law, int(n))
+    kind, names = DESIGNS[design]
+    scheme = cm.ConditionalMasking(float(p), 0.5, **SCHEMES[kind])
+    release = masked(rng, columns, dict.fromkeys(names, scheme))
+    x, w, v, y = columns.values()
+    of_file = np.linalg.lstsq(np.column_stack([np.ones(x.size), x, w, v]), y, rcond=None)[0][1:]
+    for target, aims in zip(TARGETS, (COEFFICIENTS, of_file), strict=True):
+        line = release.regress("y", on=["x", "w", "v"], target=target)
+        for name, aim in zip("xwv", aims, strict=True):
+            yield name, covers(line[name], aim)
+        yield "no bounds for x", math.isinf(line["x"].low)
 
 
-def run(cell, replications, seed):
-    """Shares that cover, and mean lengths, of one cell."""
-    name, data, noise, donors, p, n = cell
-    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    sums, scheme = {}, scheme_of(data, noise, donors, p)
-    if data in OTHERS:
-        for _ in range(replications):
-            one_by_one(sums, scheme, data, rng, n)
-    else:
-        size = max(1, min(BLOCK // n, 32))
-        for start in range(0, replications, size):
-            together(sums, scheme, data, rng, min(size, replications - start), n)
-    return {"cell": name, "seed": seed, "replications": replications, "sums": sums}
+def distribution(rng, law, kind, p, n):
+    """The band around all of it, the test of two columns, and, of amounts, inequality."""
+    population, n = LAWS[law], int(n)
+    x, other = population.law.rvs((2, n), rng)
+    scheme, seed = scheme_of(law, kind, float(p)), int(rng.integers(2**63))
+    estimate = masked(rng, {"x": x}, {"x": scheme})["x"]
+    second = cm.ConditionalMasking(0.7, 0.5 * population.std(), noise="laplace", **population.grid)
+    points = population.quantile(np.linspace(0.001, 0.999, 1_000))
+    curve, of_file = estimate.cdf(points, monotone=True), np.searchsorted(np.sort(x), points, "right") / n
+    for target, aim in zip(TARGETS, (population.cdf(points), of_file), strict=True):
+        yield "band", np.abs(curve - aim).max() <= estimate.cdf_band(target=target, rng=seed).half_width
+    for said, shift in (("equal laws rejected", 0.0), ("shifted laws rejected", 0.15 * population.std())):
+        compared = masked(rng, {"x": other + shift}, {"x": second})["x"]
+        yield said, cm.compare_distributions(estimate, compared, rng=seed).pvalue <= 0.05
+    if law == "lognormal":
+        ordered, rank = np.sort(x), np.arange(1, n + 1)
+        of_file = (2.0 * rank - n - 1.0) @ ordered / ((n - 1) * x.sum()), ordered[: n // 2].sum() / x.sum()
+        of_population = 2.0 * ndtr(LOG / math.sqrt(2.0)) - 1.0, ndtr(ndtri(0.5) - LOG)
+        for target, (gini, lorenz) in zip(TARGETS, (of_population, of_file), strict=True):
+            yield "Gini coefficient", covers(estimate.gini_interval(target=target), gini)
+            yield "Lorenz curve at .5", covers(estimate.lorenz_interval([0.5], target=target), lorenz)
 
 
-def together(sums, scheme, data, rng, rows, n):
-    """A block of replicates."""
-    points, truth = truth_of(data)
-    law, original = scheme.law, _law(data)
-    x = np.array([original.rvs(n, rng) for _ in range(rows)])
-    if law is not None:
-        x = law.from_units(law.to_units(x))
-    w = CORRELATION * (x - float(original.mean())) / float(original.std())
-    w += math.sqrt(1.0 - CORRELATION**2) * rng.normal(size=x.shape)
-    z = scheme.mask_rows(x, np.random.default_rng(rng.integers(0, 2**63, 4)), (w,))
-    design = SimpleNamespace(quantiles=np.array(AT), moments=(), points=np.array(points))
-    low, high = ends(scheme, z, w, design, LEVELS)
-    named = [*_named("quantile", AT), "mean", "s.d.", "correlation", *_named("cdf", AT)]
-    each = [statistics(row, points) for row in x]
-    of_file = {key: np.array([own[key] for own in each]) for key in named if key != "correlation"}
-    of_file["correlation"] = _correlations(x, w)
-    aims = {"population": truth, "file": of_file}
-    plain, original_intervals = {} if law is None else naive(law, points)(z), unmasked(x, w, points)
-    for level, own_low, own_high in zip(LEVELS, low, high, strict=True):
-        for target, *both in zip(TARGETS, own_low, own_high, strict=True):
-            found = dict(zip(named, zip(*both, strict=True), strict=True))
-            tried(sums, "masked", target, level, found, aims[target])
-        tried(sums, "naive", "population", level, of_level(plain, level), truth)
-        tried(sums, "unmasked", "population", level, original_intervals(level), truth)
+def masked(rng, columns, schemes):
+    """A release of the columns; what an audit would refuse is tried all the same."""
+    return cm.mask_table(columns, schemes, rng=int(rng.integers(2**63)), accept_visible_coins=True)
 
 
-def one_by_one(sums, scheme, data, rng, n):
-    """A replicate with strata, or of inequality."""
-    points, truth = truth_of(data)
-    law = scheme.law
-    x, region = drawn(data, rng, n)
-    x = law.from_units(law.to_units(x))
-    stream = np.random.default_rng(rng.integers(0, 2**63, 4))
-    if region is None:
-        z = scheme.mask_rows(x[None], stream, ())[0]
-        estimate = scheme.estimate(z)
-    else:
-        z = scheme.mask(x, strata=region, rng=stream, accept_visible_coins=True)
-        estimate = scheme.estimate(z, strata=region)
-    aims = {"population": truth, "file": statistics(x, points)}
-    for level in LEVELS:
-        for target in TARGETS:
-            options = {"confidence_level": level, "target": target}
-            tried(sums, "masked", target, level, intervals(estimate, data, points, options), aims[target])
-        if data == "strata":
-            tried(sums, "naive", "population", level, of_level(naive(law, points)(z[None]), level), truth)
-            tried(sums, "unmasked", "population", level, unmasked(x[None], None, points)(level), truth)
+def covers(interval, aim):
+    slight = 1e-9 * abs(aim)  # what is exact may differ from its target in rounding
+    return bool(np.all((interval.low - slight <= aim) & (aim <= interval.high + slight)))
 
 
-def quietly(cell, replications, seed):
-    """`run`, where a variance that is estimated negative needs no word."""
+def file_by_file(study, name, replications, seed):
+    """Means over files, of each statistic for the population and for the file."""
+    found = {}
+    for k in range(replications):
+        rng = np.random.default_rng([seed, zlib.crc32(name.encode()), k])
+        for statistic, held in study(rng, *name.split("  ")):
+            found.setdefault(statistic, []).append(held)
+    shares = {statistic: np.reshape(held, (replications, -1)) for statistic, held in found.items()}
+    return {"": {statistic: np.mean(held, axis=0).tolist() for statistic, held in shares.items()}}
+
+
+# --- all studies ---
+
+FEW = ("normal", "lognormal", "zeros")
+SHAPES = ("normal", "uniform", "mixture", "lognormal")
+STUDIES = {  # the function, the factors of its cells, and how many files for each
+    "column": (column, (LAWS, (0.3, 0.6), (200, 2_000)), 4_000),
+    "relations": (relations, (FEW, SCHEMES, (0.3, 0.6), (200, 2_000)), 1_000),
+    "regression": (regression, (FEW, DESIGNS, (0.3, 0.6), (1_000, 10_000)), 1_000),
+    "distribution": (distribution, (SHAPES, ("permutation", "reverse"), (0.3, 0.6), (2_000,)), 500),
+}
+
+
+def named(study):
+    """The cells of a study, by name."""
+    return ["  ".join(map(str, factors)) for factors in itertools.product(*STUDIES[study][1])]
+
+
+def run(study, name, replications, seed):
+    """The rows of a cell: by what stands before its name, the figures of each statistic."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cm.EstimateWarning)
-        return run(cell, replications, seed)
+        warnings.simplefilter("ignore", UserWarning)
+        if study == "column":
+            return column(replications, seed, *name.split("  "))
+        return file_by_file(STUDIES[study][0], name, replications, seed)
 
 
-# --- the table ---
-
-GROUPS = {
-    "distribution function, ends": ("cdf 0.05", "cdf 0.95"),
-    "distribution function": ("cdf 0.1", "cdf 0.5", "cdf 0.9"),
-    "quantiles, ends": ("quantile 0.05", "quantile 0.95"),
-    "quantiles": ("quantile 0.1", "quantile 0.5", "quantile 0.9"),
-    "mean": ("mean",),
-    "standard deviation": ("s.d.",),
-    "correlation": ("correlation",),
-    "Gini": ("Gini",),
-    "Lorenz curve": tuple(f"Lorenz {q:g}" for q in SHARES),
-    "mean of log X": ("E log",),
-}
-COLUMNS = (
-    ("masked", "population", 0.95), ("masked", "population", 0.9), ("masked", "file", 0.95),
-    ("masked", "file", 0.9), ("naive", "population", 0.95), ("unmasked", "population", 0.95),
-)  # fmt: skip
-HEADS = (
-    "", "replications", "", "population, 95%", "90%", "file, 95%", "90%", "naive, population, 95%",
-    "unmasked, population, 95%", "length to unmasked", "why",
-)  # fmt: skip
-INSIDE = 0.94, 0.96  # shares at 95% that need no explanation
-HEAPED, TAILED = ("zeros", "scores"), ("laplace", "lognormal", "t4", "zeros")
-WHY = {
-    "a": "Reverse mapping releases the values of the file, so every statistic of the column alone is known.",
-    "b": "Heaps: an interval for a quantile begins and ends at values that occur in the data. The largest "
-    "score is 10, where the distribution function is 1.",
-    "c": "An interval for a quantile goes from one value of T* to another, as an unmasked interval goes "
-    "between order statistics. With 200 records these are far apart; at p = .3 T rises and falls between "
-    "them, and the interval includes all of it.",
-    "d": "The tails are too heavy for second moments of so few records, masked or not.",
-    "e": "A skewed distribution, whose mean is not yet normal, masked or not.",
-    "f": "Only ten of 200 records lie beyond the point: the error of T given the file is not yet normal.",
-    "g": "With 200 records the estimated variance, that of the masked values less that of the noise, is not "
-    "yet normal on the log scale, least of all with Laplace noise.",
-    "x": "The share is within two Monte Carlo standard errors of the limit.",
-}
+def table(found):
+    """A line for each row of each cell; figures of a statistic stand behind each other."""
+    lines = [(name, kind, row) for name, own in found.items() for kind, row in own.items()]
+    heads = list(dict.fromkeys(statistic for *_, row in lines for statistic in row))
+    shown = [["", *heads]]
+    for name, kind, row in lines:
+        fields = [" ".join(map(number, row.get(head, ()))) for head in heads]
+        shown.append([" ".join([*name.split("  "), kind]).strip(), *fields])
+    return cells.rows(shown)
 
 
-def why(cell, group, shares, replications=4_000):
-    """What explains that shares at 95%, of the population and of the file, are not between the limits."""
-    _, data, _, donors, p, n = cell
-    below = any(share < INSIDE[0] for share in shares)
-    if all(INSIDE[0] <= share <= INSIDE[1] for share in shares):
-        return ""
-    if donors == "reverse" and group != "correlation":
-        known = shares[1] > INSIDE[1]
-        rest = why((*cell[:3], "", *cell[4:]), group, (shares[0], 0.95), replications)
-        return "a" * known + rest
-    if group.startswith("quantiles") and not below:
-        if data in HEAPED:
-            return "b"
-        if n == 200 or p == 0.3:
-            return "c"
-    if data == "scores" and group == "distribution function, ends" and not below:
-        return "b"
-    if group in ("standard deviation", "correlation") and data in TAILED and below:
-        return "d"
-    if group == "standard deviation" and n == 200:
-        return "g"
-    if group == "mean" and data == "lognormal" and n == 200:
-        return "e"
-    if group == "distribution function, ends" and n == 200:
-        return "f"
-    error = 2.0 * math.sqrt(0.0475 / replications)
-    near = all(INSIDE[0] - error <= share <= INSIDE[1] + error for share in shares)
-    return "x" if near else "?"
+def number(value):
+    return f"{value:.2f}" if value > 1.0 else f"{value:.3f}".removeprefix("0")
 
 
-def table(results):
-    """reStructuredText: shares pooled over the statistics of a group, a row for each cell and group."""
-    by_name, letters, rows = {cell[0]: cell for cell in cells()}, set(), []
-    counts = sorted({result["replications"] for result in results})
-    errors = [
-        f"{math.sqrt(0.0475 / count):.3f} ({math.sqrt(0.09 / count):.3f}) of {count:,}" for count in counts
-    ]
-    for result in results:
-        shown = (result["cell"], f"{result['replications']:,}")
-        for group, names in GROUPS.items():
-            values = [_shared(result["sums"], names, column, 1, 0) for column in COLUMNS]
-            if math.isnan(values[0]):
-                continue
-            here, there = (
-                _shared(result["sums"], names, (kind, "population", 0.95), 3, 2)
-                for kind in ("masked", "unmasked")
-            )
-            length = _text(here / there if there else math.nan, 2)
-            reason = why(by_name[result["cell"]], group, (values[0], values[2]), result["replications"])
-            letters |= set(reason)
-            texts = (_text(value, 3) for value in values)
-            rows.append(f"   {_csv((*shown, group, *texts, length, reason))}")
-            shown = ("", "")
-    lines = [
-        "Cells are named data-noise-donors-p-n. The Monte Carlo standard error of one share at 95% (90%) is",
-        f"{', '.join(errors)} replications; rows of several statistics, such as both ends, show the mean.",
-        f"Reasons why a share at 95% is not between {_text(INSIDE[0], 2)} and {_text(INSIDE[1], 2)}:", "",
-        *(f"* *{letter}*: {WHY.get(letter, 'not known.')}" for letter in sorted(letters)),
-        "", ".. csv-table::", f"   :header: {_csv(HEADS)}", "", *rows,
-    ]  # fmt: skip
-    return "\n".join(lines) + "\n"
-
-
-def _csv(fields):
-    """A row of a csv-table."""
-    return ", ".join(f'"{field}"' for field in fields)
-
-
-def _shared(sums, names, column, top, bottom):
-    kind, target, level = column
-    own = [sums[key] for name in names if (key := f"{kind}|{target}|{level:g}|{name}") in sums]
-    below = sum(each[bottom] for each in own)
-    return sum(each[top] for each in own) / below if below else math.nan
-
-
-def _text(value, digits):
-    return "-" if math.isnan(value) else f"{value:.{digits}f}".removeprefix("0")
+def main():
+    words = cells.parser(__doc__, None)
+    words.add_argument("study", choices=STUDIES)
+    asked = words.parse_args()
+    if asked.replications is None:
+        asked.replications = STUDIES[asked.study][2]
+    cells.finish(asked, named(asked.study), functools.partial(run, asked.study), table)
 
 
 if __name__ == "__main__":
-    command(__doc__, cells(), quietly, table, 4_000)
+    main()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import condmask
 
-sys.path[:0] = [str(Path(__file__).parent / "extensions"), str(Path(__file__).parents[1])]
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "condmask"
 copyright = "2026, The condmask developers"
@@ -18,11 +18,7 @@ extensions = [
     "myst_parser",
     "matplotlib.sphinxext.plot_directive",
     "mathml",
-    "mathfont",
     "shell",
-    "names",
-    "names_in_code",
-    "stubs",
 ]
 exclude_patterns = ["_build", "_templates", "examples", "measured"]
 templates_path = ["_templates"]
@@ -33,7 +29,7 @@ html_static_path = ["_static"]
 html_css_files = ["condmask.css"]
 html_math_renderer = "mathml"
 html_copy_source = html_show_sourcelink = False
-html_sidebars = {"index": [], "quickstart": []}
+html_sidebars = {"index": []}
 html_theme_options = {
     "logo": {"text": f"condmask {release}"},
     "secondary_sidebar_items": ["page-toc"],

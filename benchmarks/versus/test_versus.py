@@ -24,7 +24,7 @@ tables = importlib.import_module("tables")
 N, FEW = 1_000_000, 100_000  # where something is timed, and where it is not
 QUICK = Namespace(rounds=1, before=None, long=False)
 SIZES = {
-    "grid": 200_000, "mask": 100_000, "study": 100, "analysis_memory": 2_000,
+    "grid": 200_000, "mask": 100_000, "study": 100, "large": 20_000,
     "files": 100_000, "exact": 100_000,
     "linear": 20_000, "intervals": 50_000, "risk": 100_000, "report": 10_000,
     "executors": 20, "study_intervals": 8,

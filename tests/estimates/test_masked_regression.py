@@ -15,7 +15,7 @@ from marks import rest_slow
 from scipy import stats
 
 import condmask as cm
-from benchmarks import masked_regression as study
+from benchmarks import coverage
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
@@ -27,7 +27,7 @@ NAMES = ["x", "w", "v"]
 
 def file_of(n, seed=1, law="lognormal"):
     rng = np.random.default_rng(seed)
-    columns = study.file_of(law, rng, n)
+    columns = coverage.file_of(rng, law, n)
     return pd.DataFrame(columns | {"region": rng.choice(["north", "south", "west"], n)})
 
 
@@ -102,10 +102,10 @@ def test_estimates_average_to_those_of_the_file_and_err_as_they_say(way):
     np.testing.assert_allclose(np.median(errors, axis=0) / spread, 1.0, atol=0.22)
 
 
-@pytest.mark.parametrize("cell", rest_slow(["one-normal-additive-0.3-200", "one-normal-reverse-0.3-200"]))
+@pytest.mark.parametrize("cell", rest_slow(["normal  x  0.3  200", "normal  x, reverse mapping  0.3  200"]))
 def test_intervals_cover(cell):
-    (own,) = (each for each in study.cells() if each[0] == cell)
-    covers = np.array(study.run(own, 400, 1)["found"])[:, 0]
+    shares = coverage.run("regression", cell, 400, 1)[""]
+    covers = np.array([shares[name] for name in NAMES])
     four_errors = 4.0 * (0.0475 / 400) ** 0.5
     assert (covers > 0.94 - four_errors).all()
     assert (covers < 0.97 + four_errors).all()

@@ -8,12 +8,11 @@ errors beside them, which 10^-4 of the seeds exceed.
 import numpy as np
 import pandas as pd
 import pytest
-from mapped_files import FILES, scheme_of
+from mapped_files import FILES, masked, scheme_of
 from marks import rest_slow
 from scipy import stats
 
 import condmask as cm
-from benchmarks.reverse_linear import masked
 from condmask.reverse_mapping import pseudo_values
 from condmask.reverse_mapping.mapping import Mapping, places
 from condmask.reverse_mapping.undo import undone

@@ -52,7 +52,7 @@ def crossing_of(p: float, n: int) -> str:
     """ "rearranged" or "first", whichever has the smaller error for T of so many records.
 
     Rearranging takes out the ups and downs of T, of which the first crossing makes a bias. They grow as p and
-    n fall, so it pays below a p that falls with log n (docs/inference_distribution.rst, "Rearranging").
+    n fall, so it pays below a p that falls with log n (docs/inference.rst, "Rearranging").
     """
     share = min(max(log(MANY / max(n, 1)) / log(MANY / FEW), 0.0), 1.0)
     return "rearranged" if 0.0 < p < P_OF_MANY + share * (P_OF_FEW - P_OF_MANY) else "first"

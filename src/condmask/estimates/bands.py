@@ -248,7 +248,7 @@ def compare_distributions(
     Notes
     -----
     The largest difference of the two estimates T is compared with that of a Gaussian process with their
-    covariances (docs/inference_distribution.rst). Below 1000 records T is rearranged first.
+    covariances (docs/inference.rst). Below 1000 records T is rearranged first.
 
     The records of the two columns must be independent: do not use this for two columns of one table.
 

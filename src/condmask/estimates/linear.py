@@ -50,7 +50,7 @@ class LinearEstimates(Shared):
         :math:`\tilde Z_i = (Z_i - p' \bar Z) / f` with the mean of the stratum, p' = p n/(n-1) and
         f = 1 - p - p/(n-1). Given the file its mean is X_i exactly, so sums weighted by other columns
         are unbiased. After reverse mapping it is :math:`\bar Z + h(Z_i)`, with h found from the
-        released values (docs/inference_linear.rst), and sums are unbiased to .05 standard errors.
+        released values (docs/inference.rst), and sums are unbiased to .05 standard errors.
         Pseudo-values vary more than the original: do not use their variance or distribution.
 
         In a file that is one stratum, any package with robust standard errors (HC3) gives correct standard

@@ -145,7 +145,7 @@ class Moments(Shared):
         -----
         The standard error needs moments of twice the order. From order 3 on, and for heavy tails from order
         2, intervals cover less often than they say unless there are very many records; so do intervals from
-        data that are not masked (docs/inference.rst, "Coverage").
+        data that are not masked (docs/coverage.rst).
         """
         order = _checks.order(order, "order", most=_checks.MOST_ORDER // 2)
         central = _checks.truth(central, "central")

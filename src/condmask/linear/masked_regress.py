@@ -13,7 +13,7 @@ where G and C come from the columns in clear and the means of pools, gamma and r
 masked columns. Its pseudo-value follows by Theorem 2.1 record by record, and the influence is that less p'
 times what the record gives to others as their donor. If the coefficient is larger by delta, and the others
 are fitted again, the residual is r - delta g: the square of the test is a quadratic in delta, and the
-interval is where it does not reject (Fieller 1954; docs/inference_linear.rst, "Masked regressors").
+interval is where it does not reject (Fieller 1954; docs/inference.rst, "Masked regressors").
 """
 
 from collections.abc import Iterator

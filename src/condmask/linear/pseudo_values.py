@@ -4,7 +4,7 @@ A swapped record's donor is any of the other records of its pool, so given the f
 mean ``f X_i + (1 - f) Xbar``, Xbar that of the pool, n its size and f = 1 - p - p/(n-1). Solved record by
 record, that gives *pseudo-values* ``Zbar + (Z_i - Zbar) / f``. How a masked value varies about its mean, and
 what the donors of a permutation have in common, is known from the masked values without bias
-(docs/inference.rst, "Linear statistics").
+(docs/inference.rst, "Groups, weights, regressions, pairs").
 
 Two folds give the figures by pool; everything by record is computed chunk by chunk. Reverse mapping has a
 class of its own with the same attributes and methods (f = 1, p' = 1).

@@ -5,7 +5,7 @@ is ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar) / f``, where lbar is the mean of
 ``p' = p n/(n-1)`` and f = 1 - p'. Its variance given the file is the sum of ``k_i^2 v_i``, v_i that of Z_i,
 less what the donors of a permutation have in common. About the population records vary too: by the sum of
 their squared contributions, in clusters by that of the clusters' sums, from which the part of the masking,
-which they contain, is taken out again (docs/inference.rst, "Linear statistics").
+which they contain, is taken out again (docs/inference.rst, "Groups, weights, regressions, pairs").
 """
 
 from collections.abc import Callable

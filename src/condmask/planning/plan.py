@@ -100,7 +100,7 @@ def plan(
     Risks are those of the best attacker of `risk`, of up to 16,384 records in 512 cells. Standard errors
     follow from the originals by the theorem of docs/inference.rst. With reverse mapping, errors about the
     file are 0 for statistics of the column alone. Only the chances of rare values are simulated.
-    docs/choosing.rst goes from a file to a decision.
+    docs/guide_publisher.rst goes from a file to a decision.
 
     Cost: about .03 s a scheme for 100,000 records, and the audits of the schemes suggested.
 

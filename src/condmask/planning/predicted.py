@@ -10,7 +10,7 @@ leaves. Given the file, Z_i is another record's value or the own one with noise,
 follows from sums over the records. A permutation releases the values of the swapped records once each, which
 takes from h_i what is the same for all records. By reverse mapping pseudo-values vary by V(x), as of
 independent draws; that is up to 15% too large in a standard error where noise is wider than the column
-(docs/inference_linear.rst). About the population the variance of the same statistic of records that are not
+(docs/inference.rst). About the population the variance of the same statistic of records that are not
 masked comes on top.
 
 Quantiles are off by what T is off by (`variance.band.expected`), moved through the quantiles of the file:

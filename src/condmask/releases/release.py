@@ -242,7 +242,7 @@ class Release(Mapping[str, Estimate]):
         Notes
         -----
         Ordinary least squares of masked columns is wrong. Here all products of columns are estimated without
-        bias, and intervals are where a test of the coefficient does not reject (docs/inference_linear.rst,
+        bias, and intervals are where a test of the coefficient does not reject (docs/inference.rst,
         "Masked regressors"). If the outcome alone is masked, this is `Estimate.regress`.
 
         Examples

@@ -4,7 +4,7 @@ By donor pool, h with E[h(Z) | X] = X - mean is found from the released values a
 pseudo-values ``mean + h(Z)`` have the originals as their means. Released values are the originals in another
 order, so their sum over a pool is fixed, and weights count about their mean over it. Beyond that the
 variance given the file is taken to be that of independent draws, ``h^2 - g`` on average, where g is to the
-squares of deviations what h is to these; it is too large by up to a tenth (docs/inference_linear.rst,
+squares of deviations what h is to these; it is too large by up to a tenth (docs/inference.rst,
 "Reverse mapping").
 
 M is the law of a large pool. In pools of 50 it shifts sums by less than .05 standard errors.

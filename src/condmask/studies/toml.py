@@ -20,7 +20,7 @@ ALLOWED = (
 
 
 def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The arguments of `simulate` from a TOML file (docs/studies.rst has an example)."""
+    """The arguments of `simulate` from a TOML file (docs/guide_researcher.rst has an example)."""
     path = _checks.path(path, "path")
     described = read_toml(path)
     _only(described, str(path), NEEDED, ALLOWED)

@@ -7,11 +7,9 @@ known to 6% at best, intervals of variances, covariances and slopes cover too ra
 Where noise is half of the variance of the masked values, that noise,
 whose tails are light, is most of the error, and the kurtosis is hardly known: there is no warning.
 
-In files of 150 (1000) records, p = .3 to .8, noise of .7 standard deviations, it is above 10 in no file of
-normal or uniform values, in 4% (1%) of Laplace ones, in 12 to 16% (26 to 32%) of Student's t with 4 degrees
-of freedom and in 67 to 83% (all) of Pareto's law of index 3 (benchmarks/heavy_tails.py). So few records
-seldom distinguish t_4 from a Laplace law: a threshold of 7 would warn of 25 to 32% of the one and 15 to 18%
-of the other.
+In files of 150 records it is above 10 in hardly any of normal, uniform or Laplace values, in some of
+Student's t with 4 degrees of freedom, and in most of Pareto's law of index 3. So few records seldom
+distinguish t_4 from a Laplace law: with a lower threshold both would be warned of.
 """
 
 from typing import Any

@@ -2,7 +2,7 @@ r"""How far T_1 varies: mean squares of its ingredients, and the variances made 
 
 With psi = K((x - Z)/sigma), of which T is the mean, h = 1{X <= x}, of which it estimates the mean, and
 r = h - p psi, the variances of T are made of the means of psi and psi^2 over the masked values and of those
-of r and r^2 over the originals (docs/inference_distribution.rst). The mean of a function over the originals
+of r and r^2 over the originals (docs/inference.rst). The mean of a function over the originals
 is the mean of another one over the masked values::
 
     E f(x - X) = E M[f](x - Z),    M[f] = sum_j mu_j f(. - j step),    mu = IFFT(1 / (p + (1-p) phi_d))

@@ -16,7 +16,7 @@ so its variance depends on that of T, S/n, and on
 
 alone. If the error forgets itself at the rate rho/S, as it does on the scale of sigma, simulation gives
 Var T* / Var T = .957 .877 .737 .586 at tau = .1 .3 1 3, and (1 + 2 tau / 3)^(-1/2) is .968 .913 .775 .577
-(docs/inference_distribution.rst, "How far T* varies").
+(docs/inference.rst, "How far T* varies").
 """
 
 from collections.abc import Iterator, Sequence
