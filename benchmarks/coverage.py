@@ -151,6 +151,10 @@ def statistics(x, points):
 # --- intervals ---
 
 
+def _log(x):
+    return np.log(np.maximum(x, FLOOR))
+
+
 def intervals(estimate, data, points, options):
     """Of every statistic, by its name."""
     found = {}
@@ -158,7 +162,7 @@ def intervals(estimate, data, points, options):
         lorenz = estimate.lorenz_interval(SHARES, **options)
         found |= {f"Lorenz {q:g}": ends for q, ends in zip(SHARES, _pairs(lorenz), strict=True)}
         found["Gini"] = _pairs(estimate.gini_interval(**options))[0]
-        found["E log"] = _pairs(estimate.expectation_interval(np.log, floor=FLOOR, **options))[0]
+        found["E log"] = _pairs(estimate.expectation_interval(_log, **options))[0]
         return found
     found |= dict(zip(_named("cdf", AT), _pairs(estimate.cdf_interval(points, **options)), strict=True))
     quantiles = _pairs(estimate.quantile_interval(AT, **options))

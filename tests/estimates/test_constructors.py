@@ -7,7 +7,6 @@ pool, by the pools of tests/reference.py. Undone it must be X_i, and the covaria
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 import reference
 
@@ -67,44 +66,6 @@ def test_what_masking_leaves_of_a_covariance_is_undone_exactly(names, small, gap
     exact = np.cov(columns[0][there], W[there])[0, 1]
     # by rounding alone: 300 terms, divided by f > .2
     assert estimate.covariance(W) == pytest.approx(exact, rel=1e-12)
-
-
-@pytest.mark.parametrize("small", ["refuse", "merge"])
-def test_records_without_a_value_do_not_count(small):
-    labels = np.repeat(["n", "s", "w"], [14, 100, N - 114])
-    x = np.where(np.isin(np.arange(N), [0, 1, 2, 3, 4, 20]), np.nan, A)  # 9 of the first have one
-    pools = labels.tolist()
-    if small == "merge":
-        pools = [row if own is None else own for row, own in enumerate(reference.merged_strata([x], pools))]
-    scheme = cm.ConditionalMasking(0.6, 1.0, step=0, strata="region", small_strata=small)
-
-    found = scheme.estimate(expected([x], pools, 0.6), strata=labels).covariance(W)
-
-    there = ~np.isnan(x)
-    assert found == pytest.approx(np.cov(x[there], W[there])[0, 1], rel=1e-12)
-
-
-@pytest.mark.long
-def test_a_release_with_merged_and_crossed_strata_gives_an_unbiased_covariance():
-    frame = pd.DataFrame({"a": A, "b": B, "w": W, "region": REGION, "sex": SEX})
-    frame.loc[frame["w"] > 1.0, "b"] = np.nan
-    scheme = cm.ConditionalMasking(0.6, 0.5, strata=["region", "sex"], small_strata="merge")
-    truth = np.cov(scheme.grid.values(scheme.grid.units(A)), W)[0, 1]
-    found, crude = [], []
-    for seed in range(400):
-        # an audit of each would be most of the time
-        release = cm.mask_table(
-            frame, {"a": scheme, "b": scheme}, rng=seed, nan_policy="omit", accept_visible_coins=True
-        )
-        found.append(release["a"].covariance(W))
-        plain = cm.ConditionalMasking(0.6, 0.5, strata="region", small_strata="merge")
-        crude.append(plain.estimate(release.data["a"], strata=release.data).covariance(W))
-
-    # five standard errors: an alarm in 6e-7 of keys
-    error = np.std(found, ddof=1) / np.sqrt(len(found))
-    assert abs(np.mean(found) - truth) < 5 * error
-    assert error < 0.01 * truth
-    assert abs(np.mean(crude) - truth) > 5 * error  # one of two columns and no patterns
 
 
 def test_other_strata_than_those_of_the_donors_would_mislead():

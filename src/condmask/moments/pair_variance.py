@@ -65,6 +65,12 @@ class Pair(NamedTuple):
         pairs = zip(self.laws, self.moments.unit, strict=True)
         return self.released - [0.0 if law is None else noise_variance(law, unit) for law, unit in pairs]
 
+    @property
+    def correlation(self) -> Any:
+        """That of the originals; NaN where a variance is estimated negative or zero."""
+        positive = np.where(self.originals > 0.0, self.originals, np.nan)
+        return self.covariance / np.sqrt(positive).prod(axis=-1)
+
 
 def pair_of(
     moments: PairMoments,

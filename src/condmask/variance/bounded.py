@@ -28,7 +28,7 @@ def interval(estimate: np.ndarray, square: np.ndarray, level: float) -> tuple[np
     level : float
     """
     low, high = np.empty((2, estimate.size))
-    kernels.ends(estimate, square, multiplier(level)[1], level, low, high)
+    kernels.ends(estimate, square, multiplier(level), level, low, high)
     return low, high
 
 
@@ -36,7 +36,7 @@ def placed(
     value: np.ndarray, error: np.ndarray, low: float, high: np.ndarray | float, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ends for parameters between `low` and `high`, of known standard errors."""
-    reach = multiplier(level)[1] * error
+    reach = multiplier(level) * error
     ends = np.array([value - reach, value + reach])
     high = np.broadcast_to(high, value.shape)
     # further in than that no bound matters

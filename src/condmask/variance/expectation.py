@@ -143,7 +143,7 @@ def _finite(g: Function, points: np.ndarray, weights: np.ndarray) -> np.ndarray:
         worst = bad[np.argmax(weights[bad])]
         raise ArgumentError(
             "g must be finite wherever the estimated distribution has mass, beyond the data too, got "
-            f"{values[worst]} at {points[worst]:g}; floor= replaces all smaller values"
+            f"{values[worst]} at {points[worst]:g}; let g begin with np.maximum or np.minimum"
         )
     values[bad] = 0.0
     return values

@@ -74,17 +74,17 @@ class Interval(NamedTuple):
         return f"Interval({', '.join(parts)})"
 
 
-def multiplier(confidence_level: Any) -> tuple[float, float]:
-    """The checked level, and the normal quantile by which standard errors are multiplied."""
+def multiplier(confidence_level: float) -> float:
+    """The normal quantile by which standard errors are multiplied."""
     from scipy.special import ndtri  # takes .1 s to import
 
+    return float(ndtri(0.5 + 0.5 * confidence_level))
+
+
+def asked(confidence_level: Any, target: Any) -> tuple[float, str]:
+    """The level and the target of an interval, checked."""
     level = _checks.confidence_level(confidence_level)
-    return level, float(ndtri(0.5 + 0.5 * level))
-
-
-def check_target(target: Any) -> str:
-    """The target, checked."""
-    return _checks.choice(target, "target", tuple(TARGETS))
+    return level, _checks.choice(target, "target", tuple(TARGETS))
 
 
 def interval(
