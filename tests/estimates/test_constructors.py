@@ -105,14 +105,3 @@ def test_values_that_come_part_by_part_are_those_that_come_at_once(options):
 
     assert found.n == np.count_nonzero(~np.isnan(z))
     assert str(found.summary()) == str(scheme.estimate(z).summary())
-
-
-def test_of_parts_too_what_cannot_be_is_named():
-    scheme = cm.ConditionalMasking(0.6, 1.0, step=0)
-    z = np.append(np.zeros(70_000), np.inf)
-
-    with pytest.raises(ValueError, match="position 70000"):
-        estimate_parts(scheme, lambda: [(z, "float64")], Records(z))
-    for few in (z[:0], z[:1]):
-        with pytest.raises(ValueError, match="z must have at least 2 values, got"):
-            estimate_parts(scheme, lambda few=few: [(few, "float64")], Records(few))

@@ -246,19 +246,6 @@ def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(targ
     assert min(shares) < 0.97
 
 
-def test_data_in_pieces_far_apart():
-    # two clusters 10^6 sigma apart, of 30% and 70%: quantiles between are in the one or the other
-    rng = np.random.default_rng(4)
-    x = np.concatenate([rng.normal(0.0, 1.0, 300), rng.normal(1e6, 1.0, 700)])
-    scheme = cm.ConditionalMasking(0.5, 0.7, donors="sample")
-    found = scheme.estimate(scheme.mask(x, rng=4)).quantile_interval([0.1, 0.3, 0.5], target="file")
-
-    assert (np.abs(found.low[:2]) < 5.0).all()
-    assert abs(found.high[0]) < 5.0
-    assert (np.abs(found.high[1:] - 1e6) < 5.0).all()
-    assert abs(found.low[2] - 1e6) < 5.0
-
-
 def test_batches_have_a_leading_axis_and_summaries_serve():
     scheme = cm.ConditionalMasking(0.6, 0.7, decimals=1)
     x = np.random.default_rng(5).standard_normal((3, 400)).round(1)

@@ -244,21 +244,16 @@ def test_results_have_the_shape_of_their_points():
 REQUESTS = {
     "cdf": lambda one: one.cdf(POINTS),
     "cdf 2": lambda one: one.cdf(POINTS, bandwidth=0.8),
-    "loose cdf": lambda one: one.cdf(POINTS, bandwidth=0.8, tol=1e-3),
-    "cdf 3": lambda one: one.cdf(POINTS, bandwidth=0.9, tol=1e-7),
     "scott": lambda one: one.cdf(POINTS, bandwidth="scott"),
     "pdf": lambda one: one.pdf(POINTS, bandwidth=0.8),
     "quantile": lambda one: one.quantile([0.1, 0.5, 0.9]),
     "many quantiles": lambda one: one.quantile(np.linspace(0.01, 0.99, 40), crossing="rearranged"),
     "first": lambda one: one.quantile([0.1, 0.5], crossing="first", tol=1e-8),
-    "smooth quantile": lambda one: one.quantile([0.1, 0.5], bandwidth=1.0),
     "monotone": lambda one: one.cdf(POINTS, monotone=True),
     "smooth monotone": lambda one: one.cdf(POINTS, monotone=True, bandwidth=1.0),
     "variance": lambda one: [one.mean(), one.variance(), one.moment(4)],
     "mean size": lambda one: one.expectation_interval(np.abs)[:4],
-    "another mean": lambda one: one.expectation_interval(np.cos)[:4],
     "Lorenz": lambda one: one.lorenz_interval(0.3)[:4],
-    "Lorenz elsewhere": lambda one: one.lorenz_interval(0.8)[:4],
 }
 SOURCES = {
     "records": lambda: estimate(Z60, 0.3),

@@ -183,25 +183,6 @@ def unmasked(x):
     return cm.ConditionalMasking(1.0 - 1e-9, 1e-3 * 60, donors="permutation", decimals=2).estimate(x)
 
 
-@pytest.mark.parametrize("order", [2, 3, 4, 5])
-@pytest.mark.parametrize("central", [True, False])
-def test_moments_without_masking_have_the_errors_of_the_file_as_a_sample(order, central):
-    # the same: a central moment is about the mean of the same records
-    x = np.round(np.exp(np.random.default_rng(8).standard_normal(60)), 2)
-
-    def moment(weights):
-        share = weights / weights.sum()
-        return share @ (x - central * (share @ x)) ** order
-
-    small = 1e-5 * np.eye(60)
-    slopes = np.array([(moment(1.0 + each) - moment(1.0 - each)) / 2e-5 for each in small])
-
-    found = unmasked(x).moment_interval(order, central=central)
-
-    np.testing.assert_allclose(found.estimate, moment(np.ones(60)), rtol=1e-6)
-    np.testing.assert_allclose(found.standard_error, np.sqrt((slopes**2).sum()), rtol=1e-5)
-
-
 def test_gini_and_lorenz_without_masking_are_those_of_the_file():
     # swapped by a permutation alone, the values stay
     x = np.round(np.exp(np.random.default_rng(8).standard_normal(60)), 2)

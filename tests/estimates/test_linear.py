@@ -11,7 +11,6 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import reference
 from linear_files import CELLS, DONORS, File, P, ends, outcomes, released
@@ -180,25 +179,6 @@ def test_intervals_cover(p, donors, n):
     assert_level(hits, short=0.01 if n == 200 else 0.0)
 
 
-def test_intervals_cover_where_clusters_were_sampled():
-    # 100 clusters of 5 that share half of their variance; taken for single records, .8 are covered. 600
-    # files: .95 +- .040, a false alarm in 1 of 10^5 seeds.
-    rng, hits, naive = np.random.default_rng(8), [], []
-    scheme = cm.ConditionalMasking(0.3, 0.5)
-    cluster = np.repeat(np.arange(100), 5)
-    for k in range(600):
-        w, common = rng.normal(size=(2, 100))[:, cluster]
-        x, y, group = common + rng.normal(size=500), 3.0 * common + w, rng.random(500) < 0.8
-        one, two = (scheme.estimate(scheme.mask_rows(row[None], rng, ())[0]) for row in (x, y))
-        for found, clusters in ((hits, cluster), *([(naive, None)] if k < 200 else [])):
-            means = one.group_means(group, clusters=clusters)[True], one.total(clusters=clusters)
-            line = two.regress(w, clusters=clusters)["w1"]
-            found.append(covered([*means, line], [0.0, 0.0, 1.0]))
-
-    assert_level(hits, short=0.01)
-    assert (np.mean(naive, axis=0) < 0.88).all()
-
-
 # --- groups -----------------------------------------------------------------------------------------------
 
 
@@ -236,22 +216,6 @@ def test_several_columns_make_a_group_of_each_combination_that_occurs():
     assert ("north", 2020, "f") not in found
     for name in found:
         assert found[name][:4] == joined[" ".join(map(str, name))][:4]
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [
-        pd.Series(["b", "a", "b"] * 10, dtype="category"),
-        np.array([2.5, 1.0, 2.5] * 10),
-        [True, False, True] * 10,
-        np.array([2, "one", 2] * 10, dtype=object),
-    ],
-)
-def test_labels_of_any_kind(labels):
-    found = PLAIN.estimate(np.random.default_rng(2).normal(size=30)).group_means(labels)
-
-    own = np.asarray(labels).tolist()
-    assert dict(zip(found, found.records, strict=True)) == {own[0]: 20, own[1]: 10}
 
 
 def said(ask):
@@ -362,30 +326,6 @@ def test_columns_that_determine_each_other_are_refused(columns, name):
 # --- what columns may be ----------------------------------------------------------------------------------
 
 
-NAMED = {"age": np.arange(30.0) % 7, "male": np.arange(30) % 2 == 0}
-
-
-@pytest.mark.parametrize(
-    ("W", "names"),
-    [
-        (NAMED, ["age", "male"]),
-        (pl.DataFrame(NAMED), ["age", "male"]),
-        (pd.Series(NAMED["male"], name="male"), ["male"]),
-        (pd.Series(NAMED["age"]), ["w1"]),
-        (NAMED["age"].astype(np.int8).tolist(), ["w1"]),
-        (np.column_stack(list(NAMED.values())), ["w1", "w2"]),
-    ],
-)
-def test_columns_of_any_container(W, names):
-    estimate = PLAIN.estimate(np.arange(30.0) ** 1.5)
-    used = [NAMED["male"] if name in ("male", "w2") else NAMED["age"] for name in names]
-
-    found = estimate.regress(W)
-
-    assert list(found) == ["intercept", *names]
-    assert found.estimate.tolist() == estimate.regress(np.column_stack(used)).estimate.tolist()
-
-
 def numbers(column):
     return column.astype("Float64").to_numpy(float, na_value=np.nan)
 
@@ -441,16 +381,6 @@ def test_columns_are_named_where_a_file_was_read_in_parts(tmp_path, form, strata
 
 
 # --- what is refused --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("target", ["population", "file"])
-def test_records_without_a_weight_count_as_those_that_weigh_nothing(target):
-    # as donors they do: what they have lent varies, too
-    file, estimate = released()
-    nothing, missing = (np.where(file.group, file.weights, none) for none in (0.0, np.nan))
-
-    for ask in (estimate.weighted_mean, estimate.total) if target == "file" else (estimate.weighted_mean,):
-        assert ends(ask(missing, target=target)) == pytest.approx(ends(ask(nothing, target=target)), rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -38,18 +38,6 @@ def assert_unbiased(values, truth):
     assert (np.abs(values.mean(axis=0) - truth) <= 5.5 * error).all()
 
 
-@pytest.mark.parametrize(("noise", "p"), rest_slow([("normal", 0.3), ("laplace", 0.6)]))
-def test_raw_moments_are_unbiased(noise, p):
-    # noise wider than the data, so that its moments matter: with those of the other law, order 4 is off by
-    # 9 standard errors and more, and with p + .05 order 2 by 6
-    scheme = cm.ConditionalMasking(p, 3.0, noise=noise)
-    estimate = scheme.estimate(releases(scheme, X))
-
-    found = np.stack([estimate.moment(k) for k in range(1, 7)], axis=1)
-
-    assert_unbiased(found, [np.mean(X**k) for k in range(1, 7)])
-
-
 @pytest.mark.parametrize(
     ("noise", "p", "donors"),
     rest_slow([("normal", 0.3, "sample"), ("laplace", 0.6, "permutation"), ("laplace", 0.3, "permutation")]),

@@ -2,6 +2,8 @@
 
 A window of the grid is counted in one pass over the records, without sorting; what lies outside it is
 counted in windows of its own, and what is left after a few of these is sorted.
+
+Theorems 2.1 to 2.3 are sums over these counts.
 """
 
 from collections.abc import Iterable, Iterator

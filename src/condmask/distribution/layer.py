@@ -1,4 +1,7 @@
-"""Sums over counted values of one kernel, known at nodes and read anywhere: smooth part of T_1, T_b, H."""
+"""Sums over counted values of one kernel, known at nodes and read anywhere: smooth part of T_1, T_b, H.
+
+The sums of Theorems 2.2 and 2.3 (docs/theory.rst, "Nodes").
+"""
 
 from collections.abc import Callable
 from copy import copy

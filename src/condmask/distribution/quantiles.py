@@ -8,6 +8,8 @@ probability: a stretch of c records, and those within reach, moves T by c times 
 Everywhere t is T_1 or T_b. Both have `n` and `counted`; their `line` of nodes, and at these the `smooth` part
 of n T, which is read `shift` to the right of a point; how `most` of K, its `jump` at 0 and the `bend` of the
 rest bound it; `whole`, where points are whole steps; and `sums` and `decay` under Laplace noise.
+
+Quantiles of Theorems 2.2 and 2.3 (docs/theory.rst, "Crossings").
 """
 
 from collections.abc import Iterator
@@ -54,6 +56,9 @@ def stretches(t: Any) -> Points:
 
 def runs(t: Any, q: np.ndarray) -> Iterator[tuple[int, int, float]]:
     """Parts of the line, and the most of T where it reaches none of the ascending probabilities, else inf."""
+    if t.line.size <= BLOCK:
+        yield 0, t.line.size - 1, np.inf
+        return
     edges, least, most = stretches(t)
     holds = np.searchsorted(q, least, side="right") < np.searchsorted(q, most, side="right")
     holds[0] = True  # where T reaches what is not above 0
@@ -84,7 +89,8 @@ def reached(t: Any, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
                 crossings.reached(steps, start, stop, targets, straight, rearranged, found)
         elif rearranged:
             found[targets > t.n * most] += np.diff(t.line.points(np.array([first, last])))
-    found[np.isnan(found)] = t.line.points(np.array([t.line.size - 1.0])).item()
+    if np.isnan(found[-1:]).any():
+        found[np.isnan(found)] = t.line.points(np.array([t.line.size - 1.0])).item()
     found[order] = found.copy()
     return found
 

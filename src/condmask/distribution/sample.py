@@ -2,6 +2,8 @@
 
 Reverse mapping releases the values of the original, each once, in another order: then nothing is left of the
 noise, p = 1, and every statistic of the column alone is that of the values.
+
+What Theorems 2.1 to 2.3 start from.
 """
 
 from functools import cached_property

@@ -8,6 +8,8 @@ undoes the masking::
 so that the transform of K' is ``1 / (p + (1-p) phi(w))``, phi the characteristic function of Y: bounded for
 every 0 < p <= 1. Its limit at high frequencies, 1/p, is K's step, which is counted exactly; what remains is
 smooth, and settles beyond a reach. Smoothing by a bandwidth multiplies by ``exp(-(beta w)^2 / 2)``.
+
+The K of Theorems 2.2 and 2.3 (docs/theory.rst, "The model and its inverse").
 """
 
 from functools import lru_cache

@@ -87,10 +87,9 @@ def _donor_pools(
     """The pool of each record, None if there is one pool; and what must be given to find it."""
     n = rows.shape[1]
     if strata is None and scheme.strata is not None:
-        return None, (
-            f"strata must be given: donors were drawn within {listed(scheme.strata)}, so pass "
-            f"{'that column' if isinstance(scheme.strata, str) else 'these columns'} to estimate()"
-        )
+        these = "that column" if isinstance(scheme.strata, str) else "these columns"
+        drawn = f"donors were drawn within {listed(scheme.strata)}"
+        return None, f"strata must be given: {drawn}, so pass {these} to estimate()"
     labels = labels_of(strata, scheme.strata, n, "z", "estimate")
     columns = [] if patterns is None else list(frames.design(patterns, "patterns").values())
     for column in columns:

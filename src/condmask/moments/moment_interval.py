@@ -1,4 +1,7 @@
-"""Moments of the original, how they vary, and their intervals: of one sample, or of many along an axis."""
+"""Moments of the original, how they vary, and their intervals: of one sample, or of many along an axis.
+
+Theorem 2.1, and the variance of docs/inference.rst, "The theorem".
+"""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,7 @@
-"""Intervals of the covariance and the correlation of the originals of two columns."""
+"""Intervals of the covariance and the correlation of the originals of two columns.
+
+Of the estimates of Theorem 2.5 (docs/inference_linear.rst, "Another column").
+"""
 
 from math import ceil
 from typing import Any, NamedTuple

@@ -1,4 +1,7 @@
-"""How the covariance and the variances of two columns vary, from the moments of their released pairs."""
+"""How the covariance and the variances of two columns vary, from the moments of their released pairs.
+
+Of the estimates of Theorem 2.5, by docs/inference.rst, "The theorem".
+"""
 
 from collections.abc import Callable
 from functools import partial

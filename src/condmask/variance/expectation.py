@@ -8,6 +8,8 @@ over steps are exact; on cells g is taken in the middle, or as a mean where it j
 to a million records by less than .002 of its standard error.
 
 The line is treated in windows, with one Fourier transform for the counts and one for g.
+
+See docs/inference_distribution.rst, "Means of any function".
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,8 @@
 """Gini coefficient and Lorenz curve as integrals of T, and how they change with each record.
 
 T is known at ascending points and just before each, and straight between them.
+
+Of T by Theorem 2.2; see docs/inference_distribution.rst, "Means of any function".
 """
 
 from typing import NamedTuple
