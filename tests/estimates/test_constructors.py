@@ -82,14 +82,10 @@ def test_other_strata_than_those_of_the_donors_would_mislead():
 
     assert abs(right - np.corrcoef(x, w)[0, 1]) < 0.06  # its standard error is .009; the seed is fixed
     plain = cm.ConditionalMasking(0.6, 0.5)
-    for call in (
-        lambda: scheme.mask(x),
-        lambda: plain.mask(x, strata=strata),
-        lambda: plain.estimate(z, strata=strata),
-        lambda: scheme.estimate(z).correlation(w),
-    ):
-        with pytest.raises(ValueError, match=r"^strata must be (given|left out)"):
-            call()
+    with pytest.raises(ValueError, match=r"^strata must be left out"):
+        plain.estimate(z, strata=strata)
+    with pytest.raises(ValueError, match=r"^strata must be given"):
+        scheme.estimate(z).correlation(w)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isfinite(scheme.estimate(z).quantile(0.5))  # nothing else needs them

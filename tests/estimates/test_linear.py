@@ -96,21 +96,6 @@ def test_all_is_as_in_exact_numbers_chunk_by_chunk(donors, pools, middle, chunk,
             assert interval.standard_error == pytest.approx(float(error), rel=1e-8)
 
 
-def test_a_batch_gives_what_its_rows_give():
-    file = File("sample", 1)
-    rows = file.releases(3, 13)
-    asked = [
-        lambda e: e.pseudo_values(),
-        lambda e: e.group_means(file.group, weights=file.weights).low,
-        lambda e: e.group_means(file.group)[True].high,
-        lambda e: e.total(file.weights).estimate,
-        lambda e: e.regress(file.w).standard_error,
-    ]
-
-    for ask in asked:
-        assert np.array_equal(ask(file.estimate(rows)), [ask(file.estimate(row)) for row in rows])
-
-
 @pytest.mark.parametrize(("donors", "pools"), CELLS)
 def test_standard_errors_about_the_file(donors, pools):
     # The variances of 20,000 releases are known to 1%, the mean of 100

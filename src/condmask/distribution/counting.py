@@ -94,8 +94,9 @@ def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
         first, points = _window(rest, grid)
         if points == 0:
             break
-        counted, rest = _in_window(rest, per_step, first, points)
-        there = np.flatnonzero(counted)
+        counted, outside = np.zeros(points + 1, dtype=np.int64), np.empty(rest.size + 1)
+        left = count_window(rest, per_step, SLACK, first, 0, rest.size, counted, outside)
+        there, rest = np.flatnonzero(counted[:-1]), outside[:left].copy()
         parts.append(Counted(there + first, counted[there]))
     if rest.size or not parts:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -161,10 +162,3 @@ def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
     low, high = float(sample[best]), float(sample[ends[best] - 1])
     margin = np.floor(min(0.25 * most, 0.5 * (high - low) + 64.0))
     return low - margin, int(high - low + 2.0 * margin) + 1
-
-
-def _in_window(z: np.ndarray, per_step: float, first: float, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """The counts of a window, and the records outside it."""
-    counts, outside = np.zeros(points + 1, dtype=np.int64), np.empty(z.size + 1)
-    left = count_window(z, per_step, SLACK, first, 0, z.size, counts, outside)
-    return counts[:-1], outside[:left].copy()

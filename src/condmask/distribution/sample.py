@@ -63,7 +63,9 @@ class Sample:
     def powers(self, order: int) -> Powers:
         """Mean powers of the masked values."""
         if order not in self._powers:
-            self._powers[order] = self._mean_powers(order)
+            z = self._z
+            values, *counts = (self.from_units(z.values), z.counts) if isinstance(z, Counted) else (z,)
+            self._powers[order] = powers(values, order, self.law.sigma, *counts)
         return self._powers[order]
 
     def moments(self, order: int) -> Powers:
@@ -148,11 +150,6 @@ class Sample:
     def from_units(self, x: np.ndarray) -> np.ndarray:
         """And back."""
         return np.asarray(self.law.from_units(x))
-
-    def _mean_powers(self, order: int) -> Powers:
-        if isinstance(self._z, Counted):
-            return powers(self.from_units(self._z.values), order, self.law.sigma, self._z.counts)
-        return powers(self._z, order, self.law.sigma)
 
     def _known(self, bandwidth: Any, tol: float | None) -> tuple[Any, float]:
         """T_1 or T_b, and its tolerance, by default 1e-10; refused below the rounding error of a weight."""

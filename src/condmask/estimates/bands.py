@@ -78,14 +78,9 @@ class Bands(Shared):
     """The distribution function as a whole."""
 
     def cdf_band(
-        self,
-        *,
-        confidence_level: float = 0.95,
-        target: str = "population",
-        rng: Any = None,
-        points: int = 250,
-        draws: int = 1000,
-    ) -> Band:
+        self, *, confidence_level: float = 0.95, target: str = "population", rng: Any = None,
+        points: int = 250, draws: int = 1000,
+    ) -> Band:  # fmt: skip
         r"""Confidence band for the distribution function, at all points together.
 
         Parameters
@@ -141,14 +136,9 @@ class Bands(Shared):
         return Band(x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half, level, target, about)
 
     def plot_cdf(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        ax: Any = None,
-        confidence_level: float = 0.95,
-        target: str = "population",
-        rng: Any = None,
-    ) -> Any:
+        self, path: str | os.PathLike[str] | None = None, *, ax: Any = None, confidence_level: float = 0.95,
+        target: str = "population", rng: Any = None,
+    ) -> Any:  # fmt: skip
         """Draw the distribution function of the original, rearranged, with its confidence band.
 
         The original is not needed. Needs matplotlib (``pip install condmask[plot]``).

@@ -17,16 +17,13 @@ from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.strata import donor_pools, labels_of, listed
 
+Parts = Callable[[], Iterable[tuple[np.ndarray, str]]]  # of a column, each with its kind
+
 
 def estimate_records(
-    scheme: Any,
-    z: Any,
-    *,
-    strata: Any = None,
-    patterns: Any = None,
-    nan_policy: str = "omit",
+    scheme: Any, z: Any, *, strata: Any = None, patterns: Any = None, nan_policy: str = "omit",
     workers: Workers = 1,
-) -> Estimate:
+) -> Estimate:  # fmt: skip
     """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
     law, policy = law_of(scheme), _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     threads = _checks.workers(workers)
@@ -50,13 +47,7 @@ def estimate_records(
     return batch_of(estimates) if batch else estimates[0]
 
 
-def estimate_parts(
-    scheme: Any,
-    parts: Callable[[], Iterable[tuple[np.ndarray, str]]],
-    records: Records,
-    *,
-    workers: Workers = 1,
-) -> Estimate:
+def estimate_parts(scheme: Any, parts: Parts, records: Records, *, workers: Workers = 1) -> Estimate:
     """The estimate of a scheme from masked values that arrive in parts, with the kind of their column.
 
     Missing ones are NaN. If the scheme has a grid, values are counted as they arrive; otherwise all
