@@ -163,7 +163,7 @@ def test_bands_and_tests_of_data_without_a_grid():
 def test_what_cannot_be_had_is_refused():
     batch = release().scheme.estimate(np.ones((2, 5)))
 
-    with pytest.raises(TypeError, match="b must be an Estimate, got float"):
+    with pytest.raises(TypeError, match="b must be an Estimate, got 1"):
         cm.compare_distributions(release(), 1.0)
     for ask in (batch.cdf_band, lambda: cm.compare_distributions(batch, release())):
         with pytest.raises(

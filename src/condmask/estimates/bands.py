@@ -242,14 +242,19 @@ def compare_distributions(
     >>> bool(cm.compare_distributions(a, b, rng=4).pvalue < 0.01)
     True
     """
-    estimates = [_single(a, "a"), _single(b, "b")]
+    for name, estimate in (("a", a), ("b", b)):
+        _checks.require(
+            isinstance(estimate, Bands), f"{name} must be an Estimate", estimate, ArgumentTypeError
+        )
+        estimate._refuse_additive()
+        estimate._refuse_batch("a comparison")
     random, points, draws = _simulated(rng, points, draws)
-    samples = [estimate._sample for estimate in estimates]
+    samples = [a._sample, b._sample]
     # rounding may have moved a value by half a step: T is taken before it
     half = [0.5 * sample.law.step for sample in samples]
     x = np.unique(np.concatenate([_equal_steps(sample, points // 2) for sample in samples])) + max(half)
     few, at = min(sample.n for sample in samples) < LARGE, [x - own for own in half]
-    pairs = list(zip(estimates, at, strict=True))
+    pairs = list(zip((a, b), at, strict=True))
     t, other = (getattr(each._sample, "monotone" if few else "values")(own) for each, own in pairs)
     together = sum(each._covariance(own, "population") / each.n for each, own in pairs)
     difference = t - other
@@ -273,11 +278,3 @@ def _simulated(rng: Any, points: Any, draws: Any) -> tuple[np.random.Generator, 
     stream = random.stream(0, 0) if isinstance(random, Key) else np.random.default_rng(random)
     points = _checks.whole(points, "points", least=2, most=MOST_POINTS)
     return stream, points, _checks.whole(draws, "draws", least=100, most=MOST_DRAWS)
-
-
-def _single(estimate: Any, name: str) -> Any:
-    if not isinstance(estimate, Bands):
-        raise ArgumentTypeError(f"{name} must be an Estimate, got {type(estimate).__name__}")
-    estimate._refuse_additive()
-    estimate._refuse_batch("a comparison")
-    return estimate

@@ -243,8 +243,7 @@ class Functionals(Shared):
 
 def _checked(g: Any) -> Function:
     """A user's function; its results at points without mass are ignored."""
-    if not callable(g):
-        raise ArgumentTypeError(f"g must be a function of an array of values, got {type(g).__name__}")
+    _checks.require(callable(g), "g must be a function of an array of values", g, ArgumentTypeError)
 
     def function(x: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
