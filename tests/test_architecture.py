@@ -7,6 +7,7 @@ import ast
 import builtins
 import graphlib
 import io
+import re
 import subprocess
 import sys
 import tokenize
@@ -235,6 +236,14 @@ def code_lines(source):
         if tokenize.tok_name[token.type] not in EMPTY:
             lines.update(range(token.start[0], token.end[0] + 1))
     return len(lines - docstrings)
+
+
+def test_each_file_of_the_mathematics_names_its_theorem_or_its_page():
+    rooms = "kernels", "distribution", "variance", "moments", "linear", "reverse_mapping"
+    files = [path for room in rooms for path in sorted((SOURCE / room).rglob("*.py"))]
+    named = re.compile(r"Theorem|eq\. \(\d|docs/\w+\.rst")
+
+    assert [path for path in files if not named.search(ast.get_docstring(ast.parse(path.read_text())))] == []
 
 
 def test_no_room_is_over_its_budget():

@@ -94,7 +94,7 @@ def asked(e, points, groups, other, step):
     """(kind, call, how far its result may move)."""
     p, near, first, placed = e.scheme.p, max(step, SIGMA / 1000.0), "first", "rearranged"
     size, sizes = np.abs(points).max(), np.abs(other).max()
-    smooth, log = {"bandwidth": 0.3 * SIGMA}, {"floor": 0.1 * SIGMA}
+    smooth = {"bandwidth": 0.3 * SIGMA}
     yield "T_1", partial(e.cdf, points), EXACT / p
     yield "T_b", partial(e.cdf, points, **smooth), EXACT / p
     yield "T_b", partial(e.pdf, points), 10.0 * EXACT / (p * SIGMA)
@@ -121,10 +121,15 @@ def asked(e, points, groups, other, step):
         yield "cdf intervals", partial(e.cdf_interval, points, **to), PARTS
         yield "quantile intervals", partial(e.quantile_interval, Q, **to), PARTS
         if few:
-            yield "E g", partial(e.expectation_interval, np.log, **log, **to), PARTS
+            yield "E g", partial(e.expectation_interval, log, **to), PARTS
             yield "E g", partial(e.expectation_interval, lambda x: x < 2.0 * SIGMA, **to), PARTS
             yield "gini", partial(e.gini_interval, **to), PARTS
             yield "lorenz", partial(e.lorenz_interval, Q, **to), PARTS
+
+
+def log(x):
+    """The logarithm, with a floor."""
+    return np.log(np.maximum(x, 0.1 * SIGMA))
 
 
 def rise(e, points, near):

@@ -65,7 +65,9 @@ def measure(args, n=N):
         "gini interval": lambda: scheme.estimate(z).gini_interval(),
         "lorenz": lambda: scheme.estimate(z).lorenz(SHARES),
         "lorenz interval": lambda: scheme.estimate(z).lorenz_interval(SHARES),
-        "log interval": lambda: scheme.estimate(z).expectation_interval(np.log, floor=500.0),
+        "log interval": lambda: scheme.estimate(z).expectation_interval(
+            lambda x: np.log(np.maximum(x, 500.0))
+        ),
         "mean interval": lambda: scheme.estimate(z).mean_interval(),
         "summary": lambda: estimate.summary(),
     }

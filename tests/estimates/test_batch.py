@@ -4,57 +4,10 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.estimates.batch import row_of, stacked
 from condmask.estimates.origin import Origin
-from condmask.variance.interval import Interval
 
 ROWS = np.random.default_rng(5).normal(10.0, 3.0, (3, 400)).round(1)
 SCHEME = cm.ConditionalMasking(0.6, 1.0, decimals=1)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda e: e.mean(),
-        lambda e: e.variance(),
-        lambda e: e.std(),
-        lambda e: e.moment(3),
-        lambda e: e.moment(2, central=True),
-        lambda e: e.cdf([9.0, 11.0]),
-    ],
-)
-def test_a_batch_answers_row_by_row(call):
-    batch, single = SCHEME.estimate(ROWS), [SCHEME.estimate(row) for row in ROWS]
-
-    # to rounding: moments of a batch are summed row by row, those of one sample in whole numbers
-    np.testing.assert_allclose(call(batch), np.array([call(each) for each in single]), rtol=1e-13)
-
-
-def test_intervals_are_stacked_but_for_what_they_share():
-    one, two = (Interval(k, k + 2.0, 0.5, k + 1.0, 0.95, "file", "the mean") for k in (0.0, 1.0))
-
-    found = stacked([one, two])
-
-    assert found.low.tolist() == [0.0, 1.0]
-    assert found.estimate.tolist() == [1.0, 2.0]
-    assert (found.confidence_level, found.target, found.about) == (0.95, "file", "the mean")
-
-
-def test_rows_go_to_their_replicates():
-    batch = SCHEME.estimate(ROWS)
-
-    assert row_of(ROWS, 1) is not None
-    assert row_of(ROWS, 1).tolist() == ROWS[1].tolist()
-    assert row_of(ROWS[0], 1).tolist() == ROWS[0].tolist()
-    assert row_of("name", 1) == "name"
-    assert row_of(None, 1) is None
-    assert row_of(batch, 2) is batch._replicates[2]
-    assert row_of(ROWS[:1], 1).tolist() == ROWS[0].tolist()  # one row serves all
-
-
-def test_texts_that_differ_are_kept_apart():
-    assert stacked(["same", "same"]) == "same"
-    assert stacked(["one", "other"]).tolist() == ["one", "other"]
 
 
 def test_a_batch_warns_once_of_what_is_so_in_several_replicates():

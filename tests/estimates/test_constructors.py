@@ -7,7 +7,6 @@ pool, by the pools of tests/reference.py. Undone it must be X_i, and the covaria
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 import reference
 
@@ -69,44 +68,6 @@ def test_what_masking_leaves_of_a_covariance_is_undone_exactly(names, small, gap
     assert estimate.covariance(W) == pytest.approx(exact, rel=1e-12)
 
 
-@pytest.mark.parametrize("small", ["refuse", "merge"])
-def test_records_without_a_value_do_not_count(small):
-    labels = np.repeat(["n", "s", "w"], [14, 100, N - 114])
-    x = np.where(np.isin(np.arange(N), [0, 1, 2, 3, 4, 20]), np.nan, A)  # 9 of the first have one
-    pools = labels.tolist()
-    if small == "merge":
-        pools = [row if own is None else own for row, own in enumerate(reference.merged_strata([x], pools))]
-    scheme = cm.ConditionalMasking(0.6, 1.0, step=0, strata="region", small_strata=small)
-
-    found = scheme.estimate(expected([x], pools, 0.6), strata=labels).covariance(W)
-
-    there = ~np.isnan(x)
-    assert found == pytest.approx(np.cov(x[there], W[there])[0, 1], rel=1e-12)
-
-
-@pytest.mark.long
-def test_a_release_with_merged_and_crossed_strata_gives_an_unbiased_covariance():
-    frame = pd.DataFrame({"a": A, "b": B, "w": W, "region": REGION, "sex": SEX})
-    frame.loc[frame["w"] > 1.0, "b"] = np.nan
-    scheme = cm.ConditionalMasking(0.6, 0.5, strata=["region", "sex"], small_strata="merge")
-    truth = np.cov(scheme.grid.values(scheme.grid.units(A)), W)[0, 1]
-    found, crude = [], []
-    for seed in range(400):
-        # an audit of each would be most of the time
-        release = cm.mask_table(
-            frame, {"a": scheme, "b": scheme}, rng=seed, nan_policy="omit", accept_visible_coins=True
-        )
-        found.append(release["a"].covariance(W))
-        plain = cm.ConditionalMasking(0.6, 0.5, strata="region", small_strata="merge")
-        crude.append(plain.estimate(release.data["a"], strata=release.data).covariance(W))
-
-    # five standard errors: an alarm in 6e-7 of keys
-    error = np.std(found, ddof=1) / np.sqrt(len(found))
-    assert abs(np.mean(found) - truth) < 5 * error
-    assert error < 0.01 * truth
-    assert abs(np.mean(crude) - truth) > 5 * error  # one of two columns and no patterns
-
-
 def test_other_strata_than_those_of_the_donors_would_mislead():
     # the correlation is .258, and .446 where the strata are left out: so they cannot be
     rng = np.random.default_rng(52)
@@ -121,14 +82,10 @@ def test_other_strata_than_those_of_the_donors_would_mislead():
 
     assert abs(right - np.corrcoef(x, w)[0, 1]) < 0.06  # its standard error is .009; the seed is fixed
     plain = cm.ConditionalMasking(0.6, 0.5)
-    for call in (
-        lambda: scheme.mask(x),
-        lambda: plain.mask(x, strata=strata),
-        lambda: plain.estimate(z, strata=strata),
-        lambda: scheme.estimate(z).correlation(w),
-    ):
-        with pytest.raises(ValueError, match=r"^strata must be (given|left out)"):
-            call()
+    with pytest.raises(ValueError, match=r"^strata must be left out"):
+        plain.estimate(z, strata=strata)
+    with pytest.raises(ValueError, match=r"^strata must be given"):
+        scheme.estimate(z).correlation(w)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isfinite(scheme.estimate(z).quantile(0.5))  # nothing else needs them
@@ -144,14 +101,3 @@ def test_values_that_come_part_by_part_are_those_that_come_at_once(options):
 
     assert found.n == np.count_nonzero(~np.isnan(z))
     assert str(found.summary()) == str(scheme.estimate(z).summary())
-
-
-def test_of_parts_too_what_cannot_be_is_named():
-    scheme = cm.ConditionalMasking(0.6, 1.0, step=0)
-    z = np.append(np.zeros(70_000), np.inf)
-
-    with pytest.raises(ValueError, match="position 70000"):
-        estimate_parts(scheme, lambda: [(z, "float64")], Records(z))
-    for few in (z[:0], z[:1]):
-        with pytest.raises(ValueError, match="z must have at least 2 values, got"):
-            estimate_parts(scheme, lambda few=few: [(few, "float64")], Records(few))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import laplace
 
 import condmask as cm
 from condmask.distribution.quantiles import crossing_of
@@ -16,15 +15,6 @@ def test_rearranging_ends_at_a_p_that_falls_with_the_number_of_records(n, p):
     assert crossing_of(p + 1e-3, n) == "first"
 
 
-def test_from_2000_records_on_it_begins_below_one_half_exactly():
-    assert crossing_of(0.5, 2_000) == "first"
-    assert crossing_of(np.nextafter(0.5, 0.0), 2_000) == "rearranged"
-
-
-def test_added_noise_has_no_t_1_to_rearrange():
-    assert crossing_of(0.0, 10) == "first"
-
-
 @pytest.mark.parametrize(("n", "p"), [(300, 0.6), (300, 0.8), (3_000, 0.45), (3_000, 0.55)])
 def test_an_estimate_goes_by_the_rule(n, p):
     scheme, q = cm.ConditionalMasking(p, 1.0, donors="sample"), [0.03, 0.5]
@@ -36,17 +26,3 @@ def test_an_estimate_goes_by_the_rule(n, p):
     assert np.array_equal(estimate.quantile(q), both[own])
     assert np.array_equal(estimate.median(), both[own][:, 1])
     assert np.array_equal(estimate.quantile_interval(q).estimate, both[own])
-
-
-def test_where_it_is_the_default_it_has_the_smaller_error():
-    # 400 samples: the ratio of RMSE is .91 with a standard error of .02, above 1 in 5 of 10^6 draws of them
-    scheme, law = cm.ConditionalMasking(0.6, 0.7), laplace(scale=0.5**0.5)
-    x = law.rvs((400, 200), np.random.default_rng(1))
-    estimate, truth = scheme.estimate(scheme.mask_rows(x, np.random.default_rng(2), ())), law.ppf(0.05)
-    first, rearranged = (estimate.quantile(0.05, crossing=each) - truth for each in ("first", "rearranged"))
-
-    size, smaller = (np.sqrt(np.mean(errors**2)) for errors in (first, rearranged))
-    assert smaller < size
-    # the first crossing comes too early by .2 of its RMSE; the other has no bias, to 4 standard errors of .05
-    assert first.mean() < 0.0
-    assert abs(rearranged.mean()) < 0.2 * smaller

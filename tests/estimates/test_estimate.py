@@ -11,9 +11,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference
-import strategies
 from columns import GENERIC, ZOO
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from releases import in_group
 
@@ -81,16 +80,6 @@ def test_pdf_is_the_slope_of_its_definition(z, p, width):
     assert found == pytest.approx(reference.pdf(z, POINTS, p, 1.3, width), abs=TOL / min(width, 1.3))
 
 
-@pytest.mark.parametrize("p", [0.3, 0.8])
-def test_laplace_pdf_is_the_slope_of_the_cdf(p):
-    one = estimate(GENERIC, p, noise="laplace")
-    h, width = 1e-3, 0.7
-    ends = one.cdf(np.add.outer([-h, h], POINTS), bandwidth=width, tol=1e-12)
-
-    # central differences err by K''' h^2 / (6 sigma^3) < 1e-5 / p
-    assert one.pdf(POINTS, bandwidth=width) == pytest.approx((ends[1] - ends[0]) / (2 * h), abs=1e-5)
-
-
 @settings(max_examples=25)
 @given(z=SAMPLES, p=st.floats(0.2, 0.9), noise=st.sampled_from(NOISES), q=st.floats(0.02, 0.98))
 def test_quantile_is_a_crossing(z, p, noise, q):
@@ -130,18 +119,6 @@ def test_covariance_follows_theorem_2_5(p, labels):
     found = estimate(Z60, p, labels=labels).covariance(W60)
 
     assert found == pytest.approx(float(reference.covariance(Z60, W60, p, labels)), rel=1e-12)
-
-
-@pytest.mark.parametrize("labels", [None, STRATA60])
-def test_correlation_is_the_covariance_over_both_deviations(labels):
-    p, sigma = 0.3, 0.8
-    covariance = reference.covariance(Z60, W60, p, labels)
-    variance = reference.original_variance(Z60, p, Fraction(sigma) ** 2)
-    other = reference.original_variance(W60, 1, 0)
-
-    found = estimate(Z60, p, sigma, labels=labels).correlation(W60)
-
-    assert found == pytest.approx(float(covariance) / math.sqrt(variance * other), rel=1e-12)
 
 
 def test_columns_masked_together_keep_their_covariance():
@@ -264,49 +241,24 @@ def test_results_have_the_shape_of_their_points():
     assert one.cdf([-np.inf, np.inf]) == pytest.approx([0.0, 1.0], abs=TOL)
 
 
-GRID = 2.0**-9  # below sigma / 500
-
-
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("width", [None, 0.8, "scott"])
-def test_a_batch_on_a_grid_equals_its_rows(noise, width):
-    rng = np.random.default_rng(107)
-    z = rng.normal(0, 3, (4, 31)).round(2)
-    batch = estimate(z, noise=noise, decimals=2)
-    rows = [estimate(row, noise=noise, decimals=2) for row in z]
-    x, q = np.array([[0.3, 1.0, -2.0], [2.0, 7.0, 0.1]]), np.array([0.2, 0.8])
-
-    assert_same_bits(batch.cdf(x, bandwidth=width), [row.cdf(x, bandwidth=width) for row in rows])
-    assert_same_bits(batch.quantile(q, bandwidth=width), [row.quantile(q, bandwidth=width) for row in rows])
-    assert_same_bits(batch.bandwidth(), [row.bandwidth() for row in rows])
-
-
 REQUESTS = {
     "cdf": lambda one: one.cdf(POINTS),
     "cdf 2": lambda one: one.cdf(POINTS, bandwidth=0.8),
-    "loose cdf": lambda one: one.cdf(POINTS, bandwidth=0.8, tol=1e-3),
-    "cdf 3": lambda one: one.cdf(POINTS, bandwidth=0.9, tol=1e-7),
     "scott": lambda one: one.cdf(POINTS, bandwidth="scott"),
     "pdf": lambda one: one.pdf(POINTS, bandwidth=0.8),
     "quantile": lambda one: one.quantile([0.1, 0.5, 0.9]),
     "many quantiles": lambda one: one.quantile(np.linspace(0.01, 0.99, 40), crossing="rearranged"),
     "first": lambda one: one.quantile([0.1, 0.5], crossing="first", tol=1e-8),
-    "smooth quantile": lambda one: one.quantile([0.1, 0.5], bandwidth=1.0),
     "monotone": lambda one: one.cdf(POINTS, monotone=True),
     "smooth monotone": lambda one: one.cdf(POINTS, monotone=True, bandwidth=1.0),
     "variance": lambda one: [one.mean(), one.variance(), one.moment(4)],
     "mean size": lambda one: one.expectation_interval(np.abs)[:4],
-    "mean size from 2 on": lambda one: one.expectation_interval(np.abs, floor=2.0)[:4],
     "Lorenz": lambda one: one.lorenz_interval(0.3)[:4],
-    "Lorenz elsewhere": lambda one: one.lorenz_interval(0.8)[:4],
 }
 SOURCES = {
     "records": lambda: estimate(Z60, 0.3),
     "counts": lambda: estimate(Z60.round(2), 0.3, decimals=2),
-    "too wide for a transform": lambda: estimate(
-        np.append(Z60.round(2), np.arange(1e6, 1e9, 1.5e7)), 0.3, decimals=2
-    ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -349,16 +301,6 @@ def test_a_record_that_misses_one_value_leaves_the_covariance(name):
     assert found == pytest.approx(float(reference.covariance(specimen.values, w, 0.3)), rel=1e-12)
 
 
-def test_missing_values_leave_the_strata_in_their_places():
-    z = np.where(np.arange(60) % 7 == 2, np.nan, Z60)
-    w = np.where(np.arange(60) % 11 == 5, np.nan, W60)
-
-    found = estimate(z, 0.3, labels=STRATA60).covariance(w)
-
-    exact = reference.covariance(z, w, 0.3, STRATA60)
-    assert found == pytest.approx(float(exact), rel=1e-12)
-
-
 @pytest.mark.parametrize("power", [-300, -150, 150, 299])
 def test_estimates_scale_with_the_data(power):
     unit = 10.0**power
@@ -380,47 +322,19 @@ def test_estimates_scale_with_the_data(power):
     )
 
 
-@pytest.mark.parametrize("noise", NOISES)
-def test_a_constant_column_gives_one_weight(noise):
-    one = estimate(np.full(9, 2.5), noise=noise)
-    x = np.array([-1.0, 2.5, 3.0])
-
-    assert one.cdf(x) == pytest.approx(reference.weights(noise, (x - 2.5) / 1.3, 0.6), abs=TOL)
-    assert one.mean() == 2.5
-    assert one.variance() == pytest.approx(-0.4 * 1.3**2, rel=1e-14)
-
-
 # --- what is said ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("make", "left", "noise"),
-    [
-        (lambda: estimate(GENERIC, 0.6, 100.0), 0.4, 1e4),
-        # rounding to a tenth adds .01 / 12 to the variance of the noise
-        (lambda: estimate(GENERIC.round(1), 0.6, 100.0, decimals=1), 0.4, 1e4 + 0.01 / 12),
-        (lambda: cm.AdditiveNoise(100.0).estimate(GENERIC), 1.0, 1e4),
-    ],
-    ids=["records", "counts", "additive"],
-)
-def test_a_negative_variance_is_returned_and_its_root_is_nan(make, left, noise):
-    one = make()
-    own = GENERIC.round(1) if noise > 1e4 else GENERIC
+def test_a_negative_variance_is_returned_and_its_root_is_nan():
+    one = estimate(GENERIC.round(1), 0.6, 100.0, decimals=1)
 
-    assert one.variance() == pytest.approx(own.var(ddof=1) - left * noise, rel=1e-13)
+    # rounding to a tenth adds .01 / 12 to the variance of the noise
+    own = GENERIC.round(1).var(ddof=1) - 0.4 * (1e4 + 0.01 / 12)
+    assert one.variance() == pytest.approx(own, rel=1e-13)
     with pytest.warns(EstimateWarning, match=r"^the variance of the original is estimated negative"):
         assert math.isnan(one.std())
     with pytest.warns(EstimateWarning, match="a variance is estimated negative or zero"):
         assert math.isnan(one.correlation(np.arange(10.0)))
-
-
-def test_only_the_rows_of_negative_variance_are_nan():
-    batch = estimate(np.stack([GENERIC, GENERIC * 100]), 0.6, 20.0)
-
-    with pytest.warns(EstimateWarning, match="estimated negative"):
-        found = batch.std()
-
-    assert np.isnan(found).tolist() == [True, False]
 
 
 def test_a_correlation_outside_its_range_is_returned_with_a_warning():
@@ -428,15 +342,6 @@ def test_a_correlation_outside_its_range_is_returned_with_a_warning():
         found = estimate(Z60, 0.9, 0.1).correlation(Z60)
 
     assert found > 1.0
-
-
-@given(z=strategies.columns(missing=True), p=st.floats(0.1, 0.9))
-def test_missing_values_are_left_out(z, p):
-    assume(np.isfinite(z).sum() >= 2)
-    there = z[np.isfinite(z)]
-
-    assert estimate(z, p).mean() == estimate(there, p).mean()
-    assert estimate(z, p).cdf(1.0) == estimate(there, p).cdf(1.0)
 
 
 def test_a_batch_has_the_covariances_of_its_rows():

@@ -4,23 +4,6 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.estimates.moments import Moments
-
-X = np.round(np.random.default_rng(1).normal(7.0, 0.5, 3_000) * 1024) / 1024
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"confidence_level": 95.0}, "confidence_level must lie strictly between 0 and 1, got 95"),
-        ({"target": "world"}, "target must be one of 'population', 'file', got 'world'"),
-    ],
-)
-def test_wrong_arguments_are_refused(options, message):
-    estimate = cm.ConditionalMasking(0.6, 0.9).estimate(X)
-
-    with pytest.raises(ValueError, match=message):
-        estimate.summary(**options)
 
 
 @pytest.mark.parametrize("target", ["population", "file"])
@@ -45,16 +28,3 @@ def test_a_table_has_one_estimate_and_its_interval(target):
     inside = (t >= 0.0) & (t <= 1.0)
     shown = np.array([found[f"cdf at {each:g}"].estimate for each in points])
     assert shown[inside].tolist() == t[inside].tolist()
-
-
-def test_mean_and_standard_deviation_are_computed_once_with_their_intervals(monkeypatch):
-    scheme = cm.ConditionalMasking(0.3, 0.9)
-    estimate = scheme.estimate(scheme.mask(X, rng=1, accept_visible_coins=True))
-    apart = {"mean": estimate.mean_interval(), "s.d.": estimate.std_interval()}
-    monkeypatch.delattr(Moments, "mean")
-    monkeypatch.delattr(Moments, "std")
-
-    found = estimate.summary([0.5])
-
-    for name, interval in apart.items():
-        assert found[name][:4] == interval[:4]

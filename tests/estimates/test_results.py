@@ -44,14 +44,3 @@ def test_a_column_for_each_column_that_makes_groups(estimate):
     assert frame.columns.tolist() == ["low (label)", "k", "records", *FIGURES]
     assert list(zip(frame["low (label)"], frame["k"], strict=True)) == list(found)
     assert frame["low"].tolist() == found.low.tolist()
-
-
-def test_of_a_batch_a_row_for_every_replicate():
-    batch = SCHEME.estimate(np.stack([SCHEME.mask(X, rng=seed) for seed in range(3)]))
-    found = batch.group_means(np.arange(2_000) % 2)
-
-    frame = found.to_frame()
-
-    assert frame["replicate"].tolist() == [0, 0, 1, 1, 2, 2]
-    assert frame["group"].tolist() == [0, 1] * 3
-    assert frame["estimate"].tolist() == found.estimate.ravel().tolist()

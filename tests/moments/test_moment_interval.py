@@ -76,16 +76,6 @@ def test_moments_too_large_for_a_number_are_infinite_and_so_are_their_intervals(
     assert estimate.std_interval().low < estimate.std() < estimate.std_interval().high < np.inf
 
 
-def test_values_without_a_grid_have_intervals_of_their_own():
-    z = np.random.default_rng(6).normal(size=60)
-    steps = cm.ConditionalMasking(0.4, 1.0, step=2.0**-30)
-
-    found = cm.ConditionalMasking(0.4, 1.0, step=0.0).estimate(z).std_interval()
-
-    grid = steps.estimate(steps.law.from_units(np.rint(steps.law.to_units(z)))).std_interval()
-    assert found[:4] == pytest.approx(grid[:4], rel=1e-7)
-
-
 def test_released_values_of_reverse_mapping_are_those_of_the_file():
     z = np.random.default_rng(6).gamma(1.0, size=400)
     estimate = cm.ConditionalMasking(0.4, 1.0, reverse_mapping=True).estimate(z)

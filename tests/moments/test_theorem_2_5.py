@@ -1,13 +1,9 @@
 """Covariances, and the moments of pairs that they come from. Oracles: all outcomes, means over the pairs."""
 
-from functools import reduce
 from itertools import product
-from operator import add
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import condmask as cm
 from condmask.estimates.batch import stacked
@@ -43,43 +39,6 @@ def test_moments_and_the_covariance_are_unbiased():
     assert chance @ pair.covariance * pair.unit == pytest.approx(np.cov(x, w)[0, 1], rel=1e-12)
     for order in (1, 2, 3):
         assert chance @ moment(sampled, order, central=False) == pytest.approx(np.mean(x**order), rel=1e-12)
-
-
-def test_the_covariance_is_unbiased_within_strata_and_among_the_records_with_both_values():
-    x, w = np.array([0.1, 2.0, -1.0, 5.0, 4.0, 7.7]), np.array([3.0, np.nan, -2.0, 2.5, 0.3, 9.0])
-    pool = np.array([0, 0, 0, 1, 1, 1])
-    z, chance = outcomes(x, pool)
-    found = []
-    for row in z:
-        pair = pair_of(pair_moments(row, w, pool, 2), LAW, None, shared_donors=True)
-        found.append(pair.covariance * pair.unit)
-
-    both = ~np.isnan(w)
-    assert chance @ found == pytest.approx(np.cov(x[both], w[both])[0, 1], rel=1e-12)
-
-
-@given(cuts=st.lists(st.integers(0, 300), max_size=4).map(sorted), far=st.sampled_from([0.0, 1e6]))
-@pytest.mark.parametrize("pools", [1, 3])
-def test_moments_of_chunks_add(cuts, far, pools):
-    rng = np.random.default_rng(3)
-    a, b = rng.gamma(1.0, size=(2, 300)) + far
-    a[::7], b[::5], b[:40] = np.nan, np.nan, np.nan
-    pool = None if pools == 1 else np.arange(300) % 3
-    parts = [slice(*ends) for ends in zip([0, *cuts], [*cuts, 300], strict=True)]
-
-    found = reduce(add, (pair_moments(a[k], b[k], None if pool is None else pool[k], pools) for k in parts))
-
-    both, (middle, other) = ~np.isnan(a + b), found.middle
-    assert [middle, other] == pytest.approx([a[both].mean(), b[both].mean()], rel=1e-13)
-    whole = found.about(found.middle, np.ones(2))
-    for k in range(pools):
-        own = both if pool is None else both & (pool == k)
-        for i, j in product(range(5), repeat=2):
-            if i + j <= 4:
-                exact = np.mean((a[own] - middle) ** i * (b[own] - other) ** j)
-                assert whole.by_pool[k, i, j] == pytest.approx(exact, rel=1e-9, abs=1e-8)
-        alone = ~np.isnan(a) if pool is None else ~np.isnan(a) & (pool == k)
-        assert whole.alone[k, 2] == pytest.approx(np.sum((a[alone] - middle) ** 2), rel=1e-8)
 
 
 @pytest.mark.filterwarnings("ignore::condmask.EstimateWarning")

@@ -39,7 +39,7 @@ def test_the_representation_names_no_type_of_numpy():
 
 
 def test_both_tails_have_half_of_what_is_left():
-    level, normal = multiplier(0.9)
+    level, normal = 0.9, multiplier(0.9)
     assert level == 0.9
     assert normal == pytest.approx(norm.ppf(0.95))
 

@@ -1,4 +1,7 @@
-"""Rules for the smoothing bandwidth, computed from the masked values."""
+"""Rules for the smoothing bandwidth, computed from the masked values.
+
+The bandwidth b of Theorem 2.3 (docs/theory.rst, "Bandwidth").
+"""
 
 from typing import Any
 

@@ -2,6 +2,8 @@
 
 A window of the grid is counted in one pass over the records, without sorting; what lies outside it is
 counted in windows of its own, and what is left after a few of these is sorted.
+
+Theorems 2.1 to 2.3 are sums over these counts.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask._blocks import Workers, blocks, ordered_map
+from condmask._blocks import Workers, ordered_map
 from condmask.errors import ArgumentError
 from condmask.grid import ULPS, Grid
 from condmask.kernels.counting import count_distinct, count_window, take_distinct
@@ -20,7 +22,6 @@ SMALLEST, POINTS_PER_RECORD = 1 << 16, 4  # points of a window: at least, and fo
 WINDOWS = 8
 HELD = 1 << 18  # points of counts that are not merged
 FEW = 1 << 12  # records that are sorted sooner than counted
-SHARED, BLOCK = 1 << 17, 1 << 18  # points of which each block of records keeps counts of its own
 SLACK = ULPS * 2.0**-52
 
 
@@ -84,7 +85,7 @@ def merged(parts: list[Counted]) -> Counted:
     return Counted(values[first], np.add.reduceat(counts, first) if first.size else counts, parts[0].unit)
 
 
-def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[Counted, np.ndarray]:
+def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
     """The counts of records on the grid, and the values that are not on it (NaN among them)."""
     per_step = grid.denominator / grid.numerator
     rest, off = z, np.empty(0)
@@ -93,8 +94,9 @@ def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[Counted, np.
         first, points = _window(rest, grid)
         if points == 0:
             break
-        counted, rest = _in_window(rest, per_step, first, points, workers)
-        there = np.flatnonzero(counted)
+        counted, outside = np.zeros(points + 1, dtype=np.int64), np.empty(rest.size + 1)
+        left = count_window(rest, per_step, SLACK, first, 0, rest.size, counted, outside)
+        there, rest = np.flatnonzero(counted[:-1]), outside[:left].copy()
         parts.append(Counted(there + first, counted[there]))
     if rest.size or not parts:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -107,26 +109,11 @@ def count(z: np.ndarray, grid: Grid, workers: Workers = 1) -> tuple[Counted, np.
     return (parts[0] if len(parts) == 1 else merged(parts)), off
 
 
-def counted_column(z: np.ndarray, grid: Grid, kind: str, workers: Workers = 1, *, row: int = 0) -> Counted:
-    """The counts of masked values, which begin at a row, without missing ones; refused off their grid."""
-    counts, off = count(z, grid, workers)
-    off = off[~np.isnan(off)]
-    if off.size and kind == "float32":  # decimals miss their grid by more in single precision
-        near = grid.values(grid.units(off))
-        on = np.abs(off - near) <= 4.0 * np.spacing(np.abs(near).astype(np.float32))
-        more, _ = count(near[on], grid)
-        counts, off = merged([counts, more]), off[~on]
-    if off.size:
-        first = row + int(np.flatnonzero(z == off[0])[0])
-        raise ArgumentError(
-            f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got {float(off[0])!r} at "
-            f"position {first} ({off.size} such values); data without a grid have a scheme of step=0"
-        )
-    return counts
-
-
 def counted_parts(parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: Workers = 1) -> Counted:
-    """As `counted_column`, of values that come part by part, each with its kind."""
+    """The counts of masked values that come part by part, each with its kind; refused off their grid.
+
+    Missing ones are left out.
+    """
 
     def with_rows() -> Iterator[tuple[np.ndarray, str, int]]:
         row = 0
@@ -134,15 +121,31 @@ def counted_parts(parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: 
             yield z, kind, row
             row += z.size
 
-    def counted(part: tuple[np.ndarray, str, int]) -> Counted:
-        return counted_column(part[0], grid, part[1], row=part[2])
-
-    held = [EMPTY]
-    for counts in ordered_map(counted, with_rows(), workers if isinstance(workers, int) else 1):
+    held: list[Counted] = []
+    task = partial(_counted_part, grid)
+    for counts in ordered_map(task, with_rows(), workers if isinstance(workers, int) else 1):
         held.append(counts)
         if sum(each.values.size for each in held[1:]) > held[0].values.size + HELD:
             held = [merged(held)]
-    return merged(held)
+    return held[0] if len(held) == 1 else merged(held or [EMPTY])
+
+
+def _counted_part(grid: Grid, part: tuple[np.ndarray, str, int]) -> Counted:
+    """The counts of a part, which begins at a row."""
+    z, kind, row = part
+    counts, off = count(z, grid)
+    off = off[~np.isnan(off)]
+    if off.size and kind == "float32":  # decimals miss their grid by more in single precision
+        near = grid.values(grid.units(off))
+        on = np.abs(off - near) <= 4.0 * np.spacing(np.abs(near).astype(np.float32))
+        counts, off = merged([counts, count(near[on], grid)[0]]), off[~on]
+    if off.size:
+        first = row + int(np.flatnonzero(z == off[0])[0])
+        raise ArgumentError(
+            f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got {float(off[0])!r} at "
+            f"position {first} ({off.size} such values); data without a grid have a scheme of step=0"
+        )
+    return counts
 
 
 def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
@@ -159,30 +162,3 @@ def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
     low, high = float(sample[best]), float(sample[ends[best] - 1])
     margin = np.floor(min(0.25 * most, 0.5 * (high - low) + 64.0))
     return low - margin, int(high - low + 2.0 * margin) + 1
-
-
-def _in_window(
-    z: np.ndarray, per_step: float, first: float, points: int, workers: Workers
-) -> tuple[np.ndarray, np.ndarray]:
-    """The counts of a window, and the records outside it."""
-    split = (
-        blocks(z.size, BLOCK)
-        if points <= SHARED and isinstance(workers, int) and workers > 1
-        else [(0, z.size)]
-    )
-    total, left = np.zeros(points, dtype=np.int64), []
-    for counts, outside in ordered_map(
-        partial(_block, z, per_step, first, points), split, workers if len(split) > 1 else 1
-    ):
-        total += counts
-        left.append(outside)
-    return total, left[0] if len(left) == 1 else np.concatenate(left)
-
-
-def _block(
-    z: np.ndarray, per_step: float, first: float, points: int, rows: tuple[int, int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of some records the counts in a window, and those outside it."""
-    counts, outside = np.zeros(points + 1, dtype=np.int64), np.empty(rows[1] - rows[0] + 1)
-    left = count_window(z, per_step, SLACK, first, *rows, counts, outside)
-    return counts[:-1], outside[:left].copy()

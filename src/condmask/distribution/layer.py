@@ -1,10 +1,13 @@
-"""Sums over counted values of one kernel, known at nodes and read anywhere: smooth part of T_1, T_b, H."""
+"""Sums over counted values of one kernel, known at nodes and read anywhere: smooth part of T_1, T_b, H.
+
+The sums of Theorems 2.2 and 2.3 (docs/theory.rst, "Nodes").
+"""
 
 from collections.abc import Callable
 from copy import copy
 from functools import lru_cache
 from math import ceil, pi
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +15,15 @@ from condmask.kernels.nodes import POINTS, read, spread
 
 STRETCH = 1 << 14  # nodes of a transform
 KEPT = 64  # stretches
+
+
+class Kernel(NamedTuple):
+    """One kernel, as `Layer` takes it."""
+
+    spacing: float
+    symbol: Callable[[np.ndarray], Any]
+    total: float
+    density: bool
 
 
 class Layer:
@@ -38,20 +50,12 @@ class Layer:
     """
 
     def __init__(
-        self,
-        values: np.ndarray,
-        counts: np.ndarray,
-        unit: float,
-        spacing: float,
-        reach: float,
-        symbol: Callable[[np.ndarray], Any],
-        total: float,
-        *,
-        density: bool = False,
-    ) -> None:
+        self, values: np.ndarray, counts: np.ndarray, unit: float, spacing: float, reach: float,
+        symbol: Callable[[np.ndarray], Any], total: float, *, density: bool = False,
+    ) -> None:  # fmt: skip
         self.values = values
         self.node, self.beyond = unit * spacing, reach / spacing + 2 * POINTS
-        self.kernel = spacing, symbol, total, density
+        self.kernel = Kernel(spacing, symbol, total, density)
         self.scale = 1.0 / unit if density else 1.0
         apart = np.minimum(np.diff(values) / self.node, 2.0 * self.beyond)
         self.place = self.beyond + np.append(0.0, np.cumsum(apart))
@@ -61,9 +65,8 @@ class Layer:
         self._weigh(counts)
 
     def _weigh(self, counts: np.ndarray) -> None:
-        density, total = self.kernel[3], self.kernel[2]
         self.counts, self.kept = counts, dict[int, np.ndarray]()
-        self.before = np.append(0.0, np.cumsum(counts)) * (0.0 if density else total)
+        self.before = np.append(0.0, np.cumsum(counts)) * (0.0 if self.kernel.density else self.kernel.total)
 
     def weighing(self, counts: np.ndarray) -> "Layer":
         """The same of other counts."""
@@ -128,36 +131,29 @@ class Layer:
             length = self.length + 2 * POINTS
             a, b = np.searchsorted(self.place, (first - margin, first + length + margin))
             place = self.place[a:b] - first + 2 * margin
-            own = summed(place, self.counts[a:b], length + 4 * margin, *self.kernel)
+            own = summed(place, self.counts[a:b], length + 4 * margin, self.kernel)
             self.kept[k] = own[2 * margin : 2 * margin + length] * self.scale + self.before[a]
         return self.kept[k]
 
 
-def summed(
-    place: np.ndarray,
-    counts: np.ndarray,
-    least: int,
-    spacing: float,
-    symbol: Callable[[np.ndarray], Any],
-    total: float,
-    density: bool,
-) -> np.ndarray:
+def summed(place: np.ndarray, counts: np.ndarray, least: int, kernel: Kernel) -> np.ndarray:
     """The sum at so many nodes at least, from one discrete Fourier transform of the counts spread to them."""
     size = fast_length(least)
     nodes = np.zeros(size)
     spread(place, counts, nodes)
     waves = np.fft.rfft(nodes)
-    n, waves[0] = waves[0].real, waves[0] * total / spacing if density else 0.0
-    waves[1:] *= response(size, spacing, symbol, density)
+    n, waves[0] = waves[0].real, waves[0] * kernel.total / kernel.spacing if kernel.density else 0.0
+    waves[1:] *= response(size, kernel)
     out = np.fft.irfft(waves, size)
-    return np.asarray(out if density else out - out[0] + n * total / size * np.arange(size))
+    return np.asarray(out if kernel.density else out - out[0] + n * kernel.total / size * np.arange(size))
 
 
 @lru_cache(64)
-def response(size: int, spacing: float, symbol: Callable[[np.ndarray], Any], density: bool) -> np.ndarray:
+def response(size: int, kernel: Kernel) -> np.ndarray:
     """What a transform of so many nodes is multiplied by, at frequencies above 0."""
-    w = 2.0 * pi / (size * spacing) * np.arange(1, size // 2 + 1)
-    return np.asarray(symbol(w) / spacing if density else symbol(w) / (1j * w * spacing))
+    w = 2.0 * pi / (size * kernel.spacing) * np.arange(1, size // 2 + 1)
+    slope = 1.0 if kernel.density else 1j * w
+    return np.asarray(kernel.symbol(w) / (slope * kernel.spacing))
 
 
 @lru_cache(64)

@@ -4,17 +4,21 @@ T is known at nodes. From one to the next its steps rise by the records between,
 than a bound, so that cells which cannot hold what is searched are passed, and others cut until no record lies
 in them and they are straight. Of a long line only those stretches are looked at where T can be near a
 probability: a stretch of c records, and those within reach, moves T by c times the extremes of K at most.
+
+Everywhere t is T_1 or T_b. Both have `n` and `counted`; their `line` of nodes, and at these the `smooth` part
+of n T, which is read `shift` to the right of a point; how `most` of K, its `jump` at 0 and the `bend` of the
+rest bound it; `whole`, where points are whole steps; and `sums` and `decay` under Laplace noise.
+
+Quantiles of Theorems 2.2 and 2.3 (docs/theory.rst, "Crossings").
 """
 
 from collections.abc import Iterator
 from itertools import pairwise
 from math import ceil, log, sqrt
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
-from condmask.distribution.counting import Counted
-from condmask.distribution.layer import Layer
 from condmask.kernels import crossings, rearrange
 from condmask.kernels.nodes import POINTS
 
@@ -25,24 +29,6 @@ NEARLY = 5e-9  # as much for T*
 
 FEW, MANY = 100, 2_000  # records: where rearranging pays
 P_OF_FEW, P_OF_MANY = 0.77, 0.5  # below these p
-
-
-class Estimated(Protocol):
-    """T_1 or T_b."""
-
-    n: int
-    counted: Counted
-    line: Layer
-    most: float  # of K; the least is 1 less that
-    jump: float  # of K at 0
-    bend: float  # the most of the second derivative of the rest of K, per node
-    whole: bool  # whether points are whole numbers
-    shift: float  # how far to the right of a point the rest is read
-    sums: np.ndarray  # and of what it is made under Laplace noise
-    decay: float
-
-    def smooth(self, k: int) -> np.ndarray:
-        """n T without its steps at the nodes of a stretch."""
 
 
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -58,7 +44,7 @@ def crossing_of(p: float, n: int) -> str:
     return "rearranged" if 0.0 < p < P_OF_MANY + share * (P_OF_FEW - P_OF_MANY) else "first"
 
 
-def stretches(t: Estimated) -> Points:
+def stretches(t: Any) -> Points:
     """Where stretches of the line begin and the last one ends, and the least and the most of T in each."""
     last = t.line.size - 1.0
     edges = np.append(np.arange(0.0, last, max(BLOCK, last // MOST_BLOCKS)), last)
@@ -68,8 +54,11 @@ def stretches(t: Estimated) -> Points:
     return edges, (before + near * (1.0 - t.most)) / t.n, (before + near * t.most) / t.n
 
 
-def runs(t: Estimated, q: np.ndarray) -> Iterator[tuple[int, int, float]]:
+def runs(t: Any, q: np.ndarray) -> Iterator[tuple[int, int, float]]:
     """Parts of the line, and the most of T where it reaches none of the ascending probabilities, else inf."""
+    if t.line.size <= BLOCK:
+        yield 0, t.line.size - 1, np.inf
+        return
     edges, least, most = stretches(t)
     holds = np.searchsorted(q, least, side="right") < np.searchsorted(q, most, side="right")
     holds[0] = True  # where T reaches what is not above 0
@@ -78,7 +67,7 @@ def runs(t: Estimated, q: np.ndarray) -> Iterator[tuple[int, int, float]]:
         yield int(edges[start]), int(edges[stop]), np.inf if holds[start] else float(most[start])
 
 
-def by_stretch(t: Estimated, first: int, last: int) -> Iterator[tuple[crossings.Steps, int, int]]:
+def by_stretch(t: Any, first: int, last: int) -> Iterator[tuple[crossings.Steps, int, int]]:
     """T on the stretches of a part of the line, and between which of their nodes that lies."""
     line, counted, length = t.line, t.counted, t.line.length
     for k in range(first // length, (last - 1) // length + 1):
@@ -90,7 +79,7 @@ def by_stretch(t: Estimated, first: int, last: int) -> Iterator[tuple[crossings.
         yield steps, max(first, k * length) - begin, min(last, (k + 1) * length) - begin
 
 
-def reached(t: Estimated, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
+def reached(t: Any, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
     """The least points at which T, or its monotone rearrangement, is at least q."""
     order, straight = np.argsort(q), t.n * (NEARLY if rearranged else STRAIGHT)
     targets, found = q[order] * t.n, np.full(q.size, np.nan)
@@ -100,12 +89,13 @@ def reached(t: Estimated, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
                 crossings.reached(steps, start, stop, targets, straight, rearranged, found)
         elif rearranged:
             found[targets > t.n * most] += np.diff(t.line.points(np.array([first, last])))
-    found[np.isnan(found)] = t.line.points(np.array([t.line.size - 1.0])).item()
+    if np.isnan(found[-1:]).any():
+        found[np.isnan(found)] = t.line.points(np.array([t.line.size - 1.0])).item()
     found[order] = found.copy()
     return found
 
 
-def points(t: Estimated, first: int, last: int, parts: int) -> Points:
+def points(t: Any, first: int, last: int, parts: int) -> Points:
     """The values between two nodes of the line, and so many points a node; T there, and just before."""
     found = []
     for steps, start, stop in by_stretch(t, first, last):
@@ -116,7 +106,7 @@ def points(t: Estimated, first: int, last: int, parts: int) -> Points:
     return x, right / t.n, left / t.n
 
 
-def monotone(t: Estimated, x: np.ndarray) -> np.ndarray:
+def monotone(t: Any, x: np.ndarray) -> np.ndarray:
     """The monotone rearrangement of T at points, within [0, 1]."""
     edges, least, most = stretches(t)
     place = np.clip(t.line.places(x), 0.0, edges[-1])

@@ -2,6 +2,8 @@
 
 Reverse mapping releases the values of the original, each once, in another order: then nothing is left of the
 noise, p = 1, and every statistic of the column alone is that of the values.
+
+What Theorems 2.1 to 2.3 start from.
 """
 
 from functools import cached_property
@@ -9,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import Workers
+from condmask._blocks import Workers, blocks
 from condmask.distribution import quantiles
 from condmask.distribution.bandwidth import check_bandwidth, check_rule, masking, quartile_places, rule
-from condmask.distribution.counting import Counted, by_value, counted_column
+from condmask.distribution.counting import Counted, by_value, counted_parts
 from condmask.distribution.series import by_terms
 from condmask.distribution.symbol import Masking, smallest_tol
 from condmask.distribution.t_1 import T_1
@@ -25,6 +27,7 @@ METHODS = ("auto", "series")
 CROSSINGS = ("first", "rearranged")
 EXACT = Law(1.0, "normal", 0.0)  # nothing is left of the noise
 KEPT = 3  # T_1, a T_b and another
+TOGETHER = 1 << 22  # records that are counted by one worker
 
 
 class Sample:
@@ -60,7 +63,9 @@ class Sample:
     def powers(self, order: int) -> Powers:
         """Mean powers of the masked values."""
         if order not in self._powers:
-            self._powers[order] = self._mean_powers(order)
+            z = self._z
+            values, *counts = (self.from_units(z.values), z.counts) if isinstance(z, Counted) else (z,)
+            self._powers[order] = powers(values, order, self.law.sigma, *counts)
         return self._powers[order]
 
     def moments(self, order: int) -> Powers:
@@ -82,70 +87,62 @@ class Sample:
         spread = np.sqrt(max(means[2] - means[1] ** 2, 0.0) * self.n / max(self.n - 1, 1))
         return rule(given, float(spread), float(quartiles[1] - quartiles[0]), self.n) * scale
 
-    def distribution(self, bandwidth: float | None) -> Any:
-        """T_1, or T_b for a bandwidth in the units of the data."""
-        law = self.law
+    def distribution(self, bandwidth: Any = None) -> Any:
+        """T_1, or T_b for a bandwidth, which is a number in the units of the data or the name of a rule."""
+        law, kept = self.law, self._distributions
         if law.p == 0.0 and law.noise != "laplace":
             raise ArgumentError(
                 "noise must be 'laplace' for a distribution function, got 'normal': normal noise has no "
                 "bounded inverse, so only moments and correlations can be estimated"
             )
-        if bandwidth is not None:
-            check_bandwidth(bandwidth, law)
-        own, kept = masking(law, bandwidth), self._distributions
+        width = self.bandwidth(bandwidth)
+        if width is not None:
+            check_bandwidth(width, law)
+        own = masking(law, width)
         if own not in kept:
-            kept[own] = (T_1 if bandwidth is None else T_b)(self.counted, own)
+            kept[own] = (T_1 if width is None else T_b)(self.counted, own)
             for old in list(kept)[:-KEPT]:
                 kept.pop(old, None)
         return kept[own]
 
-    @property
-    def tol(self) -> float:
-        """The tolerance of T where none is given: a rounding error of a weight, or 1e-10."""
-        return max(1e-10, smallest_tol(self.law.p or 1.0))
-
     def values(
-        self,
-        x: np.ndarray,
-        bandwidth: float | None,
-        tol: float,
-        method: str = "auto",
-        *,
+        self, x: np.ndarray, bandwidth: Any = None, tol: float | None = None, method: str = "auto", *,
         density: bool = False,
-    ) -> np.ndarray:
+    ) -> np.ndarray:  # fmt: skip
         """T, or its density, at points."""
-        self._check_tol(tol, bandwidth)
         if density and self.law.p == 0.0:
             raise ArgumentError("the density of the original is not estimated from additive noise; use cdf")
-        points, per_unit = self.to_units(x, bandwidth), 1.0 / (self.law.step or 1.0) if density else 1.0
+        t, tol = self._known(bandwidth, tol)
+        points, per_unit = self.to_units(x, t), 1.0 / (self.law.step or 1.0) if density else 1.0
         if method == "series":
-            own = self.distribution(bandwidth).masking
-            found = by_terms(self.counted, own, points, tol, density=density, workers=self._workers)
-            return np.asarray(found * per_unit)
-        t = self.distribution(bandwidth)
-        return np.asarray((t.density(points) if density else t.at(points)) * per_unit)
+            found = by_terms(t.counted, t.masking, points, tol, density=density, workers=self._workers)
+        else:
+            found = t.density(points) if density else t.at(points)
+        return np.asarray(found * per_unit)
 
-    def quantiles(self, q: np.ndarray, bandwidth: float | None, tol: float, crossing: str) -> np.ndarray:
+    def quantiles(
+        self, q: np.ndarray, bandwidth: Any = None, tol: float | None = None, crossing: str | None = None
+    ) -> np.ndarray:
         """The points where T, or its monotone rearrangement, first reaches q."""
-        self._check_tol(tol, bandwidth)
-        t = self.distribution(bandwidth)
-        first = crossing == "first" or self.law.p == 1.0  # then T is monotone
+        t, tol = self._known(bandwidth, tol)
+        rearranged = (crossing or quantiles.crossing_of(self.law.p, self.n)) == "rearranged"
+        first = not rearranged or self.law.p == 1.0  # then T is monotone
         reached = t.first(q - tol) if first else quantiles.reached(t, q - tol, rearranged=True)
         return self.from_units(reached) + 0.0  # zero has no sign
 
-    def monotone(self, x: np.ndarray, bandwidth: float | None, tol: float) -> np.ndarray:
+    def monotone(self, x: np.ndarray, bandwidth: Any = None, tol: float | None = None) -> np.ndarray:
         """The monotone rearrangement of T, within [0, 1], at points."""
         if self.law.p == 1.0:
             return np.asarray(np.clip(self.values(x, bandwidth, tol), 0.0, 1.0))
-        self._check_tol(tol, bandwidth)
-        return quantiles.monotone(self.distribution(bandwidth), self.to_units(x, bandwidth))
+        t, _ = self._known(bandwidth, tol)
+        return quantiles.monotone(t, self.to_units(x, t))
 
-    def to_units(self, x: np.ndarray, bandwidth: float | None) -> np.ndarray:
+    def to_units(self, x: np.ndarray, t: Any) -> np.ndarray:
         """Points in the units of the values: the step of a grid at or below for T_1, anywhere for T_b."""
         grid = self.law.grid
         if grid is None:
             return x
-        if bandwidth is None:
+        if t.masking.beta == 0.0:
             return grid.below(x)
         with np.errstate(over="ignore"):
             return np.asarray(x * grid.denominator / grid.numerator)
@@ -154,22 +151,24 @@ class Sample:
         """And back."""
         return np.asarray(self.law.from_units(x))
 
-    def _mean_powers(self, order: int) -> Powers:
-        if isinstance(self._z, Counted):
-            return powers(self.from_units(self._z.values), order, self.law.sigma, self._z.counts)
-        return powers(self._z, order, self.law.sigma)
-
-    def _check_tol(self, tol: float, bandwidth: float | None) -> None:
-        """Refuse a tolerance below the rounding error of a weight."""
-        p, least = self.law.p, smallest_tol(self.law.p)
-        if p == 0.0 and bandwidth is not None:
-            least = smallest_tol(1.0) * (1.0 + 0.5 * (self.law.sigma / bandwidth) ** 2)
-        if tol < least:
+    def _known(self, bandwidth: Any, tol: float | None) -> tuple[Any, float]:
+        """T_1 or T_b, and its tolerance, by default 1e-10; refused below the rounding error of a weight."""
+        t, p = self.distribution(bandwidth), self.law.p
+        least = smallest_tol(p) * (1.0 if p > 0.0 else 1.0 + 0.5 / t.masking.beta**2)
+        if tol is not None and tol < least:
             raise ArgumentError(f"tol must be at least {least:.1e} at p={p} (rounding), got {tol!r}")
+        return t, max(1e-10, least) if tol is None else tol
+
+
+def law_of(scheme: Any) -> Law:
+    """The law of masked values: released in another order they are those of the original."""
+    law: Law = EXACT if scheme.reverse_mapping else scheme.law
+    return law
 
 
 def sample_of(z: np.ndarray, law: Law, kind: str = "float64", workers: Workers = 1) -> Sample:
     """The sample of masked values, missing ones left out; those off their grid are refused."""
     if law.grid is not None:
-        return Sample(counted_column(z, law.grid, kind, workers), law, workers)
-    return Sample(z[~np.isnan(z)], law, workers)
+        parts = ((z[slice(*rows)], kind) for rows in blocks(z.size, TOGETHER))
+        return Sample(counted_parts(parts, law.grid, workers), law, workers)
+    return Sample(z[~np.isnan(z)] if np.isnan(z.min(initial=0.0)) else z, law, workers)

@@ -1,6 +1,8 @@
 """T_1, T_b and its density by definition: the series of K at every pair of a point and a record.
 
 Pairs are summed within fixed blocks and blocks in order, so the bits do not depend on the number of workers.
+
+Theorems 2.2 and 2.3 as they are stated (docs/theory.rst, "The series").
 """
 
 from functools import partial

@@ -8,10 +8,12 @@ undoes the masking::
 so that the transform of K' is ``1 / (p + (1-p) phi(w))``, phi the characteristic function of Y: bounded for
 every 0 < p <= 1. Its limit at high frequencies, 1/p, is K's step, which is counted exactly; what remains is
 smooth, and settles beyond a reach. Smoothing by a bandwidth multiplies by ``exp(-(beta w)^2 / 2)``.
+
+The K of Theorems 2.2 and 2.3 (docs/theory.rst, "The model and its inverse").
 """
 
 from functools import lru_cache
-from math import exp, log, log1p, pi, sqrt
+from math import ceil, exp, log, log1p, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +23,8 @@ from condmask.law import FINE_GRID
 # Beyond this argument exp(-v^2/2) and erfc are below 1e-17.
 SATURATION = 8.6
 
-# Up to this step, in units of sigma, three terms of the rounded normal noise's aliased transform are all of
-# it: exp(-(3 pi)^2 / 2) = 5e-20.
-ALIASED = 1.0
+# So many terms for each sigma in a step are all of the rounded normal noise's aliased transform.
+ALIASED = 1.5
 
 
 class Masking(NamedTuple):
@@ -45,22 +46,13 @@ def symbol(masking: Masking, w: np.ndarray) -> Any:
         return 1.0 / (1.0 + 0.5 * w * w) if delta == 0.0 else _rounded_laplace(w, delta)
     if delta == 0.0:
         return np.exp(-0.5 * w * w)
-    if delta <= ALIASED:
-        # what repeats the noise's own transform, and the fall of both sides: no rounding where it vanishes
-        turn = 2.0 * pi / delta
-        near = w - np.rint(w / turn) * turn
-        total = np.exp(-0.5 * near * near) * np.sinc(0.5 * delta / pi * near)
-        if delta > FINE_GRID:
-            for other in (near - turn, near + turn):
-                total = total + np.exp(-0.5 * other * other) * np.sinc(0.5 * delta / pi * other)
-        return total
-    from scipy.special import ndtr  # takes .1 s to import
-
-    k = np.arange(1, int(12.0 / delta) + 3)
-    probability = ndtr((0.5 - k) * delta) - ndtr((-0.5 - k) * delta)
-    total = 1.0 - 2.0 * probability.sum() + 0.0 * w
-    for step, chance in zip(k, probability, strict=True):
-        total = total + 2.0 * chance * np.cos(step * delta * w)
+    # what repeats the noise's own transform, and the fall of both sides: no rounding where it vanishes
+    turn = 2.0 * pi / delta
+    near = w - np.rint(w / turn) * turn
+    total = np.exp(-0.5 * near * near) * np.sinc(0.5 * delta / pi * near)
+    for k in range(1, ceil(ALIASED * delta) + 1 if delta > FINE_GRID else 1):
+        for other in (near - k * turn, near + k * turn):
+            total = total + np.exp(-0.5 * other * other) * np.sinc(0.5 * delta / pi * other)
     return total
 
 

@@ -8,11 +8,10 @@ import numpy as np
 from condmask import _checks
 from condmask._randomness import Key, check_rng
 from condmask.distribution.sample import Sample
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentTypeError
 from condmask.estimates.base import Shared
-from condmask.estimates.batch import by_replicate
 from condmask.variance.band import covariance, largest
-from condmask.variance.interval import TARGETS, check_target, multiplier
+from condmask.variance.interval import TARGETS, asked
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a picture
@@ -79,14 +78,9 @@ class Bands(Shared):
     """The distribution function as a whole."""
 
     def cdf_band(
-        self,
-        *,
-        confidence_level: float = 0.95,
-        target: str = "population",
-        rng: Any = None,
-        points: int = 250,
-        draws: int = 1000,
-    ) -> Band:
+        self, *, confidence_level: float = 0.95, target: str = "population", rng: Any = None,
+        points: int = 250, draws: int = 1000,
+    ) -> Band:  # fmt: skip
         r"""Confidence band for the distribution function, at all points together.
 
         Parameters
@@ -106,7 +100,12 @@ class Bands(Shared):
         Returns
         -------
         Band
-            With a leading axis of replicates where `z` is 2-D; otherwise points that coincide appear once.
+            Points that coincide appear once.
+
+        Raises
+        ------
+        ValueError
+            If the estimate is of a batch.
 
         Notes
         -----
@@ -127,19 +126,19 @@ class Bands(Shared):
         True
         """
         self._refuse_additive()
-        level, _ = multiplier(confidence_level)
-        target, (random, points, draws) = check_target(target), _simulated(rng, points, draws)
-        return self._band(level, target, random, points, draws, distinct=not self._replicates)
+        self._refuse_batch("a band")
+        (level, target), sample = asked(confidence_level, target), self._sample
+        random, points, draws = _simulated(rng, points, draws)
+        x = np.unique(_equal_steps(sample, points))
+        sizes = largest(self._covariance(x, target), draws, random)
+        half, t = float(np.quantile(sizes, level)) / np.sqrt(sample.n), sample.monotone(x)
+        about = f"the distribution function {TARGETS[target]}"
+        return Band(x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half, level, target, about)
 
     def plot_cdf(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        ax: Any = None,
-        confidence_level: float = 0.95,
-        target: str = "population",
-        rng: Any = None,
-    ) -> Any:
+        self, path: str | os.PathLike[str] | None = None, *, ax: Any = None, confidence_level: float = 0.95,
+        target: str = "population", rng: Any = None,
+    ) -> Any:  # fmt: skip
         """Draw the distribution function of the original, rearranged, with its confidence band.
 
         The original is not needed. Needs matplotlib (``pip install condmask[plot]``).
@@ -191,34 +190,14 @@ class Bands(Shared):
         if x is None:
             beyond = BEYOND * (band.x[-1] - band.x[0])
             x = np.union1d(band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, DRAWN))
-        t = self._sample.monotone(x, None, self._sample.tol)
+        t = self._sample.monotone(x)
         ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
         words = f"{100 * band.confidence_level:g}% band for the {WHOSE[band.target]}"
         return Curve(x, t, *ends, words, self._name)
 
-    @by_replicate()
-    def _band(
-        self,
-        level: float,
-        target: str,
-        random: np.random.Generator,
-        points: int,
-        draws: int,
-        *,
-        distinct: bool,
-    ) -> Band:
-        sample, x = self._sample, _equal_steps(self._sample, points)
-        if distinct:
-            x = np.unique(x)
-        sizes = largest(self._covariance(x, target), draws, random)
-        half = float(np.quantile(sizes, level)) / np.sqrt(sample.n)
-        t = sample.monotone(x, None, sample.tol)
-        about = f"the distribution function {TARGETS[target]}"
-        return Band(x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half, level, target, about)
-
     def _covariance(self, x: np.ndarray, target: str) -> np.ndarray:
-        counted, masking, grid = self._gridded
-        steps = x if grid is None else grid.below(x)
+        counted, masking, law = self._gridded
+        steps = x if law.grid is None else law.grid.below(x)
         return covariance(counted, masking, steps, shared_donors=self.scheme.shared_donors, target=target)
 
 
@@ -263,26 +242,26 @@ def compare_distributions(
     >>> bool(cm.compare_distributions(a, b, rng=4).pvalue < 0.01)
     True
     """
-    estimates = [_single(a, "a"), _single(b, "b")]
+    for name, estimate in (("a", a), ("b", b)):
+        _checks.require(
+            isinstance(estimate, Bands), f"{name} must be an Estimate", estimate, ArgumentTypeError
+        )
+        estimate._refuse_additive()
+        estimate._refuse_batch("a comparison")
     random, points, draws = _simulated(rng, points, draws)
-    samples = [estimate._sample for estimate in estimates]
+    samples = [a._sample, b._sample]
     # rounding may have moved a value by half a step: T is taken before it
     half = [0.5 * sample.law.step for sample in samples]
     x = np.unique(np.concatenate([_equal_steps(sample, points // 2) for sample in samples])) + max(half)
-    few = min(sample.n for sample in samples) < LARGE
-    first, second = (
-        (sample.monotone if few else sample.values)(x - own, None, sample.tol)
-        for sample, own in zip(samples, half, strict=True)
-    )
-    difference = first - second
-    one, other = (
-        estimate._covariance(x - own, "population") / estimate._sample.n
-        for estimate, own in zip(estimates, half, strict=True)
-    )
-    sizes = largest(one + other, draws, random)
+    few, at = min(sample.n for sample in samples) < LARGE, [x - own for own in half]
+    pairs = list(zip((a, b), at, strict=True))
+    t, other = (getattr(each._sample, "monotone" if few else "values")(own) for each, own in pairs)
+    together = sum(each._covariance(own, "population") / each.n for each, own in pairs)
+    difference = t - other
     worst = int(np.argmax(np.abs(difference)))
     statistic = float(np.abs(difference[worst]))
-    pvalue = float((1 + np.count_nonzero(sizes >= statistic)) / (draws + 1))
+    larger = np.count_nonzero(largest(np.asarray(together), draws, random) >= statistic)
+    pvalue = float((1 + larger) / (draws + 1))
     about = "whether both populations have the same distribution"
     return DistributionComparison(statistic, pvalue, float(x[worst]), float(difference[worst]), about)
 
@@ -290,7 +269,7 @@ def compare_distributions(
 def _equal_steps(sample: Sample, count: int) -> np.ndarray:
     """Points at equal steps of T, rearranged."""
     levels = (np.arange(count) + 0.5) / count
-    return sample.quantiles(levels, None, sample.tol, "rearranged")
+    return sample.quantiles(levels, crossing="rearranged")
 
 
 def _simulated(rng: Any, points: Any, draws: Any) -> tuple[np.random.Generator, int, int]:
@@ -299,14 +278,3 @@ def _simulated(rng: Any, points: Any, draws: Any) -> tuple[np.random.Generator, 
     stream = random.stream(0, 0) if isinstance(random, Key) else np.random.default_rng(random)
     points = _checks.whole(points, "points", least=2, most=MOST_POINTS)
     return stream, points, _checks.whole(draws, "draws", least=100, most=MOST_DRAWS)
-
-
-def _single(estimate: Any, name: str) -> Bands:
-    if not isinstance(estimate, Bands):
-        raise ArgumentTypeError(f"{name} must be an Estimate, got {type(estimate).__name__}")
-    estimate._refuse_additive()
-    if estimate._replicates:
-        raise ArgumentError(
-            f"{name} must be the estimate of one column, got {len(estimate._replicates)} replicates"
-        )
-    return estimate

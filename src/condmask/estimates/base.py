@@ -7,16 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from condmask import _checks
+from condmask.distribution.bandwidth import masking
 from condmask.distribution.counting import Counted, merged
-from condmask.distribution.quantiles import crossing_of
-from condmask.distribution.sample import CROSSINGS, Sample
+from condmask.distribution.sample import Sample
 from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
 from condmask.estimates.batch import by_replicate
-from condmask.estimates.origin import Origin
-from condmask.grid import Grid, default_step, grid_of
+from condmask.estimates.origin import NOWHERE, Origin
+from condmask.grid import default_step, grid_of
 from condmask.indicators import yes_no
 from condmask.law import Law
 from condmask.linear.chunks import Chunks, Named
@@ -33,16 +32,18 @@ CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 class Shared:
     """The sample of an Estimate, and what was computed from it."""
 
-    scheme: Any
-    origin: Origin
-    _name: str  # of the column, "" where it is not known
-    _law: Law
-    _sample: Sample
-    _records: Records | None
     _replicates: tuple[Any, ...] = ()  # of a batch, an estimate for each row; its own sample is the first's
     _read_column: Callable[[str, bool], Any] | None = None
 
-    @by_replicate()
+    def __init__(
+        self, scheme: Any, sample: Sample, *, records: Records | None = None, origin: Origin = NOWHERE,
+        name: str = "",
+    ) -> None:  # fmt: skip
+        self.scheme, self.origin, self._name = scheme, origin, name
+        self._law: Law = sample.law
+        self._sample, self._records = sample, records
+
+    @by_replicate
     def of_release(self, origin: Origin, read: Callable[[str, bool], Any], name: str = "") -> Self:
         """This estimate as a column of a release, so that other columns can be given by name.
 
@@ -115,49 +116,31 @@ class Shared:
             raise ArgumentError(f"z must be 1-D for {purpose}, got a batch; estimate its rows one by one")
 
     @cached_property
-    def _gridded(self) -> tuple[Counted, Masking, Grid | None]:
+    def _gridded(self) -> tuple[Counted, Masking, Law]:
         """The records by step of a grid, the default one where there is none, and how they were masked."""
         self._refuse_additive()
         counted, law = self._sample.counted, self._law
-        if law.p == 1.0:
-            return counted, Masking("normal", 1.0), None
-        grid = law.grid
-        if grid is None:
-            grid = grid_of(default_step(law.sigma))
-            counted = merged([Counted(grid.units(counted.values), counted.counts)])
-        step = grid.step / law.sigma
-        return Counted(counted.values, counted.counts, 1.0 / step), Masking(law.noise, law.p, 0.0, step), grid
+        if law.p < 1.0 and law.grid is None:
+            law = law._replace(grid=grid_of(default_step(law.sigma)))
+            counted = merged([Counted(law.to_units(counted.values), counted.counts, law.sigma / law.step)])
+        return counted, masking(law, None), law
 
     def _mean_of(self, function: Function) -> Mean:
         """The mean of a function of the original, and n times its variances."""
-        return mean_of(function, *self._points, shared_donors=self.scheme.shared_donors)
-
-    @property
-    def _points(self) -> tuple[Counted, Masking, Function]:
-        """The records by step of a grid, how they were masked, and steps in the units of the data."""
-        counted, masking, grid = self._gridded
-        return counted, masking, (lambda x: x) if grid is None else grid.values
+        counted, masked_by, law = self._gridded
+        return mean_of(function, counted, masked_by, law.from_units, shared_donors=self.scheme.shared_donors)
 
     @cached_property
     def _of_cdf(self) -> tuple[T_1, CdfSums]:
         """T_1, and the sums of which its variances are made."""
         self._refuse_additive()
-        t = self._sample.distribution(None)
+        t = self._sample.distribution()
         return t, CdfSums(t.counted, t.masking, shared_donors=self.scheme.shared_donors)
-
-    def _units(self, x: np.ndarray) -> np.ndarray:
-        """Points in the units of that T_1."""
-        return self._sample.to_units(x, None)
 
     def _below_zero(self) -> tuple[float, float]:
         """The share of negative values in the original file, and its standard error."""
         # T is constant from one point of the grid to the next
         x = np.array([-0.5 * self._law.step or np.nextafter(0.0, -1.0)])
-        (t, sums), points = self._of_cdf, self._units(x)
+        t, sums = self._of_cdf
+        points = self._sample.to_units(x, t)
         return t.at(points).item(), sums.variance(points).standard_error(t.n, "file").item()
-
-    def _crossing(self, crossing: str | None) -> str:
-        """Which crossing of T is its quantile, by default the one with the smaller error."""
-        if crossing is None:
-            return crossing_of(self._law.p, self._sample.n)
-        return _checks.choice(crossing, "crossing", CROSSINGS)

@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
-from inspect import signature
 from typing import Any, TypeVar
 
 import numpy as np
 
-from condmask.errors import ArgumentError, each_once
+from condmask.errors import each_once
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Estimates = TypeVar("Estimates")
@@ -27,43 +26,17 @@ def batch_of(estimates: Sequence[Estimates]) -> Estimates:
     return batch  # type: ignore[no-any-return]
 
 
-def by_replicate(*paired: str, rows: bool = False) -> Callable[[Method], Method]:
-    """Let a method of one sample serve batches.
+def by_replicate(method: Method) -> Method:
+    """Let a method of one sample serve batches."""
 
-    Parameters
-    ----------
-    *paired : str
-        The arguments that may have a row, or an estimate, for each replicate of a batch.
-    rows : bool
-        Whether the method itself serves the rows of a batch, unless these were mapped back to the values.
+    @wraps(method)
+    def served(self: Any, *args: Any, **options: Any) -> Any:
+        if not self._replicates:
+            return method(self, *args, **options)
+        with each_once():
+            return stacked([method(each, *args, **options) for each in self._replicates])
 
-    Returns
-    -------
-    decorator
-    """
-
-    def decorated(method: Method) -> Method:
-        takes = signature(method)
-
-        @wraps(method)
-        def served(self: Any, *args: Any, **options: Any) -> Any:
-            replicates = self._replicates
-            if not replicates or (rows and not self.scheme.reverse_mapping):
-                return method(self, *args, **options)
-            call, answers = takes.bind(self, *args, **options), []
-            whole = {name: call.arguments[name] for name in paired if name in call.arguments}
-            for name, argument in whole.items():
-                check_replicates(argument, name, len(replicates))
-            with each_once():
-                for k, replicate in enumerate(replicates):
-                    call.arguments["self"] = replicate
-                    call.arguments |= {name: row_of(argument, k) for name, argument in whole.items()}
-                    answers.append(method(*call.args, **call.kwargs))
-            return stacked(answers)
-
-        return served  # type: ignore[return-value]
-
-    return decorated
+    return served  # type: ignore[return-value]
 
 
 def rows_of(estimate: Any) -> np.ndarray:
@@ -74,29 +47,6 @@ def rows_of(estimate: Any) -> np.ndarray:
 def plain(value: Any) -> Any:
     """A single number as such, those of replicates as an array."""
     return value if np.ndim(value) else float(value)
-
-
-def row_of(argument: Any, k: int) -> Any:
-    """The part for replicate k: a row of a 2-D array, one estimate of a batch, or the argument itself."""
-    rows = _rows(argument)
-    return argument if rows is None else rows[k if len(rows) > 1 else 0]
-
-
-def _rows(argument: Any) -> Any:
-    """The rows of a 2-D array or the estimates of a batch; None if the argument serves all replicates."""
-    try:
-        if hasattr(argument, "_replicates"):
-            return argument._replicates or (argument,)
-        return argument if not isinstance(argument, str) and np.ndim(argument) == 2 else None
-    except Exception:  # no array: each replicate refuses it in its own words
-        return None
-
-
-def check_replicates(argument: Any, name: str, count: int) -> None:
-    """Refuse a wrong number of estimates or rows; one row may serve all replicates."""
-    rows = _rows(argument)
-    if rows is not None and len(rows) != count and (len(rows) != 1 or hasattr(argument, "_replicates")):
-        raise ArgumentError(f"{name} must have {count} replicates, as z has, got {len(rows)}")
 
 
 def stacked(answers: list[Any]) -> Any:

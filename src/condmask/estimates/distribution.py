@@ -5,24 +5,22 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask._blocks import blocks
 from condmask.distribution.bandwidth import RULES
-from condmask.distribution.sample import METHODS
+from condmask.distribution.sample import CROSSINGS, METHODS
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate, plain
 from condmask.variance.cdf_interval import cdf_interval
-from condmask.variance.interval import EstimateWarning, Interval, check_target, interval, multiplier
+from condmask.variance.interval import EstimateWarning, Interval, asked, interval, multiplier
 from condmask.variance.quantile_interval import quantile_interval
 
-TOGETHER = 1 << 19  # points
 UNINFORMATIVE = 0.5  # standard error of a probability, above which next to nothing is known of it
 
 
 class Distribution(Shared):
     """The distribution of the original (Theorems 2.2 and 2.3)."""
 
-    @by_replicate()
+    @by_replicate
     def cdf(
         self,
         t: Any,
@@ -76,15 +74,14 @@ class Distribution(Shared):
         array([0.2609, 0.911 ])
         """
         points, tol = _checks.reals(t, "t"), _checks.tolerance(tol)
+        _checks.choice(method, "method", METHODS)
         if not _checks.truth(monotone, "monotone"):
-            _checks.choice(method, "method", METHODS)
-            return shaped(self._values(points.ravel(), bandwidth, tol, method), points)
+            return shaped(self._sample.values(points.ravel(), bandwidth, tol, method), points)
         if method != "auto":
             raise ArgumentError(f"method must be 'auto' where monotone=True, got {method!r}")
-        bandwidth = self._sample.bandwidth(bandwidth)
         return shaped(self._sample.monotone(points.ravel(), bandwidth, tol), points)
 
-    @by_replicate()
+    @by_replicate
     def pdf(self, t: Any, *, bandwidth: Any = "scott", tol: float = 1e-10, method: str = "auto") -> Any:
         """Density of the original, smoothed: the derivative of T_b.
 
@@ -104,9 +101,9 @@ class Distribution(Shared):
             raise ArgumentError("bandwidth must be a positive number or a rule for a density, got None")
         points, tol = _checks.reals(t, "t"), _checks.tolerance(tol)
         _checks.choice(method, "method", METHODS)
-        return shaped(self._values(points.ravel(), bandwidth, tol, method, density=True), points)
+        return shaped(self._sample.values(points.ravel(), bandwidth, tol, method, density=True), points)
 
-    @by_replicate()
+    @by_replicate
     def quantile(
         self, q: Any, *, bandwidth: Any = None, tol: float = 1e-10, crossing: str | None = None
     ) -> Any:
@@ -155,20 +152,20 @@ class Distribution(Shared):
         True
         """
         probabilities, tol = _checks.probabilities(q, "q"), _checks.tolerance(tol)
-        crossing, bandwidth = self._crossing(crossing), self._sample.bandwidth(bandwidth)
-        quantiles = self._sample.quantiles(probabilities.ravel(), bandwidth, tol, crossing)
-        return shaped(quantiles, probabilities)
+        if crossing is not None:
+            _checks.choice(crossing, "crossing", CROSSINGS)
+        return shaped(self._sample.quantiles(probabilities.ravel(), bandwidth, tol, crossing), probabilities)
 
-    def median(self, *, tol: float = 1e-10) -> Any:
+    def median(self) -> Any:
         """Median of the original: ``quantile(0.5)``.
 
         Returns
         -------
         float or ndarray of shape (replicates,)
         """
-        return self.quantile(0.5, tol=tol)
+        return self.quantile(0.5)
 
-    def interquartile_range(self, *, tol: float = 1e-10) -> Any:
+    def interquartile_range(self) -> Any:
         """Distance of the quartiles of the original.
 
         Returns
@@ -176,10 +173,10 @@ class Distribution(Shared):
         float or ndarray of shape (replicates,)
             In the units of the data.
         """
-        quartiles = self.quantile([0.25, 0.75], tol=tol)
+        quartiles = self.quantile([0.25, 0.75])
         return plain(quartiles[..., 1] - quartiles[..., 0])
 
-    @by_replicate()
+    @by_replicate
     def bandwidth(self, rule: str = "scott") -> Any:
         """The bandwidth that a rule gives for these masked values.
 
@@ -195,7 +192,7 @@ class Distribution(Shared):
         """
         return self._sample.bandwidth(_checks.choice(rule, "rule", tuple(RULES)))
 
-    @by_replicate()
+    @by_replicate
     def cdf_interval(self, t: Any, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         r"""Confidence intervals for the distribution function, one for each point.
 
@@ -240,27 +237,22 @@ class Distribution(Shared):
         >>> bool(found.low < np.mean(x <= 0.0) < found.high)
         True
         """
-        points, target = _checks.reals(t, "t"), check_target(target)
-        level, z = multiplier(confidence_level)
-        x, n, sums = self._units(points.ravel()), self._sample.n, self._of_cdf[1]
-        value = self._sample.values(points.ravel(), None, self._sample.tol, "auto")
-        error, low, high = np.empty((3, x.size))
-        for start, stop in blocks(x.size, TOGETHER):
-            rows = slice(start, stop)
-            variance = sums.variance(x[rows])
-            error[rows] = variance.standard_error(n, target)
-            low[rows], high[rows] = cdf_interval(value[rows], variance, z**2 / n, target)
+        points, (level, target) = _checks.reals(t, "t"), asked(confidence_level, target)
+        of_t, sums = self._of_cdf
+        x = self._sample.to_units(points.ravel(), of_t)
+        value, variance = of_t.at(x), sums.variance(x)
+        error = variance.standard_error(of_t.n, target)
         if np.max(error, initial=0.0) > UNINFORMATIVE:
             warn(
                 f"the distribution function has standard errors of up to {np.max(error):.2g} here, which "
                 f"tell next to nothing: too few records for p={self._law.p:g}",
                 EstimateWarning,
             )
-        value = np.clip(value, 0.0, 1.0)
-        low, high, error, value = (shaped(each, points) for each in (low, high, error, value))
+        ends = cdf_interval(value, variance, multiplier(level) ** 2 / of_t.n, target)
+        value, error, low, high = (shaped(each, points) for each in (np.clip(value, 0.0, 1.0), error, *ends))
         return interval(value, error, level, target, "P(X <= t)", ends=(low, high))
 
-    @by_replicate()
+    @by_replicate
     def quantile_interval(
         self, q: Any, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
@@ -270,10 +262,8 @@ class Distribution(Shared):
         ----------
         q : float or array_like of any shape
             Probabilities, 0 < q < 1.
-        confidence_level : float
-            The share of such intervals that cover their target.
-        target : {"population", "file"}
-            The distribution that the file is a sample of, or that of the original file itself.
+        confidence_level, target
+            As for `cdf_interval`.
 
         Returns
         -------
@@ -300,21 +290,18 @@ class Distribution(Shared):
         >>> (found.low < [10 - 1000 * np.log(5), 10]) & (found.high > [10 - 1000 * np.log(5), 10])
         array([ True,  True])
         """
-        probabilities, target = _checks.probabilities(q, "q"), check_target(target)
-        level, z = multiplier(confidence_level)
+        probabilities, (level, target) = _checks.probabilities(q, "q"), asked(confidence_level, target)
         ascending, back = np.unique(probabilities, return_inverse=True)
-        of_t, sums = self._of_cdf
-        value = self._sample.quantiles(ascending, None, self._sample.tol, self._crossing(None))
-        c = np.array([z**2 / of_t.n])
-        ends = quantile_interval(of_t, sums, ascending, self._units(value), c, [target])
+        (of_t, sums), z = self._of_cdf, multiplier(level)
+        value, c = self._sample.quantiles(ascending), np.array([z**2 / of_t.n])
+        ends = quantile_interval(of_t, sums, ascending, self._sample.to_units(value, of_t), c, [target])
         low, high = self._sample.from_units(ends[:, 0, 0]) + 0.0
-        low, high = np.minimum(low, value), np.maximum(high, value)
         low, high, error, value = (
             shaped(each[back.ravel()], probabilities) for each in (low, high, (high - low) / (2.0 * z), value)
         )
         found = interval(value, error, level, target, "the quantile", ends=(low, high))
         if np.isinf(low).any() or np.isinf(high).any():
-            why = f"; infinite where q or 1 - q is at most z^2/n = {z**2 / of_t.n:.3g}"
+            why = f"; infinite where q or 1 - q is at most z^2/n = {c[0]:.3g}"
             found = found._replace(about=found.about + why)
         return found
 
@@ -332,13 +319,6 @@ class Distribution(Shared):
             In the units of the data, with a leading axis of replicates where `z` is 2-D.
         """
         return self.quantile_interval(0.5, confidence_level=confidence_level, target=target)
-
-    # --- private ---
-
-    def _values(
-        self, x: np.ndarray, bandwidth: Any, tol: float, method: str, *, density: bool = False
-    ) -> np.ndarray:
-        return self._sample.values(x, self._sample.bandwidth(bandwidth), tol, method, density=density)
 
 
 def shaped(values: np.ndarray, like: np.ndarray) -> Any:

@@ -5,21 +5,17 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.distribution.sample import Sample
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.bands import Bands
 from condmask.estimates.distribution import Distribution
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import Moments
-from condmask.estimates.origin import NOWHERE, Origin
 from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
 from condmask.estimates.subsets import Selection
-from condmask.law import Law
-from condmask.linear.records import Records
 from condmask.moments.moment_interval import NEGATIVE
-from condmask.variance.interval import EstimateWarning, Interval, check_target
+from condmask.variance.interval import EstimateWarning, Interval, asked
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 
@@ -57,19 +53,6 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
     .. [1] D. Ghatak and B. Roy, "Conditional Masking to Numerical Data", J. Stat. Theory Pract. (2019),
            https://doi.org/10.1007/s42519-019-0042-y, https://arxiv.org/abs/1807.05035.
     """
-
-    def __init__(
-        self,
-        scheme: Any,
-        sample: Sample,
-        *,
-        records: Records | None = None,
-        origin: Origin = NOWHERE,
-        name: str = "",
-    ) -> None:
-        self.scheme, self.origin, self._name = scheme, origin, name
-        self._law: Law = sample.law
-        self._sample, self._records = sample, records
 
     @property
     def n(self) -> int:
@@ -140,8 +123,8 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
         True
         """
         self._refuse_batch("a summary")
-        level = _checks.confidence_level(confidence_level)
-        options: dict[str, Any] = {"confidence_level": level, "target": check_target(target)}
+        level, target = asked(confidence_level, target)
+        options: dict[str, Any] = {"confidence_level": level, "target": target}
         q = _checks.probabilities(quantiles, "quantiles").ravel()
         t = _checks.reals(points, "points").ravel()
         intervals = [self.mean_interval(**options), self.std_interval(**options)]
@@ -153,9 +136,7 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
             np.concatenate([np.atleast_1d(each[k]) for each in intervals]) for k in range(4)
         )
         names = ["mean", "s.d.", *(f"quantile {each:g}" for each in q), *(f"cdf at {each:g}" for each in t)]
-        found = Interval(
-            low, high, error, estimate, level, options["target"], self._certainty(options["target"])
-        )
+        found = Interval(low, high, error, estimate, level, target, self._certainty(target))
         return Intervals.of(names, found, self.n, ("statistic",))
 
     def _certainty(self, target: str) -> str:

@@ -13,7 +13,7 @@ from condmask.estimates.distribution import shaped
 from condmask.variance import bounded, inequality
 from condmask.variance.expectation import Function
 from condmask.variance.inequality import Functional
-from condmask.variance.interval import Interval, check_target, interval, multiplier
+from condmask.variance.interval import Interval, asked, interval
 
 FEW = 1 << 12  # points at which the variance of T is known
 
@@ -21,8 +21,8 @@ FEW = 1 << 12  # points at which the variance of T is known
 class Functionals(Shared):
     """Means of any function of the original, and how unequally it is distributed."""
 
-    @by_replicate()
-    def expectation(self, g: Callable[[Any], Any], *, floor: float | None = None) -> Any:
+    @by_replicate
+    def expectation(self, g: Callable[[Any], Any]) -> Any:
         r"""Mean of a function of the original, without bias.
 
         Parameters
@@ -30,8 +30,6 @@ class Functionals(Shared):
         g : callable
             Maps an array of values in the units of the data to one number for each. It is also called with
             values beyond the data, as far as T has mass there.
-        floor : float, optional
-            Replaces all smaller values: the mean of ``g(max(X, floor))``.
 
         Returns
         -------
@@ -51,9 +49,9 @@ class Functionals(Shared):
         standard error. g is called with arrays of points within reach of the data. With
         ``g = lambda x: x**k`` it is `moment`.
 
-        Under noise T has mass below the data, so ``np.log`` needs a floor unless they stay away from 0 by
-        more than K reaches, some 10 sigma. After reverse mapping g is called only with the values of the
-        data.
+        Under noise T has mass below the data, so logarithms need a floor, ``np.log(np.maximum(x, floor))``,
+        unless they stay away from 0 by more than K reaches, some 10 sigma. After reverse mapping g is called
+        only with the values of the data.
 
         Examples
         --------
@@ -66,27 +64,20 @@ class Functionals(Shared):
         >>> bool(abs(gap - np.mean(np.maximum(15_000 - incomes, 0) / 15_000)) < 0.01)
         True
         """
-        return _known(self._mean_of(_checked(g, floor)).value)
+        return _known(self._mean_of(_checked(g)).value)
 
-    @by_replicate()
+    @by_replicate
     def expectation_interval(
-        self,
-        g: Callable[[Any], Any],
-        *,
-        floor: float | None = None,
-        confidence_level: float = 0.95,
-        target: str = "population",
+        self, g: Callable[[Any], Any], *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Confidence interval for the mean of a function of the original, by the normal approximation.
 
         Parameters
         ----------
-        g, floor
+        g
             As for `expectation`.
-        confidence_level : float
-            The share of such intervals that cover their target.
-        target : {"population", "file"}
-            The distribution that the file is a sample of, or that of the original file itself.
+        confidence_level, target
+            As for `cdf_interval`.
 
         Returns
         -------
@@ -100,16 +91,16 @@ class Functionals(Shared):
         >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, 20_000)
         >>> scheme = cm.ConditionalMasking(0.6, 8_000.0)
         >>> estimate = scheme.estimate(scheme.mask(incomes, rng=2))
-        >>> found = estimate.expectation_interval(np.log, floor=1_000.0, target="file")
+        >>> found = estimate.expectation_interval(lambda x: np.log(np.maximum(x, 1_000)), target="file")
         >>> bool(found.low < np.log(incomes).mean() < found.high)
         True
         """
-        level, _ = multiplier(confidence_level)
-        target, mean = check_target(target), self._mean_of(_checked(g, floor))
+        level, target = asked(confidence_level, target)
+        mean = self._mean_of(_checked(g))
         error = _known(float(mean.variance.standard_error(self._sample.n, target)))
         return interval(_known(mean.value), error, level, target, "the mean of g(X)")
 
-    @by_replicate()
+    @by_replicate
     def gini(self) -> Any:
         r"""Gini coefficient of the original, a positive amount.
 
@@ -130,7 +121,7 @@ class Functionals(Shared):
         """
         return self._gini().value
 
-    @by_replicate()
+    @by_replicate
     def gini_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         """Confidence interval for the Gini coefficient, by the normal approximation.
 
@@ -151,10 +142,10 @@ class Functionals(Shared):
         the estimated share of negative amounts is more than three standard errors above 0, some amounts are
         taken to be negative; then the coefficient may exceed 1, and nothing is cut.
         """
-        target = check_target(target)
-        return self._bounded([self._gini()], np.ones(()), confidence_level, target, "the Gini coefficient")
+        level, target = asked(confidence_level, target)
+        return self._bounded([self._gini()], np.ones(()), level, target, "the Gini coefficient")
 
-    @by_replicate()
+    @by_replicate
     def lorenz(self, q: Any) -> Any:
         r"""Lorenz curve of the original: the share of the total that belongs to the lowest records.
 
@@ -181,7 +172,7 @@ class Functionals(Shared):
         shares = _checks.probabilities(q, "q")
         return shaped(np.array([ordinate.value for ordinate in self._lorenz(shares)]), shares)
 
-    @by_replicate()
+    @by_replicate
     def lorenz_interval(
         self, q: Any, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
@@ -200,23 +191,29 @@ class Functionals(Shared):
             In the shape of `q`, with a leading axis of replicates where `z` is 2-D. If no amount is negative,
             intervals and estimates lie within [0, q] (`gini_interval`).
         """
-        shares = _checks.probabilities(q, "q")
-        target = check_target(target)
-        return self._bounded(self._lorenz(shares), shares, confidence_level, target, "the Lorenz curve")
+        shares, (level, target) = _checks.probabilities(q, "q"), asked(confidence_level, target)
+        return self._bounded(self._lorenz(shares), shares, level, target, "the Lorenz curve")
 
     # --- private ---
 
+    @property
+    def _t_at_points(self) -> inequality.Points:
+        """T at points, and just before them."""
+        return inequality.points_of(self._of_cdf[0], self._sample.from_units)
+
     def _gini(self) -> Functional:
-        points = inequality.points_of(*self._points)
+        points = self._t_at_points
         x, size = points[0], points[0].size
         few = np.unique(np.linspace(0.0, size - 1.0, FEW).astype(np.int64))
-        sums = self._of_cdf[1]
-        variance = sums.variance(self._units(x[few])).about("population") / (self._sample.n - 1)
-        return inequality.gini(points, self._positive_mean(), np.interp(np.arange(size), few, variance))
+        variance = (
+            self._of_cdf[1].variance(self._sample.to_units(x[few], self._of_cdf[0])).about("population")
+        )
+        of_all = np.interp(np.arange(size), few, variance / (self._sample.n - 1))
+        return inequality.gini(points, self._positive_mean(), of_all)
 
     def _lorenz(self, shares: np.ndarray) -> list[Functional]:
-        points, mean, q = inequality.points_of(*self._points), self._positive_mean(), shares.ravel()
-        at = self._sample.quantiles(q, None, self._sample.tol, "rearranged")
+        points, mean, q = self._t_at_points, self._positive_mean(), shares.ravel()
+        at = self._sample.quantiles(q, crossing="rearranged")
         return [inequality.lorenz(points, mean, *each) for each in zip(q.tolist(), at.tolist(), strict=True)]
 
     def _positive_mean(self) -> float:
@@ -227,36 +224,30 @@ class Functionals(Shared):
         return mean
 
     def _bounded(
-        self, functionals: list[Functional], highest: np.ndarray, confidence_level: Any, target: str,
-        quantity: str,
-    ) -> Interval:  # fmt: skip
+        self, found: list[Functional], highest: np.ndarray, level: float, target: str, quantity: str
+    ) -> Interval:
         """Intervals between 0 and `highest`, where no amount is negative, in its shape."""
-        level, n = _checks.confidence_level(confidence_level), self._sample.n
-        variances = [self._mean_of(each.influence).variance for each in functionals]
-        value = np.reshape([each.value for each in functionals], highest.shape)
-        error = np.reshape([each.standard_error(n, target) for each in variances], highest.shape)
+        variances = [self._mean_of(each.influence).variance for each in found]
+        value = np.reshape([each.value for each in found], highest.shape)
+        error = np.reshape([each.standard_error(self._sample.n, target) for each in variances], highest.shape)
         negative, apart = self._below_zero()
         least, most = (-np.inf, np.inf) if negative > CERTAIN * apart else (0.0, highest)
         nearest, ends = np.clip(value, least, most), bounded.placed(value, error, least, most, level)
-        found = interval(nearest[()], error[()], level, target, quantity, ends=ends)
+        answer = interval(nearest[()], error[()], level, target, quantity, ends=ends)
         outside = np.count_nonzero(nearest != value)
-        if not outside:
-            return found
         where = (
             f"{outside} of the estimates lie outside the possible range, and the nearest end of it is given"
         )
-        return found._replace(about=f"{found.about}; {where}")
+        return answer._replace(about=f"{answer.about}; {where}") if outside else answer
 
 
-def _checked(g: Any, floor: float | None) -> Function:
-    """A user's function, for values of at least `floor`; its results at points without mass are ignored."""
-    if not callable(g):
-        raise ArgumentTypeError(f"g must be a function of an array of values, got {type(g).__name__}")
-    least = -np.inf if floor is None else _checks.real(floor, "floor", "None or a number")
+def _checked(g: Any) -> Function:
+    """A user's function; its results at points without mass are ignored."""
+    _checks.require(callable(g), "g must be a function of an array of values", g, ArgumentTypeError)
 
     def function(x: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
-            found = np.asarray(g(np.maximum(x, least)))
+            found = np.asarray(g(x))
         if found.shape != x.shape or found.dtype.kind not in "biuf":
             raise ArgumentTypeError(
                 f"g must give numbers, one for each value, got {found.dtype} of shape {found.shape} for "

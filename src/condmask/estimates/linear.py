@@ -31,7 +31,7 @@ class LinearEstimates(Shared):
     file (stratum), so the masked values of a part are not a masked sample of that part.
     """
 
-    @by_replicate()
+    @by_replicate
     def pseudo_values(self) -> Any:
         r"""One value per record, whose average over maskings is the record's original.
 
@@ -71,17 +71,11 @@ class LinearEstimates(Shared):
             values[chunk.rows] = pseudo.origin + pseudo.unit * pseudo.values(chunk)
         return values
 
-    @by_replicate()
+    @by_replicate
     def group_means(
-        self,
-        labels: Any,
-        *,
-        confidence_level: float = 0.95,
-        target: str = "population",
-        clusters: Any = None,
-        population_size: float | None = None,
-        weights: Any = None,
-    ) -> Intervals:
+        self, labels: Any, *, confidence_level: float = 0.95, target: str = "population",
+        clusters: Any = None, population_size: float | None = None, weights: Any = None,
+    ) -> Intervals:  # fmt: skip
         """Means of the original in groups of records, without bias.
 
         Parameters
@@ -156,16 +150,11 @@ class LinearEstimates(Shared):
         about = f", by {grouped}{self._left_out(int(records.sum()))}"
         return Intervals.of(names, found, records, tuple(columns), about)
 
-    @by_replicate()
+    @by_replicate
     def weighted_mean(
-        self,
-        weights: Any,
-        *,
-        confidence_level: float = 0.95,
-        target: str = "population",
-        clusters: Any = None,
-        population_size: float | None = None,
-    ) -> Interval:
+        self, weights: Any, *, confidence_level: float = 0.95, target: str = "population",
+        clusters: Any = None, population_size: float | None = None,
+    ) -> Interval:  # fmt: skip
         """Mean of the original with weights from columns that were not masked, without bias.
 
         Parameters
@@ -197,16 +186,11 @@ class LinearEstimates(Shared):
         w = self._weights(weights, least=0.0)
         return self._single(*weighted_mean(self._linear(), self._rows, w, options))
 
-    @by_replicate()
+    @by_replicate
     def total(
-        self,
-        weights: Any = None,
-        *,
-        confidence_level: float = 0.95,
-        target: str = "population",
-        clusters: Any = None,
-        population_size: float | None = None,
-    ) -> Interval:
+        self, weights: Any = None, *, confidence_level: float = 0.95, target: str = "population",
+        clusters: Any = None, population_size: float | None = None,
+    ) -> Interval:  # fmt: skip
         """Total of the original with weights from columns that were not masked, without bias.
 
         Parameters
@@ -236,17 +220,11 @@ class LinearEstimates(Shared):
         w = None if weights is None else self._weights(weights)
         return self._single(*total(self._linear(), self._rows, w, options))
 
-    @by_replicate()
+    @by_replicate
     def regress(
-        self,
-        W: Any,
-        *,
-        intercept: bool = True,
-        confidence_level: float = 0.95,
-        target: str = "population",
-        clusters: Any = None,
-        population_size: float | None = None,
-    ) -> Intervals:
+        self, W: Any, *, intercept: bool = True, confidence_level: float = 0.95, target: str = "population",
+        clusters: Any = None, population_size: float | None = None,
+    ) -> Intervals:  # fmt: skip
         """Linear regression of the original on columns that were not masked, by least squares.
 
         Parameters
@@ -315,8 +293,7 @@ class LinearEstimates(Shared):
     def _single(self, found: Interval, records: int) -> Interval:
         """The only one of several intervals, from so many records that have a weight and a cluster."""
         low, high, error, estimate = (float(figure[0]) for figure in found[:4])
-        about = found.about + self._left_out(records)
-        return Interval(low, high, error, estimate, found.confidence_level, found.target, about)
+        return Interval(low, high, error, estimate, *found[4:6], found.about + self._left_out(records))
 
     @property
     def _rows(self) -> Records:
@@ -333,23 +310,21 @@ class LinearEstimates(Shared):
         given = [W] if isinstance(W, str) else W
         if isinstance(given, list) and all(isinstance(name, str) for name in given):
             given = dict(zip(given, given, strict=True))
-        if not isinstance(given, dict):
+        if not isinstance(given, dict) or not given:
             given = frames.design(given, "W")
         columns: dict[str, Any] = {}
         constant = intercept  # whether the columns up to here have one in their span
         for name, values in given.items():
-            column = self._numbers(values, "W")
-            if isinstance(values, str) and not isinstance(column, Named) and is_text(column):
+            column, n = self._numbers(values, "W"), self._rows.size
+            if isinstance(column, Named):
+                columns[str(name)] = column
+            elif isinstance(values, str) and is_text(column):
                 labels = self._by_name(values, "W", labels=True)
-                columns |= indicators(labels, name, self._rows.size, all_but_first=constant)
+                columns |= indicators(labels, name, n, all_but_first=constant)
                 constant = True
             else:
-                columns[str(name)] = column
-        in_memory = {name: column for name, column in columns.items() if not isinstance(column, Named)}
-        if in_memory or not columns:
-            columns |= frames.design(in_memory, "W")
-        for name, column in in_memory.items():
-            _checks.same_length(column, name, self._rows.size, "z")
+                columns |= frames.design({name: column}, "W")
+                _checks.same_length(columns[str(name)], str(name), n, "z")
         return columns
 
     def _label_columns(self, labels: Any) -> dict[str, Any]:
@@ -359,7 +334,9 @@ class LinearEstimates(Shared):
         short = isinstance(labels, list | tuple) and 0 < len(labels) < self._rows.size
         if short and all(isinstance(label, str) for label in labels):
             return {name: self._by_name(name, "labels", labels=True) for name in labels}
-        return _columns_of(labels) or {"group": labels}
+        table = isinstance(labels, dict) or frames.is_frame(labels)
+        names = frames.column_names(labels) if table else []
+        return {name: frames.table_column(labels, name) for name in names} or {"group": labels}
 
     def _weights(self, weights: Any, least: float = -np.inf) -> Any:
         """A column of weights, none of which is less."""
@@ -378,20 +355,17 @@ class LinearEstimates(Shared):
 
     def _warn_of_few(self, means: np.ndarray, records: np.ndarray) -> None:
         """Say which groups are too small, and why means may be negative where no value is."""
-        p = self.scheme.p if self.scheme.reverse_mapping else self._law.p
-        share, reasons = (1.0 - p) ** 2, []
-        few = int(np.count_nonzero((records > 0) & (records * share < FEW)))
+        share = (1.0 - (self.scheme.p if self.scheme.reverse_mapping else self._law.p)) ** 2
+        few = np.count_nonzero((records > 0) & (records * share < FEW))
         if few:
-            reasons.append(
-                f"{few} of {records.size} groups have fewer than {ceil(FEW / share)} records, and say less "
-                f"than {FEW:.0f} unmasked ones would"
+            reason = (
+                f"fewer than {ceil(FEW / share)} records, and say less than {FEW:.0f} unmasked ones would"
             )
-        below = int(np.count_nonzero(means < 0.0))
+            warn(f"group_means: {few} of {records.size} groups have {reason}", EstimateWarning)
+        below = np.count_nonzero(means < 0.0)
         if below and self._no_negatives():
-            some = "mean of a group comes" if below == 1 else "means of groups come"
-            reasons.append(f"{below} {some} out negative, though hardly any value is: too few records")
-        if reasons:
-            warn("group_means: " + "; ".join(reasons), EstimateWarning)
+            reason = "a negative mean, though hardly any value is negative: too few records"
+            warn(f"group_means: {below} of {records.size} groups have {reason}", EstimateWarning)
 
     def _no_negatives(self) -> bool:
         """Whether it is certain that next to no original is negative."""
@@ -399,13 +373,3 @@ class LinearEstimates(Shared):
             return False
         share, error = self._below_zero()
         return share <= CERTAIN * error <= CERTAIN * KNOWN
-
-
-def _columns_of(values: Any) -> dict[str, Any]:
-    """The columns of a data frame or of a dict of columns; none where it is neither."""
-    if isinstance(values, dict):
-        return {str(name): column for name, column in values.items()}
-    home = type(values).__module__.split(".")[0]
-    if home in ("numpy", "builtins", "condmask") or not frames.is_frame(values):
-        return {}
-    return {name: frames.table_column(values, name) for name in frames.column_names(values)}

@@ -8,12 +8,11 @@ from condmask import _checks
 from condmask.errors import warn
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import plain, rows_of
-from condmask.linear.variance import interval_options
 from condmask.moments import moment_interval as moments
 from condmask.moments.moment_interval import NEGATIVE, Sampled
 from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.variance.heavy_tails import warn_of_heavy_tails
-from condmask.variance.interval import EstimateWarning, Interval
+from condmask.variance.interval import EstimateWarning, Interval, asked
 
 
 class Moments(Shared):
@@ -118,12 +117,7 @@ class Moments(Shared):
         return moments.moment_interval(*asked, 1, "the mean", central=False)
 
     def moment_interval(
-        self,
-        order: int,
-        *,
-        central: bool = False,
-        confidence_level: float = 0.95,
-        target: str = "population",
+        self, order: int, *, central: bool = False, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Confidence interval for a raw or central moment, by the normal approximation.
 
@@ -216,8 +210,7 @@ class Moments(Shared):
     ) -> tuple[Sampled, float, str]:
         """What an interval takes, checked; with a warning if the tails of the original are heavy."""
         self._refuse_additive()
-        level, target, *_ = interval_options(confidence_level, target)
-        sampled = self._sampled(2 * order)
+        (level, target), sampled = asked(confidence_level, target), self._sampled(2 * order)
         if order > 1 and not (self._law.p == 1.0 and target == "file"):  # which would be exact
             warn_of_heavy_tails(sampled.kurtosis, sampled.n, quantities)
         return sampled, level, target

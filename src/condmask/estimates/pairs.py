@@ -1,27 +1,28 @@
 """Covariance and correlation of the original with another column, and their intervals."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.errors import ArgumentError, warn
+from condmask.errors import ArgumentError, each_once, warn
 from condmask.estimates.base import Shared
-from condmask.estimates.batch import by_replicate, check_replicates, plain, rows_of
+from condmask.estimates.batch import plain, rows_of, stacked
 from condmask.linear.chunks import Named
 from condmask.linear.records import Records
-from condmask.linear.variance import interval_options
 from condmask.moments import pair_interval
 from condmask.moments.pair_variance import Pair, linear_covariance, pair_of
 from condmask.moments.theorem_2_5 import at_least_two, of_columns, pair_moments
 from condmask.reverse_mapping import pairs
-from condmask.variance.interval import EstimateWarning, Interval
+from condmask.variance.interval import EstimateWarning, Interval, asked
+
+Found = TypeVar("Found")
 
 
 class Pairs(Shared):
     """Covariances and correlations (Theorem 2.5)."""
 
-    @by_replicate("other", rows=True)
     def covariance(self, other: Any) -> Any:
         """Covariance of the original with another column.
 
@@ -47,10 +48,8 @@ class Pairs(Shared):
         donor is never the record itself; n is the size of the donor pool. Within strata the factor
         applies within each, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
         """
-        pair = self._pair(other)
-        return plain(pair.covariance * pair.unit)
+        return plain(self._of_pair(other, lambda pair: pair.covariance * pair.unit))
 
-    @by_replicate("other", rows=True)
     def correlation(self, other: Any) -> Any:
         """Correlation of the original with another column.
 
@@ -83,9 +82,7 @@ class Pairs(Shared):
         >>> round(scheme.estimate(scheme.mask(x, rng=2)).correlation(w), 1)
         0.5
         """
-        pair = self._pair(other)
-        size = np.sqrt(np.where(pair.originals > 0.0, pair.originals, np.nan)).prod(axis=-1)
-        correlation = pair.covariance / size
+        correlation = self._of_pair(other, lambda pair: pair.correlation)
         outside = np.ravel(correlation)[~(np.abs(np.ravel(correlation)) <= 1.0)]
         if outside.size:
             reason = f"the estimate {outside[0]:.4g} lies outside [-1, 1]"
@@ -94,7 +91,6 @@ class Pairs(Shared):
             warn(f"correlation: {reason}; too few records for this scheme", EstimateWarning)
         return plain(correlation)
 
-    @by_replicate("other")
     def covariance_interval(
         self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
@@ -132,10 +128,11 @@ class Pairs(Shared):
         is that of the general theorem. With heavy tails the interval covers too rarely, as it does without
         masking.
         """
-        options = interval_options(confidence_level, target)
-        return pair_interval.covariance_interval(self._pair(other), options)
+        options = asked(confidence_level, target)
+        return self._of_pair(
+            other, lambda pair: pair_interval.covariance_interval(pair, *options), rows=False
+        )
 
-    @by_replicate("other", rows=True)
     def correlation_interval(
         self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
@@ -188,36 +185,55 @@ class Pairs(Shared):
         >>> bool(found.low < 0.5 < found.high < found.low + 0.1)
         True
         """
-        options = interval_options(confidence_level, target)
-        return pair_interval.correlation_interval(self._pair(other), options)
+        options = asked(confidence_level, target)
+        return self._of_pair(other, lambda pair: pair_interval.correlation_interval(pair, *options))
 
     # --- private ---
 
-    def _pair(self, other: Any) -> Pair:
-        """The column and the other one."""
-        records = self._records_for("statistics of two columns", "pairs")
-        other = self._numbers(other, "other", masked=True)
-        w, together = self._values_of_other(other, records), isinstance(other, Pairs)
+    def _of_pair(self, other: Any, statistic: Callable[[Pair], Found], *, rows: bool = True) -> Found:
+        """A statistic of the column and the other; of a batch for all rows at once, where that is known."""
+        others = self._others(self._numbers(other, "other", masked=True))
+        if not self._replicates or (rows and not self.scheme.reverse_mapping):
+            return statistic(self._pair(others))
+        pairs_of_rows = zip(self._replicates, others, strict=True)
+        with each_once():
+            found: Found = stacked([each._of_pair(one, statistic) for each, one in pairs_of_rows])
+        return found
+
+    def _others(self, other: Any) -> list[Any]:
+        """The other column of each replicate: an estimate, an array, or a name in the file of the records."""
+        if other is None:
+            raise ArgumentError("other must be a column or an Estimate, got None")
+        found, count = [other], max(len(self._replicates), 1)
+        if isinstance(other, Pairs):
+            found = list(other._replicates or found)
+        elif not isinstance(other, Named):
+            found = list(np.atleast_2d(frames.column(other, "other", dimensions=(1, 2)).array))
+        if len(found) not in (1, count):
+            raise ArgumentError(f"other must have {count} replicates, as z has, got {len(found)}")
+        return found * (count // len(found))
+
+    def _pair(self, others: list[Any]) -> Pair:
+        """The column and the other one, or all rows of a batch and theirs."""
+        records, other = self._records_for("statistics of two columns", "pairs"), others[0]
+        columns, together = [self._beside(each, records) for each in others], isinstance(other, Pairs)
+        w, shared_donors = columns[0], self.scheme.shared_donors or self._law.p == 0.0
         if self.scheme.reverse_mapping:
             mapped = self._linear()
             return pairs.joint(mapped, other._undone) if together else pairs.pair_of(mapped, w)
         if self._replicates:
-            z = rows_of(self)
-            moments = at_least_two(pair_moments(z, np.broadcast_to(w, z.shape), records.pools()))
+            moments = at_least_two(pair_moments(rows_of(self), np.array(columns), records.pools()))
         else:
             moments = of_columns(records, w)
 
         def linear() -> Any:
             return linear_covariance(self._linear(), records, w, moments)[1:]
 
-        shared_donors = self.scheme.shared_donors or self._law.p == 0.0
         law_of_w, of_plain = (other._law, None) if together else (None, linear)
         return pair_of(moments, self._law, law_of_w, shared_donors=shared_donors, linear=of_plain)
 
-    def _values_of_other(self, other: Any, records: Records) -> Any:
-        """The released values of the other column, or its name in the file of the records."""
-        if other is None:
-            raise ArgumentError("other must be a column or an Estimate, got None")
+    def _beside(self, other: Any, records: Records) -> Any:
+        """The released values of another column, or its name in the file of the records."""
         if isinstance(other, Named):
             return other
         if isinstance(other, Pairs):
@@ -226,12 +242,10 @@ class Pairs(Shared):
                     "other must have been masked together with this column (mask_table), got groups "
                     f"{self.origin.group!r} and {other.origin.group!r}"
                 )
-            name = records.named(other._records_for("statistics of two columns", "pairs"))
+            there = other._records_for("statistics of two columns", "pairs")
+            name = records.named(there)
             if name is not None:
                 return Named(name)
-            w = rows_of(other)
-        else:
-            w = np.atleast_2d(frames.column(other, "other", dimensions=(1, 2)).array)
-        check_replicates(other, "other", max(len(self._replicates), 1))
-        _checks.same_length(w[0], "other", records.size, "z")
-        return w if self._replicates else w[0]
+            other = there.z
+        _checks.same_length(other, "other", records.size, "z")
+        return other

@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask import frames
 from condmask._digits import number
-from condmask.variance.interval import Interval
+from condmask.variance.interval import Interval, aligned
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,14 +103,14 @@ class Intervals(Mapping[Any, Interval]):
         if self.estimate.ndim > 1:
             kept = f"names={self.names!r}, replicates={len(self.estimate)}, target={self.target!r}"
             return f"Intervals({kept})"
-        level = f"{100 * self.confidence_level:g}%"
+        names = ["", *map(_shown, self.names)]
+        first = [name.ljust(max(map(len, names))) for name in names]
+        table = [["records", "estimate", "standard error", f"{100 * self.confidence_level:g}% from", "to"]]
         figures = zip(self.estimate, self.standard_error, self.low, self.high, strict=True)
-        table = [["", "records", "estimate", "standard error", f"{level} from", "to"]]
-        for name, count, row in zip(self.names, self.records, figures, strict=True):
-            table.append([_shown(name), f"{count:.0f}", *(number(value, row[1]) for value in row)])
-        first, *widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["  ".join([row[0].ljust(first), *map(str.rjust, row[1:], widths)]) for row in table]
-        return "\n".join([self.about, *lines])
+        for count, row in zip(self.records, figures, strict=True):
+            table.append([f"{count:.0f}", *(number(value, row[1]) for value in row)])
+        rows = [[name, *cells] for name, cells in zip(first, table, strict=True)]
+        return "\n".join([self.about, *aligned(rows)])
 
 
 def _shown(name: Any) -> str:

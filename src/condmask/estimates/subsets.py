@@ -19,7 +19,7 @@ MOST_LISTED = 10  # labels in a message
 class Selection(Shared):
     """Some of the records."""
 
-    @by_replicate()
+    @by_replicate
     def part(self, rows: Any) -> Self:
         r"""The estimate from some of the records, which must be whole strata.
 
@@ -60,36 +60,26 @@ class Selection(Shared):
         True
         """
         records = self._records_for("a part of them", "records")
-        masked = records.z
-        chosen = (
-            self._labelled(rows, masked.size)
-            if isinstance(rows, Mapping)
-            else _checks.array(rows, "rows", RULE)
-        )
-        if chosen.dtype != np.bool_ or chosen.shape != masked.shape:
-            raise ArgumentError(
-                f"rows must be {RULE}, {masked.size} in all, or labels by column, got {_checks.shown(rows)}"
-            )
-        present = ~np.isnan(masked)
+        z, present = records.z, ~np.isnan(records.z)
+        labelled = isinstance(rows, Mapping)
+        chosen = self._labelled(rows, z.size) if labelled else _checks.array(rows, "rows", RULE)
+        if chosen.dtype != np.bool_ or chosen.shape != z.shape:
+            rule = f"rows must be {RULE}, {z.size} in all, or labels by column"
+            raise ArgumentError(f"{rule}, got {_checks.shown(rows)}")
         pool = records.pools() if self._law.p > 0.0 else None
         if self._law.p > 0.0:
-            one_pool = np.zeros(chosen.size, dtype=np.int64)
-            _check_whole(chosen[present], (one_pool if pool is None else pool)[present])
-        count = int(np.count_nonzero(chosen & present))
-        _checks.at_least_two(count, "rows")
-        sample = sample_of(masked[chosen & present], self._law)
-        kept = Records(masked[chosen], None if pool is None else pool[chosen], None)
-        estimate: Any = type(self)
-        part: Self = estimate(self.scheme, sample, records=kept, origin=self.origin)
-        return part
+            _check_whole(chosen[present], (np.zeros(z.size, np.int64) if pool is None else pool)[present])
+        sample = sample_of(z[chosen & present], self._law)
+        _checks.at_least_two(sample.n, "rows")
+        kept = Records(z[chosen], None if pool is None else pool[chosen])
+        return type(self)(self.scheme, sample, records=kept, origin=self.origin)
 
     def _labelled(self, labels: Mapping[str, Any], n: int) -> np.ndarray:
         """Which of n records have these labels, by column."""
         chosen = np.ones(n, dtype=bool)
         for name, label in labels.items():
             code, found = frames.groups(self._by_name(name, "rows", labels=True), "rows", n)
-            with _checks.converting(label, "rows", "a dict of labels by column"):
-                wanted, texts = str(label), [str(one) for one in found]
+            wanted, texts = str(label), [str(one) for one in found]
             if wanted not in texts:
                 raise ArgumentError(
                     f"rows must be labels that occur, got {wanted!r} for {name!r}, which has "

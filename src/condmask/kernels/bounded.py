@@ -1,8 +1,10 @@
 """The ends of intervals of parameters between -1 and 1, by the order of Feldman and Cousins.
 
-What an interval is, `inference.bounded` says: a parameter is in it if estimates that it explains better than
+What an interval is, `variance.bounded` says: a parameter is in it if estimates that it explains better than
 this one, by the likelihood ratio, have less chance than the level. An end is looked for from the bound
 inwards, on a mesh and then by halving.
+
+The order of acceptance is explained in docs/inference_linear.rst, "Another column".
 """
 
 import math

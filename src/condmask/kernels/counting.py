@@ -3,6 +3,8 @@
 Records that lie outside the window, off the grid or nowhere (NaN) are handed back, to be looked at again.
 
 Cost: O(1) a record, one read of the data.
+
+Theorems 2.1 to 2.3 need nothing of the records but these counts (docs/theory.rst, "The grid").
 """
 
 import numpy as np

@@ -1,6 +1,8 @@
 """Rows sorted by a small number that each of them has, by counting, in the order of the file.
 
 Cost: O(1) a row and a number.
+
+What the donors of eq. (1) are drawn with.
 """
 
 from condmask._jit import kernel

@@ -7,6 +7,8 @@ but excursions below rounding.
 
 Cost: O(1) for each node and value, and some ten products for each of some 30 looks at a cell that holds a
 target.
+
+Quantiles of Theorems 2.2 and 2.3 (docs/theory.rst, "Crossings").
 """
 
 from typing import NamedTuple

@@ -3,6 +3,8 @@
 K(u) = (1 + 2A) 1{u >= 0} - 2A F(u/a) with F the standard Laplace distribution function, so the sum over
 sorted records needs only, at every value, the exponentials of the distances to the records before and
 after it: two passes, no approximation.
+
+Theorem 2.2 for Laplace noise (docs/theory.rst, "The model and its inverse").
 """
 
 import numpy as np

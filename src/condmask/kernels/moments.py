@@ -1,4 +1,7 @@
-"""Sums of powers about a centre near the data, never about 0; sums about one centre add up across blocks."""
+"""Sums of powers about a centre near the data, never about 0; sums about one centre add up across blocks.
+
+The masked moments of Theorem 2.1.
+"""
 
 import numpy as np
 

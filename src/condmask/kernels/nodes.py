@@ -3,6 +3,8 @@
 The same ten weights spread a count at a place to the nodes about it, and read a function known at nodes at a
 place. What varies on the scale of sixteen nodes is read to 1e-12 of its size
 (tests/kernels/test_nodes.py).
+
+The smooth part of Theorems 2.2 and 2.3 is read so (docs/theory.rst, "Nodes").
 """
 
 from math import factorial
@@ -53,11 +55,6 @@ def read(place, nodes, out):
 @kernel(fastmath=SAFE_MATH)
 def spread_rows(rows, first, per_node, nodes):
     """Add one for each value of each row to the nodes of that row, from `first` on, so many to a unit."""
-    share = np.empty(POINTS)
+    one = np.ones(rows.shape[1])
     for s in range(rows.shape[0]):
-        for r in range(rows.shape[1]):
-            place = (rows[s, r] - first[s]) * per_node
-            i = np.int64(np.floor(place))
-            shares(place - i, share)
-            for k in range(POINTS):
-                nodes[s, i - LEFT + k] += share[k]
+        spread((rows[s] - first[s]) * per_node, one, nodes[s])

@@ -1,6 +1,8 @@
 """The normal law: how much of it lies within a distance of its mean or below a point, and its quantiles.
 
 The same functions of SciPy bring a package along that takes longer to import than a small file to mask.
+
+The noise of eq. (1).
 """
 
 from math import erf, erfc, exp, log, pi, sqrt

@@ -10,6 +10,8 @@ Quantiles of two samples, without a smooth part:
 >>> found
 array([[1. , 5. ],
        [3. , 4.5]])
+
+What simulations of Theorems 2.1 to 2.5 repeat.
 """
 
 import numpy as np

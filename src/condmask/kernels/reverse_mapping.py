@@ -9,6 +9,8 @@ and, if it was swapped, anywhere. A window is looked for that holds most of both
 value of a bin; where they end within one, its mass counts in proportion.
 
 Cost: O(bins within reach of the noise) for each node or released value.
+
+See docs/reverse_mapping.rst, "What attackers learn".
 """
 
 from math import erfc, exp, sqrt

@@ -1,4 +1,7 @@
-"""The intervals of one width that hold most values."""
+"""The intervals of one width that hold most values.
+
+What attackers of docs/risk.rst guess.
+"""
 
 from condmask._jit import kernel
 

@@ -3,6 +3,8 @@
 A statistic that is linear in the original is a few folds: a step makes a tuple of arrays of one chunk, and
 those of all chunks are added. A chunk is a stretch of arrays, or of a part of a file that is read when its
 turn comes, so nothing but the columns that are in memory anyway has the length of the file.
+
+See docs/inference_linear.rst, "Why it works".
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,8 @@
 """Means of groups of records that need not be strata, with weights or without: a table of pools by groups.
 
 Figures are those of sums with the weights w/W in a group of weight W, and 0 outside.
+
+See docs/inference_linear.rst, "Means of subgroups".
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,7 @@
-"""The masked values in their places, and the pools within which donors were drawn."""
+"""The masked values in their places, and the pools within which donors were drawn.
+
+The outcome of eq. (1), record by record.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

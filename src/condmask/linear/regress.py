@@ -4,6 +4,8 @@ The Cholesky factor of their products makes the columns orthonormal. If one colu
 others this is done again, since rounding errors grow with the square; if even more nearly, a small number
 added to the squares keeps the first factor regular. Coefficients, residuals, leverages and variances then
 follow from the basis alone, of which only one chunk is held at a time.
+
+See docs/inference_linear.rst, "Why it works".
 """
 
 from typing import Any

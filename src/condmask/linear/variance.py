@@ -16,7 +16,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.errors import ArgumentError
 from condmask.linear.chunks import Chunk, Chunks
-from condmask.variance.interval import Interval, check_target, interval
+from condmask.variance.interval import Interval, asked, interval
 
 
 class IntervalOptions(NamedTuple):
@@ -37,8 +37,7 @@ def interval_options(
     confidence_level: Any, target: Any, clusters: Any = None, population_size: Any = None, n: int = 0
 ) -> IntervalOptions:
     """The options of an interval, checked."""
-    level = _checks.confidence_level(confidence_level)
-    target = check_target(target)
+    level, target = asked(confidence_level, target)
     for name, value in (("clusters", clusters), ("population_size", population_size)):
         if target == "file" and value is not None:
             raise ArgumentError(

@@ -1,4 +1,7 @@
-"""Weighted means and totals of the original."""
+"""Weighted means and totals of the original.
+
+See docs/inference_linear.rst, "Means of subgroups".
+"""
 
 from typing import Any
 

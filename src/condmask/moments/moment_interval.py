@@ -1,4 +1,7 @@
-"""Moments of the original, how they vary, and their intervals: of one sample, or of many along an axis."""
+"""Moments of the original, how they vary, and their intervals: of one sample, or of many along an axis.
+
+Theorem 2.1, and the variance of docs/inference.rst, "The theorem".
+"""
 
 from typing import Any, NamedTuple
 
@@ -105,5 +108,5 @@ def _standard_error(sampled: Sampled, order: int, target: str, *, central: bool)
     noise, about = law.noise_moments(order, scale), None if central else center / scale
     functions = of_moment(original[: order + 1], order, about, noise, law.p)
     moments = Moments(*(np.moveaxis(means, 0, -1)[..., None, :, None] for means in (masked, original)))
-    file, sample = polynomial_variance(moments, functions, law.p, shared_donors=shared_donors)
-    return np.sqrt((file if target == "file" else file + sample) / n)
+    variance = polynomial_variance(moments, functions, law.p, shared_donors=shared_donors)
+    return variance.standard_error(n, target)

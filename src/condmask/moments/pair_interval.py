@@ -1,4 +1,7 @@
-"""Intervals of the covariance and the correlation of the originals of two columns."""
+"""Intervals of the covariance and the correlation of the originals of two columns.
+
+Of the estimates of Theorem 2.5 (docs/inference_linear.rst, "Another column").
+"""
 
 from math import ceil
 from typing import Any, NamedTuple
@@ -8,7 +11,6 @@ from numpy.polynomial.polynomial import polyval
 
 from condmask.errors import warn
 from condmask.law import Law
-from condmask.linear.variance import IntervalOptions
 from condmask.moments.influence import Weights
 from condmask.moments.pair_variance import Pair
 from condmask.moments.theorem_2_1 import Powers, shift
@@ -51,7 +53,7 @@ class Correlation(NamedTuple):
         so many make the lower end positive as are needed for half the length. With little noise a variance is
         not small, but heavy tails leave it uncertain.
         """
-        reach = multiplier(level)[1] * self.error
+        reach = multiplier(level) * self.error
         upper = self.variance + reach
         times = np.divide(2.0 * reach, upper, out=np.full(upper.shape, np.inf), where=upper > 0.0) ** 2
         return np.asarray(np.where((self.variance <= reach) & (self.kept < 0.5), times, 0.0).max(axis=-1))
@@ -82,12 +84,11 @@ def correlation(pair: Pair) -> Correlation:
     error = np.sqrt(np.maximum(squares[0, ..., len(RHO) :], 0.0))
     originals, released = originals[..., :masked], released[..., :masked]
     kept = np.divide(originals, released, out=np.ones(originals.shape), where=released > 0.0)
-    return Correlation(np.asarray(pair.covariance / size), square, originals, error, kept)
+    return Correlation(np.asarray(pair.correlation), square, originals, error, kept)
 
 
-def covariance_interval(pair: Pair, options: IntervalOptions) -> Interval:
+def covariance_interval(pair: Pair, level: float, target: str) -> Interval:
     """The interval of the covariance: exact given the file with a plain column, else by the theorem."""
-    level, target, *_ = options
     if pair.linear is None:
         variance = pair.variances(np.array([Weights(1.0)]))[TARGETS.index(target)].item()
     else:
@@ -98,16 +99,15 @@ def covariance_interval(pair: Pair, options: IntervalOptions) -> Interval:
     return interval(estimate, error, level, target, "covariance")
 
 
-def correlation_interval(pair: Pair, options: IntervalOptions) -> Interval:
+def correlation_interval(pair: Pair, level: float, target: str) -> Interval:
     """The interval of the correlation, of one sample or many: all values that the test does not reject."""
-    level, target, *_ = options
     n, found = int(np.min(pair.moments.n)), correlation(pair)
     nearest = np.clip(found.r, -1.0, 1.0)[()]
     square = polyval(nearest, np.moveaxis(found.square[TARGETS.index(target)], -1, 0), tensor=False)
     error, ends = np.sqrt(np.maximum(square, 0.0)), found.ends(level, target)
     answer = interval(nearest, error, level, target, "correlation", ends=ends)
     about = [answer.about + _remark(r) for r in np.ravel(found.r).tolist()]
-    little = _hidden(n * float(np.max(found.needed(level)))) or _few(n, pair, found)
+    little = _why_little(n, n * float(np.max(found.needed(level))), pair, found)
     if little:
         warn(f"correlation: {little}", EstimateWarning)
     else:
@@ -123,23 +123,17 @@ def _remark(r: float) -> str:
     return outside if abs(r) > 1.0 else ""
 
 
-def _hidden(enough: float) -> str:
-    """The message where the noise hides whether a column varies at all."""
-    if enough == 0.0:
-        return ""
-    some = (
-        f"it takes at least {ceil(enough):,} records" if np.isfinite(enough) else "it takes far more records"
-    )
-    return f"it may be anything, since so much noise hides whether the original varies at all; {some}"
-
-
-def _few(n: int, pair: Pair, found: Correlation) -> str:
-    """The message where the records say little, and how many are needed.
+def _why_little(n: int, enough: float, pair: Pair, found: Correlation) -> str:
+    """Why the records say little, and how many are needed: `enough` of them, where noise hides the original.
 
     If two columns are independent, n masked pairs say as much about their correlation as
     n (1-p)^2 Var X / Var Z unmasked ones; for columns masked together, which keep their pairs when they are
     swapped, as n (Var X / Var Z) (Var X' / Var Z').
     """
+    if enough > 0.0:
+        some = f"at least {ceil(enough):,}" if np.isfinite(enough) else "far more"
+        hidden = "it may be anything, since so much noise hides whether the original varies at all"
+        return f"{hidden}; it takes {some} records"
     shares = pair.share * np.prod(np.minimum(found.kept, 1.0), axis=-1)
     share = float(np.min(shares, where=~np.isnan(found.r), initial=np.inf))
     if n * share >= ENOUGH:

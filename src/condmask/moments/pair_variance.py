@@ -1,4 +1,7 @@
-"""How the covariance and the variances of two columns vary, from the moments of their released pairs."""
+"""How the covariance and the variances of two columns vary, from the moments of their released pairs.
+
+Of the estimates of Theorem 2.5, by docs/inference.rst, "The theorem".
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -64,6 +67,12 @@ class Pair(NamedTuple):
         """Those of the originals, of shape (..., 2); they may be negative."""
         pairs = zip(self.laws, self.moments.unit, strict=True)
         return self.released - [0.0 if law is None else noise_variance(law, unit) for law, unit in pairs]
+
+    @property
+    def correlation(self) -> Any:
+        """That of the originals; NaN where a variance is estimated negative or zero."""
+        positive = np.where(self.originals > 0.0, self.originals, np.nan)
+        return self.covariance / np.sqrt(positive).prod(axis=-1)
 
 
 def pair_of(

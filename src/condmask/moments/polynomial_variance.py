@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.variance.theorem import variance_given_file
+from condmask.variance.theorem import Variance, variance_given_file
 
 
 class Moments(NamedTuple):
@@ -53,23 +53,10 @@ class Influence(NamedTuple):
     margin: np.ndarray
 
 
-class Variances(NamedTuple):
-    """n times the variance of an estimate: about the file, and what is added to it about the population."""
-
-    file: np.ndarray
-    sample: np.ndarray
-
-
 def polynomial_variance(
-    moments: Moments,
-    influence: Influence,
-    p: float,
-    *,
-    shared_donors: bool,
-    share: np.ndarray | float = 1.0,
-    correction: np.ndarray | float = 1.0,
-    nonnegative: bool = True,
-) -> Variances:
+    moments: Moments, influence: Influence, p: float, *, shared_donors: bool, share: np.ndarray | float = 1.0,
+    correction: np.ndarray | float = 1.0, nonnegative: bool = True,
+) -> Variance:  # fmt: skip
     """n times the variances of estimates with these influence functions, in the shape of their leading axes.
 
     Parameters
@@ -101,7 +88,7 @@ def polynomial_variance(
         d, inside = np.maximum(d, 0.0), np.maximum(inside, 0.0)
     file = variance_given_file(v, d, inside, a, shared_donors=shared_donors, p=p)
     mean, square = (np.sum(share * mean_of(each, original), axis=-1) for each in (h, product(h, h)))
-    return Variances(file, np.maximum(square - mean**2, 0.0))
+    return Variance(file, np.maximum(square - mean**2, 0.0))
 
 
 def covariance(one: np.ndarray, other: np.ndarray, moments: np.ndarray) -> np.ndarray:

@@ -1,1 +1,1 @@
-"""The original's statistics after reverse mapping."""
+"""The original's statistics after reverse mapping (docs/reverse_mapping.rst)."""

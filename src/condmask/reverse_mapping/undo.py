@@ -1,4 +1,7 @@
-"""Functions that undo reverse mapping: h with E[h(Z) | X] as good as a function of the original."""
+"""Functions that undo reverse mapping: h with E[h(Z) | X] as good as a function of the original.
+
+See docs/inference_linear.rst, "Reverse mapping".
+"""
 
 import numpy as np
 

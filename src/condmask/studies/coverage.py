@@ -74,7 +74,7 @@ def ends(
     if not isinstance(scheme, ConditionalMasking) or (scheme.law is not None and scheme.grid is None):
         return np.stack([_one_by_one(scheme, z, other, design, levels, row) for row in range(len(z))], -1)
     law = scheme.law or EXACT
-    c = np.array([multiplier(level)[1] ** 2 / z.shape[1] for level in levels])
+    c = np.array([multiplier(level) ** 2 / z.shape[1] for level in levels])
     of_cdf = [_of_cdf(law, own, design, c, shared=scheme.shared_donors) for own in z]
     of_quantiles, of_points = (np.stack(ends, -1) for ends in zip(*of_cdf, strict=True))
     parts = [of_quantiles, _of_moments(scheme, z, law, design, levels)]

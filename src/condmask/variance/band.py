@@ -4,6 +4,8 @@ With psi = K((x - Z)/sigma), of which T is the mean, and r = h - p psi, h = 1{X 
 of the mean products of psi at two points over the masked values and of those of r over the originals, whose
 distribution is T itself. Records are counted in cells of sigma/32, noise taken as rounded to these, and
 points moved to edges of cells: a kink of the kernel costs less than a percent of a standard error then.
+
+See docs/inference_distribution.rst, "Bands".
 """
 
 from collections.abc import Callable

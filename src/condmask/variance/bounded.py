@@ -9,6 +9,8 @@ right up to the bounds, where an interval that is cut off there misses or covers
 
 G. J. Feldman and R. D. Cousins, "Unified approach to the classical statistical analysis of small signals",
 Phys. Rev. D 57 (1998) 3873-3889.
+
+See docs/inference_linear.rst, "Another column".
 """
 
 import numpy as np
@@ -28,7 +30,7 @@ def interval(estimate: np.ndarray, square: np.ndarray, level: float) -> tuple[np
     level : float
     """
     low, high = np.empty((2, estimate.size))
-    kernels.ends(estimate, square, multiplier(level)[1], level, low, high)
+    kernels.ends(estimate, square, multiplier(level), level, low, high)
     return low, high
 
 
@@ -36,7 +38,7 @@ def placed(
     value: np.ndarray, error: np.ndarray, low: float, high: np.ndarray | float, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ends for parameters between `low` and `high`, of known standard errors."""
-    reach = multiplier(level)[1] * error
+    reach = multiplier(level) * error
     ends = np.array([value - reach, value + reach])
     high = np.broadcast_to(high, value.shape)
     # further in than that no bound matters

@@ -1,4 +1,7 @@
-"""Intervals for the distribution function at a point: what its score test does not exclude."""
+"""Intervals for the distribution function at a point: what its score test does not exclude.
+
+See docs/inference_distribution.rst, "Score form".
+"""
 
 import numpy as np
 

@@ -8,6 +8,8 @@ over steps are exact; on cells g is taken in the middle, or as a mean where it j
 to a million records by less than .002 of its standard error.
 
 The line is treated in windows, with one Fourier transform for the counts and one for g.
+
+See docs/inference_distribution.rst, "Means of any function".
 """
 
 from collections.abc import Callable, Iterator
@@ -143,7 +145,7 @@ def _finite(g: Function, points: np.ndarray, weights: np.ndarray) -> np.ndarray:
         worst = bad[np.argmax(weights[bad])]
         raise ArgumentError(
             "g must be finite wherever the estimated distribution has mass, beyond the data too, got "
-            f"{values[worst]} at {points[worst]:g}; floor= replaces all smaller values"
+            f"{values[worst]} at {points[worst]:g}; let g begin with np.maximum or np.minimum"
         )
     values[bad] = 0.0
     return values

@@ -1,15 +1,15 @@
 """Gini coefficient and Lorenz curve as integrals of T, and how they change with each record.
 
 T is known at ascending points and just before each, and straight between them.
+
+Of T by Theorem 2.2; see docs/inference_distribution.rst, "Means of any function".
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from condmask.distribution.counting import Counted
 from condmask.distribution.quantiles import points
-from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
 from condmask.variance.expectation import Function
@@ -26,11 +26,11 @@ class Functional(NamedTuple):
     influence: Function
 
 
-def points_of(counted: Counted, masking: Masking, in_units: Function) -> Points:
+def points_of(t: T_1, in_units: Function) -> Points:
     """T at ascending points from where it is 0 to where it is 1, and just before them."""
-    if masking.p == 1.0:
-        return in_units(counted.values), counted.below[1:] / counted.n, counted.below[:-1] / counted.n
-    t = T_1(counted, masking)
+    if t.masking.p == 1.0:
+        below = t.counted.below / t.n
+        return in_units(t.counted.values), below[1:], below[:-1]
     if t.line.size > MOST_NODES:
         raise ArgumentError(
             "the data must lie closer together for the Gini coefficient and the Lorenz curve, got values "

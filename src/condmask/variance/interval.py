@@ -1,4 +1,7 @@
-"""What an interval is, and how a standard error becomes one."""
+"""What an interval is, and how a standard error becomes one.
+
+See docs/inference.rst, "Which interval answers which question".
+"""
 
 from itertools import islice
 from typing import Any, NamedTuple
@@ -58,13 +61,9 @@ class Interval(NamedTuple):
             ((estimate, error, low, high),) = rows
             return f"{self.about}: {estimate}, s.e. {error}, {level} interval {low} to {high}"
         table = [["estimate", "s.e.", f"{level} from", "to"], *rows]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        about = self.about if isinstance(self.about, str) else str(self.about[0])
         more = len(columns[0]) - len(rows)
-        return "\n".join(
-            [self.about if isinstance(self.about, str) else str(self.about[0])]
-            + ["  ".join(map(str.rjust, row, widths)) for row in table]
-            + ([f"and {more} more"] if more else [])
-        )
+        return "\n".join([about, *aligned(table), *([f"and {more} more"] if more else [])])
 
     def __repr__(self) -> str:
         parts = [
@@ -74,17 +73,23 @@ class Interval(NamedTuple):
         return f"Interval({', '.join(parts)})"
 
 
-def multiplier(confidence_level: Any) -> tuple[float, float]:
-    """The checked level, and the normal quantile by which standard errors are multiplied."""
+def aligned(table: list[list[str]]) -> list[str]:
+    """The lines of a table, its columns to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return ["  ".join(map(str.rjust, row, widths)) for row in table]
+
+
+def multiplier(confidence_level: float) -> float:
+    """The normal quantile by which standard errors are multiplied."""
     from scipy.special import ndtri  # takes .1 s to import
 
+    return float(ndtri(0.5 + 0.5 * confidence_level))
+
+
+def asked(confidence_level: Any, target: Any) -> tuple[float, str]:
+    """The level and the target of an interval, checked."""
     level = _checks.confidence_level(confidence_level)
-    return level, float(ndtri(0.5 + 0.5 * level))
-
-
-def check_target(target: Any) -> str:
-    """The target, checked."""
-    return _checks.choice(target, "target", tuple(TARGETS))
+    return level, _checks.choice(target, "target", tuple(TARGETS))
 
 
 def interval(
