@@ -300,7 +300,7 @@ def together(sums, scheme, data, rng, rows, n):
     z = scheme.mask_rows(x, np.random.default_rng(rng.integers(0, 2**63, 4)), (w,))
     design = SimpleNamespace(quantiles=np.array(AT), moments=(), points=np.array(points))
     low, high = ends(scheme, z, w, design, LEVELS)
-    named = [*_named("quantile", AT), "mean", "s.d.", "correlation", *_named("cdf", AT)]
+    named = [*_named("quantile", AT), "mean", "s.d.", *_named("cdf", AT), "correlation"]
     each = [statistics(row, points) for row in x]
     of_file = {key: np.array([own[key] for own in each]) for key in named if key != "correlation"}
     of_file["correlation"] = _correlations(x, w)

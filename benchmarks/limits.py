@@ -37,16 +37,10 @@ COPIES = 20  # columns of a wide table, which has so many times fewer rows
 STEP = 0.002  # s between two looks at the memory
 STUDY = """n = {n}
 replications = 1000
-seed = 1
-
-[population]
-kind = "normal copula"
-margins = [{{ distribution = "laplace", loc = 10.0, scale = 1000.0 }}]
-correlation = 0.0
+rng = 1
 
 [[schemes]]
-name = "condmask"
-method = "conditional"
+name = "masked"
 p = 0.6
 sigma = 1000.0
 """

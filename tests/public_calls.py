@@ -199,7 +199,6 @@ def calls(folder: Path) -> dict[str, Call]:
     named |= methods(cm.risk(GIVEN, SCHEME, d=100.0), "Risk", d=100.0, attacker="best attacker")
     named |= methods(named["plan"](), "Plan", replications=2, path="a.png", also=("replications", "path"))
     named |= methods(named["compare"](), "MethodComparison", path="a.png", also=("path",))
-    named["MethodComparison.write"] = Call(named["compare"]().write, {"path": "methods.csv"})
     named |= methods(
         study,
         "StudyResult",
@@ -223,27 +222,6 @@ def calls(folder: Path) -> dict[str, Call]:
         key="x",
         outcome="other",
         on=["x"],
-    )
-    named |= methods(
-        cm.paper_population(),
-        "NormalCopula",
-        {"margins"},
-        t=GIVEN,
-        q=np.array([0.5]),
-        order=2,
-        rng=np.random.default_rng(1),
-        replications=2,
-        n=5,
-    )
-    named |= methods(
-        cm.Resampled(GIVEN, OTHER),
-        "Resampled",
-        t=GIVEN,
-        q=np.array([0.5]),
-        order=2,
-        rng=np.random.default_rng(1),
-        replications=2,
-        n=5,
     )
     named["Estimate.plot_cdf"] = Call(estimate.plot_cdf, {"path": "a.png"})
     return {name: call for name, call in named.items() if call.parameters}

@@ -64,12 +64,10 @@ def in_rows(scheme, z, request):
     law, width = scheme.law, None if request.width is None else np.array([request.width])
     if request.kind in ("pdf", "monotone") or not curves.serves(law, smoothed=width is not None):
         return None
-    t, served = curves.curves(np.sort(z)[None, :], law, width)
-    if not served[0]:
-        return None  # data too wide for it
-    if request.kind == "cdf":
-        return t.at(request.at)[0]
-    return t.quantiles(request.at, rearranged=request.kind == "rearranged")[0]
+    none, rearranged = np.empty(0), request.kind == "rearranged"
+    asked = (none, request.at) if request.kind == "cdf" else (request.at, none)
+    found = curves.of_rows(np.sort(z)[None, :], law, width, *asked, rearranged=rearranged)[0]
+    return None if np.isnan(found).any() else found  # data too wide for it
 
 
 ROUTES = {

@@ -129,9 +129,6 @@ def work(folder, said):
     for _ in range(2):
         studied = cm.simulate(cm.Resampled(x), named, checkpoint=here("study"), **study)
     found["study"] = [str(studied), str(cm.StudyResult.load(here("study")))]
-    compared = cm.MethodComparison(0.5, 1.0, 9, 1, 1, {}, [{"method": "東京", "error": 0.5}], {})
-    compared.write(here("compared.csv"))
-    found["compared"] = here("compared.csv").read_bytes()
     here("study.toml").write_bytes(STUDY.encode())
     for words in (
         ("mask", "in.csv", "cli.csv", *COMMAND, "--no-log"),
@@ -153,15 +150,10 @@ n = 100
 replications = 4
 rng = 1
 
-[population]
-kind = "copula"
-correlation = 0.4
-margins = [{name = "norm", loc = 5.0, scale = 2.0}, {name = "gamma", a = 2.0}]
-
 [[schemes]]
 name = "東京"
 p = 0.6
-sigma = 2.0
+sigma = 700.0
 """
 
 
