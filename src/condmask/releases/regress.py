@@ -48,10 +48,9 @@ def regress(release: Any, outcome: Any, on: Any, confidence_level: Any, target: 
     elif not np.isfinite(low).all():
         warn("regress: too few records for this scheme to bound some coefficients", EstimateWarning)
     about = f"regression of {outcome}, coefficients {TARGETS[options.target]}"
-    coefficients = ["intercept", *list(columns)[:-1]]
     return Intervals(
-        coefficients, estimate, error, low, high, np.full(len(low), table.n), options.level, options.target,
-        about, ("coefficient",),
+        ["intercept", *list(columns)[:-1]], estimate, error, low, high, np.full(len(low), table.n),
+        options.level, options.target, about, ("coefficient",),
     )  # fmt: skip
 
 
