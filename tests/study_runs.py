@@ -29,15 +29,10 @@ quantiles = [0.5]
 risk_distances = [100.0]
 rng = 3
 
-[population]
-kind = "copula"
-correlation = 0.4
-margins = [{name = "norm", loc = 5.0, scale = 2.0}, {name = "gamma", a = 2.0}]
-
 [[schemes]]
 name = "masked"
 p = 0.6
-sigma = 2.0
+sigma = 700.0
 
 [[schemes]]
 scheme = "RankSwapping"

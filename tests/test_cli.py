@@ -28,8 +28,7 @@ n = 60
 replications = 3
 rng = 3
 quantiles = [0.5]
-population = {kind = "copula", margins = [{name = "norm"}]}
-schemes = [{name = "masked", p = 0.6, sigma = 0.7}]
+schemes = [{name = "masked", p = 0.6, sigma = 700.0}]
 """
 
 

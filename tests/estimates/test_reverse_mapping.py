@@ -70,9 +70,6 @@ def test_the_law_of_the_map_is_that_of_the_noise_and_keeps_the_distribution(name
     assert own.adjoint(g) == pytest.approx(chances.T @ (share * g) / share, abs=digits)
     assert own.adjoint(np.ones(values.size)) == pytest.approx(1.0, abs=1e-8)  # w M = w
     assert (share * g) @ own.apply(h) == pytest.approx((share * h) @ own.adjoint(g), abs=1e-11)
-    some, cuts = np.arange(0, values.size, 7), np.concatenate(([-np.inf], own.cuts, [np.inf]))
-    found = own.chances(own.at[some], cuts[some], cuts[some + 1])
-    assert found == pytest.approx(chances[some, some], abs=digits)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -1,7 +1,5 @@
 """The picture of a comparison, read back from its axes. Oracle: its rows."""
 
-import numpy as np
-from matplotlib.figure import Figure
 from pictures import comparison
 
 LABELS = [
@@ -41,14 +39,3 @@ def test_where_the_first_method_is_exact_the_next_one_with_an_error_is_the_measu
 
     assert dots(mean) == {0: 0.0, 1: 1.0, 2: 25.0 / 18.0}
     assert mean.get_xlabel() == "error of the mean\n(1 = normal noise)"
-
-
-def test_panels_of_one_figure_name_methods_once_and_given_ones_each():
-    own, given = comparison().plot(), Figure().subplots(1, 3)
-    comparison().plot(ax=given)
-
-    named = [[panel.yaxis.get_tick_params()["labelleft"] for panel in axes] for axes in (own, given)]
-    assert named == [[True, False, False], [True, True, True]]
-    for panel in given:
-        assert [label.get_text() for label in panel.get_yticklabels()] == LABELS
-    assert np.array_equal([panel.get_ylim() for panel in own], [[5.6, -0.6]] * 3)

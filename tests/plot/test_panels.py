@@ -65,31 +65,28 @@ def test_axes_that_are_given_are_drawn_into_and_keep_their_labels(draw, count):
     assert pyplot.get_fignums() == []
 
 
-@each_plot
-def test_axes_must_be_axes_and_as_many_as_panels(draw, count):
+def test_axes_must_be_axes_and_as_many_as_panels():
     with pytest.raises(TypeError, match=r"^ax must be matplotlib Axes, got str$"):
-        draw(ax="here")
-    with pytest.raises(ValueError, match=rf"^ax must be as many Axes as there are panels, {count}, got 4$"):
-        draw(ax=Figure().subplots(2, 2))
+        cdf(ax="here")
+    with pytest.raises(ValueError, match=r"^ax must be as many Axes as there are panels, 1, got 4$"):
+        cdf(ax=Figure().subplots(2, 2))
 
 
-@each_plot
-def test_a_file_name_tells_a_format(draw, count, tmp_path):
+def test_a_file_name_tells_a_format(tmp_path):
     with pytest.raises(ValueError, match=r"^path must end in one of .*png.*, got .*a\.doc$"):
-        draw(path=tmp_path / "a.doc")
+        cdf(tmp_path / "a.doc")
     with pytest.raises(ValueError, match=r"^path must be a file in a folder that can be written"):
-        draw(path=tmp_path / "nowhere" / "a.png")
+        cdf(tmp_path / "nowhere" / "a.png")
 
 
-@each_plot
-def test_without_matplotlib_one_sentence_says_so(draw, count, monkeypatch):
+def test_without_matplotlib_one_sentence_says_so(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("condmask.plot")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
 
     message = r"^a figure needs matplotlib, which is not installed: pip install 'condmask\[plot\]'$"
     with pytest.raises(ModuleNotFoundError, match=message) as info:
-        draw()
+        study().plot()
     assert info.value.name == "matplotlib"
 
 
@@ -126,9 +123,11 @@ def test_numbers_are_written_out(limits, log, ticks):
     ax.set(xlim=limits, xscale="log" if log else "linear")
     plain_numbers(ax.xaxis)
 
-    shown = [ax.xaxis.get_major_formatter()(at) for at in ax.xaxis.get_major_locator()()]
+    low, high = limits
+    within = [at for at in ax.xaxis.get_major_locator()() if low <= at <= high * (1.0 + 1e-12)]
+    shown = [ax.xaxis.get_major_formatter()(at) for at in within]
 
-    # a linear axis may have more ticks, between these and beyond the ends
+    # a linear axis may have more ticks between these
     assert (shown == ticks) if log else set(ticks) <= set(shown)
 
 

@@ -31,28 +31,6 @@ def test_each_group_of_schemes_is_where_the_plan_has_it_and_has_a_look_of_its_ow
         assert len(looks) == 3
 
 
-def test_the_frontier_is_a_line_from_the_cheapest_scheme_to_the_dearest():
-    made = plan()
-
-    for k, panel in enumerate(made.plot()):
-        line = lines(panel)["frontier"]
-        risk, loss = line.get_data()
-        assert line.get_linestyle() == "-"
-        assert (np.diff(loss) > 0).all()
-        assert (np.diff(risk) < 0).all()
-        on = [c for c, is_on in zip(made.candidates, made.on_frontier, strict=True) if is_on]
-        assert points(line) == sorted((c.risk[k], c.loss) for c in on)
-
-
-def test_suggestions_have_their_names_beside_them():
-    made = plan()
-
-    for k, panel in enumerate(made.plot()):
-        named = {text.get_text(): text.xy for text in panel.texts}
-        assert named == {s.name: (s.expected.risk[k], s.expected.loss) for s in made.suggestions}
-        assert len({lines(panel)[name].get_marker() for name in named}) == 3
-
-
 def test_the_legend_says_what_is_there_and_nothing_else():
     legend = [text.get_text() for text in plan().plot()[0].get_legend().get_texts()]
 

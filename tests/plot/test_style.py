@@ -5,21 +5,13 @@ from itertools import combinations
 import numpy as np
 from matplotlib.colors import to_rgb
 
-from condmask.plot.panels import COLOURS, series
+from condmask.plot.panels import COLOURS
 
 # Viénot, Brettel and Mollon (1999): what is left of linear red, green, blue without one kind of cone
 SEEN = {
     "without long ones": [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
     "without middle ones": [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
 }
-
-
-def test_no_two_of_many_series_look_alike():
-    looks = [tuple(series(k).values()) for k in range(280)]
-
-    assert len(set(looks)) == 280
-    # in black and white too
-    assert len({look[1:] for look in looks[:40]}) == 40
 
 
 def test_colours_differ_for_colour_blind_readers():

@@ -83,8 +83,6 @@ def test_the_result_is_shown_and_kept(found, tmp_path):
     assert "rank swapping" in str(found)
     assert found.to_frame().shape == (len(found.rows), len(found.rows[0]))
     assert set(found.to_dict()["schemes"]) == set(found.schemes)
-    found.write(tmp_path / "a.csv")
-    assert len((tmp_path / "a.csv").read_text().splitlines()) == len(found.rows) + 1
     assert len(found.plot(tmp_path / "a.png")) == 5
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.variance.interval import UndefinedError
 
 N, ROWS, LEVEL = 150, 12, 0.9
 POPULATION = cm.NormalCopula(cm.paper_population().margins, -0.7)
@@ -189,29 +188,21 @@ def test_without_a_known_truth_it_is_that_of_the_samples(monkeypatch):
     assert row["bias"] == pytest.approx(row["mean"] - row["truth"])
 
 
-@pytest.mark.parametrize("name", ["rearranged", "coarse", "mapped", "no grid", "noise"])
+@pytest.mark.parametrize("name", ["rearranged", "coarse", "mapped", "no grid"])
 def test_coverage_is_that_of_the_intervals_users_get(name, monkeypatch):
     scheme = SCHEMES[name]
     found, x, z, others = studied(scheme, monkeypatch, confidence_levels=[LEVEL])
-
-    def ends(call, options, size=1):
-        try:
-            interval = call(**options)
-        except UndefinedError:
-            return np.full((2, size), np.nan)
-        return np.reshape(interval[:2], (2, size))
 
     for target in ("population", "file"):
         options, each = {"confidence_level": LEVEL, "target": target}, []
         for row, w in zip(z, others, strict=True):
             one = scheme.estimate(row)
-            each.append(np.hstack([
-                ends(lambda o=one, **given: o.quantile_interval(Q, **given), options, len(Q)),
-                ends(one.mean_interval, options), ends(one.std_interval, options),
-                ends(lambda o=one, **given: o.moment_interval(3, **given), options),
-                ends(lambda o=one, w=w, **given: o.correlation_interval(w, **given), options),
-                ends(lambda o=one, **given: o.cdf_interval(T, **given), options, len(T)),
-            ]))  # fmt: skip
+            intervals = [
+                one.quantile_interval(Q, **options), one.mean_interval(**options),
+                one.std_interval(**options), one.moment_interval(3, **options),
+                one.correlation_interval(w, **options), one.cdf_interval(T, **options),
+            ]  # fmt: skip
+            each.append(np.hstack([np.reshape(interval[:2], (2, -1)) for interval in intervals]))
         low, high = np.moveaxis(each, 1, 0)
         own = [
             [
@@ -227,9 +218,6 @@ def test_coverage_is_that_of_the_intervals_users_get(name, monkeypatch):
         for k, statistic in enumerate(names()):
             row = f"{LEVEL} interval, {target}"
             length, aim = high[:, k] - low[:, k], aims[:, k]
-            if np.isnan(length).all():
-                assert np.isnan(found.value("it", row, f"length of {statistic}", "mean"))
-                continue
             mean = np.mean(length[np.isfinite(length)])
             # quantiles of rows and of single samples differ by a hundredth of an interval
             assert found.value("it", row, f"length of {statistic}", "mean") == pytest.approx(mean, rel=0.01)

@@ -36,10 +36,3 @@ def test_populations_know_their_truth():
     assert real.cdf(np.array([2.0])).tolist() == [0.5]
     a, b = real(np.random.default_rng(1), 2, 50)
     assert set(zip(a.ravel(), b.ravel(), strict=True)) <= {(1, 2), (2, 1), (3, 4), (9, 8)}
-
-
-def test_quantiles_of_a_file_have_the_shape_of_what_is_asked():
-    population = cm.Resampled(np.arange(5.0))
-
-    assert population.quantile(np.full((1, 2, 2), 0.5)).tolist() == [[[2.0, 2.0], [2.0, 2.0]]]
-    assert population.quantile(np.empty((0, 3))).shape == (0, 3)

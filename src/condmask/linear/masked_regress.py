@@ -16,24 +16,24 @@ are fitted again, the residual is r - delta g: the square of the test is a quadr
 interval is where it does not reject (Fieller 1954; docs/inference.rst, "Masked regressors").
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import product
 from math import comb, prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask._blocks import blocks
 from condmask.errors import ArgumentError
-from condmask.linear.chunks import Chunk, Named, summed, taken
+from condmask.linear.chunks import Chunk, Chunks, longer, summed, taken
 from condmask.linear.pseudo_values import covariance_factor
+from condmask.linear.records import Records
+from condmask.linear.regress import left_out
 from condmask.variance.interval import UndefinedError
 
 ROWS = 8192  # of a chunk; there are some hundred figures for each
 DETERMINED = 1e-10  # of a column's square, what the others leave of it where they determine it
 MANY = 100_000  # records, with which Wald's interval serves coefficients of columns in clear
 TINY = 2.0**-1022
-ALONE = 1e-10  # by how little a leverage may miss 1
 KNOWN = (
     3.0  # standard errors of what the others leave of a masked regressor: others have bounds from there on
 )
@@ -49,8 +49,8 @@ class Masked(NamedTuple):
     ----------
     places : list of int
         Among the columns of the table.
-    records : list of Records
-        Their values and pools.
+    records : Records
+        The values of the first, and the pools.
     p : float
         The share of the swapped; 1 after reverse mapping.
     shared_donors : bool
@@ -65,10 +65,10 @@ class Masked(NamedTuple):
     """
 
     places: list[int]
-    records: list[Any]
-    p: float = 0.0
-    shared_donors: bool = False
-    noise: Any = np.zeros((0, 5))
+    records: Records
+    p: float
+    shared_donors: bool
+    noise: np.ndarray
     undone: Any = ()
     products: Any = None
 
@@ -103,10 +103,8 @@ class Table:
     Parameters
     ----------
     columns : dict
-        By name the regressors and, last, the outcome: numbers, or Named; None for one that is masked.
+        By name the regressors and, last, the outcome: numbers, or Named; None for the first that is masked.
     masked : Masked
-    reader : Records
-        Of a column that was masked, from which those in clear are read.
 
     Attributes
     ----------
@@ -118,13 +116,12 @@ class Table:
         Of each column: its mean, and the largest distance from it.
     """
 
-    def __init__(self, columns: dict[str, Any], masked: Masked, reader: Any) -> None:
-        self.masked, self._columns, self._reader, places = masked, columns, reader, masked.places
-        self.names = list(columns)
-        count = len(columns) + 1
-        ways = np.add, np.minimum, np.maximum, _wider
-        sums, low, high, by_pool = _folded(self._pieces(), self._ends, ways)
-        self.size, self.used, self.n = by_pool[0], by_pool[1], int(by_pool[1].sum())
+    def __init__(self, columns: dict[str, Any], masked: Masked) -> None:
+        self.masked, self.names, places, count = masked, list(columns), masked.places, len(columns) + 1
+        self._chunks = Chunks(masked.records, *columns.values(), gaps=True, size=ROWS)
+        sums, low, high, by_pool = self._chunks.fold(self._ends, np.add, np.minimum, np.maximum, longer)
+        self.size, self.used, *of_masked = by_pool.T
+        self.n = int(self.used.sum())
         if self.n < count:
             raise ArgumentError(
                 f"on must have fewer coefficients than records without gaps, got {count - 1} for {self.n}"
@@ -136,7 +133,7 @@ class Table:
             if least == most:
                 raise ArgumentError(f"{name} must not be constant in a regression, got {least:g} throughout")
         unit = self.unit[places, None]
-        self.mean = (by_pool[2:] / np.maximum(self.size, 1.0) - self.middle[places, None]) / unit
+        self.mean = (np.array(of_masked) / np.maximum(self.size, 1.0) - self.middle[places, None]) / unit
         self.noise = masked.noise / unit ** np.arange(5)
         self.share = np.ones(self.size.size)  # p' by pool
         if not masked.undone:
@@ -145,53 +142,38 @@ class Table:
             self.share = masked.p * self.size / np.maximum(self.size - 1.0, 1.0)
         self.factor = np.ones(self.size.size) if masked.undone else 1.0 - self.share
 
-    def rows(self) -> Iterator[Rows]:
-        """The records in chunks."""
-        places = self.masked.places
-        for values, chunk, here, used in self._pieces():
-            clear = (values - self.middle[:, None]) / self.unit[:, None]
-            z, clear[places] = clear[places], taken(self.mean, chunk.pool)
-            undone = np.array([each(chunk) for each in self.masked.undone])
-            if undone.size:
-                undone = np.where(here > 0.0, undone / self.unit[places, None, None] ** POWERS, 0.0)
-            z = np.where(here > 0.0, z - clear[places], 0.0)
-            yield Rows(np.where(used > 0.0, clear, 0.0), z, undone, chunk.pool, here, used)
+    def fold(self, step: Callable[[Rows], tuple[Any, ...]]) -> Any:
+        """The tuples that a step makes of the records in chunks, added up."""
+        return self._chunks.fold(lambda chunk: step(self._rows(chunk)))
 
     def by_pool(self, values: np.ndarray, rows: Rows) -> np.ndarray:
         """The sums of values by pool, along the last axis."""
         return summed(values, rows.pool, self.size.size)
 
-    def _pieces(self) -> Iterator[tuple[Any, ...]]:
-        """All columns as they are, the first masked one as a chunk, and which records have what."""
-        names, first = [each.name for each in self._columns.values() if isinstance(each, Named)], 0
-        places = self.masked.places
-        records = self.masked.records or [self._reader]
-        for pieces in zip(records[0].parts(names), *(each.parts() for each in records[1:]), strict=True):
-            (z, pool, read), size = pieces[0], pieces[0][0].size
-            for start, stop in blocks(size, ROWS):
-                rows = slice(first + start, first + stop)
-                values = np.ones((len(self._columns) + 1, stop - start))
-                for row, column in zip(values[1:], self._columns.values(), strict=True):
-                    if isinstance(column, Named):
-                        row[:] = read[column.name][start:stop]
-                    elif column is not None:
-                        row[:] = column[rows]
-                for place, piece in zip(places, pieces, strict=bool(places)):
-                    values[place] = piece[0][start:stop]
-                here = ~np.isnan(values[places]).any(axis=0)
-                used = ~np.isnan(values).any(axis=0)
-                chunk = Chunk(
-                    rows, z[start:stop], pool[start:stop] if places and pool is not None else None, []
-                )
-                yield values, chunk, here.astype(np.float64), used.astype(np.float64)
-            first += size
+    def _rows(self, chunk: Chunk) -> Rows:
+        values, here, used = self._values(chunk)
+        places, clear = self.masked.places, (values - self.middle[:, None]) / self.unit[:, None]
+        z, clear[places] = clear[places], taken(self.mean, chunk.pool)
+        undone = np.array([each(chunk) for each in self.masked.undone])
+        if undone.size:
+            undone = np.where(here > 0.0, undone / self.unit[places, None, None] ** POWERS, 0.0)
+        z = np.where(here > 0.0, z - clear[places], 0.0)
+        return Rows(np.where(used > 0.0, clear, 0.0), z, undone, chunk.pool, here, used)
 
-    def _ends(self, piece: tuple[Any, ...]) -> tuple[Any, ...]:
-        values, chunk, here, used = piece
-        complete, pool = values[:, used > 0.0], chunk.pool
+    def _values(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """1 and all columns as they are; where all masked columns have values, and where all columns."""
+        columns = (chunk.z if column is None else column for column in chunk.columns)
+        values = np.array([np.ones(chunk.z.size), *columns], dtype=np.float64)
+        known = ~np.isnan(values)
+        here, used = (each.all(axis=0).astype(np.float64) for each in (known[self.masked.places], known))
+        return values, np.asarray(here), np.asarray(used)
+
+    def _ends(self, chunk: Chunk) -> tuple[Any, ...]:
+        values, here, used = self._values(chunk)
+        complete = values[:, used > 0.0]
         low, high = complete.min(axis=1, initial=np.inf), complete.max(axis=1, initial=-np.inf)
         z = np.where(here > 0.0, values[self.masked.places], 0.0)
-        return complete.sum(axis=1), low, high, summed(np.array([here, used, *z]), pool, 0)
+        return complete.sum(axis=1), low, high, chunk.by_pool(np.array([here, used, *z])).T
 
 
 def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
@@ -246,7 +228,7 @@ def _products(table: Table) -> tuple[np.ndarray, np.ndarray]:
         sums = (table.by_pool(pairs * each, rows) for each in (rows.here, rows.used))
         return columns @ columns.T, np.array(squares), *sums
 
-    gram, squares, of_pool, of_used = _folded(table.rows(), step)
+    gram, squares, of_pool, of_used = table.fold(step)
     total, block = gram.copy(), np.ix_(places, places)
     if masked.undone:
         total[places, places] += squares
@@ -310,13 +292,10 @@ def _variances(table: Table, g: np.ndarray, c: np.ndarray, gram: np.ndarray, tar
             extra -= lent**2 * _of_orders(times_given, *given_of)
         regressors = _undone(table, rows)[:-1]
         apart = 1.0 - np.einsum("ij,ij->j", regressors, inverse @ regressors)
-        alone = apart < ALONE  # alone determines a coefficient: how far others like it lie is unknown
-        robust = phi / np.where(alone, 1.0, apart)
-        leans = np.abs(first[:, alone]) > ALONE * np.abs(g).max(axis=1, keepdims=True)
-        robust[:, alone] = np.where(leans, np.nan, 0.0)
+        robust = left_out(phi, apart, first, np.abs(g).max(axis=1))
         return tuple(each.sum(axis=1) for each in (h, phi, phi**2, robust**2, extra, squares))
 
-    h, total, plain, robust, extra, squares = (sums / table.n for sums in _folded(table.rows(), step))
+    h, total, plain, robust, extra, squares = (sums / table.n for sums in table.fold(step))
     if target == "population":
         return np.asarray(robust - total**2 + extra) / table.n
     file = plain - total**2 - squares + h**2 + extra
@@ -332,7 +311,7 @@ def _by_pool(table: Table, g: np.ndarray, c: np.ndarray, noise: Any, orders: Any
         raw = (table.by_pool(prod([one] * i + [two] * j), rows) for i, j in orders[1:])
         return *raw, table.by_pool(g @ rows.clear, rows), table.by_pool(c @ rows.clear, rows)
 
-    *raw, of_g, of_c = (sums / np.maximum(table.size, 1.0) for sums in _folded(table.rows(), step))
+    *raw, of_g, of_c = (sums / np.maximum(table.size, 1.0) for sums in table.fold(step))
     moments: dict[Any, Any] = {(0, 0): 1.0}
     for order, mean in zip(orders[1:], raw, strict=True):
         moments[order] = mean - (1.0 - table.masked.p) * _noisy(moments, noise, order)
@@ -375,20 +354,3 @@ def _of_orders(
 ) -> Any:
     """The pseudo-value of constant + by_rho rho + by_gamma gamma + by_both gamma rho, times gamma^i rho^j."""
     return constant * t[i, j] + by_rho * t[i, j + 1] + by_gamma * t[i + 1, j] + by_both * t[i + 1, j + 1]
-
-
-def _folded(chunks: Iterator[Any], step: Any, ways: Any = None) -> Any:
-    """The tuples that a step makes of chunks, added up or combined otherwise."""
-    total: Any = None
-    for chunk in chunks:
-        found = step(chunk)
-        pairs = zip(ways or (np.add,) * len(found), total or found, found, strict=True)
-        total = found if total is None else tuple(way(one, two) for way, one, two in pairs)
-    return total
-
-
-def _wider(one: np.ndarray, two: np.ndarray) -> np.ndarray:
-    """The sum of rows of figures by pool, of which the one may have more pools than the other."""
-    size = max(one.shape[1], two.shape[1])
-    first, second = (np.pad(each, ((0, 0), (0, size - each.shape[1]))) for each in (one, two))
-    return np.asarray(first + second)

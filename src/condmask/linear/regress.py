@@ -131,11 +131,7 @@ def regress(
         if clustered:
             return weights, weights * residual
         apart = 1.0 - np.einsum("ij,ij->j", rows, rows)
-        alone = apart < ALONE  # alone determines a coefficient: how far others like it lie is unknown
-        contributions = weights * (residual / np.where(alone, np.inf, apart))
-        leans = np.abs(weights[:, alone]) > ALONE * np.abs(back).max(axis=1, keepdims=True)
-        contributions[:, alone] = np.where(leans, np.nan, 0.0)
-        return weights, contributions
+        return weights, left_out(weights * residual, apart, weights, np.abs(back).max(axis=1))
 
     file, sampled, masked, degrees = of_sums(pseudo, chunks, back @ total, residuals, options.cluster_count)
     m = basis.records
@@ -149,6 +145,21 @@ def regress(
         total=constant, units=basis.units,
     )  # fmt: skip
     return found, basis
+
+
+def left_out(
+    contributions: np.ndarray, apart: np.ndarray, weights: np.ndarray, largest: np.ndarray
+) -> np.ndarray:
+    """Contributions as if each residual were of a fit without its own record: HC3.
+
+    `apart` is 1 less the leverage. A record may alone determine coefficients, on which it has more than next
+    to no weight beside the largest: how far others like it lie is unknown.
+    """
+    alone = apart < ALONE
+    found = contributions / np.where(alone, 1.0, apart)
+    leans = np.abs(weights[:, alone]) > ALONE * largest[:, None]
+    found[:, alone] = np.where(leans, np.nan, 0.0)
+    return found
 
 
 def _sums_and_ends(chunk: Chunk) -> tuple[Any, ...]:

@@ -30,7 +30,8 @@ HALO = [withStroke(linewidth=3, foreground="white")]  # around letters that stan
 
 DPI = 150
 MOST_TICKS = 8
-STEPS = ((1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0,))  # of ticks within a power of ten
+# of ticks within a power of ten, where the ends of an axis are less than so far apart
+STEPS = {10.0: (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), 800.0: (1.0, 2.0, 5.0), np.inf: (1.0,)}
 LONGEST = 30  # letters of a column's name
 PLACES = 12  # of a tick, and its digits
 
@@ -91,7 +92,9 @@ def plain_numbers(*axes: Any) -> None:
     """Tick labels without powers of ten or offsets, also on log scales."""
     for each in axes:
         if each.get_scale() == "log":
-            each.set_major_locator(LogTicks(numticks=MOST_TICKS))
+            low, high = sorted(each.get_view_interval())
+            steps = next(steps for apart, steps in STEPS.items() if high < apart * low)
+            each.set_major_locator(LogLocator(subs=steps, numticks=MOST_TICKS))
             each.set_minor_locator(NullLocator())
         each.set_major_formatter(plain)
 
@@ -100,18 +103,3 @@ def plain(x: float, _: int | None = None) -> str:
     """A number as people write it: 0.25, 1,500,000; what rounding left of 0 is 0."""
     digits = f"{round(x, PLACES) + 0.0:.{PLACES}g}"
     return f"{Decimal(digits):,f}".replace("-", "\N{MINUS SIGN}")
-
-
-class LogTicks(LogLocator):
-    """Round numbers on a log scale, as many as there is room for."""
-
-    def tick_values(self, vmin: float, vmax: float) -> Any:
-        """The ticks between two positive numbers."""
-        low, high = sorted((vmin, vmax))
-        for steps in STEPS:
-            self.set_params(subs=steps)
-            ticks = np.asarray(super().tick_values(low, high))
-            ticks = ticks[(low <= ticks) & (ticks <= high)]
-            if 0 < ticks.size <= MOST_TICKS:
-                break
-        return ticks

@@ -8,7 +8,7 @@ from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.results import Intervals
 from condmask.indicators import indicators, is_text
-from condmask.linear.chunks import Chunk, Named
+from condmask.linear.chunks import Named
 from condmask.linear.masked_regress import Masked, Table, fit
 from condmask.linear.variance import interval_options
 from condmask.variance.interval import TARGETS, EstimateWarning
@@ -26,26 +26,31 @@ def regress(release: Any, outcome: Any, on: Any, confidence_level: Any, target: 
     outcome = _checks.text(outcome, "outcome")
     if not names or outcome in names or len(set(names)) < len(names):
         raise ArgumentError(f"on must name different columns, none of them {outcome!r}, got {names}")
-    if outcome in release and not any(name in release for name in names):
-        special: Intervals = release[outcome].regress(names, confidence_level=confidence_level, target=target)
+    masked = {name: release[name] for name in (*names, outcome) if name in release}
+    if list(masked) == [outcome]:
+        special: Intervals = masked[outcome].regress(names, confidence_level=confidence_level, target=target)
         return special
-    columns: dict[str, Any] = {}
-    any_estimate = next(iter(release.values()))
+    if not masked:
+        raise ArgumentError(f"one of {names} and {outcome!r} must be masked: others need no release")
+    first, columns = next(iter(masked.values())), dict[str, Any]()
     for name in (*names, outcome):
-        columns |= {name: None} if name in release else _clear(any_estimate, name, outcome)
-    estimates = [release[name] for name in columns if columns[name] is None]
-    places = [place for place, column in enumerate(columns.values(), 1) if column is None]
-    table = Table(columns, _masked(estimates, places), any_estimate._rows)
+        if name in masked:
+            own = masked[name]._rows
+            by_name = first._rows.named(own)
+            columns[name] = None if own is first._rows else own.z if by_name is None else Named(by_name)
+        else:
+            columns |= _clear(first, name, outcome)
+    places = [place for place, name in enumerate(columns, 1) if name in masked]
+    table = Table(columns, _masked(list(masked.values()), places))
     estimate, error, low, high = fit(table, options.level, options.target)
     if table.masked.products is not None:
         warn(f"regress: {TOGETHER}", EstimateWarning)
     elif not np.isfinite(low).all():
         warn("regress: too few records for this scheme to bound some coefficients", EstimateWarning)
     about = f"regression of {outcome}, coefficients {TARGETS[options.target]}"
-    coefficients = ["intercept", *list(columns)[:-1]]
     return Intervals(
-        coefficients, estimate, error, low, high, np.full(len(low), table.n), options.level, options.target,
-        about, ("coefficient",),
+        ["intercept", *list(columns)[:-1]], estimate, error, low, high, np.full(len(low), table.n),
+        options.level, options.target, about, ("coefficient",),
     )  # fmt: skip
 
 
@@ -63,9 +68,7 @@ def _clear(estimate: Any, name: str, outcome: str) -> dict[str, Any]:
 
 def _masked(estimates: list[Any], places: list[int]) -> Masked:
     """Columns of a release that were masked, as they are undone."""
-    if not estimates:
-        return Masked([], [])
-    first, records = estimates[0], [each._rows for each in estimates]
+    first, records = estimates[0], estimates[0]._rows
     if first.scheme.reverse_mapping:
         products = None
         if len(estimates) > 1:
@@ -80,8 +83,4 @@ def _undone(estimate: Any) -> Any:
     """What gives for a chunk the first three powers of deviations from the mean of the pool, undone."""
     file = estimate._linear()
     powers = file.powers(file.middle)[1:] * file.unit ** np.arange(1, 4)[:, None]
-
-    def of(chunk: Chunk) -> Any:
-        return powers[:, file.cell[chunk.rows]]
-
-    return of
+    return lambda chunk: powers[:, file.cell[chunk.rows]]

@@ -17,13 +17,13 @@ Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that no
 """
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
 
 from condmask.distribution.layer import Layer
-from condmask.kernels import exponentials, reverse_mapping
+from condmask.kernels import exponentials
 
 GAP = 60.0  # sigmas: no noise reaches farther
 REACH, SPACING = 8.6, 1.0 / 16.0  # of normal noise, and of nodes, in sigmas
@@ -45,11 +45,7 @@ class Mapping:
 
     def __init__(self, at: np.ndarray, share: np.ndarray, noise: str) -> None:
         self.at, self.share, self.noise = at, share, noise
-
-    @cached_property
-    def cuts(self) -> np.ndarray:
-        """The thresholds between the values."""
-        return self.thresholds(np.cumsum(self.share)[:-1])
+        self.cuts = thresholds(at, share, noise)  # between the values
 
     def apply(self, h: np.ndarray) -> np.ndarray:
         """M h: the mean of h at what a kept record gets, by its original."""
@@ -75,37 +71,27 @@ class Mapping:
         layers = [layer(each, np.zeros(each.size)) for each in (self.at, self.cuts)]
         return [(layers[0], layers[0].places(self.cuts)), (layers[1], layers[1].places(self.at))]
 
-    def chances(self, at: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """The chances of keys from places of the line to lie between two thresholds each: entries of M."""
-        chances = np.empty(at.size)
-        reverse_mapping.kept_between(at, low, high, self.noise == "normal", chances)
-        return chances
 
-    @cached_property
-    def density(self) -> Callable[[np.ndarray], np.ndarray]:
-        """The density of keys, at places of the line."""
-        return sums(self.noise, self.at, self.share, density=True)
-
-    def thresholds(self, shares: np.ndarray) -> np.ndarray:
-        """Where H reaches ascending shares between 0 and 1: by Newton's steps, or halves where they stray."""
-        below = sums(self.noise, self.at, self.share)
-        ends = np.concatenate(([self.at[0] - GAP], self.at, [self.at[-1] + GAP]))
-        reached = np.maximum.accumulate(below(ends))
-        k = np.clip(np.searchsorted(reached, shares), 1, ends.size - 1)
-        low, high, rest = ends[k - 1], ends[k], np.arange(shares.size)
-        found = np.interp(shares, reached, ends)
-        for _ in range(STEPS):
-            excess = below(found[rest]) - shares[rest]
-            rest, excess = rest[np.abs(excess) > EXACT], excess[np.abs(excess) > EXACT]
-            if not rest.size:
-                break
-            t = found[rest]
-            low[rest], high[rest] = np.where(excess < 0.0, [t, high[rest]], [low[rest], t])
-            with np.errstate(divide="ignore", over="ignore"):
-                step = t - excess / self.density(t)
-            inside = (low[rest] < step) & (step < high[rest])
-            found[rest] = np.where(inside, step, 0.5 * (low[rest] + high[rest]))
-        return np.asarray(found)
+def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
+    """Where H reaches the running sums of shares: by Newton's steps, or halves where they stray."""
+    below, density = sums(noise, at, share), sums(noise, at, share, density=True)
+    wanted, ends = np.cumsum(share)[:-1], np.concatenate(([at[0] - GAP], at, [at[-1] + GAP]))
+    reached = np.maximum.accumulate(below(ends))
+    k = np.clip(np.searchsorted(reached, wanted), 1, ends.size - 1)
+    low, high, rest = ends[k - 1], ends[k], np.arange(wanted.size)
+    found = np.interp(wanted, reached, ends)
+    for _ in range(STEPS):
+        excess = below(found[rest]) - wanted[rest]
+        rest, excess = rest[np.abs(excess) > EXACT], excess[np.abs(excess) > EXACT]
+        if not rest.size:
+            break
+        t = found[rest]
+        low[rest], high[rest] = np.where(excess < 0.0, [t, high[rest]], [low[rest], t])
+        with np.errstate(divide="ignore", over="ignore"):
+            step = t - excess / density(t)
+        inside = (low[rest] < step) & (step < high[rest])
+        found[rest] = np.where(inside, step, 0.5 * (low[rest] + high[rest]))
+    return np.asarray(found)
 
 
 def sums(
@@ -116,9 +102,16 @@ def sums(
         return np.zeros_like
     if noise == "normal":
         return layer(values, weights, density=density).at
-    either = np.zeros((2, values.size + 1))
-    exponentials.weighted_sums(values, weights, DECAY, either[0, 1:], either[1, :-1])
-    return partial(laplace, values, np.append(0.0, np.cumsum(weights)), either, density)
+    before, (left, right) = np.append(0.0, np.cumsum(weights)), np.zeros((2, values.size + 1))
+    exponentials.weighted_sums(values, weights, DECAY, left[1:], right[:-1])
+
+    def laplace(x: np.ndarray) -> np.ndarray:
+        i = np.searchsorted(values, x, side="right")
+        down = left[i] * np.exp((values[np.maximum(i - 1, 0)] - x) / DECAY)
+        up = right[i] * np.exp((x - values[np.minimum(i, values.size - 1)]) / DECAY)
+        return np.asarray(0.5 / DECAY * (down + up) if density else before[i] + 0.5 * (up - down))
+
+    return laplace
 
 
 def layer(values: np.ndarray, weights: np.ndarray, *, density: bool = False) -> Layer:
@@ -129,16 +122,6 @@ def layer(values: np.ndarray, weights: np.ndarray, *, density: bool = False) -> 
 def bell(w: np.ndarray) -> np.ndarray:
     """The Fourier transform of normal noise."""
     return np.asarray(np.exp(-0.5 * w * w))
-
-
-def laplace(
-    values: np.ndarray, before: np.ndarray, either: np.ndarray, density: bool, x: np.ndarray
-) -> np.ndarray:
-    """`sums` of Laplace noise, from those of the weights and of exponentials on either side of values."""
-    i = np.searchsorted(values, x, side="right")
-    left = either[0, i] * np.exp((values[np.maximum(i - 1, 0)] - x) / DECAY)
-    right = either[1, i] * np.exp((x - values[np.minimum(i, values.size - 1)]) / DECAY)
-    return np.asarray(0.5 / DECAY * (left + right) if density else before[i] + 0.5 * (right - left))
 
 
 def places(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:

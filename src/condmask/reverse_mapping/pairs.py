@@ -68,7 +68,7 @@ def _powers(file: ReverseMapped, x: np.ndarray) -> np.ndarray:
     """M^j x by cell, j = 0, 1, ..., as many as there are coefficients."""
     powers = np.empty((coefficients(file.p).size, x.size))
     powers[0] = x
-    for mapping, cells, _ in file.pools.values():
+    for _, mapping, cells, _ in file.pools:
         for k in range(1, len(powers)):
             powers[k, cells] = mapping.apply(powers[k - 1, cells])
     return powers

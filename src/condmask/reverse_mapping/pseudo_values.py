@@ -30,8 +30,9 @@ CELLS = 64.0  # in a sigma
 
 
 class Pool(NamedTuple):
-    """A donor pool: M between its cells, where these stand among those of all pools, and its records."""
+    """A donor pool: its number, M between its cells, where these stand among those of all, its records."""
 
+    number: int
     mapping: Mapping
     cells: slice
     n: int
@@ -71,19 +72,18 @@ class ReverseMapped:
     ----------
     n, origin, unit, size, factor, share, q
         As of `PseudoValues`.
-    pools : dict of Pool
-        By number.
+    pools : list of Pool
     cell : ndarray of shape (n,)
         The number of each record's cell, those of all pools counted one after the other; -1 where the value
         is missing.
-    means : ndarray of shape (cells,)
-        Of the released values.
+    means, middle : ndarray of shape (cells,)
+        Of the released values, and of the pool.
     """
 
     def __init__(self, records: Records, scheme: Any) -> None:
         z, pool, self.p = records.z, records.pools(), float(scheme.p)
-        self.records, self.pools, self.cell = records, dict[int, Pool](), np.full(z.size, -1, np.int32)
-        start, means = 0, []
+        self.records, self.pools, self.cell = records, list[Pool](), np.full(z.size, -1, np.int32)
+        start, means = 0, list[np.ndarray]()
         for rows, x in values_by_pool(z, pool):
             if x.size < FEWEST:
                 raise UndefinedError(
@@ -91,23 +91,23 @@ class ReverseMapped:
                     f"columns after reverse mapping, got {x.size}: in fewer they are biased"
                 )
             cell, value, mapping = cells_of(x, scheme)
-            self.cell[rows] = cell + start
-            stop = start + value.size
-            self.pools[0 if pool is None else int(pool[rows[0]])] = Pool(mapping, slice(start, stop), x.size)
+            number, cells = 0 if pool is None else int(pool[rows[0]]), slice(start, start + value.size)
+            self.cell[rows], start = cell + start, cells.stop
+            self.pools.append(Pool(number, mapping, cells, x.size))
             means.append(value)
-            start = stop
         released = np.concatenate(means)
         low, high = float(released.min()), float(released.max())
         self.origin = 0.5 * low + 0.5 * high
         self.unit = high - self.origin or 1.0
         self.means = (released - self.origin) / self.unit
-        self.size = self._by_pool({number: float(pool.n) for number, pool in self.pools.items()})
+        self.middle = np.concatenate([  # the mean of the pool, by cell
+            np.full(mapping.share.size, mapping.share @ self.means[cells])
+            for _, mapping, cells, _ in self.pools
+        ])  # fmt: skip
+        self.size = self._by_pool([each.n for each in self.pools])
         self.n = int(self.size.sum())
-        self.factor, self.share, self.q = (
-            np.ones(self.size.size),
-            np.ones(self.size.size),
-            np.zeros(self.size.size),
-        )
+        self.factor = self.share = np.ones(self.size.size)
+        self.q = np.zeros(self.size.size)
 
     def values(self, chunk: Chunk) -> np.ndarray:
         """The pseudo-values of a chunk."""
@@ -120,22 +120,11 @@ class ReverseMapped:
     @property
     def v(self) -> np.ndarray:
         """The sums of these variances by pool."""
-        return self._by_pool(
-            {
-                number: n * float(mapping.share @ self.undone[1][cells])
-                for number, (mapping, cells, n) in self.pools.items()
-            }
-        )
+        return self._by_pool([n * (each.share @ self.undone[1][cells]) for _, each, cells, n in self.pools])
 
     def common(self, *_: Any) -> float:
         """0: donors have nothing in common."""
         return 0.0
-
-    @cached_property
-    def middle(self) -> np.ndarray:
-        """The mean of the pool, by cell."""
-        parts = [(mapping.share, self.means[cells]) for mapping, cells, _ in self.pools.values()]
-        return np.concatenate([np.full(share.size, share @ means) for share, means in parts])
 
     @cached_property
     def h(self) -> np.ndarray:
@@ -147,7 +136,7 @@ class ReverseMapped:
         """N: by how much h varies more than it must, the most of all pools."""
         return max(
             variation(mapping.share, self.means[cells], self.h[cells], self.p)
-            for mapping, cells, _ in self.pools.values()
+            for _, mapping, cells, _ in self.pools
         )
 
     @cached_property
@@ -179,11 +168,11 @@ class ReverseMapped:
 
     def _solved(self, target: np.ndarray) -> np.ndarray:
         """What has a function of the original, by cell, as its mean."""
-        pools = self.pools.values()
-        return np.concatenate([undone(mapping, self.p, n, target[cells]) for mapping, cells, n in pools])
+        return np.concatenate([undone(each, self.p, n, target[cells]) for _, each, cells, n in self.pools])
 
-    def _by_pool(self, figures: dict[int, float]) -> np.ndarray:
+    def _by_pool(self, figures: list[Any]) -> np.ndarray:
         """Figures of the pools that occur, and 0 of others."""
-        found = np.zeros(max(figures) + 1)
-        found[list(figures)] = list(figures.values())
+        numbers = [each.number for each in self.pools]
+        found = np.zeros(max(numbers) + 1)
+        found[numbers] = figures
         return found

@@ -9,7 +9,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._digits import number
+from condmask._digits import line, number
 from condmask._randomness import seeded_key
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import drop_codes
@@ -20,7 +20,6 @@ from condmask.schemes.swapping import DataSwapping
 from condmask.studies import equal_risk
 from condmask.studies.attacker import FittedAttacker
 from condmask.studies.populations import Fixed
-from condmask.studies.result import write_csv
 from condmask.studies.simulate import DECILES, simulate
 
 MOST = 20_000  # records that are masked again and again
@@ -61,19 +60,12 @@ class MethodComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """In terms of JSON."""
-        return {
-            "risk": self.risk, "d": self.d, "records": self.records, "replications": self.replications,
-            "seed": self.seed, "schemes": {name: s.to_dict() for name, s in self.schemes.items()},
-            "rows": self.rows, "missing": self.missing,
-        }  # fmt: skip
+        own = {name: value for name, value in vars(self).items() if name != "column"}
+        return own | {"schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()}}
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
         return frames.of_rows(self.rows)
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """The rows as CSV."""
-        write_csv(_checks.path(path, "path"), self.rows)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw the errors of each statistic under each method, as multiples of those under the first one.
@@ -107,19 +99,15 @@ class MethodComparison:
         return errors_by_method(self.rows, self.missing, self.column, path, ax)
 
     def __str__(self) -> str:
-        head = [name for name in self.rows[0] if name not in ("method", "estimator")]
-        table = [["", "", *head]]
-        for row in self.rows:
-            table.append([row["method"], row["estimator"], *(_cell(row[name]) for name in head)])
-        first, second, *widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
+        figures = [name for name in self.rows[0] if name not in ("method", "estimator")]
         lines = [
             f"{self.records:,} records, {self.replications} maskings; the best attacker gets closer than "
-            f"{self.d:g} to the value of {self.risk:.3f} of them; errors of one masking of this file"
+            f"{self.d:g} to the value of {self.risk:.3f} of them; errors of one masking of this file",
+            line("", figures, head=29, width=13),
         ]
-        lines += [
-            "  ".join([row[0].ljust(first), row[1].ljust(second), *map(str.rjust, row[2:], widths)]).rstrip()
-            for row in table
-        ]
+        for row in self.rows:
+            label = f"{row['method']:21} {row['estimator']:7}"
+            lines.append(line(label, (_cell(row[name]) for name in figures), head=29, width=13).rstrip())
         return "\n".join([*lines, *(f"{name}: {why}" for name, why in self.missing.items())])
 
     __repr__ = __str__
@@ -204,7 +192,7 @@ def compare(
     risk = attacker.risk(scheme, seeded_key(seed, b"risk").stream(0, 0))
     if attacker.constant() >= 1.0:
         raise ArgumentError(f"d must leave a risk below 1, got {d:g}: one guess is that near to every value")
-    schemes, missing = _tuned(values, beside, scheme, risk, attacker, seed)
+    schemes, missing = _tuned(values, scheme, risk, attacker, seed, paired=bool(beside))
     study = simulate(
         Fixed(values, *beside), schemes, n=values.size, replications=count, quantiles=DECILES,
         risk_distances=[d], rng=seed, workers=workers, progress=progress,
@@ -232,22 +220,29 @@ def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarra
 
 
 def _tuned(
-    x: np.ndarray, beside: list[np.ndarray], scheme: ConditionalMasking, risk: float,
-    attacker: FittedAttacker, seed: int,
-) -> tuple[dict[str, Scheme], dict[str, str]]:  # fmt: skip
+    x: np.ndarray,
+    scheme: ConditionalMasking,
+    risk: float,
+    attacker: FittedAttacker,
+    seed: int,
+    *,
+    paired: bool,
+) -> tuple[dict[str, Scheme], dict[str, str]]:
     """The methods at this risk, and why others are none."""
     own_method = "reverse mapping" if scheme.reverse_mapping else "conditional masking"
-    tuned: dict[str, Scheme | None] = {
-        name: scheme if name == own_method else equal_risk.tuned(*family, risk, attacker, seed)
-        for name, family in equal_risk.families(scheme, x).items()
-    }
-    missing = {name: f"no parameter leaves a risk of {risk:.3f}" for name, s in tuned.items() if s is None}
-    tuned["data swapping"] = DataSwapping()
-    if beside:
-        tuned["data shuffling"] = DataShuffling()
+    schemes, missing = dict[str, Scheme](), dict[str, str]()
+    for name, family in equal_risk.families(scheme, x).items():
+        found = scheme if name == own_method else equal_risk.tuned(*family, risk, attacker, seed)
+        if found is None:
+            missing[name] = f"no parameter leaves a risk of {risk:.3f}"
+        else:
+            schemes[name] = found
+    schemes["data swapping"] = DataSwapping()
+    if paired:
+        schemes["data shuffling"] = DataShuffling()
     else:
         missing["data shuffling"] = "it needs another column"
-    return {name: s for name, s in tuned.items() if s is not None}, missing
+    return schemes, missing
 
 
 def _rows(

@@ -2,12 +2,11 @@
 misprints.
 
 Published figures are those of paper.csv; where the paper prints an impossible or a copied number, the remark
-has the arithmetic that shows it. Every cell of ours goes to the CSV files.
+has the arithmetic that shows it.
 """
 
 import csv
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from condmask.errors import heard, optional
 from condmask.schemes.additive import AdditiveNoise
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies.populations import paper_population
-from condmask.studies.result import StudyResult, write_csv
+from condmask.studies.result import StudyResult
 from condmask.studies.simulate import DECILES, simulate
 from condmask.variance.interval import EstimateWarning
 
@@ -39,20 +38,15 @@ FURTHER = (
 )
 
 
-class Line(NamedTuple):
-    """A published figure beside ours; z is their difference in joint standard errors."""
-
-    cell: dict[str, Any]
-    ours: float
-    se: float
-    z: float
-
-
 class PaperResult(NamedTuple):
-    """Studies by n, and the comparison."""
+    """Studies by n, the published figures beside ours, and Section 4.
+
+    Each line is one of paper.csv with "ours", its standard error "se", and "z", their difference in joint
+    standard errors.
+    """
 
     studies: dict[int, StudyResult]
-    lines: list[Line]
+    lines: list[dict[str, Any]]
     marks: list[dict[str, Any]]
 
 
@@ -80,7 +74,7 @@ def run(
     return PaperResult(studies, lines, section_4(rng))
 
 
-def _line(cell: dict[str, Any], study: StudyResult) -> Line:
+def _line(cell: dict[str, Any], study: StudyResult) -> dict[str, Any]:
     """A published figure beside that of a study; of the quantiles .1 and .9 the mean."""
     of, what = (cell["scheme"], cell["estimator"]), cell["what"]
     if what == "mean absolute bias":
@@ -91,7 +85,7 @@ def _line(cell: dict[str, Any], study: StudyResult) -> Line:
     else:
         ours, se = (study.value(*of, cell["statistic"], figure) for figure in (what, f"{what}_se"))
     joint = se * np.sqrt(1.0 + study.replications / PUBLISHED_RUNS)  # ours, and the paper's for its runs
-    return Line(cell, ours, se, float((cell["value"] - ours) / joint))
+    return {**cell, "ours": ours, "se": se, "z": float((cell["value"] - ours) / joint)}
 
 
 def section_4(rng: int = 20190101) -> list[dict[str, Any]]:
@@ -125,10 +119,13 @@ def show(result: PaperResult) -> str:
         "z is the difference between both figures, in joint standard errors.", "",
         *_header(["table", "n", "estimator", "statistic", "figure", "paper", "ours", "s.e.", "z", ""]),
     ]  # fmt: skip
-    for cell, ours, se, z in result.lines:
+    for cell in result.lines:
         names = [cell[name] for name in ("table", "n", "estimator", "statistic", "what")]
-        judged = ["", cell["remark"]] if cell["remark"] else [f"{z:+.1f}", "**differs**" * (abs(z) > 4.0)]
-        lines.append(_row([*names, f"{cell['value']:g}", f"{ours:.5g}", f"{se:.2g}", *judged]))
+        z = f"{cell['z']:+.1f}", "**differs**" * (abs(cell["z"]) > 4.0)
+        judged = ["", cell["remark"]] if cell["remark"] else z
+        lines.append(
+            _row([*names, f"{cell['value']:g}", f"{cell['ours']:.5g}", f"{cell['se']:.2g}", *judged])
+        )
     lines += ["", "Further misprints:", "", *(f"- {text}" for text in FURTHER)]
     for n, study in result.studies.items():
         for what, table in (("bias", "3 and 5"), ("rmse", "4 and 6")):
@@ -151,16 +148,3 @@ def _row(cells: list[Any]) -> str:
 
 def _header(cells: list[str]) -> list[str]:
     return [_row(cells), "|---" * len(cells) + "|"]
-
-
-def write(result: PaperResult, folder: Path) -> list[Path]:
-    """The tables as CSV, the figure as PNG, in a folder that is there."""
-    tables = {f"study-n{n}.csv": study.rows() for n, study in result.studies.items()}
-    tables["published.csv"] = [
-        {**line.cell, "ours": line.ours, "se": line.se, "z": line.z} for line in result.lines
-    ]
-    for name, rows in tables.items():
-        write_csv(folder / name, rows)
-    figure = folder / "figure-1.png"
-    next(iter(result.studies.values())).plot(figure)
-    return [*(folder / name for name in tables), figure]

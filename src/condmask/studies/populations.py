@@ -1,13 +1,12 @@
 """Populations to draw from: a copula with given margins, a real column resampled, or a user's function."""
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
 from condmask import _checks
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentTypeError
 from condmask.planning.predicted import split
 
 NODES = 1000  # of an axis of the double integral of a correlation
@@ -25,15 +24,12 @@ class NormalCopula:
     """
 
     def __init__(self, margins: Any, correlation: float = 0.0) -> None:
-        with _checks.converting(margins, "margins", "one or two frozen SciPy distributions"):
+        rule = "one or two frozen SciPy distributions"
+        with _checks.converting(margins, "margins", rule):
             self.margins = tuple(margins)
-        if len(self.margins) not in (1, 2):
-            raise ArgumentError(f"margins must be one or two distributions, got {len(self.margins)}")
-        for margin in self.margins:
-            if not hasattr(margin, "dist") or not hasattr(margin, "ppf"):
-                raise ArgumentTypeError(
-                    f"margins must be frozen SciPy distributions, got {_checks.shown(margin)}"
-                )
+        frozen = all(hasattr(margin, "dist") and hasattr(margin, "ppf") for margin in self.margins)
+        known = frozen and len(self.margins) in (1, 2)
+        _checks.require(known, f"margins must be {rule}", margins, ArgumentTypeError)
         self.copula = _checks.real(correlation, "correlation", "a number between -1 and 1")
         _checks.require(-1.0 < self.copula < 1.0, "correlation must lie between -1 and 1", correlation)
 
@@ -59,42 +55,37 @@ class NormalCopula:
 
     def moment(self, order: int) -> float:
         """Raw moment of the sensitive variable."""
-        return float(self.margins[0].moment(_checks.order(order, "order")))
+        return float(self.margins[0].moment(order))
 
     def quantile(self, q: np.ndarray) -> np.ndarray:
         """Quantiles of the sensitive variable."""
-        return np.asarray(self.margins[0].ppf(_checks.reals(q, "q")))
+        return np.asarray(self.margins[0].ppf(q))
 
     def cdf(self, t: np.ndarray) -> np.ndarray:
         """Distribution function of the sensitive variable."""
-        return np.asarray(self.margins[0].cdf(_checks.reals(t, "t")))
+        return np.asarray(self.margins[0].cdf(t))
 
     def correlation(self) -> float:
         """Pearson's correlation of the margins, which differs from the copula's parameter.
 
         By the midpoint rule in two independent normal variables, to about 1e-5 for margins with kinks.
         """
-        return self._correlation
-
-    def split(self) -> float:
-        """The value above which the upper half of the other variable lies: its median."""
-        middle = float(self.margins[1].median())
-        return middle if self.margins[1].sf(middle) > 0.0 else float(np.nextafter(middle, -np.inf))
-
-    @cached_property
-    def _correlation(self) -> float:
         h = 18.0 / NODES
         v = (np.arange(NODES) + 0.5) * h - 9.0
         density = np.exp(-0.5 * v * v) * (h / np.sqrt(2.0 * np.pi))
         x = _of_normal(self.margins[0], v)
         first, spread = self.margins[1].mean(), self.margins[1].std()
         product = 0.0
-        for start in range(0, v.size, 100):
-            part = slice(start, start + 100)
+        for part in np.split(np.arange(NODES), 10):
             other = self.copula * v[part, None] + np.sqrt(1.0 - self.copula**2) * v
             inner = (_of_normal(self.margins[1], other) - first) @ density
             product += float(((x[part] - self.mean()) * density[part]) @ inner)
         return product / (self.std() * float(spread))
+
+    def split(self) -> float:
+        """The value above which the upper half of the other variable lies: its median."""
+        middle = float(self.margins[1].median())
+        return middle if self.margins[1].sf(middle) > 0.0 else float(np.nextafter(middle, -np.inf))
 
 
 class Resampled:
@@ -107,21 +98,21 @@ class Resampled:
     """
 
     def __init__(self, x: Any, other: Any = None) -> None:
-        self.x = _checks.column(x, "x")
-        self.other = None if other is None else _checks.column(other, "other")
-        for name, column in (("x", self.x), ("other", self.other)):
-            if column is not None:
-                _checks.complete(column, name)
-                _checks.same_length(column, name, self.x.size, "x")
-        self.ascending = np.sort(self.x)  # sums from the smallest up, as studies add
+        named = {"x": x} if other is None else {"x": x, "other": other}
+        self.columns = tuple(_checks.column(values, name) for name, values in named.items())
+        for name, column in zip(named, self.columns, strict=True):
+            _checks.complete(column, name)
+            _checks.same_length(column, name, self.columns[0].size, "x")
+        self.ascending = np.sort(self.columns[0])  # sums from the smallest up, as studies add
 
     def __repr__(self) -> str:
-        return f"Resampled({self.x.size} records{', in pairs' if self.other is not None else ''})"
+        pairs = ", in pairs" if len(self.columns) > 1 else ""
+        return f"{type(self).__name__}({self.ascending.size} records{pairs})"
 
     def __call__(self, rng: np.random.Generator, replications: int, n: int) -> tuple[np.ndarray, ...]:
         """Draw `replications` samples of n."""
-        rows = rng.integers(0, self.x.size, (replications, n))
-        return (self.x[rows],) if self.other is None else (self.x[rows], self.other[rows])
+        rows = rng.integers(0, self.ascending.size, (replications, n))
+        return tuple(column[rows] for column in self.columns)
 
     def mean(self) -> float:
         """Mean of the column."""
@@ -134,36 +125,28 @@ class Resampled:
     def moment(self, order: int) -> float:
         """Raw moment of the column."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.mean(self.ascending ** _checks.order(order, "order")))
+            return float(np.mean(self.ascending**order))
 
     def quantile(self, q: np.ndarray) -> np.ndarray:
         """Quantiles of the column: the least values whose distribution function reaches q."""
-        rule = "q must lie between 0 and 1"
-        shares = _checks.every(_checks.reals(q, "q"), lambda q: (q >= 0.0) & (q <= 1.0), rule)
-        found = np.quantile(self.x, shares.ravel(), method="inverted_cdf") if shares.size else shares
-        return np.reshape(found, shares.shape)
+        return np.asarray(np.quantile(self.ascending, q, method="inverted_cdf"))
 
     def cdf(self, t: np.ndarray) -> np.ndarray:
         """Distribution function of the column."""
-        return np.searchsorted(self.ascending, _checks.reals(t, "t"), side="right") / self.x.size
+        return np.searchsorted(self.ascending, t, side="right") / self.ascending.size
 
     def correlation(self) -> float:
         """Correlation of the pair."""
-        return float(np.corrcoef(self.x, self._second())[0, 1])
+        return float(np.corrcoef(self.columns[0], self.columns[1])[0, 1])
 
     def difference(self) -> float:
         """Mean of the records above the median of the other column, less that of the rest."""
-        above = self._second() > self.split()
-        return float(self.x[above].mean() - self.x[~above].mean())
+        x, above = self.columns[0], self.columns[1] > self.split()
+        return float(x[above].mean() - x[~above].mean())
 
     def split(self) -> float:
         """The value above which the upper half of the other column lies."""
-        return split(self._second())
-
-    def _second(self) -> np.ndarray:
-        if self.other is None:
-            raise ArgumentError("other must have been given for relations of the pair")
-        return self.other
+        return split(self.columns[1])
 
 
 class Fixed(Resampled):
@@ -175,15 +158,9 @@ class Fixed(Resampled):
     other : array_like of shape (records,), optional
     """
 
-    def __repr__(self) -> str:
-        return f"Fixed({self.x.size} records{', in pairs' if self.other is not None else ''})"
-
     def __call__(self, rng: np.random.Generator, replications: int, n: int) -> tuple[np.ndarray, ...]:
         """The column, `replications` times; n must be its number of records."""
-        if n != self.x.size:
-            raise ArgumentError(f"n must be the {self.x.size} records of a fixed file, got {n}")
-        columns = (self.x,) if self.other is None else (self.x, self.other)
-        return tuple(np.broadcast_to(column, (replications, n)) for column in columns)
+        return tuple(np.broadcast_to(column, (replications, column.size)) for column in self.columns)
 
     def std(self) -> float:
         """Standard deviation of the column, divisor n - 1, as it is estimated."""

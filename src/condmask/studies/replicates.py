@@ -1,5 +1,6 @@
 """One block of replicates: for each a row of numbers, the errors and risks of every scheme."""
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,15 +16,16 @@ from condmask.law import Law
 from condmask.linear.pseudo_values import covariance_factor
 from condmask.moments.moment_interval import Sampled, moment
 from condmask.moments.theorem_2_1 import powers_of_rows
-from condmask.planning.predicted import differences, split
+from condmask.planning.predicted import differences
 from condmask.scheme import Scheme
-from condmask.studies import coverage
-from condmask.studies.curves import curves, serves
+from condmask.studies import coverage, curves
 from condmask.variance.interval import EstimateWarning, UndefinedError
 
 RECORDS, ROWS = 1 << 16, 32  # of a block, at most
+CLOSED = "closed form of "  # an attack
 
 Samples = tuple[np.ndarray, tuple[np.ndarray, ...]]  # the sensitive variable, and those that are not masked
+Columns = dict[tuple[str, str, str], np.ndarray]  # by scheme, estimator and statistic
 
 
 class Design(NamedTuple):
@@ -36,44 +38,57 @@ class Design(NamedTuple):
     moments: tuple[int, ...]
     points: np.ndarray
     distances: np.ndarray
-    levels: tuple[float, ...] = ()  # of confidence
-    crossing: str | None = None
-    truth: np.ndarray | None = None  # of the statistics in the population, NaN where it does not know
-    paired: bool = False  # whether there is another column
-    split: float = np.nan  # the value of the other column above which its upper half lies
+    levels: tuple[float, ...]  # of confidence
+    crossing: str | None
+    truth: np.ndarray = np.empty(0)  # of the statistics in the population, NaN where it does not know
+    split: float | None = None  # above which the upper half of the other column lies, if there is one
+
+    @property
+    def statistics(self) -> list[str]:
+        """The names of what is estimated; the last, the difference of halves, has no interval."""
+        names = [f"quantile {q:g}" for q in self.quantiles] + ["mean", "s.d."]
+        names += [f"moment {order}" for order in self.moments] + [f"cdf({t:g})" for t in self.points]
+        return names if self.split is None else [*names, "correlation", "difference"]
 
 
 def block_size(n: int) -> int:
     return max(1, min(RECORDS // n, ROWS))
 
 
-def block(design: Design, seed: int, index: int) -> np.ndarray:
-    """The statistics of one block of replicates: a row each."""
-    key = _key(design, seed, index)
-    x, others = samples(design, seed, index)
-    ordered = np.sort(x, axis=1)
-    parts = [_of_samples(ordered, _pairs(x, others, design.split), design)]
+def block(design: Design, seed: int, index: int) -> Columns:
+    """The statistics of one block of replicates."""
+    key, (x, others) = _key(design, seed, index), samples(design, seed, index)
+    attacks = [*(f"risk {d:g}" for d in design.distances), "MSE"]
+    ordered, found = np.sort(x, axis=1), Columns()
+
+    def add(scheme: str, estimator: str, statistics: list[str], values: np.ndarray) -> None:
+        names = ((scheme, estimator, statistic) for statistic in statistics)
+        found.update(zip(names, values.T, strict=True))
+
+    add("", "sample", design.statistics, _of_samples(ordered, _pairs(x, others, design), design))
     for name, scheme in design.schemes.items():
         z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
-        parts += _estimates(scheme, z, others, design)
+        for estimator, values in _estimates(scheme, z, others, design).items():
+            add(name, estimator, design.statistics, values)
         law = scheme.law
         rounded = x if law is None or law.grid is None else law.from_units(law.to_units(x))  # what was masked
-        parts.append(_attacks(rounded, z, design.distances, law))
+        for guess, values in _attacks(rounded, z, design.distances, law).items():
+            add(name, guess, attacks, values)
         if law is not None:
-            of_mean = closed_form_risk.mean_squared_error_of_mean(
+            near = closed_form_risk.interval_risk(ordered, design.distances, law)
+            error = closed_form_risk.mean_squared_error(rounded, law)
+            add(name, f"{CLOSED}Z_i", attacks, np.column_stack([near, error]))
+            found[name, f"{CLOSED}mean of Z", "MSE"] = closed_form_risk.mean_squared_error_of_mean(
                 rounded, law, shared_donors=scheme.shared_donors
             )
-            error = closed_form_risk.mean_squared_error(rounded, law)
-            near = closed_form_risk.interval_risk(ordered, design.distances, law)
-            parts.append(np.column_stack([near, error, of_mean]))
-        if design.levels and scheme.estimators:
-            # the difference of halves, which stands last, has no interval
-            own = _of_samples(np.sort(rounded, axis=1), _pairs(rounded, others, design.split)[:, :1], design)
-            parts.append(coverage.rows(scheme, z, others[0] if others else None, own, design))
-    return np.concatenate(parts, axis=1)
+        if design.levels and coverage.has_intervals(scheme):
+            of_file = _of_samples(np.sort(rounded, axis=1), _pairs(rounded, others, design), design)
+            tried = coverage.tried(scheme, z, others[0] if others else None, of_file, design)
+            found |= {(name, *column): values for column, values in tried.items()}
+    return found
 
 
-def samples(design: Design, seed: int, index: int = 0) -> Samples:
+def samples(design: Design, seed: int, index: int) -> Samples:
     """The samples of a block before they are masked, checked."""
     shape = block_size(design.n), design.n
     drawn = design.population(_key(design, seed, index).derive(b"population").stream(0, 0), *shape)
@@ -89,34 +104,24 @@ def samples(design: Design, seed: int, index: int = 0) -> Samples:
     return x, tuple(others)
 
 
-def with_split(design: Design, first: Samples) -> Design:
-    """With the value that halves the other column, the same for all samples.
-
-    The population knows it; else it is that of the first samples.
-    """
-    if not first[1]:
-        return design
-    known = getattr(design.population, "split", None)
-    return design._replace(split=split(first[1][0]) if known is None else known())
-
-
 def _key(design: Design, seed: int, index: int) -> Key:
     return seeded_key(seed, b"study").derive(design.n.to_bytes(8, "little"), index.to_bytes(8, "little"))
 
 
-# --- estimates ---
+# --- estimates: a row for each sample, a column for each statistic ---
 
 
 def _estimates(
     scheme: Scheme, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design
-) -> list[np.ndarray]:
-    """The estimates of every estimator of a scheme; statistics of the masked sample if there is none."""
+) -> dict[str, np.ndarray]:
+    """By estimator of a scheme; statistics of the masked sample, "masked", if there is none."""
     ordered, law = np.sort(z, axis=1), scheme.law
-    if not scheme.estimators:
-        return [_of_samples(ordered, _pairs(z, others, design.split), design)]
-    if law is None:
-        undone = _undone(scheme, z) if others else z
-        return [_of_samples(ordered, _pairs(undone, others, design.split, z), design)]
+    if law is None or not scheme.estimators:
+        undone = (
+            (_undone(scheme, z), others, design, z) if others and scheme.estimators else (z, others, design)
+        )
+        found = _of_samples(ordered, _pairs(*undone), design)
+        return dict.fromkeys(scheme.estimators or ("masked",), found)
     n, deviation = z.shape[1], z - z.mean(axis=1)[:, None]
     variance = np.einsum("ij,ij->i", deviation, deviation) / (n - 1)
     original = variance - (1.0 - law.p) * law.variance
@@ -127,15 +132,15 @@ def _estimates(
         rows = Sampled(n, law, scheme.shared_donors, powers)
         moments += [moment(rows, order, central=False) for order in design.moments]
     kept = covariance_factor(law.p, n) if law.p > 0.0 else 1.0  # by which masking multiplies a covariance
-    pairs = _pairs(z, others, design.split) / kept
+    pairs = _pairs(z, others, design) / kept
     pairs[:, :1] *= (np.sqrt(variance) / spread)[:, None]
-    found = []
-    for bandwidth in scheme.estimators.values():
-        widths = None if bandwidth is None else _bandwidths(ordered, np.sqrt(variance), bandwidth)
+    estimates = {}
+    for estimator, rule in scheme.estimators.items():
+        widths = None if rule is None else _bandwidths(ordered, np.sqrt(variance), rule)
         of_t = _of_distribution(scheme, ordered, law, widths, design)
         quantiles, cdf = np.split(of_t, [design.quantiles.size], axis=1)
-        found.append(np.column_stack([quantiles, *moments, pairs[:, :1], cdf, pairs[:, 1:]]))
-    return found
+        estimates[estimator] = np.column_stack([quantiles, *moments, cdf, pairs])
+    return estimates
 
 
 def _of_distribution(
@@ -149,18 +154,14 @@ def _of_distribution(
     q, x = design.quantiles, design.points
     found = np.full((len(ordered), q.size + x.size), np.nan)
     crossing = design.crossing or crossing_of(law.p, ordered.shape[1])
-    left = np.arange(len(ordered))
+    known = np.full(len(ordered), law.p > 0.0 or law.noise == "laplace")
     if widths is not None:
-        left = np.flatnonzero((widths > 0.0) & (widths >= FEWEST_STEPS * law.step))
-    if law.p == 0.0 and law.noise == "normal":
-        return found
-    if left.size and serves(law, smoothed=widths is not None):
-        t, served = curves(ordered[left], law, None if widths is None else widths[left])
-        quantiles = t.quantiles(q, rearranged=crossing == "rearranged")
-        found[left[served]] = np.column_stack([quantiles, t.at(x)])
-        left = left[~served]
+        known &= (widths > 0.0) & (widths >= FEWEST_STEPS * law.step)
+    if known.any() and curves.serves(law, smoothed=widths is not None):
+        own, rearranged = None if widths is None else widths[known], crossing == "rearranged"
+        found[known] = curves.of_rows(ordered[known], law, own, q, x, rearranged=rearranged)
     tol = max(1e-10, smallest_tol(law.p or 1.0))
-    for k in left.tolist():
+    for k in np.flatnonzero(known & np.isnan(found).all(axis=1)).tolist():  # what that left out
         estimate, width = scheme.estimate(ordered[k]), None if widths is None else widths[k]
         quantiles = estimate.quantile(q, bandwidth=width, crossing=crossing, tol=tol)
         found[k] = [*quantiles, *estimate.cdf(x, bandwidth=width, tol=tol)]
@@ -178,7 +179,7 @@ def _bandwidths(ordered: np.ndarray, spread: np.ndarray, rule: str) -> np.ndarra
 
 
 def _of_samples(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:
-    """Statistics of samples in ascending order, with the correlation in its place.
+    """Statistics of samples in ascending order.
 
     Sums go from the smallest value up, so that values in another order have the same bits.
     """
@@ -187,48 +188,46 @@ def _of_samples(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.nd
     columns = [ordered[:, place], ordered.mean(axis=1), ordered.std(axis=1, ddof=1)]
     with np.errstate(over="ignore"):
         columns += [np.prod([ordered] * order, axis=0).mean(axis=1) for order in design.moments]
-    below = (ordered[:, :, None] <= design.points).mean(axis=1) if design.points.size else ordered[:, :0]
-    return np.column_stack([*columns, pairs[:, :1], below, pairs[:, 1:]])
+    columns += [(ordered <= t).mean(axis=1) for t in design.points]
+    return np.column_stack([*columns, pairs])
 
 
 def _pairs(
-    x: np.ndarray, others: tuple[np.ndarray, ...], at: float, z: np.ndarray | None = None
+    x: np.ndarray, others: tuple[np.ndarray, ...], design: Design, z: np.ndarray | None = None
 ) -> np.ndarray:
     """The correlation with the other column, and the difference of its halves; none without one.
 
     Of pseudo-values x the correlation has the spread of the values z.
     """
-    if not others:
+    if design.split is None:
         return np.empty((len(x), 0))
     d, w = (each - each.mean(axis=1)[:, None] for each in (x, others[0]))
     product, of_w = np.einsum("ij,ij->i", d, w), np.einsum("ij,ij->i", w, w)
     of_z = np.einsum("ij,ij->i", d, d) if z is None else z.shape[1] * z.var(axis=1)
-    return np.column_stack([product / np.sqrt(of_z * of_w), differences(x, others[0], at)])
+    return np.column_stack([product / np.sqrt(of_z * of_w), differences(x, others[0], design.split)])
 
 
 def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
     """Pseudo-values after reverse mapping; NaN where a sample has none."""
     values = np.full(z.shape, np.nan)
     for row, own in zip(z, values, strict=True):
-        with heard(EstimateWarning):
-            try:
-                own[:] = scheme.estimate(row).pseudo_values()
-            except UndefinedError:
-                continue
+        with heard(EstimateWarning), suppress(UndefinedError):
+            own[:] = scheme.estimate(row).pseudo_values()
     return values
 
 
-def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | None) -> np.ndarray:
-    """For the guesses Z_i and the mean of Z: how often within each distance, and the mean squared error.
+def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | None) -> dict[str, np.ndarray]:
+    """By guess how often it is within each distance, and its mean squared error.
 
     On a grid the error of Z_i is counted in whole steps, so that none is rounded.
     """
-    columns, of_value = [], (z - x, distances, 1.0)
+    guesses = {"Z_i": (z - x, distances, 1.0), "mean of Z": (z.mean(axis=1)[:, None] - x, distances, 1.0)}
     if law is not None and law.grid is not None:
-        of_value = (law.grid.units(of_value[0]), law.grid.above(distances), law.step)
-    for error, within, unit in (of_value, (z.mean(axis=1)[:, None] - x, distances, 1.0)):
+        guesses["Z_i"] = (law.grid.units(z - x), law.grid.above(distances), law.step)
+    found = {}
+    for guess, (error, within, unit) in guesses.items():
         near = np.empty((len(x), within.size))
         nearer(error, within, near)
         square = np.einsum("ij,ij->i", error, error) * unit**2
-        columns += [near / x.shape[1], square[:, None] / x.shape[1]]
-    return np.concatenate(columns, axis=1)
+        found[guess] = np.column_stack([near, square]) / x.shape[1]
+    return found

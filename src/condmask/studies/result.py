@@ -1,11 +1,8 @@
 """What a study found: bias, RMSE and risk with their Monte Carlo standard errors, from sums of powers."""
 
-import csv
-import io
 import os
 from dataclasses import dataclass
 from math import isnan
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +11,10 @@ from condmask import _checks, _state, frames
 from condmask._digits import line
 from condmask.errors import ArgumentError
 from condmask.files.publish import write_whole
+from condmask.studies.replicates import CLOSED
 
 PARTS = 5  # powers of the errors that are summed, from 0
-CLOSED = "closed form of "  # the columns that hold closed forms, replicate by replicate
+ERRORS = ("truth", "mean", "bias", "bias_se", "rmse", "rmse_se")
 
 
 class Column(NamedTuple):
@@ -46,14 +44,8 @@ class StudyResult:
     sums: np.ndarray
     seconds: float
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StudyResult):
-            return NotImplemented
-        return self._described() == other._described() and np.array_equal(
-            self.sums, other.sums, equal_nan=True
-        )
+        return isinstance(other, StudyResult) and self._state() == other._state()
 
     def __repr__(self) -> str:
         schemes = len({column.scheme for column in self.columns} - {""})
@@ -68,7 +60,6 @@ class StudyResult:
         schemes = dict.fromkeys(row["scheme"] for row in rows)
         return "\n".join([head, *(text for scheme in schemes for text in _table(rows, scheme))])
 
-    @np.errstate(over="ignore", invalid="ignore")  # infinite, or no number, is what they then are
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its standard error.
 
@@ -79,32 +70,21 @@ class StudyResult:
         population, or the mean over the unmasked samples if the population does not know it.
         `closed_form` is the mean over samples of the risk that the law of a scheme implies.
         """
-        index = {column[:3]: k for k, column in enumerate(self.columns)}
+        of_name, figures = self._figures()
         entries: list[dict[str, Any]] = []
-        for k, (scheme, estimator, statistic, known, center) in enumerate(self.columns):
+        for k, (*name, truth, _) in enumerate(self.columns):
+            scheme, estimator, statistic = name
             if scheme == "" or estimator.startswith(CLOSED):
                 continue
-            mean, *_ = self._moments(k, 0.0)
-            s = max(int(self.sums[0, k]) - 1, 1)  # of replications in which it is defined
-            entry = {"scheme": scheme, "estimator": estimator, "statistic": statistic}
-            sample = index.get(("", "sample", statistic))
-            if sample is None:
-                closed = index.get((scheme, CLOSED + estimator, statistic))
-                entries.append({
-                    **entry, "mean": center + mean, "mean_se": _root(self._moments(k, mean)[1] / s),
-                    "closed_form": None if closed is None else self._mean(closed),
-                })  # fmt: skip
-                continue
-            truth = self._mean(sample) if known is None else known
-            first, second, _, fourth = self._moments(k, truth - center)
-            rmse = float(np.sqrt(second))
-            spread = _root((fourth - second * second) / s)
-            entries.append({
-                **entry, "defined": int(self.sums[0, k]), "truth": truth,
-                "truth_of": "sample" if known is None else "population", "mean": center + mean,
-                "bias": first, "bias_se": _root((second - first * first) / s), "rmse": rmse,
-                "rmse_se": spread / (2.0 * rmse) if rmse > 0.0 else rmse,
-            })  # fmt: skip
+            entry: dict[str, Any] = {"scheme": scheme, "estimator": estimator, "statistic": statistic}
+            own = {figure: values[k].item() for figure, values in figures.items()}
+            if ("", "sample", statistic) in of_name:
+                entry |= {"defined": int(self.sums[0, k])} | {figure: own[figure] for figure in ERRORS}
+                entry["truth_of"] = "sample" if truth is None else "population"
+            else:
+                closed = of_name.get((scheme, CLOSED + estimator, statistic))
+                entry |= {"mean": own["mean"], "mean_se": own["mean_se"], "closed_form": closed}
+            entries.append(entry)
         return entries
 
     def value(self, scheme: str, estimator: str, statistic: str, what: str) -> float:
@@ -167,7 +147,8 @@ class StudyResult:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state; the file takes its name when it is whole."""
-        state = _state.pack({**self._described(), "seconds": self.seconds}, sums=self.sums)
+        described = dict(zip(("identity", "seed", "replications", "columns"), self._state(), strict=False))
+        state = _state.pack({**described, "seconds": self.seconds}, sums=self.sums)
         write_whole(_checks.writable(path, "path"), state)
 
     @classmethod
@@ -181,32 +162,42 @@ class StudyResult:
         except (ValueError, KeyError, TypeError) as error:
             raise ArgumentError(f"path must be a saved StudyResult, got {path}") from error
 
-    def _described(self) -> dict[str, Any]:
-        return {
-            "identity": self.identity, "seed": self.seed, "replications": self.replications,
-            "columns": self.columns,
+    def _state(self) -> tuple[Any, ...]:
+        return self.identity, self.seed, self.replications, self.columns, self.sums.tobytes()
+
+    @np.errstate(all="ignore")  # infinite, or no number, is what they then are
+    def _figures(self) -> tuple[dict[tuple[str, str, str], float], dict[str, np.ndarray]]:
+        """The means by name of the column, and all figures column by column."""
+        centers = np.array([column.center for column in self.columns])
+        mean = centers + self._powers(np.zeros(centers.size))[0]
+        of_name = {column[:3]: value for column, value in zip(self.columns, mean.tolist(), strict=True)}
+        of_sample = [of_name.get(("", "sample", column.statistic), np.nan) for column in self.columns]
+        known = np.array([column.truth for column in self.columns], dtype=np.float64)  # NaN of None
+        truth = np.where(np.isnan(known), of_sample, known)
+        others = np.maximum(self.sums[0] - 1.0, 1.0)  # replications in which it is defined, less one
+        bias, square, _, fourth = self._powers(truth - centers)
+        rmse, rmse_se = np.sqrt(square), _root((fourth - square**2) / others)
+        return of_name, {
+            "mean": mean, "mean_se": _root(self._powers(mean - centers)[1] / others), "truth": truth,
+            "bias": bias, "bias_se": _root((square - bias**2) / others),
+            "rmse": rmse, "rmse_se": np.where(rmse > 0.0, rmse_se / (2.0 * rmse), rmse),
         }  # fmt: skip
 
-    def _mean(self, k: int) -> float:
-        return self.columns[k].center + self._moments(k, 0.0)[0]
-
-    @np.errstate(over="ignore", invalid="ignore")
-    def _moments(self, k: int, shift: float) -> tuple[float, float, float, float]:
-        """Means of the first four powers of (value - center - shift)."""
-        count, *sums = self.sums[:, k]
-        shift = np.float64(shift)  # whose powers may be infinite
-        if count < 2:
-            return (float("nan"),) * 4
-        m = [total / count for total in sums]
-        first = m[0] - shift
-        second = m[1] - 2 * shift * m[0] + shift**2
-        third = m[2] - 3 * shift * m[1] + 3 * shift**2 * m[0] - shift**3
-        fourth = m[3] - 4 * shift * m[2] + 6 * shift**2 * m[1] - 4 * shift**3 * m[0] + shift**4
-        return float(first), float(second), float(third), float(fourth)
+    def _powers(self, shift: np.ndarray) -> list[np.ndarray]:
+        """By column the means of the first four powers of (value - center - shift); NaN of fewer than two."""
+        count = np.where(self.sums[0] < 2.0, np.nan, self.sums[0])
+        one, two, three, four = self.sums[1:] / count
+        return [
+            one - shift,
+            two - 2 * shift * one + shift**2,
+            three - 3 * shift * two + 3 * shift**2 * one - shift**3,
+            four - 4 * shift * three + 6 * shift**2 * two - 4 * shift**3 * one + shift**4,
+        ]
 
 
-def _root(value: float) -> float:
-    return float(np.sqrt(max(value, 0.0))) if value == value else float("nan")
+def _root(value: np.ndarray) -> np.ndarray:
+    """The root of what rounding may make negative."""
+    return np.asarray(np.sqrt(np.maximum(value, 0.0)))
 
 
 def _table(rows: list[dict[str, Any]], scheme: str) -> list[str]:
@@ -231,12 +222,3 @@ def _cell(value: Any) -> str:
     if not isinstance(value, float):
         return value or ""
     return "-" if isnan(value) else f"{value:.5g}"
-
-
-def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Rows as a CSV file, with a column for every name that one of them has."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)))
-    writer.writeheader()
-    writer.writerows(rows)
-    write_whole(path, text.getvalue().encode())

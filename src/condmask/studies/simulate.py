@@ -7,15 +7,12 @@ workers nor on how often a study was interrupted, and a longer study begins with
 
 import dataclasses
 import hashlib
-import json
-import logging
 import os
 import secrets
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -28,18 +25,15 @@ from condmask._blocks import Workers, ordered_map
 from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.kernels.replication import add_errors
+from condmask.planning.predicted import split
 from condmask.scheme import Scheme
-from condmask.studies import coverage, replicates
-from condmask.studies.replicates import Design
-from condmask.studies.result import CLOSED, PARTS, Column, StudyResult
+from condmask.studies import replicates
+from condmask.studies.replicates import Columns, Design
+from condmask.studies.result import PARTS, Column, StudyResult
 
-LOG = logging.getLogger(__name__)
-
-ENGINE = 2  # of the estimates: a checkpoint of another one is of another study
-DIFFERENCE = "difference"  # of the means of two halves, by the other column
 DECILES = tuple(k / 10 for k in range(1, 10))
 SAVE_SECONDS = 5.0
-MOST_RECORDS, MOST_FIGURES = 10_000_000, 10_000  # of a sample, and that are estimated from it
+MOST_RECORDS = 10_000_000  # of a sample
 
 
 class StudyWarning(UserWarning):
@@ -126,50 +120,43 @@ def simulate(
         raise ArgumentTypeError(
             f"population must be callable as (rng, replications, n), got {_checks.shown(population)}"
         )
-    levels = _several(confidence_levels, "confidence_levels").tolist()
     design = Design(
         population,
         _named(schemes),
         _checks.whole(n, "n", least=4, most=MOST_RECORDS),
-        _checks.probabilities(quantiles, "quantiles").ravel(),
-        tuple(_checks.order(order, "moments") for order in _several(moments, "moments").tolist()),
-        _checks.reals(_several(cdf_points, "cdf_points"), "cdf_points"),
-        _checks.distances(_several(risk_distances, "risk_distances"), "risk_distances"),
-        tuple(dict.fromkeys(_checks.confidence_level(level, "confidence_levels") for level in levels)),
+        np.ravel(_checks.probabilities(quantiles, "quantiles")),
+        tuple(_checks.order(order, "moments") for order in _several(moments, "moments")),
+        np.ravel(_checks.reals(cdf_points, "cdf_points")),
+        np.ravel(_checks.distances(risk_distances, "risk_distances")),
+        tuple(_checks.confidence_level(level) for level in _several(confidence_levels, "confidence_levels")),
         None if crossing is None else _checks.choice(crossing, "crossing", CROSSINGS),
     )
-    figures = design.quantiles.size + len(design.moments) + design.points.size + design.distances.size
-    if figures > MOST_FIGURES:
-        raise ArgumentError(
-            f"quantiles, moments, cdf_points and risk_distances must be at most {MOST_FIGURES:,} together, "
-            f"got {figures:,}"
-        )
     wanted = _checks.whole(replications, "replications", least=2)
     threads, progress = _checks.workers(workers), _checks.truth(progress, "progress")
     seed = None if rng is None else _checks.whole(rng, "rng", least=0)
     path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
-    before = None if path is None or not path.exists() else _loaded(path)
+    before = None if path is None or not path.exists() else StudyResult.load(path)
     if seed is None:
         seed = secrets.randbits(48) if before is None else before.seed
-    design, identity = _with_truth(design, seed)
-    first: list[np.ndarray] = []  # blocks
-    if before is None:
-        first = [replicates.block(design, seed, 0)]
-        columns = _columns(design, first[0][0])
-        before = StudyResult(identity, seed, 0, columns, np.zeros((PARTS, len(columns))), 0.0)
-    if before.identity != identity:
-        raise ArgumentError(f"checkpoint must be of the same study and seed, got another one in {path}")
-    if before.replications > wanted:
-        raise ArgumentError(
-            f"replications must be at least the {before.replications} in {checkpoint}, got {replications}"
-        )
-    return _run(design, before, first, wanted, threads, progress, path)
+    design = _with_truth(design, seed)
+    first = replicates.block(design, seed, 0)
+    state = _begun(design, seed, first)
+    if before is not None:
+        if before.identity != state.identity:
+            raise ArgumentError(f"checkpoint must be of the same study and seed, got another one in {path}")
+        if before.replications > wanted:
+            raise ArgumentError(
+                f"replications must be at least the {before.replications} in {checkpoint}, got {replications}"
+            )
+        state = before
+    return _run(design, state, first, wanted, threads, progress, path)
 
 
 def _run(
-    design: Design, before: StudyResult, first: list[np.ndarray], wanted: int, workers: Workers,
-    progress: bool, path: Path | None,
+    design: Design, before: StudyResult, first: Columns, wanted: int, workers: Workers, progress: bool,
+    path: Path | None,
 ) -> StudyResult:  # fmt: skip
+    """The study from where it stands."""
     size = replicates.block_size(design.n)
     centers = np.array([column.center for column in before.columns])
     begun = saved = time.perf_counter()
@@ -179,17 +166,19 @@ def _run(
         return dataclasses.replace(reached, seconds=before.seconds + time.perf_counter() - begun)
 
     blocks = range(before.replications // size, -(-wanted // size))
-    rest = ordered_map(partial(replicates.block, design, before.seed), blocks[len(first) :], workers)
-    with _bar(wanted, before.replications, progress) as advance:
+    known = [first] if blocks and blocks[0] == 0 else []
+    rest = ordered_map(partial(replicates.block, design, before.seed), blocks[len(known) :], workers)
+    with _bar(wanted, before.replications, progress) as bar:
         try:
-            for index, values in zip(blocks, chain(first, rest), strict=True):
+            for index, columns in zip(blocks, chain(known, rest), strict=True):
                 start = index * size
-                rows, sums = values[reached.replications - start : wanted - start], reached.sums.copy()
+                rows, sums = np.column_stack(list(columns.values())), reached.sums.copy()
+                rows = rows[reached.replications - start : wanted - start]
                 add_errors(rows, centers, sums)
                 done = reached.replications + len(rows)
                 reached = dataclasses.replace(reached, replications=done, sums=sums)
-                advance(done)
-                LOG.info("%d of %d replications", done, wanted)
+                if bar is not None:
+                    bar.update(len(rows))
                 if path is not None and time.perf_counter() - saved > SAVE_SECONDS:
                     _save(now(), path)
                     saved = time.perf_counter()
@@ -210,32 +199,18 @@ def _save(state: StudyResult, path: Path) -> None:
         warnings.warn(f"checkpoint {path} could not be written: {error}", StudyWarning, stacklevel=4)
 
 
-def _loaded(path: Path) -> StudyResult:
-    try:
-        return StudyResult.load(path)
-    except ValueError as error:
-        raise ArgumentError(f"checkpoint must be the file of a study, got {path}, which is not") from error
-
-
-@contextmanager
-def _bar(total: int, done: int, shown: bool) -> Iterator[Callable[[int], Any]]:
-    """Rate and time left, on a terminal: what takes the replications done."""
+def _bar(total: int, done: int, shown: bool) -> Any:
+    """Rate and time left, on a terminal."""
     if not (shown and sys.stderr.isatty()):
-        yield lambda done: None
-        return
+        return nullcontext()
     with optional("progress", "files"):
         from tqdm import tqdm
-    with tqdm(total=total, initial=done, unit=" replications", smoothing=0.05) as bar:
-        yield lambda done: bar.update(done - bar.n)
+    return tqdm(total=total, initial=done, unit=" replications", smoothing=0.05)
 
 
-# --- what the numbers are ---
-
-
-def _several(values: Any, name: str) -> Any:
-    """One number or several, in one dimension; of none an array of floats."""
-    array = _checks.array(values, name, "a number or an array of numbers").ravel()
-    return array if array.size else np.empty(0)
+def _several(values: Any, name: str) -> list[Any]:
+    """One number or several."""
+    return list(_checks.array(values, name, "a number or an array of numbers").ravel().tolist())
 
 
 def _named(schemes: Any) -> dict[str, Scheme]:
@@ -247,73 +222,38 @@ def _named(schemes: Any) -> dict[str, Scheme]:
     if not named or not all(isinstance(scheme, Scheme) for scheme in named.values()):
         raise ArgumentTypeError(f"schemes must be masking schemes, got {_checks.shown(schemes)}")
     for name, scheme in named.items():
-        if not (isinstance(name, str) and name):
-            raise ArgumentTypeError(f"schemes must have names of text, got {_checks.shown(name)}")
-        for what, has in (("missing codes", scheme.codes), ("strata", scheme.strata)):
-            if has:
-                raise ArgumentError(f"schemes must have no {what}, since samples have none, got {scheme!r}")
+        _checks.text(name, "name of a scheme")
+        if scheme.codes or scheme.strata:
+            raise ArgumentError(
+                f"schemes must have no missing codes and no strata, since samples have none, got {scheme!r}"
+            )
     return named
 
 
-def _statistics(design: Design, paired: bool) -> list[str]:
-    """The names of what intervals are for."""
-    names = [f"quantile {q:g}" for q in design.quantiles] + ["mean", "s.d."]
-    names += [f"moment {order}" for order in design.moments] + ["correlation"] * paired
-    return names + [f"cdf({t:g})" for t in design.points]
+def _with_truth(design: Design, seed: int) -> Design:
+    """The design with what its population knows, and where the other column is split."""
+    population, (_, others) = design.population, replicates.samples(design, seed, 0)
+    if others:
+        known = getattr(population, "split", None)
+        design = design._replace(split=split(others[0]) if known is None else known())
+    truth = np.full(len(design.statistics), np.nan)
+    if hasattr(population, "quantile"):
+        known = [*population.quantile(design.quantiles), population.mean(), population.std()]
+        known += [population.moment(order) for order in design.moments]
+        known += [*population.cdf(design.points)]
+        if others:
+            known += [population.correlation(), getattr(population, "difference", lambda: np.nan)()]
+        truth[:] = known
+    return design._replace(truth=truth)
 
 
-def _with_truth(design: Design, seed: int) -> tuple[Design, str]:
-    """The design with what its first samples and the population tell, and its identity.
-
-    That is what must agree for one study to go on with another's numbers, its first samples among it.
-    """
-    x, others = replicates.samples(design, seed)
-    design = replicates.with_split(design, (x, others))
-    statistics, truth = _statistics(design, bool(others)), _truth(design, bool(others))
-    digest = hashlib.blake2b(digest_size=16)
-    for part in (x, *others):
-        digest.update(part.data)
-    identity = {
-        "engine": ENGINE, "seed": seed, "samples": digest.hexdigest(), "n": design.n,
-        "schemes": {name: scheme.to_dict() for name, scheme in design.schemes.items()},
-        "statistics": statistics, "quantiles": design.quantiles.tolist(), "points": design.points.tolist(),
-        "distances": design.distances.tolist(), "levels": design.levels, "crossing": design.crossing,
-    }  # fmt: skip
-    known = np.array([truth.get(statistic, np.nan) for statistic in statistics])
-    return design._replace(truth=known, paired=bool(others)), json.dumps(identity)
-
-
-def _truth(design: Design, paired: bool) -> dict[str, float]:
-    """What the population knows of its statistics."""
-    population = design.population
-    if not hasattr(population, "quantile"):
-        return {}
-    known = [*population.quantile(design.quantiles), population.mean(), population.std()]
-    known += [population.moment(order) for order in design.moments]
-    known += [population.correlation()] if paired else []
-    known += [*population.cdf(design.points)]
-    truth = dict(zip(_statistics(design, paired), map(float, known), strict=True))
-    if paired and hasattr(population, DIFFERENCE) and hasattr(population, "split"):
-        truth[DIFFERENCE] = population.difference()
-    return truth
-
-
-def _columns(design: Design, first: np.ndarray) -> tuple[Column, ...]:
-    """What the columns of a block are, their true values, and centres near them: a first row."""
-    statistics, truth = _statistics(design, design.paired), _truth(design, design.paired)
-    estimated = [*statistics, *[DIFFERENCE] * design.paired]
-    attacks = [*(f"risk {d:g}" for d in design.distances), "MSE"]
-    names = [("", "sample", statistic) for statistic in estimated]
-    for name, scheme in design.schemes.items():
-        estimators = scheme.estimators or ("masked",)
-        names += [(name, estimator, statistic) for estimator in estimators for statistic in estimated]
-        names += [(name, guess, attack) for guess in ("Z_i", "mean of Z") for attack in attacks]
-        if scheme.law is not None:
-            names += [(name, f"{CLOSED}Z_i", attack) for attack in attacks]
-            names.append((name, f"{CLOSED}mean of Z", "MSE"))
-        if scheme.estimators:
-            names += [(name, *column) for column in coverage.names(statistics, design.levels)]
-    return tuple(
-        Column(*name, truth.get(name[2]), truth.get(name[2], float(np.nan_to_num(value))))
-        for name, value in zip(names, first.tolist(), strict=True)
-    )
+def _begun(design: Design, seed: int, first: Columns) -> StudyResult:
+    """A study without replications, known by its first block; centres of errors are near the truth."""
+    truth = dict(zip(design.statistics, design.truth.tolist(), strict=True))
+    columns, digest = [], hashlib.blake2b(digest_size=16)
+    for name, values in first.items():
+        known = truth.get(name[2], np.nan)
+        center = float(np.nan_to_num(values[0])) if np.isnan(known) else known
+        columns.append(Column(*name, None if np.isnan(known) else known, center))
+        digest.update(repr(columns[-1]).encode() + values.tobytes())
+    return StudyResult(digest.hexdigest(), seed, 0, tuple(columns), np.zeros((PARTS, len(columns))), 0.0)

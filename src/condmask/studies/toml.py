@@ -1,88 +1,50 @@
-"""Studies described in TOML."""
+"""Studies described in TOML: the arguments of `simulate` by their names."""
 
 import os
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.files.read import read_column
 from condmask.files.toml import read_toml
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
-from condmask.studies.populations import NormalCopula, Resampled, paper_population
+from condmask.studies.populations import Resampled, paper_population
 
 NEEDED = ("n", "replications", "schemes")
-ALLOWED = (
-    "quantiles", "moments", "cdf_points", "risk_distances", "confidence_levels", "crossing", "rng",
-    "population",
+ENTRIES = (
+    *NEEDED, "population", "quantiles", "moments", "cdf_points", "risk_distances", "confidence_levels",
+    "crossing", "rng",
 )  # fmt: skip
 
 
 def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The arguments of `simulate` from a TOML file (docs/guide_researcher.rst has an example)."""
+    """The arguments of `simulate` from a TOML file (docs/guide_researcher.rst has an example).
+
+    The population is the paper's, or columns of a file.
+    """
     path = _checks.path(path, "path")
-    described = read_toml(path)
-    _only(described, str(path), NEEDED, ALLOWED)
-    schemes: dict[str, Scheme] = {}
-    for entry in _tables(described["schemes"], f"schemes in {path}"):
-        options = {"scheme": ConditionalMasking.method, **entry}
-        given = options.pop("name", None)
-        scheme = Scheme.from_dict(options)
-        name = repr(scheme) if given is None else _checks.text(given, f"name of a scheme in {path}")
-        if name in schemes:
-            raise ArgumentError(f"schemes in {path} must have different names, got {name!r} twice")
-        schemes[name] = scheme
-    (entries,) = _tables([described.get("population", {"kind": "paper"})], f"population in {path}")
-    return {**described, "population": _population(entries, path.parent), "schemes": schemes}
+    described, schemes = read_toml(path), dict[str, Scheme]()
+    for name in described:
+        _checks.choice(name, f"an entry of {path}", ENTRIES)
+    for name in NEEDED:
+        _checks.require(name in described, f"{path} must have {name!r}", list(described))
+    tables, population = described["schemes"], described.get("population")
+    listed = isinstance(tables, list) and all(isinstance(entry, dict) for entry in tables)
+    _checks.require(listed, "schemes must be a list of tables", tables, ArgumentTypeError)
+    for entry in tables:
+        name = entry.pop("name", None)
+        scheme = Scheme.from_dict({"scheme": ConditionalMasking.method, **entry})
+        if schemes.setdefault(name or repr(scheme), scheme) is not scheme:
+            raise ArgumentError(f"schemes must have different names, got {name or repr(scheme)!r} twice")
+    drawn = paper_population() if population is None else _resampled(population, path.parent)
+    return {**described, "population": drawn, "schemes": schemes}
 
 
-def _tables(values: Any, name: str) -> list[dict[str, Any]]:
-    """What must be a list of tables."""
-    if not (isinstance(values, list) and all(isinstance(value, dict) for value in values)):
-        raise ArgumentTypeError(f"{name} must be a table, or a list of tables, got {_checks.shown(values)}")
-    return values
-
-
-def _only(entries: dict[str, Any], name: str, needed: Collection[str], allowed: Collection[str]) -> None:
-    """Refuse keys that are unknown, and those that are missing."""
-    for key in entries:
-        if key not in (*needed, *allowed):
-            raise ArgumentError(f"{name} may have {', '.join((*needed, *allowed))}, got {key!r}")
-    for key in needed:
-        if key not in entries:
-            raise ArgumentError(f"{name} must have {key!r}")
-
-
-def _population(described: dict[str, Any], folder: Path) -> Any:
-    kind = described.get("kind", "paper")
-    if kind == "paper":
-        return paper_population()
-    if kind == "copula":
-        _only(described, "population", ("kind", "margins"), ("correlation",))
-        margins = [_margin(**entry) for entry in _tables(described["margins"], "margins")]
-        return NormalCopula(margins, described.get("correlation", 0.0))
-    if kind == "file":
-        from condmask.files.read import read_column
-
-        _only(described, "population", ("kind", "path", "column"), ("other",))
-        path = folder / _checks.path(described["path"], "path")
-        names = [described[key] for key in ("column", "other") if key in described]
-        return Resampled(*(read_column(path, name) for name in names))
-    raise ArgumentError(f"kind of population must be 'paper', 'copula' or 'file', got {_checks.shown(kind)}")
-
-
-def _margin(name: Any = "", **options: Any) -> Any:
-    """A continuous SciPy distribution by name."""
-    import scipy.stats
-
-    law: Any = getattr(scipy.stats, str(name), None)
-    if not isinstance(law, scipy.stats.rv_continuous):
-        raise ArgumentError(
-            f"name of a margin must be a continuous SciPy distribution, got {_checks.shown(name)}"
-        )
-    shapes = [shape.strip() for shape in (law.shapes or "").split(",") if shape]
-    _only(options, f"margin {name!r}", shapes, ("loc", "scale"))
-    numbers = {key: _checks.real(value, key, "a number") for key, value in options.items()}
-    _checks.positive(numbers.get("scale", 1.0), "scale")
-    return law(**numbers)
+def _resampled(described: Any, folder: Path) -> Resampled:
+    """Columns of a file as a population."""
+    known = isinstance(described, dict) and {*described} in ({"path", "column"}, {"path", "column", "other"})
+    _checks.require(known, "population must be a table of path, column and perhaps other", described)
+    path = folder / _checks.path(described["path"], "path")
+    return Resampled(*(read_column(path, described[key]) for key in ("column", "other") if key in described))
