@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, nearest
+from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, twins
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.sample import Sample, draw, line_of
 from condmask.disclosure.table import ROWS
@@ -68,40 +68,26 @@ class Figures(NamedTuple):
 
 def figures(sample: Sample, schemes: dict[str, Any], number: int = 0) -> dict[str, Figures]:
     """The figures of each masked column, at a tenth of its spread, on the masking of that number."""
-    if len(schemes) == 1 and not (sample.clear.numbers or sample.clear.labels):
-        return {name: alone(sample.table.values[name], scheme) for name, scheme in schemes.items()}
     attack = Attack.on(sample, schemes, number)
-    return {name: attack.figures(name) for name in schemes}
+    return {name: attack.at(name)[0] for name in schemes}
 
 
-def alone(x: np.ndarray, scheme: Any) -> Figures:
-    """The figures of a column with nothing beside it, by the joint law of originals and released values."""
-    return _by_law(_on_line(x, scheme), D)
+def alone(x: np.ndarray, scheme: Any, distances: Sequence[float] | None = None) -> list[Figures]:
+    """The figures of a column with nothing beside it, by the joint law of originals and released values.
 
-
-def at_distances(
-    sample: Sample, schemes: dict[str, Any], name: str, distances: Sequence[float], *, blind: bool = False
-) -> list[Figures]:
-    """The figures of one column at distances in the units of the data."""
-    x = sample.table.values[name]
-    law = JointLaw.of(x[~np.isnan(x)], schemes[name])
-    if len(schemes) == 1 and not (sample.clear.numbers or sample.clear.labels):
-        return [_by_law(law, d) for d in distances]
-    return Attack.on(sample, schemes).at(name, x, law, distances, blind=blind)
-
-
-def _on_line(x: np.ndarray, scheme: Any) -> JointLaw:
-    """The joint law of some values of a column, on the line on which noise is added."""
+    At distances in the units of the data, or at a tenth of the spread on the line on which noise is added.
+    """
     x = x[~np.isnan(x)]
-    x, line = x[evenly_spaced(x.size, ROWS)], line_of(x, scheme)
-    law = JointLaw.of(x, scheme, CELLS)
-    return law._replace(values=line(law.values), released=line(law.released))
-
-
-def _by_law(law: JointLaw, d: float) -> Figures:
-    constant = law.constant(d)[0]
-    expected, worst = (max(constant, law.best(d, known_coins=known)) for known in (False, True))
-    return Figures(d, constant, constant, expected, max(expected, worst))
+    law = JointLaw.of(x[evenly_spaced(x.size, ROWS)], scheme, CELLS)
+    if distances is None:
+        line, distances = line_of(x, scheme), [D]
+        law = law._replace(values=line(law.values), released=line(law.released))
+    found = []
+    for d in distances:
+        constant = law.constant(d)
+        expected, worst = (max(constant, law.best(d, known_coins=known)) for known in (False, True))
+        found.append(Figures(d, constant, constant, expected, max(expected, worst)))
+    return found
 
 
 class Attack(NamedTuple):
@@ -111,64 +97,62 @@ class Attack(NamedTuple):
     ----------
     sample : Sample
     schemes : dict of str to scheme
-    released : ndarray of shape (m, masked columns)
-        On the lines on which noise is added.
+    released : ndarray of shape (m, masked columns) or None
+        On the lines on which noise is added; None for a column with nothing beside it.
     swapped : ndarray of bool of shape (m,)
-    near : ndarray of shape (m, 4)
-        The records most like each in the columns in clear.
+    twin : ndarray of shape (m,) or None
+        The record most like each in the columns in clear.
     """
 
     sample: Sample
     schemes: dict[str, Any]
-    released: np.ndarray
+    released: np.ndarray | None
     swapped: np.ndarray
-    near: np.ndarray
+    twin: np.ndarray | None
 
     @classmethod
     def on(cls, sample: Sample, schemes: dict[str, Any], number: int = 0) -> "Attack":
         """The attack on the masking of that number."""
-        masking = draw(sample, schemes, number)
-        values = sample.table.values
+        if len(schemes) == 1 and not (sample.clear.numbers or sample.clear.labels):
+            return cls(sample, schemes, None, np.empty(0), None)
+        masking, values = draw(sample, schemes, number), sample.table.values
         columns = [line_of(values[name], of)(masking.released[name]) for name, of in schemes.items()]
-        return cls(sample, schemes, np.column_stack(columns), masking.swapped, nearest(sample))
-
-    def figures(self, name: str) -> Figures:
-        """The figures of one column at a tenth of its spread."""
-        x = self.sample.table.values[name]
-        scheme = self.schemes[name]
-        return self.at(name, line_of(x, scheme)(x), _on_line(x, scheme), [D])[0]
+        return cls(sample, schemes, np.column_stack(columns), masking.swapped, twins(sample))
 
     def at(
-        self, name: str, u: np.ndarray, law: JointLaw, distances: Sequence[float], *, blind: bool = False
+        self, name: str, distances: Sequence[float] | None = None, *, blind: bool = False
     ) -> list[Figures]:
-        """The figures of a column's values on a line, at distances there; with `blind` also without coins.
+        """The figures of a column at distances as in `alone`, with `blind` also without coins.
 
-        Nobody does worse than by the law of the column alone.
+        Nobody does worse than with the column alone.
         """
-        d, here, kept = np.array(distances), ~np.isnan(u), ~self.swapped
-        look = Look(self.sample, self.released, list(self.schemes).index(name), self.near, kept)
+        x, half = self.sample.table.values[name], self.sample.half
+        by_law = alone(x, self.schemes[name], distances)
+        if self.released is None:
+            return by_law
+        u = line_of(x, self.schemes[name])(x) if distances is None else x
+        d, here, kept = np.array([row.d for row in by_law]), ~np.isnan(u), ~self.swapped
+        look = Look(self.sample, self.released, [*self.schemes].index(name), self.twin, kept)
         clear = seen(CLEAR, look)
         others = np.hstack((clear, seen(OTHERS, look)))
         itself = np.hstack((others, seen(ITSELF, look)))
-        half = self.sample.half
         of_clear = both_halves(clear, u, here, here, half, d)
         worst = both_halves(others, u, here, here & self.swapped, half, d)
         worst += both_halves(itself, u, here & kept, here & kept, half, d)
-        expected = np.full(d.size, np.nan)
+        unaware = np.full((d.size, u.size), np.nan)
         if blind:
             look = look._replace(own=np.ones(kept.size, dtype=bool))
             table = np.hstack((clear, seen((*OTHERS, *ITSELF), look)))
-            expected = both_halves(table, u, here, here, half, d)[:, here].mean(axis=1)
-            expected = np.maximum(expected, [law.best(near, known_coins=False) for near in d])
-        constant = np.array([np.mean(np.abs(u[here] - best_guess(u[here], near)) < near) for near in d])
-        known = np.maximum(constant, of_clear[:, here].mean(axis=1))
-        alone = [law.best(near, known_coins=True) for near in d]
-        most = np.fmax(np.maximum.reduce([known, alone, worst[:, here].mean(axis=1)]), expected)
-        gain = (worst - of_clear)[:, here]
-        errors = [_error_by_block(row, self.sample.block[here]) for row in gain]
-        return [
-            Figures(*map(float, row)) for row in zip(d, constant, known, expected, most, errors, strict=True)
-        ]
+            unaware = both_halves(table, u, here, here, half, d)
+        found = []
+        for k, row in enumerate(by_law):
+            constant = float(np.mean(np.abs(u[here] - best_guess(u[here], row.d)) < row.d))
+            known = max(constant, float(of_clear[k, here].mean()))
+            expected = max(row.expected, float(unaware[k, here].mean())) if blind else np.nan
+            most = np.nanmax([known, row.worst, worst[k, here].mean(), expected])
+            error = _error_by_block((worst - of_clear)[k, here], self.sample.block[here])
+            found.append(Figures(row.d, constant, known, expected, float(most), error))
+        return found
 
 
 def seen(ideas: Sequence[Callable[[Look], np.ndarray]], look: Look) -> np.ndarray:

@@ -61,15 +61,22 @@ class Masking(NamedTuple):
 
 def line_of(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
     """The line on which noise is added, in spreads of a column; on the log scale zero lies below others."""
-    line, spread = _unscaled(x, scheme), spread_of(x, scheme)
-    return lambda values: line(values) / spread
+    line, unit = _unscaled(x, scheme), spread_of(x, scheme)
+    return lambda values: line(values) / unit
 
 
 def spread_of(x: np.ndarray, scheme: Any) -> float:
-    """How far a column spreads on the line on which noise is added: a standard deviation, by the deciles."""
-    present = x[~np.isnan(x)]
-    places = _unscaled(x, scheme)(present)
-    return _spread(places) or _spread(places[present != 0.0]) or 1.0
+    """How far a column spreads on the line on which noise is added."""
+    return spread(_unscaled(x, scheme)(x[~np.isnan(x)]))
+
+
+def spread(places: np.ndarray) -> float:
+    """A standard deviation by the deciles: of numbers, or where most are 0 of the others."""
+    for some in (places, places[places != 0.0]):
+        low, high = np.quantile(some, (0.1, 0.9)) if some.size else (0.0, 0.0)
+        if high > low:
+            return float(high - low) / SPREAD
+    return 1.0
 
 
 def _unscaled(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
@@ -86,14 +93,14 @@ def _unscaled(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
     return line
 
 
+def two_digits(value: float) -> float:
+    """A number in two digits."""
+    return float(f"{value:.2g}")
+
+
 def is_log(scheme: Any) -> bool:
     """Whether noise is added to logarithms."""
     return bool(scheme.reverse_mapping and scheme.scale == "log")
-
-
-def _spread(places: np.ndarray) -> float:
-    low, high = np.quantile(places, (0.1, 0.9)) if places.size else (0.0, 0.0)
-    return float(high - low) / SPREAD
 
 
 def draw(sample: Sample, schemes: dict[str, Any], number: int) -> Masking:
