@@ -73,7 +73,7 @@ def computable(sample: Sample) -> list[Formula]:
     learned, proof = rows[: rows.size // 2], rows[rows.size // 2 :]
     for name, values in sample.table.values.items() if bases else ():
         x, half_step = _without_common(values), _half_step(values)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             formulas = [
                 Formula(name, f"{name} = {candidate.text}", share, candidate.names)
                 for candidate in _candidates(x, bases, learned)

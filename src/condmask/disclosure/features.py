@@ -104,7 +104,7 @@ def twins(sample: Sample) -> np.ndarray | None:
     ranks = [np.where(np.isnan(x), 0.5 * x.size, np.argsort(np.argsort(x))) for x in numbers]
     table, itself = np.column_stack(ranks), np.arange(sample.half.size)
     near = cKDTree(table).query(table, k=2)[1]
-    return np.where(near[:, 0] == itself, near[:, 1], near[:, 0])
+    return np.asarray(np.where(near[:, 0] == itself, near[:, 1], near[:, 0]))
 
 
 def _columns(look: Look, columns: list[np.ndarray]) -> np.ndarray:

@@ -13,7 +13,7 @@ the residuals of records with like predictions. A swapped record is guessed from
 also from its own released values.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,12 +66,6 @@ class Figures(NamedTuple):
         return self.worst - self.clear
 
 
-def figures(sample: Sample, schemes: dict[str, Any], number: int = 0) -> dict[str, Figures]:
-    """The figures of each masked column, at a tenth of its spread, on the masking of that number."""
-    attack = Attack.on(sample, schemes, number)
-    return {name: attack.at(name)[0] for name in schemes}
-
-
 def alone(x: np.ndarray, scheme: Any, distances: Sequence[float] | None = None) -> list[Figures]:
     """The figures of a column with nothing beside it, by the joint law of originals and released values.
 
@@ -90,69 +84,51 @@ def alone(x: np.ndarray, scheme: Any, distances: Sequence[float] | None = None) 
     return found
 
 
-class Attack(NamedTuple):
-    """An attacker at work on a sample and a masking of it.
+def attacked(
+    sample: Sample, schemes: dict[str, Any], number: int = 0,
+    distances: Mapping[str, Sequence[float]] | None = None, *, blind: bool = False,
+) -> dict[str, list[Figures]]:  # fmt: skip
+    """The figures of each masked column, on the masking of that number; with `blind` also without coins.
 
-    Attributes
-    ----------
-    sample : Sample
-    schemes : dict of str to scheme
-    released : ndarray of shape (m, masked columns) or None
-        On the lines on which noise is added; None for a column with nothing beside it.
-    swapped : ndarray of bool of shape (m,)
-    twin : ndarray of shape (m,) or None
-        The record most like each in the columns in clear.
+    At distances as in `alone`. Nobody does worse than with the column alone.
     """
-
-    sample: Sample
-    schemes: dict[str, Any]
-    released: np.ndarray | None
-    swapped: np.ndarray
-    twin: np.ndarray | None
-
-    @classmethod
-    def on(cls, sample: Sample, schemes: dict[str, Any], number: int = 0) -> "Attack":
-        """The attack on the masking of that number."""
-        if len(schemes) == 1 and not (sample.clear.numbers or sample.clear.labels):
-            return cls(sample, schemes, None, np.empty(0), None)
-        masking, values = draw(sample, schemes, number), sample.table.values
-        columns = [line_of(values[name], of)(masking.released[name]) for name, of in schemes.items()]
-        return cls(sample, schemes, np.column_stack(columns), masking.swapped, twins(sample))
-
-    def at(
-        self, name: str, distances: Sequence[float] | None = None, *, blind: bool = False
-    ) -> list[Figures]:
-        """The figures of a column at distances as in `alone`, with `blind` also without coins.
-
-        Nobody does worse than with the column alone.
-        """
-        x, half = self.sample.table.values[name], self.sample.half
-        by_law = alone(x, self.schemes[name], distances)
-        if self.released is None:
-            return by_law
-        u = line_of(x, self.schemes[name])(x) if distances is None else x
-        d, here, kept = np.array([row.d for row in by_law]), ~np.isnan(u), ~self.swapped
-        look = Look(self.sample, self.released, [*self.schemes].index(name), self.twin, kept)
-        clear = seen(CLEAR, look)
-        others = np.hstack((clear, seen(OTHERS, look)))
-        itself = np.hstack((others, seen(ITSELF, look)))
-        of_clear = both_halves(clear, u, here, here, half, d)
-        worst = both_halves(others, u, here, here & self.swapped, half, d)
-        worst += both_halves(itself, u, here & kept, here & kept, half, d)
-        unaware = np.full((d.size, u.size), np.nan)
-        if blind:
-            look = look._replace(own=np.ones(kept.size, dtype=bool))
-            table = np.hstack((clear, seen((*OTHERS, *ITSELF), look)))
-            unaware = both_halves(table, u, here, here, half, d)
-        found = []
-        for k, row in enumerate(by_law):
-            constant = float(np.mean(np.abs(u[here] - best_guess(u[here], row.d)) < row.d))
-            known = max(constant, float(of_clear[k, here].mean()))
-            expected = max(row.expected, float(unaware[k, here].mean())) if blind else np.nan
-            most = np.nanmax([known, row.worst, worst[k, here].mean(), expected])
-            error = _error_by_block((worst - of_clear)[k, here], self.sample.block[here])
-            found.append(Figures(row.d, constant, known, expected, float(most), error))
+    values = sample.table.values
+    found = {
+        name: alone(values[name], of, distances[name] if distances else None) for name, of in schemes.items()
+    }
+    if sample.alone:
         return found
+    masking, lines = draw(sample, schemes, number), {n: line_of(values[n], of) for n, of in schemes.items()}
+    released = np.column_stack([lines[name](z) for name, z in masking.released.items()])
+    look = Look(sample, released, 0, twins(sample), ~masking.swapped)
+    for k, (name, by_law) in enumerate(found.items()):
+        u = values[name] if distances else lines[name](values[name])
+        found[name] = _guessed(look._replace(column=k), u, by_law, blind=blind)
+    return found
+
+
+def _guessed(look: Look, u: np.ndarray, by_law: list[Figures], *, blind: bool) -> list[Figures]:
+    """What attackers guess of one column's values on a line."""
+    d, here, half = np.array([row.d for row in by_law]), ~np.isnan(u), look.sample.half
+    clear = seen(CLEAR, look)
+    others = np.hstack((clear, seen(OTHERS, look)))
+    itself = np.hstack((others, seen(ITSELF, look)))
+    of_clear, kept = both_halves(clear, u, here, here, half, d), here & look.own
+    worst = both_halves(others, u, here, here & ~look.own, half, d)
+    worst += both_halves(itself, u, kept, kept, half, d)
+    unaware = np.full((d.size, u.size), np.nan)
+    if blind:
+        table = seen((*CLEAR, *OTHERS, *ITSELF), look._replace(own=np.ones(u.size, dtype=bool)))
+        unaware = both_halves(table, u, here, here, half, d)
+    found = []
+    for k, row in enumerate(by_law):
+        constant = best_guess(u[here], row.d)[1]
+        known = max(constant, float(of_clear[k, here].mean()))
+        expected = max(row.expected, float(unaware[k, here].mean())) if blind else np.nan
+        most = np.nanmax([known, row.worst, worst[k, here].mean(), expected])
+        error = _error_by_block((worst - of_clear)[k, here], look.sample.block[here])
+        found.append(Figures(row.d, constant, known, expected, float(most), error))
+    return found
 
 
 def seen(ideas: Sequence[Callable[[Look], np.ndarray]], look: Look) -> np.ndarray:
@@ -181,11 +157,10 @@ def both_halves(
 def hits(table: np.ndarray, u: np.ndarray, fit: np.ndarray, asked: np.ndarray, d: np.ndarray) -> np.ndarray:
     """Which of some records are guessed to within each d, as others teach; a third of these say how they
     err."""
-    check = fit[::3]
-    predicted = np.zeros(u.size)
+    check, predicted = fit[::3], np.zeros(u.size)
     if table.shape[1] and fit.size - check.size >= 2 * FEWEST:
         tries = predictions(table, u, np.setdiff1d(fit, check))
-        predicted = max(tries, key=lambda some: _in_window(u[check] - some[check], float(d[0])))
+        predicted = max(tries, key=lambda some: best_guess(u[check] - some[check], float(d[0]))[1])
     groups = max(1, min(GROUPS, check.size // LIKE))
     edges = np.unique(np.quantile(predicted[check], np.arange(1, groups) / groups))
     group, found = np.digitize(predicted, edges), np.zeros((d.size, asked.size))
@@ -194,29 +169,20 @@ def hits(table: np.ndarray, u: np.ndarray, fit: np.ndarray, asked: np.ndarray, d
         like = like if like.size >= FEWEST else check
         own = group[asked] == k
         for row, near in zip(found, d.tolist(), strict=True):
-            row[own] = _hit(u, predicted, like, asked[own], near)
+            shift, moved = best_guess(u[like] - predicted[like], near)
+            fixed, same = best_guess(u[like], near)  # for all, which may serve better
+            guess = predicted[asked[own]] + shift if moved >= same else fixed
+            row[own] = np.abs(u[asked[own]] - guess) < near
     return found
 
 
-def _in_window(errors: np.ndarray, d: float) -> float:
-    return float(np.mean(np.abs(errors - best_guess(errors, d)) < d))
-
-
-def _hit(u: np.ndarray, predicted: np.ndarray, like: np.ndarray, asked: np.ndarray, d: float) -> np.ndarray:
-    """Which of some records are guessed to within d: by what is predicted, or by the same guess for all."""
-    shift, fixed = best_guess(u[like] - predicted[like], d), best_guess(u[like], d)
-    moved = np.mean(np.abs(u[like] - predicted[like] - shift) < d)
-    same = np.mean(np.abs(u[like] - fixed) < d)
-    guess = predicted[asked] + shift if moved >= same else fixed
-    return np.asarray(np.abs(u[asked] - guess) < d)
-
-
-def best_guess(u: np.ndarray, d: float) -> float:
-    """The middle of the window of width 2 d that holds most of some numbers."""
+def best_guess(u: np.ndarray, d: float) -> tuple[float, float]:
+    """The middle of the window of width 2 d that holds most of some numbers, and the share nearer than d."""
     ordered = np.sort(u)
     last = np.searchsorted(ordered, ordered + 2.0 * d, side="left")
     first = int((last - np.arange(ordered.size)).argmax())
-    return float(0.5 * (ordered[first] + ordered[last[first] - 1]))
+    middle = float(0.5 * (ordered[first] + ordered[last[first] - 1]))
+    return middle, float(np.mean(np.abs(u - middle) < d))
 
 
 def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.ndarray]:
@@ -225,7 +191,7 @@ def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.nd
     with optional("an audit of several columns", "files"):
         from sklearn.ensemble import HistGradientBoostingRegressor  # takes a second to import
         from threadpoolctl import threadpool_limits
-    table = _varying(table, fit)
+    table = table[:, np.fmax.reduce(table[fit]) > np.fmin.reduce(table[fit])]
     if not table.shape[1]:
         return [np.full(u.size, u[fit].mean())]
     first = _by_least_squares(table, u, fit)

@@ -12,15 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.correlations import intraclass, ranks
 from condmask.disclosure.computable import Formula, computable
-from condmask.disclosure.known_coins import Attack, D, Figures, both_halves, figures
+from condmask.disclosure.known_coins import Figures, attacked
 from condmask.disclosure.rails import Finding, rails, rare_values_hold
-from condmask.disclosure.sample import Sample, is_log, line_of, spread_of, two_digits
+from condmask.disclosure.sample import Sample, is_log, spread_of, two_digits
 from condmask.disclosure.table import column_of
 
 WIDER = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried
 DRAWN = 4  # maskings, where a figure lies within two errors of a limit
 MOST = 12  # columns left out or masked as well
+CELLS = 64  # of the ranks of a column
 
 
 class Limits(NamedTuple):
@@ -71,19 +73,14 @@ def judged(sample: Sample, schemes: dict[str, Any], limits: Limits) -> Judgement
 
 def tried(sample: Sample, schemes: dict[str, Any], limits: Limits) -> dict[str, Figures]:
     """The figures of columns; the mean of several maskings where one leaves a doubt."""
-    drawn = [figures(sample, schemes)]
-    while len(drawn) < DRAWN and any(map(limits.close, _means(drawn).values())):
-        drawn.append(figures(sample, schemes, len(drawn)))
-    return _means(drawn)
-
-
-def _means(drawn: list[dict[str, Figures]]) -> dict[str, Figures]:
-    names = drawn[0]
-    means = {name: np.mean([found[name] for found in drawn], axis=0) for name in names}
-    return {
-        name: Figures(*row.tolist())._replace(error=float(row[-1] / np.sqrt(len(drawn))))
-        for name, row in means.items()
-    }
+    drawn: list[list[Figures]] = []
+    for number in range(DRAWN):
+        drawn.append([rows[0] for rows in attacked(sample, schemes, number).values()])
+        means = [Figures(*row) for row in np.mean(drawn, axis=0).tolist()]
+        means = [row._replace(error=row.error / np.sqrt(len(drawn))) for row in means]
+        if not any(map(limits.close, means)):
+            break
+    return dict(zip(schemes, means, strict=True))
 
 
 # --- columns in clear that tell ---
@@ -108,7 +105,7 @@ def _against_clear(
     telling, rest = _telling(sample, schemes, limits, told, formulas)
     narrow = _narrow(rest, schemes, limits, tried(rest, schemes, limits))
     wider = _against_noise(rest, schemes, limits, narrow)
-    dropped = " and ".join([f"drop {_listed(telling)}", *(f"{wider[name]} for {name}" for name in narrow)])
+    dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(wider[name] for name in narrow)])
     both = _masked_too(rest, sample, schemes, telling)
     if both is None or _refused(*both, limits):
         return dropped
@@ -121,8 +118,8 @@ def _telling(
 ) -> tuple[list[str], Sample]:
     """Columns in clear without which the others tell little, and the sample without them."""
     telling: list[str] = []
-    rest, by_strength = sample, _by_strength(sample, schemes, told)
-    while formulas or any(Attack.on(rest, schemes).at(name)[0].given > limits.given for name in told):
+    rest, by_strength = sample, _by_strength(sample, told)
+    while formulas or any(attacked(rest, schemes)[name][0].given > limits.given for name in told):
         named = [name for formula in formulas for name in formula.names]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
         telling += left[:1] if len(telling) < MOST else left
@@ -135,20 +132,18 @@ def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _by_strength(sample: Sample, schemes: dict[str, Any], told: list[str]) -> list[str]:
-    """Columns in clear by how much of masked ones each tells alone."""
-    columns: dict[str, list[np.ndarray]] = {}
-    for name, values in [*sample.clear.numbers.items(), *sample.clear.labels.items()]:
-        columns.setdefault(column_of(name), []).append(values.astype(np.float64))
-    strength = dict.fromkeys(columns, 0.0)
-    for name in told:
-        x = sample.table.values[name]
-        u = line_of(x, schemes[name])(x)
-        here = ~np.isnan(u)
-        for clear, seen in columns.items():
-            hits = both_halves(np.column_stack(seen), u, here, here, sample.half, np.array([D]))
-            strength[clear] = max(strength[clear], float(hits.mean()))
-    return sorted(strength, key=lambda clear: -strength[clear])
+def _by_strength(sample: Sample, told: list[str]) -> list[str]:
+    """Columns in clear by how much of masked ones each tells alone: correlation ratios of ranks."""
+    masked = [np.where(np.isnan(x), np.nan, ranks(x)) for x in (sample.table.values[name] for name in told)]
+    codes = {
+        name: np.where(np.isnan(x), -1, (CELLS * ranks(x) / x.size).astype(np.int64))
+        for name, x in sample.clear.numbers.items()
+    }
+    strength: dict[str, float] = {}
+    for name, code in [*codes.items(), *sample.clear.labels.items()]:
+        tells = max(intraclass(x, code) for x in masked)
+        strength[column_of(name)] = max(tells, strength.get(column_of(name), 0.0))
+    return sorted(strength, key=lambda name: -strength[name])
 
 
 def _masked_too(
@@ -160,10 +155,11 @@ def _masked_too(
     """
     lead, first = next(iter(schemes.items()))
     share = first.sigma / spread_of(sample.table.values[lead], first)
-    more, values = {}, {name: sample.clear.numbers.get(name) for name in names}
+    more, values = {}, {name: x for name, x in sample.clear.numbers.items() if name in names}
+    gaps = any(name in sample.clear.labels or np.isnan(x).any() for name, x in values.items())
+    if gaps or len(values) < len(names) or not first.reverse_mapping:
+        return None
     for name, x in values.items():
-        if x is None or name in sample.clear.labels or np.isnan(x).any() or not first.reverse_mapping:
-            return None
         plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")
         more[name] = replace(plain, sigma=two_digits(share * spread_of(x, plain)))
     table = sample.table
@@ -186,31 +182,30 @@ def _narrow(
     sample: Sample, schemes: dict[str, Any], limits: Limits, found: dict[str, Figures]
 ) -> dict[str, str]:
     """The columns of which a release tells too much to who knows every coin, and what is said of them."""
-    over, distances = {}, list(limits.risk)
-    attack = Attack.on(sample, schemes) if distances else None
+    over: dict[str, str] = {}
+    who, distances = "an attacker who knows which records were swapped guesses", tuple(limits.risk)
+    by_column = {name: distances for name in schemes}
+    for name, rows in attacked(sample, schemes, distances=by_column).items() if distances else ():
+        for row in rows:
+            if row.worst > limits.risk[row.d]:
+                over[name] = f"{who} {row.worst:.0%} of the values to less than {row.d:g}"
     for name, row in found.items():
-        share = ""
         if row.lift > limits.lift:
-            share = f"{row.worst:.0%} of the values to within a tenth of the spread, {row.clear:.0%} without "
-            share += "the release"
-        elif attack is not None:
-            near = [row for row in attack.at(name, distances) if row.worst > limits.risk[row.d]]
-            share = f"{near[0].worst:.0%} of the values to less than {near[0].d:g}" if near else ""
-        if share:
-            who = "an attacker who knows which records were swapped"
-            over[name] = f"{who} guesses {share}: the noise is too narrow"
-    return over
+            share = f"{row.worst:.0%} of the values to within a tenth of the spread"
+            over[name] = f"{who} {share}, {row.clear:.0%} without the release"
+    return {name: f"{over[name]}: the noise is too narrow" for name in schemes if name in over}
 
 
 def _against_noise(
     sample: Sample, schemes: dict[str, Any], limits: Limits, narrow: Collection[str]
 ) -> dict[str, str]:
     """By column over a limit the sigma that passes; else what might."""
+    of = {name: f" for {name}" if len(schemes) > 1 else "" for name in narrow}
     held = [name for name in narrow if _hold(sample, schemes, [name])]
     for times in WIDER if narrow else ():
         wider = more_noise(schemes, narrow, times)
         if _hold(sample, wider, held) and not _narrow(sample, wider, limits, tried(sample, wider, limits)):
-            return {name: f"pass sigma={wider[name].sigma:g}" for name in narrow}
+            return {name: f"pass sigma={wider[name].sigma:g}{of[name]}" for name in narrow}
     return dict.fromkeys(narrow, "mask fewer columns in one call" if len(schemes) > 1 else "leave it out")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.disclosure.audit import swaps, table_of
 from condmask.disclosure.joint_law import JointLaw
-from condmask.disclosure.known_coins import Attack, D
+from condmask.disclosure.known_coins import D, Figures, attacked
 from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.risk_result import BEST, CLEAR, COINS, CONSTANT, MEAN, RELEASED, ColumnRisk, Risk
 from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
@@ -89,12 +89,13 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     shown = None if released is None else _released(released, schemes, by_column, table)
     columns = {}
     for name, scheme in by_column.items():
-        distances = _distances(d, name, table.values[name], scheme)
-        columns[name] = _column(table, name, scheme, distances, None if shown is None else shown[name])
-    if swaps(next(iter(by_column.values()))):
-        attack = Attack.on(sample_of(table), by_column)
-        for column in columns.values() if attack.released is not None else ():
-            _add_attack(column, attack)
+        near = _distances(d, name, table.values[name], scheme)
+        columns[name] = _column(table, name, scheme, near, None if shown is None else shown[name])
+    sample = sample_of(table)
+    if not sample.alone:
+        distances = {name: column.d for name, column in columns.items()}
+        for name, found in attacked(sample, by_column, distances=distances, blind=True).items():
+            _add_attack(columns[name].attackers, found)
     return Risk(table.n, columns, by_column, table, shown)
 
 
@@ -172,17 +173,18 @@ def _pool(
     found = {RELEASED: shown, MEAN: np.array([law.within(mean, near) for near in d])}
     found[CONSTANT] = np.array([law.constant(near) for near in d])
     if law.released.size:
-        best = [law.best(near, known_coins=False) for near in d]
-        if z is not None:
-            best = [law.guesses(x, z, near)[2].mean() for near in d]
-        found[BEST] = np.max([best, *found.values()], axis=0)
+        if z is None:
+            best = [law.best(near, known_coins=False) for near in d]
+        else:
+            best = [float(law.guesses(x, z, near)[2].mean()) for near in d]
+        found[BEST] = np.maximum.reduce([np.array(best), *found.values()])
         found[COINS] = np.maximum(found[BEST], [law.best(near, known_coins=True) for near in d])
     return found
 
 
-def _add_attack(column: ColumnRisk, attack: Attack) -> None:
+def _add_attack(attackers: dict[str, np.ndarray], found: list[Figures]) -> None:
     """What attackers make of the columns in clear, and of columns masked together, at the same distances."""
-    found, attackers = attack.at(column.name, column.d, blind=True), column.attackers
-    attackers[CLEAR] = np.fmax([row.clear for row in found], attackers[CONSTANT])
-    attackers[BEST] = np.fmax.reduce([[row.expected for row in found], attackers[BEST], attackers[CLEAR]])
-    attackers[COINS] = np.fmax.reduce([[row.worst for row in found], attackers[COINS], attackers[BEST]])
+    clear, expected, worst = np.transpose([(row.clear, row.expected, row.worst) for row in found])
+    attackers[CLEAR] = np.maximum(clear, attackers[CONSTANT])
+    attackers[BEST] = np.maximum(np.maximum(expected, attackers[BEST]), attackers[CLEAR])
+    attackers[COINS] = np.maximum(np.maximum(worst, attackers[COINS]), attackers[BEST])

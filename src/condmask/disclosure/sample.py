@@ -35,6 +35,11 @@ class Sample(NamedTuple):
     block: np.ndarray
     half: np.ndarray
 
+    @property
+    def alone(self) -> bool:
+        """Whether a single masked column has nothing beside it."""
+        return len(self.table.values) == 1 and not (self.clear.numbers or self.clear.labels)
+
 
 def sample_of(table: Table) -> Sample:
     """The records in which columns in clear were looked at, or some from all over."""
