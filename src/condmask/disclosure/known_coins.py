@@ -203,14 +203,14 @@ def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.nd
 
 def _by_least_squares(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> np.ndarray:
     """What least squares predict, with means in place of gaps; far values weigh no more than others."""
-    low, high = np.nanquantile(table[fit], (0.01, 0.99), axis=0)
-    clipped = np.clip(table, low, high)
-    clipped = np.where(np.isnan(clipped), np.nan_to_num(np.nanmean(clipped[fit], axis=0)), clipped)
-    spread = clipped[fit].std(axis=0)
-    design = (clipped - clipped[fit].mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
-    level = u[fit].mean()
-    normal = design[fit].T @ design[fit] + RIDGE * np.eye(design.shape[1])
-    return np.asarray(level + design @ np.linalg.solve(normal, design[fit].T @ (u[fit] - level)))
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    clipped = np.clip(table, *np.nanquantile(table[fit], (0.01, 0.99), axis=0))
+    model = make_pipeline(SimpleImputer(), StandardScaler(), Ridge(RIDGE))
+    return np.asarray(model.fit(clipped[fit], u[fit]).predict(clipped))
 
 
 def _error_by_block(gain: np.ndarray, block: np.ndarray) -> float:

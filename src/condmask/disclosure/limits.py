@@ -184,7 +184,7 @@ def _narrow(
     """The columns of which a release tells too much to who knows every coin, and what is said of them."""
     over: dict[str, str] = {}
     who, distances = "an attacker who knows which records were swapped guesses", tuple(limits.risk)
-    by_column = {name: distances for name in schemes}
+    by_column = dict.fromkeys(schemes, distances)
     for name, rows in attacked(sample, schemes, distances=by_column).items() if distances else ():
         for row in rows:
             if row.worst > limits.risk[row.d]:

@@ -86,9 +86,8 @@ def spread(places: np.ndarray) -> float:
 
 def _unscaled(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
     if not is_log(scheme):
-        return lambda values: values
-    sizes = np.abs(x[(x < 0.0) | (x > 0.0)])
-    least = np.log(0.5 * float(sizes.min(initial=np.inf)))
+        return np.asarray
+    least = np.log(0.5 * np.abs(x).min(initial=np.inf, where=(x < 0.0) | (x > 0.0)))
 
     def line(values: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
