@@ -213,11 +213,12 @@ def refuse_few(n: int) -> None:
         )
 
 
-def table_of(data: Any, scheme: Any, strata: Any = None) -> Table:
+def table_of(data: Any, scheme: Any, strata: Any = None, *, any_scheme: bool = False) -> Table:
     """Columns to be masked and those beside them from their containers, checked."""
     several = isinstance(scheme, Mapping)
     schemes = dict(scheme) if several else {"x": scheme}
-    check_schemes(schemes)
+    if not any_scheme:
+        check_schemes(schemes)
     first, clear = next(iter(schemes.values())), None
     if several:
         frames.same_lengths(data, "data")
@@ -242,15 +243,11 @@ def table_of(data: Any, scheme: Any, strata: Any = None) -> Table:
     return Table(values, kinds, None if code is None else of_present(code, present), clear)
 
 
-def swaps(scheme: Any) -> bool:
-    """Whether this is a scheme that swaps records: the others share no coin."""
-    law = scheme.law if isinstance(scheme, Scheme) else None
-    return bool((law is not None and law.p > 0.0) or (isinstance(scheme, Scheme) and scheme.reverse_mapping))
-
-
 def check_schemes(schemes: dict[str, Any]) -> None:
     """Refuse schemes that swap no records, or that cannot be combined in one table."""
     for method in schemes.values():
+        law = method.law if isinstance(method, Scheme) else None
+        swaps = getattr(method, "reverse_mapping", False) or (law is not None and law.p > 0.0)
         rule = "scheme must be one that swaps records, ConditionalMasking"
-        _checks.require(swaps(method), rule, method, ArgumentTypeError)
+        _checks.require(swaps, rule, method, ArgumentTypeError)
     common_method(schemes)

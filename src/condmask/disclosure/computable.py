@@ -22,6 +22,7 @@ LEARNED, TRIED, HITS = 384, 64, 3  # rows for least absolute deviations, for pai
 BASES = 100  # columns of which pairs are looked at
 MEASURED = 0.02  # of a number, that half a step is at most where it was rounded
 NEGLIGIBLE = (0.01, 1e-6)  # factors, in units of the columns' spread: what rounding makes of none
+SPARSE = 1e-5  # penalty on factors: of columns that say the same, few are used
 FEW = 30  # rows
 VARIED = 20  # values in rows tried: small whole numbers are products and quotients of others by chance
 COMMON = 0.05  # of the rows: a value that agrees by chance
@@ -200,7 +201,7 @@ def _fitted(
     if not varies.size or spread == 0.0:
         return
     design = table[there][:, varies] / scale[varies]
-    standard = QuantileRegressor(alpha=0.0).fit(design, x[there] / spread).coef_
+    standard = QuantileRegressor(alpha=SPARSE).fit(design, x[there] / spread).coef_
     for least in NEGLIGIBLE:
         some = np.abs(standard) > least
         if some.any():

@@ -98,9 +98,10 @@ def attacked(
     }
     if sample.alone:
         return found
-    masking, lines = draw(sample, schemes, number), {n: line_of(values[n], of) for n, of in schemes.items()}
-    released = np.column_stack([lines[name](z) for name, z in masking.released.items()])
-    look = Look(sample, released, 0, twins(sample), ~masking.swapped)
+    masked, swapped = draw(sample, schemes, number)
+    lines = {name: line_of(values[name], of) for name, of in schemes.items()}
+    released = np.column_stack([lines[name](z) for name, z in masked.items()])
+    look = Look(sample, released, 0, twins(sample), ~swapped)
     for k, (name, by_law) in enumerate(found.items()):
         u = values[name] if distances else lines[name](values[name])
         found[name] = _guessed(look._replace(column=k), u, by_law, blind=blind)
@@ -134,12 +135,6 @@ def _guessed(look: Look, u: np.ndarray, by_law: list[Figures], *, blind: bool) -
 def seen(ideas: Sequence[Callable[[Look], np.ndarray]], look: Look) -> np.ndarray:
     """Columns of numbers by some ideas."""
     return np.hstack([idea(look) for idea in ideas])
-
-
-def _varying(table: np.ndarray, fit: np.ndarray) -> np.ndarray:
-    """The columns that are not the same for all of some records."""
-    known = [column[~np.isnan(column)] for column in table[fit].T]
-    return table[:, np.array([values.size > 1 and np.ptp(values) > 0.0 for values in known], dtype=bool)]
 
 
 def both_halves(

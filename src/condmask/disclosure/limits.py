@@ -48,14 +48,9 @@ class Limits(NamedTuple):
         return 0.0 < abs(found.lift - self.lift) < 2.0 * found.error
 
 
-class Judgement(NamedTuple):
-    """The figures of columns, and what is refused for them."""
-
-    figures: dict[str, Figures]
-    findings: list[Finding]
-
-
-def judged(sample: Sample, schemes: dict[str, Any], limits: Limits) -> Judgement:
+def judged(
+    sample: Sample, schemes: dict[str, Any], limits: Limits
+) -> tuple[dict[str, Figures], list[Finding]]:
     """The figures of a table and its schemes under limits, each finding with a remedy that was tried."""
     found, formulas = tried(sample, schemes, limits), computable(sample)
     for formula in formulas:
@@ -68,7 +63,7 @@ def judged(sample: Sample, schemes: dict[str, Any], limits: Limits) -> Judgement
     else:
         told = _narrow(sample, schemes, limits, found)
         remedies = _against_noise(sample, schemes, limits, told)
-    return Judgement(found, [Finding(name, text, remedies[name], True) for name, text in told.items()])
+    return found, [Finding(name, text, remedies[name], True) for name, text in told.items()]
 
 
 def tried(sample: Sample, schemes: dict[str, Any], limits: Limits) -> dict[str, Figures]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.disclosure.audit import swaps, table_of
+from condmask.disclosure.audit import table_of
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import D, Figures, attacked
 from condmask.disclosure.rare_values import most_exposed
@@ -100,18 +100,14 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
 
 
 def _table(data: Any, schemes: Any, strata: Any, released: Any) -> tuple[Table, dict[str, Any]]:
-    if isinstance(schemes, Mapping) or swaps(schemes):
-        table = table_of(data, schemes, strata)
-        return table, dict(schemes) if isinstance(schemes, Mapping) else {next(iter(table.values)): schemes}
-    if not isinstance(schemes, Scheme):
-        raise ArgumentTypeError(f"schemes must be a masking scheme, got {_checks.shown(schemes)}")
-    if schemes.law is None and released is None:
+    if isinstance(schemes, Mapping):
+        return table_of(data, schemes, strata), dict(schemes)
+    rule = "schemes must be a masking scheme"
+    _checks.require(isinstance(schemes, Scheme), rule, schemes, ArgumentTypeError)
+    if schemes.law is None and not schemes.reverse_mapping and released is None:
         raise ArgumentTypeError(f"{schemes!r} has no closed form of its risk; pass what it released")
-    column = frames.column(data, "data")
-    name = column.name or "x"
-    if schemes.law is not None:
-        check_fits(column.array, schemes.law, name, column.kind)
-    return Table({name: column.array}, {name: column.kind}), {name: schemes}
+    table = table_of(data, schemes, strata, any_scheme=True)
+    return table, {next(iter(table.values)): schemes}
 
 
 def _released(released: Any, schemes: Any, by_column: dict[str, Any], table: Table) -> dict[str, np.ndarray]:

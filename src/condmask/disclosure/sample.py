@@ -57,13 +57,6 @@ def sample_of(table: Table) -> Sample:
     return Sample(some, clear, block, half)
 
 
-class Masking(NamedTuple):
-    """Released values by column, and who was swapped."""
-
-    released: dict[str, np.ndarray]
-    swapped: np.ndarray
-
-
 def line_of(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
     """The line on which noise is added, in spreads of a column; on the log scale zero lies below others."""
     line, unit = _unscaled(x, scheme), spread_of(x, scheme)
@@ -107,8 +100,11 @@ def is_log(scheme: Any) -> bool:
     return bool(scheme.reverse_mapping and scheme.scale == "log")
 
 
-def draw(sample: Sample, schemes: dict[str, Any], number: int) -> Masking:
-    """The masking of that number, always the same, in which each half is masked by itself."""
+def draw(sample: Sample, schemes: dict[str, Any], number: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Released values by column, and who was swapped, in the masking of that number, always the same.
+
+    Each half is masked by itself.
+    """
     table, first, key = sample.table, next(iter(schemes.values())), seeded_key(number, USE)
     present = np.logical_or.reduce([~np.isnan(x) for x in table.values.values()])
     pool = np.zeros(table.n, dtype=np.int64)
@@ -126,4 +122,4 @@ def draw(sample: Sample, schemes: dict[str, Any], number: int) -> Masking:
     swapped = np.zeros(table.n, dtype=bool)
     for block, (start, stop) in enumerate(blocks(table.n)):
         swapped[start + coins(key, first.p, block, stop - start)[0]] = True
-    return Masking(dict(zip(schemes, masked, strict=True)), swapped)
+    return dict(zip(schemes, masked, strict=True)), swapped
