@@ -9,7 +9,7 @@ from condmask import _checks, frames
 from condmask._digits import finite, line
 from condmask.disclosure.known_coins import Figures
 from condmask.disclosure.limits import Limits, judged
-from condmask.disclosure.rails import FEW, Finding, rails
+from condmask.disclosure.rails import FEW, SHUFFLE, Finding, rails
 from condmask.disclosure.sample import sample_of
 from condmask.disclosure.table import Table, clear_of, names_in_clear
 from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
@@ -157,7 +157,8 @@ def audit(
 
     One column alone is judged by the joint law of originals and released values. In a table, attackers learn
     by gradient boosting from maskings of one half of up to 16,384 records and are tried on the other half;
-    figures within two errors of a limit are drawn again. Nothing depends on chance or workers.
+    figures within two errors of a limit are drawn again. Nothing depends on chance or workers. Where rows
+    must be shuffled, figures and remedies are those after it.
 
     Examples
     --------
@@ -191,7 +192,8 @@ def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT)
     few = table.n < FEW and not next(iter(schemes.values())).reverse_mapping  # to judge
     if table.scope == "part" or few or table.n < 2:
         return Audit(table.n, {}, tuple(found), dict(schemes), limits)
-    figures, findings = judged(sample_of(table), schemes, limits)
+    shuffled = any(finding.remedy == SHUFFLE and finding.refuses for finding in found)
+    figures, findings = judged(sample_of(table, shuffled=shuffled), schemes, limits)
     return Audit(table.n, figures, (*found, *findings), dict(schemes), limits)
 
 

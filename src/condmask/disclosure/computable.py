@@ -24,6 +24,7 @@ MEASURED = 0.02  # of a number, that half a step is at most where it was rounded
 NEGLIGIBLE = (0.01, 1e-6)  # factors, in units of the columns' spread: what rounding makes of none
 SPARSE = 1e-5  # penalty on factors: of columns that say the same, few are used
 FEW = 30  # rows
+SAID = 6  # columns of a formula that are written out
 VARIED = 20  # values in rows tried: small whole numbers are products and quotients of others by chance
 COMMON = 0.05  # of the rows: a value that agrees by chance
 SUMS: dict[str, Callable[..., Any]] = {"+": np.add, "-": np.subtract}
@@ -174,16 +175,16 @@ def _of_many(x: np.ndarray, bases: list[Base], rows: np.ndarray, *, log: bool) -
     half, names = np.array([base.slack for base in bases]), [base.name for base in bases]
     up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
     for factors, constant, used in _fitted(up(x), up(table), rows):
-        named = tuple(names[k] for k in used)
+        named, more = tuple(names[k] for k in used), ["..."] if len(used) > SAID else []
         predicted, slack = down(up(table[:, used]) @ factors + constant), np.abs(factors) * half[used]
         if log:
             slack = predicted * np.max(slack / table[:, used], axis=1)
-            powers = (f"{name}^{power:.3g}" for power, name in zip(factors, named, strict=True))
-            text = " * ".join([f"{np.exp(constant):.4g}", *powers])
+            powers = [f"{name}^{power:.3g}" for power, name in zip(factors, named, strict=True)]
+            text = " * ".join([f"{np.exp(constant):.4g}", *powers[:SAID], *more])
         else:
             slack = slack.max()
-            terms = (f"{_signed(factor)} {name}" for factor, name in zip(factors, named, strict=True))
-            text = " ".join([*terms, _signed(constant)])
+            terms = [f"{_signed(factor)} {name}" for factor, name in zip(factors, named, strict=True)]
+            text = " ".join([*terms[:SAID], *more, _signed(constant)])
         yield Candidate(text, named, predicted, slack)
 
 

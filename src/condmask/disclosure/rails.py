@@ -24,6 +24,7 @@ FEW = 100  # records in all, by additive noise
 OWN = 0.3  # the chance that a record keeps a rare value
 IN_ORDER, NEARLY = 0.95, 0.75  # rank correlations
 COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
+SHUFFLE = "pass shuffle=True"
 ZEROS = 0.2  # of the values
 CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
 ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end that become means; times sigma
@@ -104,7 +105,7 @@ def _of_order(x: np.ndarray, name: str) -> Iterator[Finding]:
     if most >= NEARLY:
         order = "rows are in the order of their values" if row >= beside else "neighbouring rows are alike"
         text = f"{order} (rank correlation {most:.2f}): the position of a row gives its value away"
-        yield Finding(name, text, "pass shuffle=True", most >= IN_ORDER)
+        yield Finding(name, text, SHUFFLE, most >= IN_ORDER)
 
 
 # --- rare values ---
@@ -115,9 +116,9 @@ def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     chances = _too_often(table, name, scheme)
     if chances.size:
         most = min(float(chances.max()), 1.0 - scheme.p + scheme.p / table.n)  # as simulated, or as by law
-        several = f"{chances.size} records with rare values get theirs"
-        who = "1 record with a rare value gets it" if chances.size == 1 else several
-        text = f"{who} back with a chance above {OWN:g} (up to {most:.2f})"
+        one, many = ("", "s") if chances.size == 1 else ("s", "")
+        who = f"{chances.size} record{one} with a rare value get{many} that value back"
+        text = f"{who} with a chance above {OWN:g} (up to {most:.2f})"
         yield Finding(name, text, _against_rare(table, name, scheme), True)
 
 

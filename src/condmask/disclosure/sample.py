@@ -41,12 +41,16 @@ class Sample(NamedTuple):
         return len(self.table.values) == 1 and not (self.clear.numbers or self.clear.labels)
 
 
-def sample_of(table: Table) -> Sample:
-    """The records in which columns in clear were looked at, or some from all over."""
+def sample_of(table: Table, *, shuffled: bool = False) -> Sample:
+    """The records in which columns in clear were looked at, or some from all over; or in a new order."""
     clear = table.clear or Clear(in_stretches(table.n, ROWS))
     rows = clear.rows
-    pool = None if table.pool is None else table.pool[rows].astype(np.int64)
-    some = table._replace(values={name: x[rows] for name, x in table.values.items()}, pool=pool, clear=clear)
+    order = np.random.default_rng(0).permutation(rows.size) if shuffled else np.arange(rows.size)
+    values = {name: x[rows][order] for name, x in table.values.items()}
+    if shuffled:
+        clear = clear.in_order(order).without((), values)
+    pool = None if table.pool is None else table.pool[rows][order].astype(np.int64)
+    some = table._replace(values=values, pool=pool, clear=clear)
     stretch = np.arange(rows.size) // STRETCH
     block = stretch
     if clear.units:

@@ -53,6 +53,13 @@ class Clear(NamedTuple):
     units: Columns = {}  # noqa: RUF012
     identifiers: tuple[str, ...] = ()
 
+    def in_order(self, order: np.ndarray) -> "Clear":
+        """The same rows with their columns in another order."""
+        numbers, labels = (
+            {name: x[order] for name, x in each.items()} for each in (self.numbers, self.labels)
+        )
+        return self._replace(numbers=numbers, labels=labels)
+
     def without(self, names: Collection[str], masked: Columns) -> "Clear":
         """All but some columns, with the units that the others tell."""
         numbers = {name: x for name, x in self.numbers.items() if name not in names}
