@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from condmask.disclosure.audit import audit as audit
     from condmask.disclosure.insiders import InsiderRisk as InsiderRisk
     from condmask.disclosure.linkage import Linkage as Linkage
-    from condmask.disclosure.records import RecordRisk as RecordRisk
     from condmask.disclosure.risk import risk as risk
+    from condmask.disclosure.risk_result import RecordRisk as RecordRisk
     from condmask.disclosure.risk_result import Risk as Risk
     from condmask.errors import CondmaskError as CondmaskError
     from condmask.errors import FileError as FileError

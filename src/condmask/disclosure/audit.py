@@ -1,30 +1,27 @@
 """The audit: how near an attacker comes to values who knows every coin, before anything is released."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite, line
 from condmask.disclosure.known_coins import Figures
 from condmask.disclosure.limits import Limits, judged
-from condmask.disclosure.rails import FEW, Finding, rails
+from condmask.disclosure.rails import FEW, SHUFFLE, Finding, rails
 from condmask.disclosure.sample import sample_of
-from condmask.disclosure.table import Clear, Table, clear_of, names_in_clear
+from condmask.disclosure.table import Table, clear_of, names_in_clear
 from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
-from condmask.frames import Labels
 from condmask.grid import check_fits
 from condmask.missing_codes import drop_codes
 from condmask.scheme import Scheme, common_method
-from condmask.strata import donor_pools, labels_of, not_masked, of_present, present_values
+from condmask.strata import donor_pools, labels_of, names_of, not_masked, of_present, present_values
 
 LOG = logging.getLogger(__name__)
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"
 DEFAULT = Limits()
-WIDTH, HEAD = 16, 20
+WIDTH, HEAD = 18, 20
 
 
 class ReleaseWarning(UserWarning):
@@ -78,23 +75,18 @@ class Audit:
         ReleaseError
         """
         refusals = Refusals()
-        for finding in self.findings:
-            with refusals.collected():
-                if finding.refuses:
-                    raise ReleaseError(f"{finding}{GO_ON}")
+        refusals.errors += [ReleaseError(f"{each}{GO_ON}") for each in self.findings if each.refuses]
         refusals.raise_all()
         for finding in self.findings:
             warn(str(finding), ReleaseWarning)
 
     def to_dict(self) -> dict[str, Any]:
         """The audit in terms of JSON."""
+        figures = {name: row._asdict().items() for name, row in self.figures.items()}
         return {
             "n": self.n,
             "refused": self.refused,
-            "figures": {
-                name: {key: finite(value) for key, value in row._asdict().items()}
-                for name, row in self.figures.items()
-            },
+            "figures": {name: {key: finite(value) for key, value in row} for name, row in figures.items()},
             "findings": [finding._asdict() for finding in self.findings],
             "limits": {"given": self.limits.given, "lift": self.limits.lift},
             "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
@@ -103,20 +95,15 @@ class Audit:
     def __str__(self) -> str:
         verdict = "REFUSED" if self.refused else "PASSES, with a warning" if self.findings else "PASSES"
         lines = [f"Audit of {self.n:,} records: {verdict}"]
-        if self.figures:
-            lines += [
-                "",
-                "Share of values guessed to within a tenth of their spread",
-                line(
-                    "", ("by a constant", "columns in clear", "all coins known"), head=HEAD, width=WIDTH + 2
-                ),
-            ]
+        cells = {"": ["by a constant", "columns in clear", "all coins known"]}
         for name, row in self.figures.items():
-            shares = (f"{share:.1%}" for share in (row.constant, row.clear, row.worst))
-            lines.append(line(name, shares, head=HEAD, width=WIDTH + 2))
+            cells[name] = [f"{share:.1%}" for share in (row.constant, row.clear, row.worst)]
+        if self.figures:
+            lines += ["", "Share of values guessed to within a tenth of their spread"]
+            lines += [line(name, row, head=HEAD, width=WIDTH) for name, row in cells.items()]
         for title, refuses in (("Refused because:", True), ("To know:", False)):
-            some = [finding for finding in self.findings if finding.refuses == refuses]
-            lines += ["", title, *(f"  {finding}" for finding in some)] if some else []
+            some = [f"  {finding}" for finding in self.findings if finding.refuses == refuses]
+            lines += ["", title, *some] if some else []
         return "\n".join([*lines, "", *(f"{name}: {scheme!r}" for name, scheme in self.schemes.items())])
 
 
@@ -170,7 +157,8 @@ def audit(
 
     One column alone is judged by the joint law of originals and released values. In a table, attackers learn
     by gradient boosting from maskings of one half of up to 16,384 records and are tried on the other half;
-    figures within two errors of a limit are drawn again. Nothing depends on chance or workers.
+    figures within two errors of a limit are drawn again. Nothing depends on chance or workers. Where rows
+    must be shuffled, figures and remedies are those after it.
 
     Examples
     --------
@@ -191,25 +179,22 @@ def limits_of(max_lift: Any, max_risk: Any) -> Limits:
     lift = _checks.probability(max_lift, "max_lift")
     rule = "max_risk must be a dict of shares by distance"
     _checks.require(max_risk is None or isinstance(max_risk, Mapping), rule, max_risk, ArgumentTypeError)
-    risks = {} if max_risk is None else dict(max_risk)
-    for d, share in risks.items():
+    for d, share in (max_risk or {}).items():
         _checks.positive(d, "max_risk")
         _checks.probability(share, "max_risk")
-    return Limits(lift=lift, risk=risks)
+    return Limits(lift=lift, risk=dict(max_risk or {}))
 
 
 def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT) -> Audit:
     """The audit of columns to be masked; of a part of a long table by the guard rails alone."""
     LOG.info("auditing %d records, columns to mask: %d", table.n, len(schemes))
-    for name, scheme in schemes.items():
-        if scheme.law is not None:
-            check_fits(table.values[name], scheme.law, name, table.kinds[name])
     found = rails(table, schemes)
     few = table.n < FEW and not next(iter(schemes.values())).reverse_mapping  # to judge
     if table.scope == "part" or few or table.n < 2:
         return Audit(table.n, {}, tuple(found), dict(schemes), limits)
-    judgement = judged(sample_of(table), schemes, limits)
-    return Audit(table.n, judgement.figures, (*found, *judgement.findings), dict(schemes), limits)
+    shuffled = any(finding.remedy == SHUFFLE and finding.refuses for finding in found)
+    figures, findings = judged(sample_of(table, shuffled=shuffled), schemes, limits)
+    return Audit(table.n, figures, (*found, *findings), dict(schemes), limits)
 
 
 def check_release(
@@ -230,38 +215,33 @@ def refuse_few(n: int) -> None:
         )
 
 
-def table_of(data: Any, scheme: Any, strata: Any = None) -> Table:
+def table_of(data: Any, scheme: Any, strata: Any = None, *, any_scheme: bool = False) -> Table:
     """Columns to be masked and those beside them from their containers, checked."""
-    schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
-    check_schemes(schemes)
-    names, clear = next(iter(schemes.values())).strata, None
-    if isinstance(scheme, Mapping):
+    several = isinstance(scheme, Mapping)
+    schemes = dict(scheme) if several else {"x": scheme}
+    if not any_scheme:
+        check_schemes(schemes)
+    first, clear = next(iter(schemes.values())), None
+    if several:
         frames.same_lengths(data, "data")
         columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
-        parts, whole = not_masked(names, schemes), frames.with_index(data)
+        whole = frames.with_index(data)
         beside = names_in_clear(frames.column_names(whole), {*schemes})
         clear = clear_of(whole, beside, {name: column.array for name, column in columns.items()})
+        parts = [frames.table_column(data, name) for name in not_masked(first.strata, schemes)]
         if strata is None and parts:
-            strata = {part: frames.table_column(data, part) for part in parts}
-            strata = strata if len(parts) > 1 else strata[parts[0]]
+            strata = dict(zip(names_of(first.strata), parts, strict=True)) if len(parts) > 1 else parts[0]
     else:
         column = frames.column(data, "x")
-        columns = {column.name or "x": column}
-    n = next(iter(columns.values())).array.size
-    labels = labels_of(strata, names, n, "x", "audit")
+        columns, schemes = {column.name or "x": column}, {column.name or "x": scheme}
     kinds = {name: column.kind for name, column in columns.items()}
-    by_column = dict(zip(columns, schemes.values(), strict=True))
-    return pooled(by_column, {name: column.array for name, column in columns.items()}, kinds, labels, clear)
-
-
-def pooled(
-    schemes: Mapping[str, Any], columns: dict[str, np.ndarray], kinds: dict[str, str],
-    labels: Sequence[Labels], clear: Clear | None,
-) -> Table:  # fmt: skip
-    """Columns with their donor pools, whether values are missing or not."""
-    values, _ = drop_codes(schemes, columns, kinds, "omit")
-    present, patterns = present_values(list(values.values()))
-    code = donor_pools(next(iter(schemes.values())), labels, patterns, present)
+    values, _ = drop_codes(schemes, {name: each.array for name, each in columns.items()}, kinds, "omit")
+    for name, of in schemes.items():
+        if of.law is not None:
+            check_fits(values[name], of.law, name, kinds[name])
+    labels = labels_of(strata, first.strata, next(iter(values.values())).size, "x", "audit")
+    present, patterns = present_values([*values.values()])
+    code = donor_pools(first, labels, patterns, present)
     return Table(values, kinds, None if code is None else of_present(code, present), clear)
 
 
@@ -269,8 +249,7 @@ def check_schemes(schemes: dict[str, Any]) -> None:
     """Refuse schemes that swap no records, or that cannot be combined in one table."""
     for method in schemes.values():
         law = method.law if isinstance(method, Scheme) else None
-        if not (isinstance(method, Scheme) and method.reverse_mapping) and (law is None or law.p == 0.0):
-            raise ArgumentTypeError(
-                f"scheme must be one that swaps records, ConditionalMasking, got {_checks.shown(method)}"
-            )
+        swaps = getattr(method, "reverse_mapping", False) or (law is not None and law.p > 0.0)
+        rule = "scheme must be one that swaps records, ConditionalMasking"
+        _checks.require(swaps, rule, method, ArgumentTypeError)
     common_method(schemes)

@@ -10,15 +10,14 @@ knows every coin gains too much from columns masked together or from records of 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.limits import Limits, tried
+from condmask.disclosure.limits import Limits, more_noise, tried
 from condmask.disclosure.rails import rare_values_hold
-from condmask.disclosure.sample import SPREAD, sample_of
+from condmask.disclosure.sample import sample_of, spread, two_digits
 from condmask.disclosure.table import Table
 from condmask.reverse_mapping.pseudo_values import cells_of
 from condmask.reverse_mapping.undo import undone, variation
@@ -60,21 +59,16 @@ def choose(table: Table, columns: Sequence[str], of: Callable[..., Any]) -> dict
 
 def widened(table: Table, chosen: dict[str, Choice]) -> dict[str, Choice]:
     """The first with wider noise under which an attacker who knows every coin gains at most the limit."""
-    sample, limits, wider = sample_of(table), Limits(), chosen
+    sample, limits = sample_of(table), Limits()
+    schemes = {name: choice.scheme for name, choice in chosen.items()}
     for times in WIDER:
-        if times > 1.0:
-            why = f"noise is {times:.2g} times as wide, since records or columns tell of each other"
-            wider = {
-                name: Choice(
-                    replace(choice.scheme, sigma=two_digits(times * choice.scheme.sigma)),
-                    f"{choice.why}; {why}",
-                )
-                for name, choice in chosen.items()
-            }
-        figures = tried(sample, {name: choice.scheme for name, choice in wider.items()}, limits)
-        if all(row.lift <= limits.lift for row in figures.values()):
+        wider = more_noise(schemes, schemes, times)
+        if all(row.lift <= limits.lift for row in tried(sample, wider, limits).values()):
             break
-    return wider
+    if wider == schemes:
+        return chosen
+    why = f"noise is {times:.2g} times as wide, since records or columns tell of each other"
+    return {name: Choice(wider[name], f"{choice.why}; {why}") for name, choice in chosen.items()}
 
 
 def _passing(table: Table, name: str, of: Callable[..., Any]) -> Iterator[Choice]:
@@ -82,9 +76,9 @@ def _passing(table: Table, name: str, of: Callable[..., Any]) -> Iterator[Choice
     x = np.sort(table.values[name])
     x = x[~np.isnan(x)]
     log = is_skewed(x)
-    spread = 1.0 if log else spread_of(x)
+    unit = 1.0 if log else spread(x)
     for p, share, ends in TRIES:
-        sigma, scale = two_digits(share * spread), "log" if log else "linear"
+        sigma, scale = two_digits(share * unit), "log" if log else "linear"
         scheme = of(p, sigma, reverse_mapping=True, scale=scale, aggregate_ends=ends)
         if (share <= NARROW or _varies(x, scheme) <= PRECISE) and rare_values_hold(table, name, scheme):
             yield Choice(scheme, _why(share, ends, log=log, p=p))
@@ -103,20 +97,6 @@ def is_skewed(x: np.ndarray) -> bool:
     return bool(high - middle > SKEWED * (middle - low))
 
 
-def spread_of(x: np.ndarray) -> float:
-    """A standard deviation by the deciles, of values other than zero where most are zero."""
-    for some in (x, x[x != 0.0]):
-        low, high = np.quantile(some, (0.1, 0.9)) if some.size else (0.0, 0.0)
-        if high > low:
-            return float(high - low) / SPREAD
-    return 1.0
-
-
-def two_digits(value: float) -> float:
-    """A number in two digits."""
-    return float(f"{value:.2g}")
-
-
 def _varies(x: np.ndarray, scheme: Any) -> float:
     """N, by how much undoing makes values vary; infinite where it fails."""
     some = x[evenly_spaced(x.size, RECORDS)]
@@ -129,11 +109,8 @@ def _varies(x: np.ndarray, scheme: Any) -> float:
 
 
 def _why(share: float, ends: int, *, log: bool, p: float) -> str:
-    reasons = [
-        f"noise of {share:g} on the log scale, for skewed amounts"
-        if log
-        else f"noise of {share:g} of the spread"
-    ]
+    of = "on the log scale, for skewed amounts" if log else "of the spread"
+    reasons = [f"noise of {share:g} {of}"]
     if ends:
         reasons.append(f"the {ends} smallest and largest values are released as their means")
     if ends or share > NARROW:

@@ -7,12 +7,14 @@ least absolute deviations. Columns count as they are and, for running totals and
 row before and after, among all rows and within each unit.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask.disclosure.sample import Sample
+from condmask.errors import optional
 from condmask.grid import decimals_of
 
 SHARE, OF_MANY = 0.1, 0.5  # of the rows, beyond chance: by two columns, by more
@@ -20,9 +22,13 @@ LEARNED, TRIED, HITS = 384, 64, 3  # rows for least absolute deviations, for pai
 BASES = 100  # columns of which pairs are looked at
 MEASURED = 0.02  # of a number, that half a step is at most where it was rounded
 NEGLIGIBLE = (0.01, 1e-6)  # factors, in units of the columns' spread: what rounding makes of none
+SPARSE = 1e-5  # penalty on factors: of columns that say the same, few are used
 FEW = 30  # rows
+SAID = 6  # columns of a formula that are written out
 VARIED = 20  # values in rows tried: small whole numbers are products and quotients of others by chance
 COMMON = 0.05  # of the rows: a value that agrees by chance
+SUMS: dict[str, Callable[..., Any]] = {"+": np.add, "-": np.subtract}
+PRODUCTS: dict[str, Callable[..., Any]] = {"*": np.multiply, "/": np.divide}
 
 
 class Formula(NamedTuple):
@@ -59,38 +65,31 @@ class Candidate(NamedTuple):
     text: str
     names: tuple[str, ...]
     predicted: np.ndarray
-    slack: np.ndarray
+    slack: np.ndarray | float
 
 
 def computable(sample: Sample) -> list[Formula]:
     """The simplest formula of each masked column that columns in clear give."""
-    bases = list(_bases(sample))
-    if not bases:
-        return []
+    bases, found = list(_bases(sample)), []
     rows = np.random.default_rng(0).permutation(sample.half.size)
     learned, proof = rows[: rows.size // 2], rows[rows.size // 2 :]
-    found = []
-    for name, values in sample.table.values.items():
-        x = _without_common(values)
-        half_step = _half_step(values)
-        formulas = [
-            Formula(name, f"{name} = {candidate.text}", share, candidate.names)
-            for candidate in _candidates(x, bases, learned)
-            if (share := _share(x, half_step, candidate, proof)) > _least(candidate)
-        ]
-        if formulas:
-            found.append(min(formulas, key=lambda formula: (len(formula.names), -formula.share)))
+    for name, values in sample.table.values.items() if bases else ():
+        x, half_step = _without_common(values), _half_step(values)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            formulas = [
+                Formula(name, f"{name} = {candidate.text}", share, candidate.names)
+                for candidate in _candidates(x, bases, learned)
+                if (share := _share(x, half_step, candidate, proof))
+                > (SHARE if len(candidate.names) <= 2 else OF_MANY)
+            ]
+        found += sorted(formulas, key=lambda formula: (len(formula.names), -formula.share))[:1]
     return found
-
-
-def _least(candidate: Candidate) -> float:
-    return SHARE if len(candidate.names) <= 2 else OF_MANY
 
 
 def _share(x: np.ndarray, half_step: float, candidate: Candidate, rows: np.ndarray) -> float:
     """In which share of the rows a formula holds, beyond what other residuals near 0 let expect by chance."""
     there = rows[~np.isnan(x[rows])]
-    slack = np.maximum(half_step, candidate.slack[there]) * (1.0 + 1e-6) + 1e-9
+    slack = np.broadcast_to(np.maximum(half_step, candidate.slack), x.shape)[there] * (1.0 + 1e-6) + 1e-9
     apart = np.abs(x[there] - candidate.predicted[there]) / slack
     if apart.size < FEW:
         return 0.0
@@ -116,97 +115,85 @@ def _bases(sample: Sample) -> Iterator[Base]:
 def _candidates(x: np.ndarray, bases: list[Base], rows: np.ndarray) -> Iterator[Candidate]:
     for base in bases:
         yield from _of_one(x, base, rows)
-    yield from _of_two(x, bases[:BASES], rows)
     plain = [base for base in bases if base.text == base.name]
+    yield from _of_two(x, bases[:BASES], SUMS, rows)
+    yield from _of_two(x, plain[:BASES], PRODUCTS, rows)
     if len(plain) > 1:
-        yield from _of_many(x, plain, rows)
+        yield from _of_many(x, plain, rows, log=False)
+    positive = [base for base in plain if np.nanmin(base.values, initial=np.inf) > 0.0]
+    if positive and np.nanmin(x, initial=np.inf) > 0.0:
+        yield from _of_many(x, positive, rows, log=True)
 
 
 def _of_one(x: np.ndarray, base: Base, rows: np.ndarray) -> Iterator[Candidate]:
     """A multiple, a constant more, or what is left of a constant."""
-    values, slack = base.values, np.full(x.size, base.slack)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = _most_common(x[rows] / values[rows])
-    if factor is not None and factor != 0.0:
+    values, names = base.values, (base.name,)
+    if factor := _most_common(x[rows] / values[rows]):
         times = base.text if factor == 1.0 else f"{factor:g} {base.text}"
-        yield Candidate(times, (base.name,), factor * values, abs(factor) * slack)
-    more = _most_common(x[rows] - values[rows])
-    if more:
-        yield Candidate(f"{base.text} {_signed(more)}", (base.name,), values + more, slack)
-    whole = _most_common(x[rows] + values[rows])
-    if whole is not None:
-        yield Candidate(f"{whole:.6g} - {base.text}", (base.name,), whole - values, slack)
+        yield Candidate(times, names, factor * values, abs(factor) * base.slack)
+    if more := _most_common(x[rows] - values[rows]):
+        yield Candidate(f"{base.text} {_signed(more)}", names, values + more, base.slack)
+    if whole := _most_common(x[rows] + values[rows]):
+        yield Candidate(f"{whole:.6g} - {base.text}", names, whole - values, base.slack)
 
 
-def _of_two(x: np.ndarray, bases: list[Base], rows: np.ndarray) -> Iterator[Candidate]:
+def _of_two(
+    x: np.ndarray, bases: list[Base], operations: dict[str, Callable[..., Any]], rows: np.ndarray
+) -> Iterator[Candidate]:
     """Sums, differences, products and quotients that hold in a few of some rows."""
-    there = rows[~np.isnan(x[rows])][:TRIED]
+    there, own = rows[~np.isnan(x[rows])][:TRIED], _half_step(x)
     a = np.array([base.values[there] for base in bases])
     slack = np.array([base.slack for base in bases])[:, None] + 1e-9
-    own, varied = _half_step(x), [np.unique(row).size >= VARIED for row in a]
-    for sign, text in enumerate("+-*/" if np.unique(x[there]).size >= VARIED else "+-"):
-        for k, base in enumerate(bases):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                predicted = _operated(sign, base.values[there], a)
-                error = np.maximum(own, _slack(sign, base.values[there], a, base.slack, slack))
-                hits = (np.abs(x[there] - predicted) <= error).sum(axis=1)
-            for j in np.flatnonzero(hits >= HITS):
-                other = bases[j]
-                if (sign in (0, 2) and j < k) or other.name == base.name:
-                    continue
-                plain = base.text == base.name and other.text == other.name
-                if sign >= 2 and not (plain and (varied[k] or varied[j])):
-                    continue
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    yield Candidate(
-                        f"{base.text} {text} {other.text}",
-                        (base.name, other.name),
-                        _operated(sign, base.values, other.values),
-                        _slack(sign, base.values, other.values, base.slack, other.slack),
-                    )
+    varied = np.array([np.unique(row).size >= VARIED for row in (*a, x[there])])
+    if operations is PRODUCTS and not varied[-1]:
+        return
+    for (text, operate), (k, base) in product(operations.items(), enumerate(bases)):
+        predicted = operate(base.values[there], a)
+        error = np.maximum(own, _slack(operate, base.values[there], a, base.slack, slack))
+        hits = (np.abs(x[there] - predicted) <= error).sum(axis=1)
+        likely = (hits >= HITS) & (varied[:-1] | varied[k] | (operations is SUMS))
+        for other in (bases[j] for j in np.flatnonzero(likely) if bases[j].name != base.name):
+            names, pair = (base.name, other.name), (base.values, other.values)
+            reach = _slack(operate, *pair, base.slack, other.slack)
+            yield Candidate(f"{base.text} {text} {other.text}", names, operate(*pair), reach)
 
 
-def _operated(sign: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.asarray((np.add, np.subtract, np.multiply, np.divide)[sign](a, b))
-
-
-def _slack(sign: int, a: np.ndarray, b: np.ndarray, half: float, other: float | np.ndarray) -> np.ndarray:
+def _slack(
+    operate: Callable[..., Any], a: np.ndarray, b: np.ndarray, half: float, other: float | np.ndarray
+) -> np.ndarray | float:
     """How far half steps of two columns take what is computed from them."""
-    if sign < 2:
-        return np.zeros_like(b) + np.maximum(half, other)
+    if operate in SUMS.values():
+        return np.maximum(half, other)
     relative = [half / np.abs(a), other / np.abs(b)]
     of_measured = [np.where(part > MEASURED, 0.0, part) for part in relative]  # counts are not rounded
-    return np.asarray(np.abs(_operated(sign, a, b)) * np.maximum(*of_measured))
+    return np.asarray(np.abs(operate(a, b)) * np.maximum(*of_measured))
 
 
-def _of_many(x: np.ndarray, bases: list[Base], rows: np.ndarray) -> Iterator[Candidate]:
-    """Sums with factors, and products of powers, by least absolute deviations."""
+def _of_many(x: np.ndarray, bases: list[Base], rows: np.ndarray, *, log: bool) -> Iterator[Candidate]:
+    """Sums with factors, or products of powers, by least absolute deviations."""
     table = np.column_stack([base.values for base in bases])
-    half, names = np.array([base.slack for base in bases]), np.array([base.name for base in bases])
-    for factors, constant, used in _fitted(x, table, rows):
-        sums = " ".join(
-            f"{_signed(factor)} {name}" for factor, name in zip(factors, names[used], strict=True)
-        )
-        predicted = table[:, used] @ factors + constant
-        slack = np.full(x.size, np.max(np.abs(factors) * half[used]))
-        yield Candidate(f"{sums} {_signed(constant)}", tuple(names[used]), predicted, slack)
-    positive = np.nanmin(table, axis=0, initial=np.inf) > 0.0
-    if not positive.any() or np.nanmin(x, initial=np.inf) <= 0.0:
-        return
-    table, half, names = table[:, positive], half[positive], names[positive]
-    for powers, constant, used in _fitted(np.log(x), np.log(table), rows):
-        predicted = np.exp(np.log(table[:, used]) @ powers + constant)
-        slack = predicted * np.max(np.abs(powers) * half[used] / table[:, used], axis=1)
-        text = " * ".join(f"{name}^{power:.3g}" for power, name in zip(powers, names[used], strict=True))
-        yield Candidate(f"{np.exp(constant):.4g} * {text}", tuple(names[used]), predicted, slack)
+    half, names = np.array([base.slack for base in bases]), [base.name for base in bases]
+    up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
+    for factors, constant, used in _fitted(up(x), up(table), rows):
+        named, more = tuple(names[k] for k in used), ["..."] if len(used) > SAID else []
+        predicted, slack = down(up(table[:, used]) @ factors + constant), np.abs(factors) * half[used]
+        if log:
+            slack = predicted * np.max(slack / table[:, used], axis=1)
+            powers = [f"{name}^{power:.3g}" for power, name in zip(factors, named, strict=True)]
+            text = " * ".join([f"{np.exp(constant):.4g}", *powers[:SAID], *more])
+        else:
+            slack = slack.max()
+            terms = [f"{_signed(factor)} {name}" for factor, name in zip(factors, named, strict=True)]
+            text = " ".join([*terms[:SAID], *more, _signed(constant)])
+        yield Candidate(text, named, predicted, slack)
 
 
 def _fitted(
     x: np.ndarray, table: np.ndarray, rows: np.ndarray
 ) -> Iterator[tuple[np.ndarray, float, np.ndarray]]:
     """Factors and a constant with the least absolute deviations, and which columns they use."""
-    from scipy.optimize import linprog  # takes .2 s to import
-
+    with optional("an audit of several columns", "files"):
+        from sklearn.linear_model import QuantileRegressor  # takes a second to import
     there = rows[~(np.isnan(x[rows]) | np.isnan(table[rows]).any(axis=1))][:LEARNED]
     if there.size < FEW + table.shape[1]:
         return
@@ -214,14 +201,8 @@ def _fitted(
     varies = np.flatnonzero(scale > 0.0)
     if not varies.size or spread == 0.0:
         return
-    design = np.column_stack((table[there][:, varies] / scale[varies], np.ones(there.size)))
-    y, (n, width) = x[there] / spread, design.shape
-    cost = np.concatenate((np.zeros(width), np.ones(n)))
-    upper = np.block([[design, -np.eye(n)], [-design, -np.eye(n)]])
-    solved = linprog(cost, upper, np.concatenate((y, -y)), bounds=[(None, None)] * width + [(0, None)] * n)
-    if solved.x is None:
-        return
-    standard = solved.x[: width - 1]
+    design = table[there][:, varies] / scale[varies]
+    standard = QuantileRegressor(alpha=SPARSE).fit(design, x[there] / spread).coef_
     for least in NEGLIGIBLE:
         some = np.abs(standard) > least
         if some.any():

@@ -12,8 +12,7 @@ import numpy as np
 
 from condmask.disclosure.sample import Sample
 
-NEAREST = 4  # twins
-BESIDE, FARTHEST = 3, 8  # kept rows before and after, and within how many
+FARTHEST = 8  # rows before and after
 MOST = 20  # columns of which more than the values themselves are looked at
 
 
@@ -27,8 +26,8 @@ class Look(NamedTuple):
         On the lines on which noise is added.
     column : int
         The masked column whose values are guessed.
-    near : ndarray of shape (m, 4)
-        The nearest records in the columns in clear; empty where there are none.
+    twin : ndarray of shape (m,) or None
+        The record most like each in the columns in clear; None where there are no numbers.
     own : ndarray of bool of shape (m,)
         The records whose released values are taken for their own: those that were kept, or all of them where
         the attacker does not know the coins.
@@ -37,7 +36,7 @@ class Look(NamedTuple):
     sample: Sample
     released: np.ndarray
     column: int
-    near: np.ndarray
+    twin: np.ndarray | None
     own: np.ndarray
 
 
@@ -54,59 +53,35 @@ def clear_beside(look: Look) -> np.ndarray:
     return _columns(look, [x - _shifted(look, x, by) for x in numbers for by in (1, -1)])
 
 
-def size_of_unit(look: Look) -> np.ndarray:
-    """How many records a unit has."""
-    units = look.sample.clear.units.values()
-    return _columns(look, [_per_unit(codes, np.ones(codes.size)) for codes in units])
-
-
 def of_unit(look: Look) -> np.ndarray:
     """What the others of the unit show: twelve months of one firm say the same, which averages noise out."""
-    found = []
-    for codes in look.sample.clear.units.values():
-        for z in look.released.T:
-            there = look.own & ~np.isnan(z)
-            shown = np.where(there, z, 0.0)
-            number = _per_unit(codes, there) - there
-            with np.errstate(invalid="ignore", divide="ignore"):
-                mean = (_per_unit(codes, shown) - shown) / number
-            found += [np.where(number > 0, mean, np.nan), number]
-    return _columns(look, found)
+    units = look.sample.clear.units.values()
+    return _columns(look, [_mean_of_unit(look, codes, z, 0.0) for codes in units for z in look.released.T])
 
 
 def of_unit_and_itself(look: Look) -> np.ndarray:
     """The mean of all that a unit shows, with the record itself."""
-    found = []
-    for codes in look.sample.clear.units.values():
-        there = look.own & ~np.isnan(look.released[:, look.column])
-        shown, number = np.where(there, look.released[:, look.column], 0.0), _per_unit(codes, there)
-        found.append(np.where(number > 0, _per_unit(codes, shown) / np.maximum(number, 1), np.nan))
-    return _columns(look, found)
-
-
-def of_twin_and_itself(look: Look) -> np.ndarray:
-    """The mean of what the nearest record shows, if it was kept, and the record itself."""
-    return _columns(
-        look, [_mean([of_twins(look)[:, 0], look.released[:, look.column]])] if look.near.size else []
-    )
+    z, units = look.released[:, look.column], look.sample.clear.units.values()
+    return _columns(look, [_mean_of_unit(look, codes, z, 1.0) for codes in units])
 
 
 def of_neighbours(look: Look) -> np.ndarray:
     """What the nearest rows before and after show that were kept: files come in some order."""
-    z = np.where(look.own, look.released[:, look.column], np.nan)
-    before, after = (np.array([_nearest(look, z, way, k) for k in range(BESIDE)]) for way in (1, -1))
-    both = np.vstack((before, after))
-    with np.errstate(invalid="ignore"):
-        apart = before[0] - after[0]
-    return _columns(look, [before[0], after[0], apart, _mean([before[0], after[0]]), *_middle(both)])
+    z, rows = np.where(look.own, look.released[:, look.column], np.nan), look.sample.clear.rows
+    before, after = _last(z, rows), _last(z[::-1], -rows[::-1])[::-1]
+    return _columns(look, [before, after, _mean(before, after)])
 
 
-def of_twins(look: Look) -> np.ndarray:
-    """What the nearest records in the columns in clear show: the same person once more, or one much alike."""
-    if not look.near.size:
+def of_twin(look: Look) -> np.ndarray:
+    """What the nearest record in the columns in clear shows: the same person once more, or one much alike."""
+    return _columns(look, [] if look.twin is None else [_of_twin(look, look.twin)])
+
+
+def of_twin_and_itself(look: Look) -> np.ndarray:
+    """The mean of what this record and the record itself show."""
+    if look.twin is None:
         return _columns(look, [])
-    shown = np.where(look.own[look.near], look.released[:, look.column][look.near], np.nan)
-    return _columns(look, [shown[:, 0], _mean(list(shown.T))])
+    return _columns(look, [_mean(_of_twin(look, look.twin), look.released[:, look.column])])
 
 
 def of_itself(look: Look) -> np.ndarray:
@@ -114,30 +89,38 @@ def of_itself(look: Look) -> np.ndarray:
     return look.released
 
 
-CLEAR = (clear_values, clear_beside, size_of_unit)
-OTHERS = (of_unit, of_neighbours, of_twins)
+CLEAR = (clear_values, clear_beside)
+OTHERS = (of_unit, of_neighbours, of_twin)
 ITSELF = (of_itself, of_unit_and_itself, of_twin_and_itself)
 
 
-def nearest(sample: Sample) -> np.ndarray:
-    """The numbers of the records most like each in the columns in clear, itself left out."""
+def twins(sample: Sample) -> np.ndarray | None:
+    """The number of the record most like each in the columns in clear, by ranks."""
     numbers = list(sample.clear.numbers.values())[:MOST]
     if not numbers:
-        return np.empty((sample.half.size, 0), dtype=np.int64)
+        return None
     from scipy.spatial import cKDTree  # takes .1 s to import
 
-    table = np.nan_to_num(np.column_stack([_standard(x) for x in numbers]))
-    return np.asarray(cKDTree(table).query(table, k=min(NEAREST + 1, len(table)))[1][:, 1:])
+    ranks = [np.where(np.isnan(x), 0.5 * x.size, np.argsort(np.argsort(x))) for x in numbers]
+    table, itself = np.column_stack(ranks), np.arange(sample.half.size)
+    near = cKDTree(table).query(table, k=2)[1]
+    return np.asarray(np.where(near[:, 0] == itself, near[:, 1], near[:, 0]))
 
 
 def _columns(look: Look, columns: list[np.ndarray]) -> np.ndarray:
     return np.column_stack(columns) if columns else np.empty((look.own.size, 0))
 
 
-def _per_unit(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """A sum over the records of each unit, at each of its records."""
-    sums = np.bincount(codes + 1, weights, int(codes.max(initial=0)) + 2)
-    return np.where(codes >= 0, sums[codes + 1], weights)
+def _mean_of_unit(look: Look, codes: np.ndarray, z: np.ndarray, own: float) -> np.ndarray:
+    """The mean of what the kept records of each unit show, counting the record itself so many times."""
+    there = look.own & ~np.isnan(z) & (codes >= 0)
+    shown = np.where(there, z, 0.0)
+    total, number = (np.bincount(codes + 1, each)[codes + 1] - (1.0 - own) * each for each in (shown, there))
+    return np.where(number > 0.0, total / np.maximum(number, 1.0), np.nan)
+
+
+def _of_twin(look: Look, twin: np.ndarray) -> np.ndarray:
+    return np.where(look.own[twin], look.released[twin, look.column], np.nan)
 
 
 def _shifted(look: Look, x: np.ndarray, by: int) -> np.ndarray:
@@ -148,33 +131,13 @@ def _shifted(look: Look, x: np.ndarray, by: int) -> np.ndarray:
     return moved
 
 
-def _nearest(look: Look, z: np.ndarray, way: int, k: int) -> np.ndarray:
-    """The value of the kth row before (or after) that has one, NaN where it is too far off."""
-    there = np.flatnonzero(~np.isnan(z))
-    rows, places = look.sample.clear.rows, np.arange(z.size)
-    at = np.searchsorted(there, places) - 1 - k if way > 0 else np.searchsorted(there, places, "right") + k
-    inside = (at >= 0) & (at < there.size)
-    found = there[np.clip(at, 0, there.size - 1)] if there.size else places
-    near = inside & (np.abs(rows[found] - rows) <= FARTHEST)
-    return np.where(near, z[found], np.nan)
+def _last(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The last value before each row, NaN where it is too far off."""
+    last = np.maximum.accumulate(np.where(np.isnan(z), -1, np.arange(z.size)))
+    before = np.append(-1, last[:-1])
+    return np.where((before >= 0) & (rows - rows[before] <= FARTHEST), z[before], np.nan)
 
 
-def _middle(columns: np.ndarray) -> list[np.ndarray]:
-    """The median of what is there, and how far it lies apart."""
-    ordered, number = np.sort(columns, axis=0), (~np.isnan(columns)).sum(axis=0)
-    middle = ordered[np.maximum(number - 1, 0) // 2, np.arange(columns.shape[1])]
-    last = ordered[np.maximum(number - 1, 0), np.arange(columns.shape[1])]
-    return [middle, last - ordered[0]]
-
-
-def _mean(columns: list[np.ndarray]) -> np.ndarray:
+def _mean(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The mean of what is there."""
-    table = np.array(columns)
-    number = (~np.isnan(table)).sum(axis=0)
-    return np.where(number > 0, np.nansum(table, axis=0) / np.maximum(number, 1), np.nan)
-
-
-def _standard(x: np.ndarray) -> np.ndarray:
-    """A column in ranks, from -1 to 1."""
-    order = np.argsort(np.argsort(x)) if x.size else x
-    return np.where(np.isnan(x), np.nan, 2.0 * order / max(x.size - 1, 1) - 1.0)
+    return np.where(np.isnan(a), b, np.where(np.isnan(b), a, 0.5 * (a + b)))

@@ -32,7 +32,7 @@ LEAST_CHANCE = 1e-9  # of what was seen
 FAR, FARTHEST = 40.0, 1e6  # logarithms of ratios of chances
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class InsiderRisk:
     """What an insider learns who knows all originals of a donor pool but a few.
 
@@ -58,34 +58,24 @@ class InsiderRisk:
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every number of unknown originals, and the shares of them that are found out."""
+        shares = zip(self.unknown, self.exact.tolist(), self.within.tolist(), strict=True)
+        within = [f"within_{d:g}" for d in self.d]
         return [
-            {"unknown": k, "exact": float(exact), "within": within.tolist()}
-            for k, exact, within in zip(self.unknown, self.exact, self.within, strict=True)
+            {"unknown": k, "exact": exact, **dict(zip(within, near, strict=True))}
+            for k, exact, near in shares
         ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The risk in terms of JSON."""
-        return {"n": self.n, "d": list(self.d), "insiders": self.rows()}
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame, a column for each distance."""
-        rows = []
-        for row in self.rows():
-            near = {f"within_{d:g}": share for d, share in zip(self.d, row.pop("within"), strict=True)}
-            rows.append({**row, **near})
-        return frames.of_rows(rows)
-
-    def __repr__(self) -> str:
-        return f"InsiderRisk(n={self.n}, d={self.d}, unknown={self.unknown})"
+        return frames.of_rows(self.rows())
 
     def __str__(self) -> str:
-        lines = [
-            f"Share of the unknown values that an insider finds out who knows all others of {self.n:,}",
-            line(f"{'unknown':>10}", ("exactly", *(f"closer than {d:g}" for d in self.d)), head=10, width=20),
-        ]
-        for k, exact, within in zip(self.unknown, self.exact, self.within, strict=True):
-            lines.append(line(f"{k:>10,}", (f"{share:.2f}" for share in (exact, *within)), head=10, width=20))
-        return "\n".join(lines)
+        cells = {"unknown": ["exactly", *(f"closer than {d:g}" for d in self.d)]}
+        for k, *shares in (row.values() for row in self.rows()):
+            cells[f"{k:,}"] = [f"{share:.2f}" for share in shares]
+        rows = [line(f"{name:>10}", row, head=10, width=20) for name, row in cells.items()]
+        what = f"Share of the unknown values that an insider finds out who knows all others of {self.n:,}"
+        return "\n".join([what, *rows])
 
 
 def insider_risk(table: Table, name: str, scheme: Any, d: tuple[float, ...]) -> InsiderRisk:
@@ -108,8 +98,8 @@ def insider_risk(table: Table, name: str, scheme: Any, d: tuple[float, ...]) -> 
         releases = int(np.clip(HITS // few, LEAST, MOST))
         found = sum(_found(law, x, scheme, few, np.array(d), stream) for _ in range(releases))
         shares.append(np.max(found, axis=0) / (releases * few))
-    table_of_shares = np.array(shares)
-    return InsiderRisk(n, tuple(d), tuple(unknown), table_of_shares[:, 0], table_of_shares[:, 1:])
+    exact, *within = np.transpose(shares)
+    return InsiderRisk(n, tuple(d), tuple(unknown), exact, np.transpose(within))
 
 
 def _found(
@@ -124,17 +114,17 @@ def _found(
     rank = np.searchsorted(law.values, x)
     # how much likelier than by chance a kept record shows a value
     ratio = law.kept / (law.shares[:, None] * law.shares)
-    kept = np.maximum(ratio[rank, rank[source]], LEAST_CHANCE)
     of_hidden = ratio[np.ix_(rank[hidden], rank[source[hidden]])].T
     owner = np.empty(x.size, dtype=np.int64)  # of the value that a record shows; any one if several have it
     owner[np.lexsort((stream.random(x.size), rank[source]))] = np.arange(x.size)
-    end, log_odds = _followed(owner, hidden, np.log(kept / p))
-    kept_chance = 1.0 / (1.0 + np.exp(-np.clip(log_odds, -FAR, FAR)))  # kept, as far as others tell
+    log_odds = np.log(np.maximum(ratio[rank, rank[source]], LEAST_CHANCE) / p)
+    end, total = _followed(owner, hidden, log_odds)
+    kept = 1.0 / (1.0 + np.exp(-np.clip(total, -FAR, FAR)))  # as far as others tell
     of_value = np.empty(k)
-    of_value[np.searchsorted(hidden, end)] = kept_chance
+    of_value[np.searchsorted(hidden, end)] = kept
     closed = hidden == end[:, None]
-    both_kept = np.where(closed, kept_chance[:, None], np.outer(kept_chance, of_value))
-    neither = np.where(closed, 1.0 - kept_chance[:, None], np.outer(1.0 - kept_chance, 1.0 - of_value))
+    both_kept = np.where(closed, kept[:, None], np.outer(kept, of_value))
+    neither = np.where(closed, 1.0 - kept[:, None], np.outer(1.0 - kept, 1.0 - of_value))
     ways = (of_hidden + p, both_kept * of_hidden + neither * p)
     return np.array([_named(x[hidden], way, d) for way in ways])
 
@@ -167,13 +157,13 @@ def _named(values: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
     for _ in range(ROUNDS):
         chance /= chance.sum(axis=0)
         chance /= chance.sum(axis=1)[:, None]
-    first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
-    guess = values[first][np.argmax(np.add.reduceat(chance, first, axis=1), axis=1)]
-    near = []
+    distinct, first = np.unique(values, return_index=True)
+    exact = distinct[np.argmax(np.add.reduceat(chance, first, axis=1), axis=1)]
+    running = np.hstack((np.zeros((values.size, 1)), np.cumsum(chance, axis=1)))
+    found = [np.sum(exact == values)]
     for distance in d:
-        running = np.hstack((np.zeros((values.size, 1)), np.cumsum(chance, axis=1)))
         last = np.searchsorted(values, values + 2.0 * distance)
         best = (running[:, last] - running[:, :-1]).argmax(axis=1)
         middle = 0.5 * (values[best] + values[np.maximum(last[best] - 1, best)])
-        near.append(np.sum(np.abs(values - middle) < distance))
-    return np.array([np.sum(guess == values), *near], dtype=np.float64)
+        found.append(np.sum(np.abs(values - middle) < distance))
+    return np.array(found, dtype=np.float64)

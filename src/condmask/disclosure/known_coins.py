@@ -13,13 +13,13 @@ the residuals of records with like predictions. A swapped record is guessed from
 also from its own released values.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, nearest
+from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, twins
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.sample import Sample, draw, line_of
 from condmask.disclosure.table import ROWS
@@ -66,120 +66,75 @@ class Figures(NamedTuple):
         return self.worst - self.clear
 
 
-def figures(sample: Sample, schemes: dict[str, Any], number: int = 0) -> dict[str, Figures]:
-    """The figures of each masked column, at a tenth of its spread, on the masking of that number."""
-    if len(schemes) == 1 and not (sample.clear.numbers or sample.clear.labels):
-        return {name: alone(sample.table.values[name], scheme) for name, scheme in schemes.items()}
-    attack = Attack.on(sample, schemes, number)
-    return {name: attack.figures(name) for name in schemes}
+def alone(x: np.ndarray, scheme: Any, distances: Sequence[float] | None = None) -> list[Figures]:
+    """The figures of a column with nothing beside it, by the joint law of originals and released values.
 
-
-def alone(x: np.ndarray, scheme: Any) -> Figures:
-    """The figures of a column with nothing beside it, by the joint law of originals and released values."""
-    return _by_law(_on_line(x, scheme), D)
-
-
-def at_distances(
-    sample: Sample, schemes: dict[str, Any], name: str, distances: Sequence[float], *, blind: bool = False
-) -> list[Figures]:
-    """The figures of one column at distances in the units of the data."""
-    x = sample.table.values[name]
-    law = JointLaw.of(x[~np.isnan(x)], schemes[name])
-    if len(schemes) == 1 and not (sample.clear.numbers or sample.clear.labels):
-        return [_by_law(law, d) for d in distances]
-    return Attack.on(sample, schemes).at(name, x, law, distances, blind=blind)
-
-
-def _on_line(x: np.ndarray, scheme: Any) -> JointLaw:
-    """The joint law of some values of a column, on the line on which noise is added."""
-    x = x[~np.isnan(x)]
-    x, line = x[evenly_spaced(x.size, ROWS)], line_of(x, scheme)
-    law = JointLaw.of(x, scheme, CELLS)
-    return law._replace(values=line(law.values), released=line(law.released))
-
-
-def _by_law(law: JointLaw, d: float) -> Figures:
-    constant = law.constant(d)[0]
-    expected, worst = (max(constant, law.best(d, known_coins=known)) for known in (False, True))
-    return Figures(d, constant, constant, expected, max(expected, worst))
-
-
-class Attack(NamedTuple):
-    """An attacker at work on a sample and a masking of it.
-
-    Attributes
-    ----------
-    sample : Sample
-    schemes : dict of str to scheme
-    released : ndarray of shape (m, masked columns)
-        On the lines on which noise is added.
-    swapped : ndarray of bool of shape (m,)
-    near : ndarray of shape (m, 4)
-        The records most like each in the columns in clear.
+    At distances in the units of the data, or at a tenth of the spread on the line on which noise is added.
     """
+    x = x[~np.isnan(x)]
+    law = JointLaw.of(x[evenly_spaced(x.size, ROWS)], scheme, CELLS)
+    if distances is None:
+        line, distances = line_of(x, scheme), [D]
+        law = law._replace(values=line(law.values), released=line(law.released))
+    found = []
+    for d in distances:
+        constant = law.constant(d)
+        expected, worst = (max(constant, law.best(d, known_coins=known)) for known in (False, True))
+        found.append(Figures(d, constant, constant, expected, max(expected, worst)))
+    return found
 
-    sample: Sample
-    schemes: dict[str, Any]
-    released: np.ndarray
-    swapped: np.ndarray
-    near: np.ndarray
 
-    @classmethod
-    def on(cls, sample: Sample, schemes: dict[str, Any], number: int = 0) -> "Attack":
-        """The attack on the masking of that number."""
-        masking = draw(sample, schemes, number)
-        values = sample.table.values
-        columns = [line_of(values[name], of)(masking.released[name]) for name, of in schemes.items()]
-        return cls(sample, schemes, np.column_stack(columns), masking.swapped, nearest(sample))
+def attacked(
+    sample: Sample, schemes: dict[str, Any], number: int = 0,
+    distances: Mapping[str, Sequence[float]] | None = None, *, blind: bool = False,
+) -> dict[str, list[Figures]]:  # fmt: skip
+    """The figures of each masked column, on the masking of that number; with `blind` also without coins.
 
-    def figures(self, name: str) -> Figures:
-        """The figures of one column at a tenth of its spread."""
-        x = self.sample.table.values[name]
-        scheme = self.schemes[name]
-        return self.at(name, line_of(x, scheme)(x), _on_line(x, scheme), [D])[0]
+    At distances as in `alone`. Nobody does worse than with the column alone.
+    """
+    values = sample.table.values
+    found = {
+        name: alone(values[name], of, distances[name] if distances else None) for name, of in schemes.items()
+    }
+    if sample.alone:
+        return found
+    masked, swapped = draw(sample, schemes, number)
+    lines = {name: line_of(values[name], of) for name, of in schemes.items()}
+    released = np.column_stack([lines[name](z) for name, z in masked.items()])
+    look = Look(sample, released, 0, twins(sample), ~swapped)
+    for k, (name, by_law) in enumerate(found.items()):
+        u = values[name] if distances else lines[name](values[name])
+        found[name] = _guessed(look._replace(column=k), u, by_law, blind=blind)
+    return found
 
-    def at(
-        self, name: str, u: np.ndarray, law: JointLaw, distances: Sequence[float], *, blind: bool = False
-    ) -> list[Figures]:
-        """The figures of a column's values on a line, at distances there; with `blind` also without coins.
 
-        Nobody does worse than by the law of the column alone.
-        """
-        d, here, kept = np.array(distances), ~np.isnan(u), ~self.swapped
-        look = Look(self.sample, self.released, list(self.schemes).index(name), self.near, kept)
-        clear = seen(CLEAR, look)
-        others = np.hstack((clear, seen(OTHERS, look)))
-        itself = np.hstack((others, seen(ITSELF, look)))
-        half = self.sample.half
-        of_clear = both_halves(clear, u, here, here, half, d)
-        worst = both_halves(others, u, here, here & self.swapped, half, d)
-        worst += both_halves(itself, u, here & kept, here & kept, half, d)
-        expected = np.full(d.size, np.nan)
-        if blind:
-            look = look._replace(own=np.ones(kept.size, dtype=bool))
-            table = np.hstack((clear, seen((*OTHERS, *ITSELF), look)))
-            expected = both_halves(table, u, here, here, half, d)[:, here].mean(axis=1)
-            expected = np.maximum(expected, [law.best(near, known_coins=False) for near in d])
-        constant = np.array([np.mean(np.abs(u[here] - best_guess(u[here], near)) < near) for near in d])
-        known = np.maximum(constant, of_clear[:, here].mean(axis=1))
-        alone = [law.best(near, known_coins=True) for near in d]
-        most = np.fmax(np.maximum.reduce([known, alone, worst[:, here].mean(axis=1)]), expected)
-        gain = (worst - of_clear)[:, here]
-        errors = [_error_by_block(row, self.sample.block[here]) for row in gain]
-        return [
-            Figures(*map(float, row)) for row in zip(d, constant, known, expected, most, errors, strict=True)
-        ]
+def _guessed(look: Look, u: np.ndarray, by_law: list[Figures], *, blind: bool) -> list[Figures]:
+    """What attackers guess of one column's values on a line."""
+    d, here, half = np.array([row.d for row in by_law]), ~np.isnan(u), look.sample.half
+    clear = seen(CLEAR, look)
+    others = np.hstack((clear, seen(OTHERS, look)))
+    itself = np.hstack((others, seen(ITSELF, look)))
+    of_clear, kept = both_halves(clear, u, here, here, half, d), here & look.own
+    worst = both_halves(others, u, here, here & ~look.own, half, d)
+    worst += both_halves(itself, u, kept, kept, half, d)
+    unaware = np.full((d.size, u.size), np.nan)
+    if blind:
+        table = seen((*CLEAR, *OTHERS, *ITSELF), look._replace(own=np.ones(u.size, dtype=bool)))
+        unaware = both_halves(table, u, here, here, half, d)
+    found = []
+    for k, row in enumerate(by_law):
+        constant = best_guess(u[here], row.d)[1]
+        known = max(constant, float(of_clear[k, here].mean()))
+        expected = max(row.expected, float(unaware[k, here].mean())) if blind else np.nan
+        most = np.nanmax([known, row.worst, worst[k, here].mean(), expected])
+        error = _error_by_block((worst - of_clear)[k, here], look.sample.block[here])
+        found.append(Figures(row.d, constant, known, expected, float(most), error))
+    return found
 
 
 def seen(ideas: Sequence[Callable[[Look], np.ndarray]], look: Look) -> np.ndarray:
     """Columns of numbers by some ideas."""
     return np.hstack([idea(look) for idea in ideas])
-
-
-def _varying(table: np.ndarray, fit: np.ndarray) -> np.ndarray:
-    """The columns that are not the same for all of some records."""
-    known = [column[~np.isnan(column)] for column in table[fit].T]
-    return table[:, np.array([values.size > 1 and np.ptp(values) > 0.0 for values in known], dtype=bool)]
 
 
 def both_halves(
@@ -197,11 +152,10 @@ def both_halves(
 def hits(table: np.ndarray, u: np.ndarray, fit: np.ndarray, asked: np.ndarray, d: np.ndarray) -> np.ndarray:
     """Which of some records are guessed to within each d, as others teach; a third of these say how they
     err."""
-    check = fit[::3]
-    predicted = np.zeros(u.size)
+    check, predicted = fit[::3], np.zeros(u.size)
     if table.shape[1] and fit.size - check.size >= 2 * FEWEST:
         tries = predictions(table, u, np.setdiff1d(fit, check))
-        predicted = max(tries, key=lambda some: _in_window(u[check] - some[check], float(d[0])))
+        predicted = max(tries, key=lambda some: best_guess(u[check] - some[check], float(d[0]))[1])
     groups = max(1, min(GROUPS, check.size // LIKE))
     edges = np.unique(np.quantile(predicted[check], np.arange(1, groups) / groups))
     group, found = np.digitize(predicted, edges), np.zeros((d.size, asked.size))
@@ -210,29 +164,20 @@ def hits(table: np.ndarray, u: np.ndarray, fit: np.ndarray, asked: np.ndarray, d
         like = like if like.size >= FEWEST else check
         own = group[asked] == k
         for row, near in zip(found, d.tolist(), strict=True):
-            row[own] = _hit(u, predicted, like, asked[own], near)
+            shift, moved = best_guess(u[like] - predicted[like], near)
+            fixed, same = best_guess(u[like], near)  # for all, which may serve better
+            guess = predicted[asked[own]] + shift if moved >= same else fixed
+            row[own] = np.abs(u[asked[own]] - guess) < near
     return found
 
 
-def _in_window(errors: np.ndarray, d: float) -> float:
-    return float(np.mean(np.abs(errors - best_guess(errors, d)) < d))
-
-
-def _hit(u: np.ndarray, predicted: np.ndarray, like: np.ndarray, asked: np.ndarray, d: float) -> np.ndarray:
-    """Which of some records are guessed to within d: by what is predicted, or by the same guess for all."""
-    shift, fixed = best_guess(u[like] - predicted[like], d), best_guess(u[like], d)
-    moved = np.mean(np.abs(u[like] - predicted[like] - shift) < d)
-    same = np.mean(np.abs(u[like] - fixed) < d)
-    guess = predicted[asked] + shift if moved >= same else fixed
-    return np.asarray(np.abs(u[asked] - guess) < d)
-
-
-def best_guess(u: np.ndarray, d: float) -> float:
-    """The middle of the window of width 2 d that holds most of some numbers."""
+def best_guess(u: np.ndarray, d: float) -> tuple[float, float]:
+    """The middle of the window of width 2 d that holds most of some numbers, and the share nearer than d."""
     ordered = np.sort(u)
     last = np.searchsorted(ordered, ordered + 2.0 * d, side="left")
     first = int((last - np.arange(ordered.size)).argmax())
-    return float(0.5 * (ordered[first] + ordered[last[first] - 1]))
+    middle = float(0.5 * (ordered[first] + ordered[last[first] - 1]))
+    return middle, float(np.mean(np.abs(u - middle) < d))
 
 
 def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.ndarray]:
@@ -241,7 +186,7 @@ def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.nd
     with optional("an audit of several columns", "files"):
         from sklearn.ensemble import HistGradientBoostingRegressor  # takes a second to import
         from threadpoolctl import threadpool_limits
-    table = _varying(table, fit)
+    table = table[:, np.fmax.reduce(table[fit]) > np.fmin.reduce(table[fit])]
     if not table.shape[1]:
         return [np.full(u.size, u[fit].mean())]
     first = _by_least_squares(table, u, fit)
@@ -253,14 +198,14 @@ def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.nd
 
 def _by_least_squares(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> np.ndarray:
     """What least squares predict, with means in place of gaps; far values weigh no more than others."""
-    low, high = np.nanquantile(table[fit], (0.01, 0.99), axis=0)
-    clipped = np.clip(table, low, high)
-    clipped = np.where(np.isnan(clipped), np.nan_to_num(np.nanmean(clipped[fit], axis=0)), clipped)
-    spread = clipped[fit].std(axis=0)
-    design = (clipped - clipped[fit].mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
-    level = u[fit].mean()
-    normal = design[fit].T @ design[fit] + RIDGE * np.eye(design.shape[1])
-    return np.asarray(level + design @ np.linalg.solve(normal, design[fit].T @ (u[fit] - level)))
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    clipped = np.clip(table, *np.nanquantile(table[fit], (0.01, 0.99), axis=0))
+    model = make_pipeline(SimpleImputer(), StandardScaler(), Ridge(RIDGE))
+    return np.asarray(model.fit(clipped[fit], u[fit]).predict(clipped))
 
 
 def _error_by_block(gain: np.ndarray, block: np.ndarray) -> float:

@@ -6,21 +6,23 @@ knows every coin, the noise is too narrow: twelve months of one firm, or ten col
 average it out. Every remedy that is named was tried.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.correlations import intraclass, ranks
 from condmask.disclosure.computable import Formula, computable
-from condmask.disclosure.known_coins import Attack, D, Figures, at_distances, both_halves, figures
-from condmask.disclosure.rails import Finding, rare_values_hold
-from condmask.disclosure.sample import Sample, is_log, line_of, spread_of
+from condmask.disclosure.known_coins import Figures, attacked
+from condmask.disclosure.rails import Finding, rails, rare_values_hold
+from condmask.disclosure.sample import Sample, is_log, spread_of, two_digits
 from condmask.disclosure.table import column_of
 
 WIDER = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried
 DRAWN = 4  # maskings, where a figure lies within two errors of a limit
 MOST = 12  # columns left out or masked as well
+CELLS = 64  # of the ranks of a column
 
 
 class Limits(NamedTuple):
@@ -46,199 +48,178 @@ class Limits(NamedTuple):
         return 0.0 < abs(found.lift - self.lift) < 2.0 * found.error
 
 
-class Judgement(NamedTuple):
-    """The figures of columns, and what is refused for them."""
-
-    figures: dict[str, Figures]
-    findings: list[Finding]
-
-
-def judged(sample: Sample, schemes: dict[str, Any], limits: Limits) -> Judgement:
+def judged(
+    sample: Sample, schemes: dict[str, Any], limits: Limits
+) -> tuple[dict[str, Figures], list[Finding]]:
     """The figures of a table and its schemes under limits, each finding with a remedy that was tried."""
     found, formulas = tried(sample, schemes, limits), computable(sample)
     for formula in formulas:
         row = found[formula.column]
         known, most = max(row.clear, formula.share), max(row.worst, formula.share)
         found[formula.column] = row._replace(clear=known, worst=most)
-    findings = list(_of_clear(sample, schemes, limits, found, formulas))
-    if not findings:
-        findings += _of_noise(sample, schemes, limits, found)
-    return Judgement(found, findings)
+    told = _told(found, formulas, limits)
+    if told:
+        remedies = dict.fromkeys(told, _against_clear(sample, schemes, limits, [*told], formulas))
+    else:
+        told = _narrow(sample, schemes, limits, found)
+        remedies = _against_noise(sample, schemes, limits, told)
+    return found, [Finding(name, text, remedies[name], True) for name, text in told.items()]
 
 
 def tried(sample: Sample, schemes: dict[str, Any], limits: Limits) -> dict[str, Figures]:
     """The figures of columns; the mean of several maskings where one leaves a doubt."""
-    drawn = [figures(sample, schemes)]
-    while len(drawn) < DRAWN and any(map(limits.close, _means(drawn).values())):
-        drawn.append(figures(sample, schemes, len(drawn)))
-    return _means(drawn)
+    drawn: list[list[Figures]] = []
+    for number in range(DRAWN):
+        drawn.append([*_first(attacked(sample, schemes, number)).values()])
+        means = [Figures(*row) for row in np.mean(drawn, axis=0).tolist()]
+        means = [row._replace(error=row.error / np.sqrt(len(drawn))) for row in means]
+        if not any(map(limits.close, means)):
+            break
+    return dict(zip(schemes, means, strict=True))
 
 
-def _means(drawn: list[dict[str, Figures]]) -> dict[str, Figures]:
-    names = drawn[0]
-    means = {name: np.mean([found[name] for found in drawn], axis=0) for name in names}
-    return {
-        name: Figures(*row.tolist())._replace(error=float(row[-1] / np.sqrt(len(drawn))))
-        for name, row in means.items()
-    }
+def _first(found: dict[str, list[Figures]]) -> dict[str, Figures]:
+    """The figures of each column at a tenth of its spread."""
+    return {name: rows[0] for name, rows in found.items()}
 
 
 # --- columns in clear that tell ---
 
 
-def _of_clear(
-    sample: Sample,
-    schemes: dict[str, Any],
-    limits: Limits,
-    found: dict[str, Figures],
-    formulas: list[Formula],
-) -> Iterator[Finding]:
-    """Columns that others in clear give away, and which these are."""
-    by_formula = {formula.column: formula for formula in formulas}
-    told = [name for name in schemes if name in by_formula or found[name].given > limits.given]
-    if not told:
-        return
-    remedy = _against_clear(sample, schemes, limits, told, formulas)
-    for name in told:
-        if name in by_formula:
-            formula = by_formula[name]
-            text = f"{formula.text} in {formula.share:.0%} of the records"
-        else:
-            text = (
-                f"the columns in clear tell {found[name].clear:.0%} of its values to within a tenth of its "
-                f"spread, a constant guess {found[name].constant:.0%}"
-            )
-        yield Finding(name, f"{text}: masking it alone hides nothing", remedy, True)
+def _told(found: dict[str, Figures], formulas: list[Formula], limits: Limits) -> dict[str, str]:
+    """The columns that others in clear give away, and how."""
+    told = {
+        name: f"the columns in clear tell {row.clear:.0%} of its values to within a tenth of its spread, a "
+        f"constant guess {row.constant:.0%}"
+        for name, row in found.items()
+        if row.given > limits.given
+    }
+    told |= {formula.column: f"{formula.text} in {formula.share:.0%} of the records" for formula in formulas}
+    return {name: f"{told[name]}: masking it alone hides nothing" for name in found if name in told}
 
 
 def _against_clear(
     sample: Sample, schemes: dict[str, Any], limits: Limits, told: list[str], formulas: list[Formula]
 ) -> str:
     """The columns to mask as well, or to drop, so that what is left in clear tells little."""
-    telling: list[str] = []
-    rest = sample
-    by_strength = _by_strength(sample, schemes, told)
-    while formulas or any(_given(rest, schemes, name) > limits.given for name in told):
-        named = [name for formula in formulas for name in formula.names if name not in telling]
-        left = [*named[:1], *(name for name in by_strength if name not in telling)]
-        if not left or len(telling) >= MOST:
-            return "drop the columns in clear"
-        telling.append(left[0])
-        clear = sample.clear.without(telling, sample.table.values)
-        rest = sample._replace(clear=clear)
-        formulas = computable(rest)
+    telling, rest = _telling(sample, schemes, limits, told, formulas)
+    narrow = _narrow(rest, schemes, limits, tried(rest, schemes, limits))
+    wider = _against_noise(rest, schemes, limits, narrow)
+    dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(wider[name] for name in narrow)])
     both = _masked_too(rest, sample, schemes, telling)
-    if both is not None and not judged_plainly(*both, limits):
-        masked = _listed([f"{name} (sigma={both[1][name].sigma:g})" for name in telling])
-        return f"mask {masked} in the same call, or drop {'them' if len(telling) > 1 else 'it'}"
-    return f"drop {_listed(telling)}"
+    if both is None or _refused(*both, limits):
+        return dropped
+    masked = _listed([f"{name} (sigma={both[1][name].sigma:g})" for name in telling])
+    return f"mask {masked} in the same call, or {dropped}"
+
+
+def _telling(
+    sample: Sample, schemes: dict[str, Any], limits: Limits, told: list[str], formulas: list[Formula]
+) -> tuple[list[str], Sample]:
+    """Columns in clear without which the others tell little, and the sample without them."""
+    telling: list[str] = []
+    rest, by_strength = sample, _by_strength(sample, told)
+    while formulas or _told(_first(attacked(rest, schemes)), [], limits):
+        named = [name for formula in formulas for name in formula.names]
+        left = [name for name in (*named[:1], *by_strength) if name not in telling]
+        telling += left[:1] if len(telling) < MOST else left
+        rest = sample._replace(clear=sample.clear.without(telling, sample.table.values))
+        formulas = computable(rest) if formulas else []
+    return telling, rest
 
 
 def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _given(sample: Sample, schemes: dict[str, Any], name: str) -> float:
-    return Attack.on(sample, schemes).figures(name).given
-
-
-def _by_strength(sample: Sample, schemes: dict[str, Any], told: list[str]) -> list[str]:
-    """Columns in clear by how much of masked ones each tells alone."""
-    columns: dict[str, list[np.ndarray]] = {}
-    for name, values in [*sample.clear.numbers.items(), *sample.clear.labels.items()]:
-        columns.setdefault(column_of(name), []).append(values.astype(np.float64))
-    strength = dict.fromkeys(columns, 0.0)
-    for name in told:
-        x = sample.table.values[name]
-        u = line_of(x, schemes[name])(x)
-        here = ~np.isnan(u)
-        for clear, seen in columns.items():
-            hits = both_halves(np.column_stack(seen), u, here, here, sample.half, np.array([D]))
-            strength[clear] = max(strength[clear], float(hits.mean()))
-    return sorted(strength, key=lambda clear: -strength[clear])
+def _by_strength(sample: Sample, told: list[str]) -> list[str]:
+    """Columns in clear by how much of masked ones each tells alone: correlation ratios of ranks."""
+    masked = [np.where(np.isnan(x), np.nan, ranks(x)) for x in (sample.table.values[name] for name in told)]
+    codes = {
+        name: np.where(np.isnan(x), -1, (CELLS * ranks(x) / x.size).astype(np.int64))
+        for name, x in sample.clear.numbers.items()
+    }
+    strength: dict[str, float] = {}
+    for name, code in [*codes.items(), *sample.clear.labels.items()]:
+        tells = max(intraclass(x, code) for x in masked)
+        strength[column_of(name)] = max(tells, strength.get(column_of(name), 0.0))
+    return sorted(strength, key=lambda name: -strength[name])
 
 
 def _masked_too(
     rest: Sample, sample: Sample, schemes: dict[str, Any], names: list[str]
 ) -> tuple[Sample, dict[str, Any]] | None:
-    """The table with columns masked that were in clear, with as much noise as the first; None for text."""
-    first = next(iter(schemes.values()))
-    lead = next(iter(schemes))
-    wide = spread_of(sample.table.values[lead], first)
-    more, values = {}, {}
-    for name in names:
-        x = sample.clear.numbers.get(name)
-        if x is None or name in sample.clear.labels or np.isnan(x).any() or x.min() == x.max():
-            return None
-        log = is_log(first) and x.min() >= 0.0
-        options = {"scale": "log" if log else "linear"} if first.reverse_mapping else {}
-        plain = replace(first, **options)
-        sigma = first.sigma / wide * spread_of(x, plain)
-        more[name] = replace(plain, sigma=float(f"{sigma:.2g}"))
-        values[name] = x
+    """The table with columns masked that were in clear, with as much noise as the first.
+
+    None for texts and gaps, and with additive noise, for which columns must be on its grid.
+    """
+    lead, first = next(iter(schemes.items()))
+    share = first.sigma / spread_of(sample.table.values[lead], first)
+    more, values = {}, {name: x for name, x in sample.clear.numbers.items() if name in names}
+    gaps = any(name in sample.clear.labels or np.isnan(x).any() for name, x in values.items())
+    if gaps or len(values) < len(names) or not first.reverse_mapping:
+        return None
+    for name, x in values.items():
+        plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")
+        more[name] = replace(plain, sigma=two_digits(share * spread_of(x, plain)))
     table = sample.table
-    table = table._replace(
-        values={**table.values, **values}, kinds={**table.kinds, **dict.fromkeys(values, "float64")}
-    )
+    kinds = {**table.kinds, **dict.fromkeys(values, "float64")}
+    table = table._replace(values={**table.values, **values}, kinds=kinds)
     return rest._replace(table=table), {**schemes, **more}
 
 
-def judged_plainly(sample: Sample, schemes: dict[str, Any], limits: Limits) -> bool:
+def _refused(sample: Sample, schemes: dict[str, Any], limits: Limits) -> bool:
     """Whether a table is refused, without a search for what helps."""
+    if any(finding.refuses for finding in rails(sample.table, schemes)) or computable(sample):
+        return True
     found = tried(sample, schemes, limits)
-    return any(row.given > limits.given or row.lift > limits.lift for row in found.values())
+    return bool(_told(found, [], limits) or _narrow(sample, schemes, limits, found))
 
 
 # --- noise that is too narrow ---
 
 
-def _of_noise(
-    sample: Sample, schemes: dict[str, Any], limits: Limits, found: dict[str, Figures]
-) -> Iterator[Finding]:
-    """Columns of which a release tells too much to who knows every coin, and the sigma that passes."""
-    narrow = _narrow(sample, schemes, limits, found)
-    wider = _wide_enough(sample, schemes, limits, set(narrow)) if narrow else None
-    for name, text in narrow.items():
-        fewer = "mask fewer columns in one call" if len(schemes) > 1 else "leave it out"
-        remedy = fewer if wider is None else f"pass sigma={wider[name].sigma:g}"
-        yield Finding(name, f"{text}: the noise is too narrow", remedy, True)
-
-
 def _narrow(
     sample: Sample, schemes: dict[str, Any], limits: Limits, found: dict[str, Figures]
 ) -> dict[str, str]:
-    """The columns over a limit, and what is said of them."""
-    knows = "an attacker who knows which records were swapped guesses"
-    over = {}
+    """The columns of which a release tells too much to who knows every coin, and what is said of them."""
+    over: dict[str, str] = {}
+    who, distances = "an attacker who knows which records were swapped guesses", tuple(limits.risk)
+    by_column = dict.fromkeys(schemes, distances)
+    for name, rows in attacked(sample, schemes, distances=by_column).items() if distances else ():
+        for row in rows:
+            if row.worst > limits.risk[row.d]:
+                over[name] = f"{who} {row.worst:.0%} of the values to less than {row.d:g}"
     for name, row in found.items():
         if row.lift > limits.lift:
-            over[name] = (
-                f"{knows} {row.worst:.0%} of the values to within a tenth of the spread, {row.clear:.0%} "
-                "without the release"
-            )
-        distances = list(limits.risk)
-        for near in at_distances(sample, schemes, name, distances) if distances else ():
-            if near.worst > limits.risk[near.d] and name not in over:
-                over[name] = f"{knows} {near.worst:.0%} of the values to less than {near.d:g}"
-    return over
+            share = f"{row.worst:.0%} of the values to within a tenth of the spread"
+            over[name] = f"{who} {share}, {row.clear:.0%} without the release"
+    return {name: f"{over[name]}: the noise is too narrow" for name in schemes if name in over}
 
 
-def _wide_enough(
-    sample: Sample, schemes: dict[str, Any], limits: Limits, narrow: set[str]
-) -> dict[str, Any] | None:
-    """The first schemes with wider noise that pass; None if none does."""
-    held = [name for name in narrow if _holds(sample, name, schemes[name])]
-    for times in WIDER:
-        wider = {
-            name: replace(scheme, sigma=float(f"{times * scheme.sigma:.2g}")) if name in narrow else scheme
-            for name, scheme in schemes.items()
-        }
-        rare = any(not _holds(sample, name, wider[name]) for name in held)
-        if not rare and not _narrow(sample, wider, limits, tried(sample, wider, limits)):
-            return wider
-    return None
+def _against_noise(
+    sample: Sample, schemes: dict[str, Any], limits: Limits, narrow: Collection[str]
+) -> dict[str, str]:
+    """By column over a limit the sigma that passes; else what might."""
+    of = {name: f" for {name}" if len(schemes) > 1 else "" for name in narrow}
+    held = [name for name in narrow if _hold(sample, schemes, [name])]
+    for times in WIDER if narrow else ():
+        wider = more_noise(schemes, narrow, times)
+        if _hold(sample, wider, held) and not _narrow(sample, wider, limits, tried(sample, wider, limits)):
+            return {name: f"pass sigma={wider[name].sigma:g}{of[name]}" for name in narrow}
+    return dict.fromkeys(narrow, "mask fewer columns in one call" if len(schemes) > 1 else "leave it out")
 
 
-def _holds(sample: Sample, name: str, scheme: Any) -> bool:
-    """Whether no rare value comes back too often."""
-    return not scheme.reverse_mapping or rare_values_hold(sample.table, name, scheme)
+def more_noise(schemes: dict[str, Any], names: Collection[str], times: float) -> dict[str, Any]:
+    """Schemes of which some have so many times as much noise."""
+    return {
+        name: replace(scheme, sigma=two_digits(times * scheme.sigma)) if name in names else scheme
+        for name, scheme in schemes.items()
+    }
+
+
+def _hold(sample: Sample, schemes: dict[str, Any], names: Iterable[str]) -> bool:
+    """Whether no rare value of some columns comes back too often."""
+    return all(
+        rare_values_hold(sample.table, name, schemes[name]) for name in names if schemes[name].reverse_mapping
+    )

@@ -12,12 +12,11 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.records import wilson
 from condmask.disclosure.table import Table
-from condmask.errors import ArgumentError
 
 TRIED = 1 << 13  # masked records that are linked
 MOST_NEAR = 10_000
+Z = 1.959963984540054  # the normal law's quantile for 95%
 SLACK = 1e-9  # of a distance, within which two are the same
 
 
@@ -53,15 +52,6 @@ class Linkage:
         """Wilson's 95% intervals of the shares, since the records tried are a sample of all."""
         return wilson(np.array(self.linked), self.tried)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The linkage in terms of JSON."""
-        low, high = self.interval()
-        return {
-            "n": self.n, "tried": self.tried, "columns": list(self.columns), "k": list(self.k),
-            "linked": list(self.linked), "blind": list(self.blind),
-            "low": low.tolist(), "high": high.tolist(),
-        }  # fmt: skip
-
     def __str__(self) -> str:
         low, high = self.interval()
         lines = [
@@ -78,7 +68,10 @@ def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Lin
     """How many of 8,192 evenly spaced records have their original among the k nearest, by a k-d tree."""
     from scipy.spatial import cKDTree  # takes .1 s to import
 
-    numbers = _numbers(k)
+    with _checks.converting(k, "k", "a whole number or several"):
+        numbers = np.atleast_1d(k).tolist()
+    _checks.require(len(numbers) > 0, "k must hold at least one number", k)
+    numbers = [_checks.whole(number, "k", least=1, most=MOST_NEAR) for number in numbers]
     present = np.logical_and.reduce([~np.isnan(x) for x in (*table.values.values(), *released.values())])
     n = int(np.count_nonzero(present))
     _checks.at_least_two(n, "data")
@@ -97,14 +90,6 @@ def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Lin
     ]
     blind = tuple(min(number, n) / n for number in numbers)
     return Linkage(n, int(rows.size), tuple(table.values), tuple(numbers), tuple(linked), blind)
-
-
-def _numbers(k: Any) -> list[int]:
-    with _checks.converting(k, "k", "a whole number or several"):
-        numbers = [k] if isinstance(k, int | np.integer) else list(k)
-    if not numbers:
-        raise ArgumentError("k must hold at least one number, got none")
-    return [_checks.whole(number, "k", least=1, most=MOST_NEAR) for number in numbers]
 
 
 class Uniques(NamedTuple):
@@ -148,3 +133,11 @@ def uniques(table: Table, scheme: Any, fraction: float) -> Uniques:
     passed = 1.0 - (1.0 - scheme.p / (n - 1)) ** (n - 1) if scheme.shared_donors else scheme.p
     right = share * once / (share * once + 2.0 * (1.0 - share) * twice) if once else float("nan")
     return Uniques(n, once / n, passed * once / n, right)
+
+
+def wilson(share: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's 95% interval of shares of n records."""
+    middle = (share + 0.5 * Z * Z / n) / (1.0 + Z * Z / n)
+    spread = np.sqrt(np.maximum(share * (1.0 - share), 0.0) / n + 0.25 * Z * Z / n**2)
+    reach = Z / (1.0 + Z * Z / n) * spread
+    return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)

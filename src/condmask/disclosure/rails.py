@@ -15,6 +15,7 @@ from condmask._digits import number
 from condmask.correlations import pearson, ranks
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.disclosure.rare_values import own_value_chances
+from condmask.disclosure.sample import two_digits
 from condmask.disclosure.table import Table
 from condmask.strata import values_by_pool
 
@@ -23,6 +24,7 @@ FEW = 100  # records in all, by additive noise
 OWN = 0.3  # the chance that a record keeps a rare value
 IN_ORDER, NEARLY = 0.95, 0.75  # rank correlations
 COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
+SHUFFLE = "pass shuffle=True"
 ZEROS = 0.2  # of the values
 CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
 ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end that become means; times sigma
@@ -58,8 +60,7 @@ def rails(table: Table, schemes: dict[str, Any]) -> list[Finding]:
     for name, scheme in schemes.items():
         found += _of_order(table.values[name], name)
         if scheme.reverse_mapping and table.scope != "sample":
-            found += _of_rare(table, name, scheme)
-            found += _of_ends(table, name, scheme)
+            found += [*_of_rare(table, name, scheme), *_of_ends(table, name, scheme)]
             found += _of_zeros(table.values[name], name, scheme)
     return found + list(_of_identifiers(table))
 
@@ -75,31 +76,21 @@ def _of_pools(table: Table, scheme: Any) -> Iterator[Finding]:
     sizes = np.bincount(pool[present & (pool >= 0)])
     least = int(sizes[sizes > 0].min(initial=table.n))
     merge = "" if table.pool is None else "merge strata, or leave them out"
+    has = f"a donor pool has {least} records"
     if least < FEWEST:
-        yield Finding(
-            "",
-            f"a donor pool has {least} records, fewer than {FEWEST}: anyone who knows most of them can work "
-            "out the rest",
-            merge or "publish no values of so few records",
-            True,
-        )
-    for expected, most, what, other in (
-        (least * (1.0 - scheme.p), FEWEST_KEPT, "kept", "smaller"),
-        (least * scheme.p, FEWEST_SWAPPED, "swapped", "larger"),
+        text = f"{has}, fewer than {FEWEST}: anyone who knows most of them can work out the rest"
+        yield Finding("", text, merge or "publish no values of so few records", True)
+    elif least < SMALL:
+        text = f"{has}: anyone who knows most of them learns much about the rest"
+        yield Finding("", text, f"{SMALL} records or more are safer", False)
+    for share, most, what, other in (
+        (1.0 - scheme.p, FEWEST_KEPT, "kept", "smaller"),
+        (scheme.p, FEWEST_SWAPPED, "swapped", "larger"),
     ):
-        if expected < most:
-            text = (
-                f"a donor pool of {least} records has on average {expected:.1f} that are {what}, fewer than "
-                f"{most}"
-            )
-            yield Finding("", text, f"pass a {other} p{f', {merge}' if merge else ''}", True)
-    if FEWEST <= least < SMALL:
-        yield Finding(
-            "",
-            f"a donor pool has {least} records: anyone who knows most of them learns much about the rest",
-            f"{SMALL} records or more are safer",
-            False,
-        )
+        if least * share < most:
+            text = f"a donor pool of {least} records has on average {least * share:.1f} that are {what}"
+            remedy = ", ".join(filter(None, (f"pass a {other} p", merge)))
+            yield Finding("", f"{text}, fewer than {most}", remedy, True)
 
 
 def _of_order(x: np.ndarray, name: str) -> Iterator[Finding]:
@@ -114,7 +105,7 @@ def _of_order(x: np.ndarray, name: str) -> Iterator[Finding]:
     if most >= NEARLY:
         order = "rows are in the order of their values" if row >= beside else "neighbouring rows are alike"
         text = f"{order} (rank correlation {most:.2f}): the position of a row gives its value away"
-        yield Finding(name, text, "pass shuffle=True", most >= IN_ORDER)
+        yield Finding(name, text, SHUFFLE, most >= IN_ORDER)
 
 
 # --- rare values ---
@@ -123,17 +114,12 @@ def _of_order(x: np.ndarray, name: str) -> Iterator[Finding]:
 def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     """Records that too often keep a rare value, and the first of some remedies that helps."""
     chances = _too_often(table, name, scheme)
-    if not chances.size:
-        return
-    several = ("", "s") if chances.size == 1 else ("s", "")
-    most = min(float(chances.max()), 1.0 - scheme.p + scheme.p / table.n)  # as simulated, or as by law
-    yield Finding(
-        name,
-        f"{chances.size} record{several[0]} with a rare value get{several[1]} that value back with a chance "
-        f"above {OWN:g} (up to {most:.2f})",
-        _against_rare(table, name, scheme),
-        True,
-    )
+    if chances.size:
+        most = min(float(chances.max()), 1.0 - scheme.p + scheme.p / table.n)  # as simulated, or as by law
+        one, many = ("", "s") if chances.size == 1 else ("s", "")
+        who = f"{chances.size} record{one} with a rare value get{many} that value back"
+        text = f"{who} with a chance above {OWN:g} (up to {most:.2f})"
+        yield Finding(name, text, _against_rare(table, name, scheme), True)
 
 
 def _too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
@@ -151,13 +137,10 @@ def rare_values_hold(table: Table, name: str, scheme: Any) -> bool:
 
 def _against_rare(table: Table, name: str, scheme: Any) -> str:
     """The first of other parameters that helps, those first that cost analysts least."""
-    p = 1.0 - OWN
-    tries: list[dict[str, float]] = [
-        {"aggregate_ends": count} for count in ENDS if count > scheme.aggregate_ends
-    ]
-    ends = {"aggregate_ends": max(scheme.aggregate_ends, ENDS[0])}
-    tries += [{"sigma": float(f"{times * scheme.sigma:.2g}"), **ends} for times in WIDER]
-    for options in [*tries, {"p": p}]:
+    ends = max(scheme.aggregate_ends, ENDS[0])
+    tries: list[dict[str, float]] = [{"aggregate_ends": k} for k in ENDS if k > scheme.aggregate_ends]
+    tries += [{"sigma": two_digits(k * scheme.sigma), "aggregate_ends": ends} for k in WIDER]
+    for options in [*tries, {"p": 1.0 - OWN}]:
         if rare_values_hold(table, name, replace(scheme, **options)):
             changed = (f"{key}={value:g}" for key, value in options.items() if value != getattr(scheme, key))
             whole = " for all columns" if "p" in options and len(table.values) > 1 else ""
@@ -170,19 +153,18 @@ def _against_rare(table: Table, name: str, scheme: Any) -> str:
 
 def _of_ends(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     """How means at the ends change the standard deviation."""
-    if not scheme.aggregate_ends:
-        return
     x = table.values[name].astype(np.float64)
     before = float(np.nanstd(x))
-    aggregate(x, table.pool, scheme.aggregate_ends)
+    if scheme.aggregate_ends:
+        aggregate(x, table.pool, scheme.aggregate_ends)
     after = float(np.nanstd(x))
     if abs(after - before) > CHANGED * before:
         shown, changed = (number(value, before / 100.0) for value in (before, after))
         text = (
-            f"aggregate_ends={scheme.aggregate_ends} changes the standard deviation from {shown} to "
-            f"{changed} ({100.0 * (after / before - 1.0):+.1f}%), which analysts cannot undo"
+            f"aggregate_ends={scheme.aggregate_ends} changes the standard deviation from {shown} to {changed}"
         )
-        yield Finding(name, text, "", False)
+        lost = f"({100.0 * (after / before - 1.0):+.1f}%), which analysts cannot undo"
+        yield Finding(name, f"{text} {lost}", "", False)
 
 
 def _of_zeros(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:

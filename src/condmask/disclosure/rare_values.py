@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import blocks
-from condmask.disclosure.joint_law import places_of
+from condmask.disclosure.joint_law import JointLaw, places_of
 from condmask.law import Law
 
 RARE = 0.01  # the share of a value that is no longer rare
@@ -50,6 +50,11 @@ def own_value_chances(x: np.ndarray, scheme: Any, near: float = EQUAL) -> np.nda
         close = np.abs(values[record] - values[value]) < near
         hits += np.bincount(value[close], minlength=values.size)
     return np.asarray(hits[np.searchsorted(some, rare)] / MAPS + scheme.p / x.size)
+
+
+def most_exposed(x: np.ndarray, scheme: Any, law: JointLaw, d: float) -> float:
+    """The greatest chance of a record of one pool that what it shows is nearer than d to its original."""
+    return float(own_value_chances(x, scheme, d).max(initial=law.shown(d).max()))
 
 
 def _rare(ordered: np.ndarray, places: np.ndarray, scheme: Any) -> np.ndarray:

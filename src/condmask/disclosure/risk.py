@@ -8,20 +8,10 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.joint_law import JointLaw
-from condmask.disclosure.known_coins import D, at_distances
-from condmask.disclosure.rare_values import own_value_chances
-from condmask.disclosure.records import guessed
-from condmask.disclosure.risk_result import (
-    BEST,
-    CLEAR,
-    COINS,
-    CONSTANT,
-    MEAN,
-    RELEASED,
-    ColumnRisk,
-    Risk,
-)  # fmt: skip
-from condmask.disclosure.sample import is_log, sample_of, spread_of
+from condmask.disclosure.known_coins import D, Figures, attacked
+from condmask.disclosure.rare_values import most_exposed
+from condmask.disclosure.risk_result import BEST, CLEAR, COINS, CONSTANT, MEAN, RELEASED, ColumnRisk, Risk
+from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import check_fits
@@ -97,36 +87,27 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     """
     table, by_column = _table(data, schemes, strata, released)
     shown = None if released is None else _released(released, schemes, by_column, table)
-    for name, scheme in by_column.items():
-        if scheme.law is not None:
-            check_fits(table.values[name], scheme.law, name, table.kinds[name])
     columns = {}
     for name, scheme in by_column.items():
-        distances = _distances(d, name, table.values[name], scheme)
-        columns[name] = _column(table, name, scheme, distances, None if shown is None else shown[name])
-        beside = table.clear is not None and (table.clear.numbers or table.clear.labels)
-        if (beside or len(by_column) > 1) and swaps(scheme):
-            _add_attack(columns[name], table, by_column, name)
+        near = _distances(d, name, table.values[name], scheme)
+        columns[name] = _column(table, name, scheme, near, None if shown is None else shown[name])
+    sample = sample_of(table)
+    if not sample.alone:
+        distances = {name: column.d for name, column in columns.items()}
+        for name, found in attacked(sample, by_column, distances=distances, blind=True).items():
+            _add_attack(columns[name].attackers, found)
     return Risk(table.n, columns, by_column, table, shown)
 
 
-def swaps(scheme: Any) -> bool:
-    """Whether a scheme swaps records: the others share no coin."""
-    return bool(scheme.reverse_mapping or (scheme.law is not None and scheme.law.p > 0.0))
-
-
 def _table(data: Any, schemes: Any, strata: Any, released: Any) -> tuple[Table, dict[str, Any]]:
-    several = isinstance(schemes, Mapping)
-    if several or (isinstance(schemes, Scheme) and swaps(schemes)):
-        table = table_of(data, schemes, strata)
-        return table, dict(schemes) if several else {next(iter(table.values)): schemes}
-    if not isinstance(schemes, Scheme):
-        raise ArgumentTypeError(f"schemes must be a masking scheme, got {_checks.shown(schemes)}")
-    if schemes.law is None and released is None:
+    if isinstance(schemes, Mapping):
+        return table_of(data, schemes, strata), dict(schemes)
+    rule = "schemes must be a masking scheme"
+    _checks.require(isinstance(schemes, Scheme), rule, schemes, ArgumentTypeError)
+    if schemes.law is None and not schemes.reverse_mapping and released is None:
         raise ArgumentTypeError(f"{schemes!r} has no closed form of its risk; pass what it released")
-    column = frames.column(data, "data")
-    name = column.name or "x"
-    return Table({name: column.array}, {name: column.kind}), {name: schemes}
+    table = table_of(data, schemes, strata, any_scheme=True)
+    return table, {next(iter(table.values)): schemes}
 
 
 def _released(released: Any, schemes: Any, by_column: dict[str, Any], table: Table) -> dict[str, np.ndarray]:
@@ -142,87 +123,64 @@ def _released(released: Any, schemes: Any, by_column: dict[str, Any], table: Tab
     return found
 
 
-def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> np.ndarray:
+def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> list[float]:
     """The distances of a column in its units; by default a tenth of its spread, about the middle."""
     if isinstance(d, Mapping):
         _checks.require(name in d, f"d must name {name!r}", sorted(map(str, d)))
         d = d[name]
-    if d is not None:
-        distances = np.atleast_1d(_checks.few_distances(d, "d")).ravel()
-        if not distances.size:
-            raise ArgumentError("d must hold at least one distance, got none")
-        return distances
-    at_middle = abs(float(np.nanmedian(x))) or 1.0
-    return np.array([float(f"{D * spread_of(x, scheme) * (at_middle if is_log(scheme) else 1.0):.2g}")])
+    if d is None:
+        at_middle = abs(float(np.nanmedian(x))) or 1.0
+        return [two_digits(D * spread_of(x, scheme) * (at_middle if is_log(scheme) else 1.0))]
+    distances = np.atleast_1d(_checks.few_distances(d, "d")).ravel().tolist()
+    if not distances:
+        raise ArgumentError("d must hold at least one distance, got none")
+    return distances
 
 
-def _column(table: Table, name: str, scheme: Any, d: np.ndarray, z: np.ndarray | None) -> ColumnRisk:
+def _column(table: Table, name: str, scheme: Any, d: list[float], z: np.ndarray | None) -> ColumnRisk:
     """The attackers who look at the column alone, by donor pools."""
-    x, parts = table.values[name], []
+    x, n, expected = table.values[name], 0, scheme.reverse_mapping and z is None
     x = x if z is None else np.where(np.isnan(z), np.nan, x)
+    attackers: dict[str, np.ndarray] = {}
+    exposed = np.zeros(len(d))
     for rows, values in values_by_pool(x, table.pool):
-        parts.append((values.size, _pool(values, scheme, d, None if z is None else z[rows])))
-    n = sum(size for size, _ in parts)
+        law, shown = JointLaw.of(values, scheme), None if z is None else z[rows]
+        for key, shares in _pool(law, values, scheme, d, shown).items():
+            attackers[key] = attackers.get(key, 0.0) + values.size * shares
+        if expected:
+            exposed = np.maximum(exposed, [most_exposed(values, scheme, law, near) for near in d])
+        n += values.size
     _checks.at_least_two(n, "data")
-    attackers = {key: np.sum([size / n * found[key] for size, found in parts], axis=0) for key in parts[0][1]}
-    exposed = None
-    if scheme.reverse_mapping and z is None:
-        pools = [values for _, values in values_by_pool(x, table.pool)]
-        exposed = np.array([max(_exposed(values, scheme, near) for values in pools) for near in d])
-    return ColumnRisk(name, n, tuple(d.tolist()), attackers, exposed)
+    attackers = {key: total / n for key, total in attackers.items()}
+    return ColumnRisk(name, n, tuple(d), attackers, exposed if expected else None)
 
 
-def _pool(x: np.ndarray, scheme: Any, d: np.ndarray, z: np.ndarray | None) -> dict[str, np.ndarray]:
-    """The attackers of one pool."""
-    if scheme.law is None and not scheme.reverse_mapping:
-        law, joint = JointLaw(*_counted(x), np.empty(0), np.empty((0, 0)), np.empty((0, 0))), False
+def _pool(
+    law: JointLaw, x: np.ndarray, scheme: Any, d: list[float], z: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """The attackers of one pool: as expected, or as a release lets them guess."""
+    if z is not None:
+        shown = np.array([np.mean(np.abs(z - x) < near) for near in d])
+    elif scheme.reverse_mapping:
+        shown = np.array([law.shares @ law.shown(near) for near in d])
     else:
-        law, joint = JointLaw.of(x, scheme), True
-    mean = float(x.mean() if z is None else z.mean())
-    constant = np.array([law.constant(near)[0] for near in d])
-    found = {
-        RELEASED: _shown(law, x, scheme, d) if z is None else _shares(np.abs(z - x), d),
-        MEAN: np.array([law.within(mean, near) for near in d]),
-        CONSTANT: constant,
-    }
-    if joint:
-        best = [law.best(near, known_coins=False) for near in d]
-        if z is not None:
-            best = [float(guessed(law, x, z, near).hit.mean()) for near in d]
-        found[BEST] = np.max([constant, found[RELEASED], found[MEAN], np.array(best)], axis=0)
-        known = [law.best(near, known_coins=True) for near in d]
-        found[COINS] = np.maximum(found[BEST], np.array(known))
+        shown = scheme.risk(x, d)
+    mean = float((x if z is None else z).mean())
+    found = {RELEASED: shown, MEAN: np.array([law.within(mean, near) for near in d])}
+    found[CONSTANT] = np.array([law.constant(near) for near in d])
+    if law.released.size:
+        if z is None:
+            best = [law.best(near, known_coins=False) for near in d]
+        else:
+            best = [float(law.guesses(x, z, near)[2].mean()) for near in d]
+        found[BEST] = np.maximum.reduce([np.array(best), *found.values()])
+        found[COINS] = np.maximum(found[BEST], [law.best(near, known_coins=True) for near in d])
     return found
 
 
-def _counted(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    values, counts = np.unique(x, return_counts=True)
-    return values, counts / x.size
-
-
-def _shown(law: JointLaw, x: np.ndarray, scheme: Any, d: np.ndarray) -> np.ndarray:
-    """The chance that a released value is nearer than d to its original."""
-    if scheme.reverse_mapping:
-        return np.array([law.shown(near) for near in d])
-    return np.asarray(scheme.risk(x, d))
-
-
-def _shares(away: np.ndarray, d: np.ndarray) -> np.ndarray:
-    return np.array([np.mean(away < near) for near in d])
-
-
-def _exposed(x: np.ndarray, scheme: Any, near: float) -> float:
-    """The greatest chance of a record that what it shows is nearer than d to its original."""
-    rare = own_value_chances(x, scheme, near)
-    return max(JointLaw.of(x, scheme).most_exposed(near), float(rare.max(initial=0.0)))
-
-
-def _add_attack(column: ColumnRisk, table: Table, schemes: dict[str, Any], name: str) -> None:
+def _add_attack(attackers: dict[str, np.ndarray], found: list[Figures]) -> None:
     """What attackers make of the columns in clear, and of columns masked together, at the same distances."""
-    found = at_distances(sample_of(table), schemes, name, column.d, blind=True)
-    attackers = column.attackers
-    attackers[CLEAR] = np.fmax(np.array([row.clear for row in found]), attackers[CONSTANT])
-    attackers[BEST] = np.fmax(np.array([row.expected for row in found]), attackers[BEST])
-    attackers[BEST] = np.fmax(attackers[BEST], attackers[CLEAR])
-    attackers[COINS] = np.fmax(np.array([row.worst for row in found]), attackers[COINS])
-    attackers[COINS] = np.fmax(attackers[COINS], attackers[BEST])
+    clear, expected, worst = np.transpose([(row.clear, row.expected, row.worst) for row in found])
+    attackers[CLEAR] = np.maximum(clear, attackers[CONSTANT])
+    attackers[BEST] = np.maximum(np.maximum(expected, attackers[BEST]), attackers[CLEAR])
+    attackers[COINS] = np.maximum(np.maximum(worst, attackers[COINS]), attackers[BEST])

@@ -8,10 +8,11 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._digits import finite, line
 from condmask.disclosure.insiders import insider_risk
-from condmask.disclosure.linkage import record_linkage, uniques
-from condmask.disclosure.records import RecordRisk, record_risk, wilson
+from condmask.disclosure.joint_law import JointLaw
+from condmask.disclosure.linkage import record_linkage, uniques, wilson
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError
+from condmask.strata import values_by_pool
 
 WIDTH = 14  # of a column of the table
 RELEASED, MEAN, CONSTANT = "masked value", "mean of masked values", "best constant"
@@ -24,6 +25,7 @@ WHO = {
     BEST: "knows the scheme, how the data are distributed, and all that is released",
     COINS: "the same, and knows every coin",
 }
+HEAD = max(map(len, WHO)) + 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +83,62 @@ class ColumnRisk:
 
     def lines(self) -> list[str]:
         """The figures as lines of a text."""
-        head = max(map(len, WHO)) + 2
-        lines = [line(self.name, (f"d = {d:g}" for d in self.d), head=head, width=WIDTH)]
-        for name in sorted(self.attackers, key=list(WHO).index):
-            shares = (f"{share:.1%}" for share in self.attackers[name])
-            lines.append(line(name, shares, head=head, width=WIDTH))
+        shares = {name: self.attackers[name] for name in WHO if name in self.attackers}
         if self.most_exposed is not None:
-            shares = (f"{share:.1%}" for share in self.most_exposed)
-            lines.append(line("most exposed record", shares, head=head, width=WIDTH))
-        return lines
+            shares["most exposed record"] = self.most_exposed
+        cells = {self.name: [f"d = {d:g}" for d in self.d]}
+        cells |= {name: [f"{share:.1%}" for share in row] for name, row in shares.items()}
+        return [line(name, row, head=HEAD, width=WIDTH) for name, row in cells.items()]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordRisk:
+    """The best attacker's guess for each record of a release. Only the publisher may know what it holds.
+
+    Attributes
+    ----------
+    d : float
+        How near a guess must come to count, in the units of the data.
+    rows : ndarray of shape (records,)
+        Positions of the records in the file; records without an original or a masked value are left out.
+    guess : ndarray of shape (records,)
+        The guess: the middle of the attacker's interval of width 2 d.
+    posterior : ndarray of shape (records,)
+        How sure the attacker is that the original is closer than d to the guess.
+    hit : ndarray of bool
+        Whether it does.
+    swap_posterior : ndarray of shape (records,)
+        How sure the attacker is that the record was swapped.
+    """
+
+    d: float
+    rows: np.ndarray
+    guess: np.ndarray
+    posterior: np.ndarray
+    hit: np.ndarray
+    swap_posterior: np.ndarray
+
+    def exposed(self, k: int = 10) -> np.ndarray:
+        """The positions of the k records that the attacker guesses rightly and is surest of, these first."""
+        most = _checks.whole(k, "k", least=1)
+        hits = np.flatnonzero(self.hit)
+        return np.asarray(self.rows[hits[np.argsort(-self.posterior[hits], kind="stable")[:most]]])
+
+    def to_frame(self) -> Any:
+        """A row for every record, as a pandas data frame."""
+        named = {"record": self.rows, "guess": self.guess, "posterior": self.posterior, "hit": self.hit}
+        named["swap_posterior"] = self.swap_posterior
+        return frames.data_frame({name: column.tolist() for name, column in named.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Figures over all records, in terms of JSON; nothing about any single record."""
+        return {
+            "n": int(self.rows.size), "d": self.d, "hit": float(self.hit.mean()),
+            "posterior": float(self.posterior.mean()), "surest": float(np.mean(self.posterior > 0.9)),
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"RecordRisk(records={self.rows.size}, d={self.d:g}, hit={self.hit.mean():.3f})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,20 +168,26 @@ class Risk:
     def __getitem__(self, name: str) -> ColumnRisk:
         return self.columns[name]
 
+    def column(self, name: str | None = None) -> ColumnRisk:
+        """One of the columns, which needs no name where it is the only one."""
+        names = [*self.columns]
+        only = names[0] if name is None and len(names) == 1 else name
+        return self.columns[_checks.choice(only, "column", names)]
+
     @property
     def d(self) -> tuple[float, ...]:
         """The distances of the only column."""
-        return self.columns[self._only(None)].d
+        return self.column().d
 
     @property
     def attackers(self) -> dict[str, np.ndarray]:
         """The shares of the only column, by attacker."""
-        return self.columns[self._only(None)].attackers
+        return self.column().attackers
 
     @property
     def most_exposed(self) -> np.ndarray | None:
         """The most exposed record of the only column."""
-        return self.columns[self._only(None)].most_exposed
+        return self.column().most_exposed
 
     def records(self, d: float, column: str | None = None) -> RecordRisk:
         """The best attacker's guess for each record of the release.
@@ -163,8 +218,14 @@ class Risk:
         >>> print(round(float(found.hit.mean()), 1), round(float(found.posterior.mean()), 1))
         0.4 0.4
         """
-        name, near = self._only(column), float(_checks.not_negative(d, "d"))
-        return record_risk(self._table, name, self.schemes[name], self._of_release()[name], near)
+        name, near = self.column(column).name, float(_checks.not_negative(d, "d"))
+        z = self._of_release()[name]
+        x, found = np.where(np.isnan(z), np.nan, self._table.values[name]), np.full((4, z.size), np.nan)
+        for rows, values in values_by_pool(x, self._table.pool):
+            found[:, rows] = JointLaw.of(values, self.schemes[name]).guesses(values, z[rows], near)
+        there = np.flatnonzero(~np.isnan(x))
+        guess, posterior, hit, swapped = found[:, there]
+        return RecordRisk(near, there, guess, posterior, hit == 1.0, swapped)
 
     def insiders(self, column: str | None = None) -> Any:
         """What an insider learns who knows all originals of a donor pool but a few; see `InsiderRisk`.
@@ -178,8 +239,8 @@ class Risk:
         -------
         InsiderRisk
         """
-        name = self._only(column)
-        return insider_risk(self._table, name, self.schemes[name], self.columns[name].d)
+        of = self.column(column)
+        return insider_risk(self._table, of.name, self.schemes[of.name], of.d)
 
     def linkage(self, k: Any = (1, 5, 10)) -> Any:
         """How many records of the release can be matched with their originals, by distance; see `Linkage`.
@@ -219,24 +280,16 @@ class Risk:
 
     def to_dict(self) -> dict[str, Any]:
         """The risk in terms of JSON: "n", "risk" with the rows, "most_exposed", "schemes"."""
-        exposed = {
-            name: None if column.most_exposed is None else column.most_exposed.tolist()
-            for name, column in self.columns.items()
-        }
+        of, exposed = "scheme" if self._released is None else "release", {}
+        for name, column in self.columns.items():
+            exposed[name] = None if column.most_exposed is None else column.most_exposed.tolist()
         return {
             "n": self.n,
-            "of": "scheme" if self._released is None else "release",
+            "of": of,
             "risk": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
             "most_exposed": exposed,
             "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
         }
-
-    def _only(self, column: str | None) -> str:
-        if column is None and len(self.columns) > 1:
-            raise ArgumentError(f"column must be one of {_checks.listed([*self.columns])}, got None")
-        return _checks.choice(
-            next(iter(self.columns)) if column is None else column, "column", [*self.columns]
-        )
 
     def _of_release(self) -> dict[str, np.ndarray]:
         if self._released is None:
@@ -249,9 +302,8 @@ class Risk:
     def __str__(self) -> str:
         what = "a release" if self._released is None else "this release"
         named = {name for column in self.columns.values() for name in column.attackers}
-        head = max(map(len, WHO)) + 2
         lines = [f"Share of {self.n:,} records whose value an attacker guesses closer than d, in {what}", ""]
         for column in self.columns.values():
             lines += [*column.lines(), ""]
-        lines += [f"{name:{head}}{text}" for name, text in WHO.items() if name in named]
+        lines += [f"{name:{HEAD}}{text}" for name, text in WHO.items() if name in named]
         return "\n".join([*lines, *(f"{name}: {scheme!r}" for name, scheme in self.schemes.items())])

@@ -35,13 +35,22 @@ class Sample(NamedTuple):
     block: np.ndarray
     half: np.ndarray
 
+    @property
+    def alone(self) -> bool:
+        """Whether a single masked column has nothing beside it."""
+        return len(self.table.values) == 1 and not (self.clear.numbers or self.clear.labels)
 
-def sample_of(table: Table) -> Sample:
-    """The records in which columns in clear were looked at, or some from all over."""
+
+def sample_of(table: Table, *, shuffled: bool = False) -> Sample:
+    """The records in which columns in clear were looked at, or some from all over; or in a new order."""
     clear = table.clear or Clear(in_stretches(table.n, ROWS))
     rows = clear.rows
-    pool = None if table.pool is None else table.pool[rows].astype(np.int64)
-    some = table._replace(values={name: x[rows] for name, x in table.values.items()}, pool=pool, clear=clear)
+    order = np.random.default_rng(0).permutation(rows.size) if shuffled else np.arange(rows.size)
+    values = {name: x[rows][order] for name, x in table.values.items()}
+    if shuffled:
+        clear = clear.in_order(order).without((), values)
+    pool = None if table.pool is None else table.pool[rows][order].astype(np.int64)
+    some = table._replace(values=values, pool=pool, clear=clear)
     stretch = np.arange(rows.size) // STRETCH
     block = stretch
     if clear.units:
@@ -52,31 +61,30 @@ def sample_of(table: Table) -> Sample:
     return Sample(some, clear, block, half)
 
 
-class Masking(NamedTuple):
-    """Released values by column, and who was swapped."""
-
-    released: dict[str, np.ndarray]
-    swapped: np.ndarray
-
-
 def line_of(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
     """The line on which noise is added, in spreads of a column; on the log scale zero lies below others."""
-    line, spread = _unscaled(x, scheme), spread_of(x, scheme)
-    return lambda values: line(values) / spread
+    line, unit = _unscaled(x, scheme), spread_of(x, scheme)
+    return lambda values: line(values) / unit
 
 
 def spread_of(x: np.ndarray, scheme: Any) -> float:
-    """How far a column spreads on the line on which noise is added: a standard deviation, by the deciles."""
-    present = x[~np.isnan(x)]
-    places = _unscaled(x, scheme)(present)
-    return _spread(places) or _spread(places[present != 0.0]) or 1.0
+    """How far a column spreads on the line on which noise is added."""
+    return spread(_unscaled(x, scheme)(x[~np.isnan(x)]))
+
+
+def spread(places: np.ndarray) -> float:
+    """A standard deviation by the deciles: of numbers, or where most are 0 of the others."""
+    for some in (places, places[places != 0.0]):
+        low, high = np.quantile(some, (0.1, 0.9)) if some.size else (0.0, 0.0)
+        if high > low:
+            return float(high - low) / SPREAD
+    return 1.0
 
 
 def _unscaled(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
     if not is_log(scheme):
-        return lambda values: values
-    sizes = np.abs(x[(x < 0.0) | (x > 0.0)])
-    least = np.log(0.5 * float(sizes.min(initial=np.inf)))
+        return np.asarray
+    least = np.log(0.5 * np.abs(x).min(initial=np.inf, where=(x < 0.0) | (x > 0.0)))
 
     def line(values: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -86,18 +94,21 @@ def _unscaled(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
     return line
 
 
+def two_digits(value: float) -> float:
+    """A number in two digits."""
+    return float(f"{value:.2g}")
+
+
 def is_log(scheme: Any) -> bool:
     """Whether noise is added to logarithms."""
     return bool(scheme.reverse_mapping and scheme.scale == "log")
 
 
-def _spread(places: np.ndarray) -> float:
-    low, high = np.quantile(places, (0.1, 0.9)) if places.size else (0.0, 0.0)
-    return float(high - low) / SPREAD
+def draw(sample: Sample, schemes: dict[str, Any], number: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Released values by column, and who was swapped, in the masking of that number, always the same.
 
-
-def draw(sample: Sample, schemes: dict[str, Any], number: int) -> Masking:
-    """The masking of that number, always the same, in which each half is masked by itself."""
+    Each half is masked by itself.
+    """
     table, first, key = sample.table, next(iter(schemes.values())), seeded_key(number, USE)
     present = np.logical_or.reduce([~np.isnan(x) for x in table.values.values()])
     pool = np.zeros(table.n, dtype=np.int64)
@@ -115,4 +126,4 @@ def draw(sample: Sample, schemes: dict[str, Any], number: int) -> Masking:
     swapped = np.zeros(table.n, dtype=bool)
     for block, (start, stop) in enumerate(blocks(table.n)):
         swapped[start + coins(key, first.p, block, stop - start)[0]] = True
-    return Masking(dict(zip(schemes, masked, strict=True)), swapped)
+    return dict(zip(schemes, masked, strict=True)), swapped

@@ -53,6 +53,13 @@ class Clear(NamedTuple):
     units: Columns = {}  # noqa: RUF012
     identifiers: tuple[str, ...] = ()
 
+    def in_order(self, order: np.ndarray) -> "Clear":
+        """The same rows with their columns in another order."""
+        numbers, labels = (
+            {name: x[order] for name, x in each.items()} for each in (self.numbers, self.labels)
+        )
+        return self._replace(numbers=numbers, labels=labels)
+
     def without(self, names: Collection[str], masked: Columns) -> "Clear":
         """All but some columns, with the units that the others tell."""
         numbers = {name: x for name, x in self.numbers.items() if name not in names}
@@ -104,12 +111,11 @@ def names_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
 def clear_of(frame: Any, names: Sequence[str], masked: Mapping[str, np.ndarray]) -> Clear:
     """Columns in clear of a data frame or a dict of columns, beside those that are masked."""
     n = next(iter(masked.values())).size
-    rows = in_stretches(n, ROWS)
-    found = _looked_at(frame, names, rows, masked)
+    found = _looked_at(frame, names, in_stretches(n, ROWS), masked)
     by_columns = [unit for unit in found.units if not unit.startswith("rows by ")]
     if n <= ROWS or not by_columns:
         return found
-    return _looked_at(frame, names, _whole_units(frame, names, by_columns[0], rows, n), masked)
+    return _looked_at(frame, names, _whole_units(frame, names, by_columns[0], found.rows, n), masked)
 
 
 def _looked_at(frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mapping[str, np.ndarray]) -> Clear:
@@ -123,10 +129,9 @@ def _looked_at(frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mappi
 
 def _whole_units(frame: Any, names: Sequence[str], unit: str, rows: np.ndarray, n: int) -> np.ndarray:
     """All rows of some of the units that a column (or two) tell, about as many as `ROWS`."""
-    told = [name for name in names if name in unit]
-    code = candidates(*numbers_and_labels({name: in_rows(frame, name, np.arange(n)) for name in told}))[unit]
-    size = np.bincount(code[code >= 0])
-    chosen = np.unique(code[rows])
+    told = {name: in_rows(frame, name, np.arange(n)) for name in names if name in unit}
+    code = candidates(*numbers_and_labels(told))[unit]
+    size, chosen = np.bincount(code[code >= 0]), np.unique(code[rows])
     chosen = chosen[chosen >= 0]
     kept = evenly_spaced(chosen.size, max(1, int(ROWS / max(size[chosen].mean(), 1.0))))
     return np.flatnonzero(np.isin(code, chosen[kept]))
@@ -155,7 +160,7 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
         if kind in "iu" and (np.abs(values.astype(np.float64)) > EXACT).any():
             labels[name] = np.unique(values, return_inverse=True)[1]
         elif kind in "fiub":
-            numbers[name] = values.astype(np.float64)
+            numbers[name] = np.where(np.isfinite(values), values, np.nan).astype(np.float64)
         elif kind in "mM":
             times = values.astype(f"{kind}8[us]")
             numbers[name] = np.where(np.isnat(times), np.nan, times.astype(np.int64) / DAY)
@@ -163,24 +168,20 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
             with suppress(TypeError, ValueError):  # lists, arrays and other values that are no labels
                 code, distinct = frames.groups(values, name, values.size)
                 _add_text(numbers, labels, name, code, [str(label).strip() for label in distinct])
-    return {name: np.where(np.isfinite(x), x, np.nan) for name, x in numbers.items()}, labels
+    return numbers, labels
 
 
 def _add_text(numbers: Columns, labels: Columns, name: str, code: np.ndarray, distinct: list[str]) -> None:
-    read = numbers_in(distinct)
-    share = np.mean(np.isfinite(np.append(read, np.nan)[code][code >= 0])) if (code >= 0).any() else 0.0
+    read = np.append(numbers_in(distinct), np.nan)[code]
+    share = np.mean(np.isfinite(read[code >= 0])) if (code >= 0).any() else 0.0
     if share >= SOME_NUMBERS:
-        numbers[name] = np.append(read, np.nan)[code]
-    if share >= IN_NUMBERS and all(map(_is_plain, distinct[:FEW])):
-        return
-    labels[name] = code
-    first = [match.group() if (match := PART.search(text)) else text for text in distinct]
-    if 1 < len(set(first)) < len(distinct):
-        labels[name + FIRST_PART] = np.append(np.unique(first, return_inverse=True)[1], -1)[code]
-
-
-def _is_plain(text: str) -> bool:
-    return NUMBER.fullmatch(text) is not None or DATE.match(text) is not None
+        numbers[name] = read
+    plain = (NUMBER.fullmatch(text) or DATE.match(text) for text in distinct[:FEW])
+    if share < IN_NUMBERS or not all(plain):
+        labels[name] = code
+        first = [match.group() if (match := PART.search(text)) else text for text in distinct]
+        if 1 < len(set(first)) < len(distinct):
+            labels[name + FIRST_PART] = np.append(np.unique(first, return_inverse=True)[1], -1)[code]
 
 
 def numbers_in(texts: Sequence[str]) -> np.ndarray:
@@ -217,11 +218,8 @@ def may_identify(values: np.ndarray, rows: np.ndarray) -> bool:
     numeric = values.dtype.kind in "fiu"
     present = np.isfinite(values) if numeric else np.array([isinstance(v, str) for v in values.tolist()])
     found = values[present].tolist()
-    if len(found) <= FEW or len(set(found)) < len(found):
-        return False
-    if not numeric and all(map(DATE.match, found)):
+    if len(found) <= FEW or len(set(found)) < len(found) or (not numeric and all(map(DATE.match, found))):
         return False
     numbers = values[present].astype(np.float64) if numeric else numbers_in(found)
-    are_rows = any(np.array_equal(numbers, rows[present] + first) for first in (0, 1))
     measured = np.isfinite(numbers).all() and (numbers != np.rint(numbers)).any()
-    return not are_rows and not measured
+    return not (measured or any(np.array_equal(numbers, rows[present] + first) for first in (0, 1)))

@@ -12,7 +12,7 @@ from condmask.disclosure.aggregated_ends import aggregate
 from condmask.disclosure.audit import DEFAULT
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import CELLS, alone
-from condmask.disclosure.rare_values import own_value_chances
+from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.table import ROWS
 from condmask.errors import heard
 from condmask.frames import Labels
@@ -94,7 +94,7 @@ class Column:
         return self.asked[scheme]
 
     def _refusal(self, scheme: Any) -> str:
-        if alone(self.x, scheme).lift > DEFAULT.lift:
+        if alone(self.x, scheme)[0].lift > DEFAULT.lift:
             return NARROW  # which masking finds out later, with what helps
         try:
             with heard():  # a warning is no refusal
@@ -131,12 +131,10 @@ def evaluate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
 def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The risk by the best attacker, and that of the most exposed record, of ascending values."""
     joint = JointLaw.of(x[evenly_spaced(x.size, ROWS)], scheme, CELLS)
-    best = [max(joint.best(near, known_coins=False), joint.constant(near)[0]) for near in d.tolist()]
+    best = [max(joint.best(near, known_coins=False), joint.constant(near)) for near in d.tolist()]
     if scheme.reverse_mapping:
-        shown = np.array([joint.shown(near) for near in d.tolist()])
-        exposed = [
-            own_value_chances(x, scheme, near).max(initial=joint.most_exposed(near)) for near in d.tolist()
-        ]
+        shown = np.array([joint.shares @ joint.shown(near) for near in d.tolist()])
+        exposed = [most_exposed(x, scheme, joint, near) for near in d.tolist()]
         return np.maximum(best, shown), np.array(exposed)
     law, rows, apart = scheme.law, x, d
     if law.grid is not None:  # in whole steps, so that differences are not rounded

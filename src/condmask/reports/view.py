@@ -13,9 +13,8 @@ from condmask.disclosure.audit import Audit, audit
 from condmask.disclosure.insiders import InsiderRisk
 from condmask.disclosure.linkage import Linkage, Uniques
 from condmask.disclosure.rails import FEW
-from condmask.disclosure.records import RecordRisk
 from condmask.disclosure.risk import risk
-from condmask.disclosure.risk_result import ColumnRisk
+from condmask.disclosure.risk_result import ColumnRisk, RecordRisk
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME, Source
