@@ -141,10 +141,7 @@ Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # released values; chances if
 
 def _mapped(values: np.ndarray, shares: np.ndarray, scheme: Any) -> Pairs:
     """Under reverse mapping a kept record gets the value whose place among all its key has."""
-    at, n, p = places_of(values, scheme), values.size, scheme.p
-    mapping = Mapping(at, shares, scheme.noise)
-    cuts = np.concatenate(([-np.inf], mapping.cuts, [np.inf]))
-    kept = mapping.chances(np.repeat(at, n), np.tile(cuts[:-1], n), np.tile(cuts[1:], n)).reshape(n, n)
+    kept, p = Mapping(places_of(values, scheme), shares, scheme.noise).chances(), scheme.p
     return values, p * shares[:, None] * shares, (1.0 - p) * shares[:, None] * kept
 
 

@@ -57,6 +57,15 @@ class Mapping:
         below = self._across(0, weights)
         return np.asarray(np.diff(np.concatenate(([0.0], below, [weights.sum()]))) / self.share)
 
+    def chances(self) -> np.ndarray:
+        """M as a matrix, of few values: by row, where the key of a kept record falls between thresholds."""
+        from scipy.special import ndtr  # takes .1 s to import
+
+        u = np.concatenate(([-np.inf], self.cuts, [np.inf])) - self.at[:, None]
+        tail = 0.5 * np.exp(-np.abs(u) / DECAY)
+        below = ndtr(u) if self.noise == "normal" else np.where(u < 0.0, tail, 1.0 - tail)
+        return np.asarray(np.diff(below, axis=1))
+
     def _across(self, side: int, weights: np.ndarray) -> np.ndarray:
         """`sums` of weights of the values at thresholds, or where `side` is 1 of those at the values."""
         here, there = (self.cuts, self.at) if side else (self.at, self.cuts)
