@@ -265,11 +265,6 @@ def test_a_column_of_codes_alone_is_refused():
         SCHEME.mask([-8.0] * 20)
 
 
-def test_studies_have_no_codes():
-    with pytest.raises(ValueError, match="schemes must have no missing codes, since samples have none"):
-        cm.simulate(cm.Resampled(VALUES), [SCHEME], n=50, replications=2, rng=1)
-
-
 # --- codes that nobody declared ---
 
 ASKED = (
