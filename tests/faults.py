@@ -38,7 +38,10 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "reverse_mapping": (["reverse_mapping"], ["tests/estimates/test_reverse_mapping.py"]),
     "schemes": (
         ["schemes", "draws.py", "law.py", "strata.py"],
-        ["tests/schemes", "tests/test_draws.py", "tests/test_law.py", "tests/test_donor_pools.py"],
+        [
+            *(f"tests/test_{name}.py" for name in ("law", "errors", "draws", "donor_pools", "missing_codes")),
+            "tests/schemes",
+        ],
     ),
     "studies": (["studies"], ["tests/studies"]),
     "variance": (["variance"], ["tests/variance", "tests/estimates"]),

@@ -197,6 +197,9 @@ WRONG_VALUES = {
     f"{AGREE}p and donors, got p=0.6, donors='permutation' and for 'bonus' p=0.5, donors='permutation'": (
         lambda: table(bonus=scheme(0.5))
     ),
+    f"{AGREE}p and donors, got p=0.6, donors='permutation' and for 'bonus' p=0.6, donors='sample'": (
+        lambda: table(bonus=scheme(donors="sample"))
+    ),
     "strata must not be a column that is masked, got 'bonus'": lambda: table(strata=["region", "bonus"]),
     "schemes must name at least one column, got none": lambda: cm.mask_table(FRAME, {}),
     "frame must have the column 'wage', it has 'income', 'bonus', 'region', 'name'": (

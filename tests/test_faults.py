@@ -8,9 +8,9 @@ import pytest
 
 @pytest.mark.parametrize("room", faults.ROOMS)
 def test_the_faults_of_a_room_fit_its_source(room):
-    tried = [*faults.listed(room), *faults.sampled(room, 100, seed=1)]
+    tried = [*faults.listed(room), *faults.sampled(room, 30, seed=1)]
 
-    assert len(tried) > 100
+    assert len(tried) > 30
     for fault in tried:
         ast.parse(fault.text())
         assert fault.text() != (faults.ROOT / fault.path).read_bytes()

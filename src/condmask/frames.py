@@ -151,9 +151,10 @@ def labels(values: Any, name: str) -> np.ndarray:
 
 def _without_dictionary(values: Any) -> Any:
     """Arrow's values in one piece and without a dictionary, in chunks of which NumPy loses the nulls."""
-    if _home(values) == "pyarrow" and hasattr(values, "chunks"):
-        values = values.combine_chunks()
-    return values.dictionary_decode() if hasattr(values, "dictionary_decode") else values
+    if _home(values) != "pyarrow":
+        return values
+    whole = values.combine_chunks() if hasattr(values, "chunks") else values
+    return whole.dictionary_decode() if hasattr(whole, "dictionary_decode") else whole
 
 
 def _has_arrays(dtype: Any) -> bool:

@@ -275,13 +275,11 @@ def release_key(
 
 def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:
     """The class of schemes whose columns are masked in one call; they must agree."""
-    if not isinstance(schemes, Mapping):
-        raise ArgumentTypeError(f"schemes must be a dict of schemes by column, got {type(schemes).__name__}")
+    rule = "schemes must be a dict of schemes by column"
+    _checks.require(isinstance(schemes, Mapping), rule, schemes, ArgumentTypeError)
     for name, scheme in schemes.items():
-        if not isinstance(scheme, Scheme):
-            raise ArgumentTypeError(
-                f"schemes must be masking schemes, got {_checks.shown(scheme)} for {name!r}"
-            )
+        sound, of = isinstance(scheme, Scheme), f" for {name!r}"
+        _checks.require(sound, "schemes must be masking schemes", scheme, ArgumentTypeError, hint=of)
     if not schemes:
         raise ArgumentError("schemes must name at least one column, got none")
     method = type(next(iter(schemes.values())))
