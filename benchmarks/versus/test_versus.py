@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from benchmarks import data
+from benchmarks import coverage, data, limits
 
 sys.path.insert(0, str(Path(__file__).parent))  # as a script has it
 peers = importlib.import_module("peers")
@@ -63,6 +63,31 @@ def test_table():
     assert rows[0] == "here."
     assert rows[-4:] == ["   * - this, relative to that", "     - 0.12", "     - 12", "     - at most 1"]
     assert (fast.missed, slow.missed) == (False, True)
+
+
+@pytest.mark.parametrize("study", coverage.STUDIES)
+def test_a_cell_of_coverage(study):
+    name = coverage.named(study)[-1]
+    text = coverage.table({name: coverage.run(study, name, 2, 1)})
+
+    assert f"   * - {' '.join(name.split('  '))}" in text
+
+
+@pytest.mark.parametrize("law", coverage.LAWS)
+def test_the_population_of_coverage_is_that_of_a_large_file(law):
+    population, q = coverage.LAWS[law], np.array([0.03, 0.29, 0.5, 0.92])
+    x, w = (each[0] for each in population(np.random.default_rng(1), 1, 200_000))
+
+    assert (population.cdf(population.quantile(q)) >= q - 1e-9).all()
+    assert abs(x.mean() - population.mean()) < 6.0 * population.std() / x.size**0.5  # 2 in 10^9
+    assert abs(x.std() / population.std() - 1.0) < 0.03  # t_4, the roughest: 1% of 200,000 draws
+    assert abs(np.corrcoef(x, w)[0, 1] - population.correlation()) < 0.03
+
+
+def test_a_row_of_limits(capsys):
+    limits.alone("grid", "estimate summary", 1_000)
+
+    assert len(capsys.readouterr().out.split()) == 2
 
 
 def sums(n, p, method, workers):
