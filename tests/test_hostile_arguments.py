@@ -127,7 +127,6 @@ def test_every_public_name_is_called(sound):
         ("Estimate.moment", "order", "True"),
         ("Estimate.moment", "central", "0.5"),
         ("Estimate.correlation", "other", "[nan]"),
-        ("Estimate.expectation", "floor", "'0.5'"),
         ("mask_table", "frame", "unequal dict"),
         ("mask_table", "frame", "dict of ragged"),
         ("mask_file", "dry_run", "'0.5'"),
