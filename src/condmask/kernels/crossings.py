@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask._jit import SAFE_MATH, kernel
-from condmask.kernels.nodes import LEFT, POINTS, shares
+from condmask.kernels import nodes
+from condmask.kernels.nodes import POINTS
 
 ROUNDING = 1e-6  # of a step, by which a node may miss a point of the grid
 
@@ -86,12 +87,7 @@ def smooth(steps, node, x, at, following, share):
             apart = at + steps.shift - steps.values[following]
             right = steps.sums[1, following] * np.exp(apart / steps.decay)
         return (1.0 - steps.jump) * (steps.below[following] + 0.5 * (right - left))
-    place = node + (at - x) / steps.node
-    i, total = np.int64(np.floor(place)), 0.0
-    shares(place - i, share)
-    for k in range(POINTS):
-        total += share[k] * steps.nodes[i - LEFT + k]
-    return total
+    return nodes.value(node + (at - x) / steps.node, steps.nodes, share)
 
 
 @kernel(fastmath=SAFE_MATH)

@@ -42,14 +42,21 @@ def spread(place, counts, nodes):
 
 
 @kernel(fastmath=SAFE_MATH)
+def value(place, nodes, share):
+    """What a function known at nodes is at a place; `share` is room for ten numbers."""
+    i, total = np.int64(np.floor(place)), 0.0
+    shares(place - i, share)
+    for k in range(POINTS):
+        total += share[k] * nodes[i - LEFT + k]
+    return total
+
+
+@kernel(fastmath=SAFE_MATH)
 def read(place, nodes, out):
     """Add to `out` what a function known at nodes is at places."""
     share = np.empty(POINTS)
     for r in range(place.size):
-        i = np.int64(np.floor(place[r]))
-        shares(place[r] - i, share)
-        for k in range(POINTS):
-            out[r] += share[k] * nodes[i - LEFT + k]
+        out[r] += value(place[r], nodes, share)
 
 
 @kernel(fastmath=SAFE_MATH)

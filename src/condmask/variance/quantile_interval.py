@@ -72,7 +72,7 @@ def quantile_interval(
         if value is None:
             estimates[own] = reaching(places, values, q[own] - REACHED)
         each = q[own], estimates[own], share, whole, whole * q[own] * (1.0 - q[own])
-        alike = [np.broadcast_to(part, ends[0, ..., own].shape).ravel() for part in each]
+        alike = [(part + np.zeros(ends[0, ..., own].shape)).ravel() for part in each]
         variance = sums.variance(_read(places, t)).file
         ends[..., own] = _ends(t, sums, (places, values, variance), *alike).reshape(ends[..., own].shape)
     if t.masking.delta > 0.0:
