@@ -111,18 +111,6 @@ def test_at_small_p_they_are_far_less_biased_than_first_crossings(monkeypatch):
     assert abs(default) < 0.5 * abs(first)
 
 
-@pytest.mark.parametrize("crossing", ["first", "rearranged"])
-def test_a_crossing_by_name_is_that_of_the_estimate(crossing, monkeypatch):
-    scheme = SCHEMES["rearranged"]
-    found, _, z, others = studied(scheme, monkeypatch, crossing=crossing)
-
-    each = np.array([of_users(scheme, None, row, w, crossing) for row, w in zip(z, others, strict=True)])
-    for k, q in enumerate(Q):
-        assert found.value("it", "T_1", f"quantile {q:g}", "mean") == pytest.approx(
-            each[:, k].mean(), rel=1e-9
-        )
-
-
 def test_rows_far_wider_than_the_noise_and_bandwidths_too_narrow_are_left_to_single_samples(monkeypatch):
     scheme = cm.ConditionalMasking(0.6, 1.0, decimals=0)
 
