@@ -46,8 +46,3 @@ def test_where_values_are_swapped_at_random_he_says_the_same_to_all():
     most = max(np.mean((v <= x) & (x < v + 2 * D)) for x in [HEAPS] for v in np.unique(HEAPS))
     assert who.constant() == most
     assert who.risk(cm.DataSwapping(), np.random.default_rng(1)) == most
-
-
-def test_where_nothing_is_changed_he_knows_all():
-    who = FittedAttacker(np.arange(100.0), [], 0.4)
-    assert who.risk(cm.AdditiveNoise(1e-3), np.random.default_rng(1)) == 1.0

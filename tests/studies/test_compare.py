@@ -71,14 +71,6 @@ def test_what_theory_says_of_each_method(found):
     assert of(found, "conditional masking", "T_1")["deciles"] < of(found, "Laplace noise")["deciles"]
 
 
-def test_workers_do_not_change_the_result(rough):
-    one, two = (
-        cm.compare(X, SCHEME, d=D, other=AGE, replications=40, rng=1, workers=workers) for workers in (1, 2)
-    )
-
-    assert str(one) == str(two)
-
-
 def test_the_result_is_shown_and_kept(found, tmp_path):
     assert "rank swapping" in str(found)
     assert found.to_frame().shape == (len(found.rows), len(found.rows[0]))

@@ -111,18 +111,6 @@ def test_at_small_p_they_are_far_less_biased_than_first_crossings(monkeypatch):
     assert abs(default) < 0.5 * abs(first)
 
 
-@pytest.mark.parametrize("crossing", ["first", "rearranged"])
-def test_a_crossing_by_name_is_that_of_the_estimate(crossing, monkeypatch):
-    scheme = SCHEMES["rearranged"]
-    found, _, z, others = studied(scheme, monkeypatch, crossing=crossing)
-
-    each = np.array([of_users(scheme, None, row, w, crossing) for row, w in zip(z, others, strict=True)])
-    for k, q in enumerate(Q):
-        assert found.value("it", "T_1", f"quantile {q:g}", "mean") == pytest.approx(
-            each[:, k].mean(), rel=1e-9
-        )
-
-
 def test_rows_far_wider_than_the_noise_and_bandwidths_too_narrow_are_left_to_single_samples(monkeypatch):
     scheme = cm.ConditionalMasking(0.6, 1.0, decimals=0)
 
@@ -165,13 +153,6 @@ def test_samples_truths_and_risks_are_counted_plainly(name, monkeypatch):
     assert value("MSE", "mean", "Z_i") == pytest.approx(np.mean(error**2))
     apart = np.abs(z.mean(axis=1)[:, None] - x)
     assert value("risk 500", "mean", "mean of Z") == pytest.approx(np.mean(apart < D))
-    if scheme.law is not None:
-        assert value("risk 500", "closed_form", "Z_i") == pytest.approx(
-            np.mean([scheme.risk(r, D) for r in x])
-        )
-        assert value("MSE", "closed_form", "Z_i") == pytest.approx(np.mean([scheme.mse(r) for r in x]))
-        of_mean = np.mean([scheme.mse_of_mean(r) for r in x])
-        assert value("MSE", "closed_form", "mean of Z") == pytest.approx(of_mean)
 
 
 def test_without_a_known_truth_it_is_that_of_the_samples(monkeypatch):

@@ -34,9 +34,8 @@ ROWS = 8192  # of a chunk; there are some hundred figures for each
 DETERMINED = 1e-10  # of a column's square, what the others leave of it where they determine it
 MANY = 100_000  # records, with which Wald's interval serves coefficients of columns in clear
 TINY = 2.0**-1022
-KNOWN = (
-    3.0  # standard errors of what the others leave of a masked regressor: others have bounds from there on
-)
+# standard errors of what the others leave of a masked regressor: others have bounds from there on
+KNOWN = 3.0
 POWERS = np.arange(1, 4)[:, None]
 FIRST = tuple(product(range(2), repeat=2))  # the orders of gamma and rho in g r
 SECOND = tuple(product(range(3), repeat=2))  # and in its square

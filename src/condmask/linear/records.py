@@ -4,6 +4,7 @@ The outcome of eq. (1), record by record.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,21 +61,15 @@ class Records:
     def __reduce__(self) -> tuple[Any, ...]:
         return Records, (self.z, self.pool, self.refusal)  # what reads a file does not travel
 
-    @property
+    @cached_property
     def z(self) -> Any:
         """The masked values in their places."""
-        z = self._z
-        if callable(z):
-            self._z = z = z()
-        return z
+        return self._z() if callable(self._z) else self._z
 
-    @property
+    @cached_property
     def pool(self) -> Any:
         """The pool of each record, None where all are one or the pools are unknown."""
-        pool = self._pool
-        if callable(pool):
-            self._pool = pool = pool(self.z)
-        return pool
+        return self._pool(self.z) if callable(self._pool) else self._pool
 
     def pools(self) -> Any:
         """The pool of each record; refused where they are unknown."""

@@ -68,9 +68,8 @@ def _clear(estimate: Any, name: str, outcome: str) -> dict[str, Any]:
 
 def _masked(estimates: list[Any], places: list[int]) -> Masked:
     """Columns of a release that were masked, as they are undone."""
-    first, records = estimates[0], estimates[0]._rows
+    first, records, products = estimates[0], estimates[0]._rows, None
     if first.scheme.reverse_mapping:
-        products = None
         if len(estimates) > 1:
             products = np.array([[one.covariance(two) for two in estimates] for one in estimates])
         undone = [_undone(each) for each in estimates]

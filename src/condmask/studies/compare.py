@@ -183,8 +183,8 @@ def compare(
     values, beside = _complete(x, other, scheme)
     seed = secrets.randbits(48) if rng is None else _checks.whole(rng, "rng", least=0)
     if values.size > MOST:
-        rows = np.sort(seeded_key(seed, b"rows").stream(0, 0).choice(values.size, MOST, replace=False))
-        values, beside = values[rows], [column[rows] for column in beside]
+        drawn = np.sort(seeded_key(seed, b"rows").stream(0, 0).choice(values.size, MOST, replace=False))
+        values, beside = values[drawn], [column[drawn] for column in beside]
     scheme = replace(scheme, missing=(), missing_as="code")
     if scheme.grid is not None:
         values = scheme.grid.values(scheme.grid.units(values))
@@ -192,16 +192,15 @@ def compare(
     risk = attacker.risk(scheme, seeded_key(seed, b"risk").stream(0, 0))
     if attacker.constant() >= 1.0:
         raise ArgumentError(f"d must leave a risk below 1, got {d:g}: one guess is that near to every value")
-    schemes, missing = _tuned(values, scheme, risk, attacker, seed, paired=bool(beside))
+    schemes, missing = _tuned(values, scheme, risk, attacker, seed)
     study = simulate(
         Fixed(values, *beside), schemes, n=values.size, replications=count, quantiles=DECILES,
         risk_distances=[d], rng=seed, workers=workers, progress=progress,
     )  # fmt: skip
     scores = seeded_key(seed, b"score")
     risks = {name: attacker.risk(method, scores.stream(0, 0)) for name, method in schemes.items()}
-    rows_of = _rows(study.rows(), risks, d, paired=bool(beside))
-    column = frames.column(x, "x").name
-    return MethodComparison(risk, d, values.size, count, seed, schemes, rows_of, missing, column)
+    rows, column = _rows(study.rows(), risks, d), frames.column(x, "x").name
+    return MethodComparison(risk, d, values.size, count, seed, schemes, rows, missing, column)
 
 
 def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -220,13 +219,7 @@ def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarra
 
 
 def _tuned(
-    x: np.ndarray,
-    scheme: ConditionalMasking,
-    risk: float,
-    attacker: FittedAttacker,
-    seed: int,
-    *,
-    paired: bool,
+    x: np.ndarray, scheme: ConditionalMasking, risk: float, attacker: FittedAttacker, seed: int
 ) -> tuple[dict[str, Scheme], dict[str, str]]:
     """The methods at this risk, and why others are none."""
     own_method = "reverse mapping" if scheme.reverse_mapping else "conditional masking"
@@ -238,27 +231,27 @@ def _tuned(
         else:
             schemes[name] = found
     schemes["data swapping"] = DataSwapping()
-    if paired:
+    if attacker.others:
         schemes["data shuffling"] = DataShuffling()
     else:
         missing["data shuffling"] = "it needs another column"
     return schemes, missing
 
 
-def _rows(
-    study: list[dict[str, Any]], risks: dict[str, float], d: float, *, paired: bool
-) -> list[dict[str, Any]]:
+def _rows(study: list[dict[str, Any]], risks: dict[str, float], d: float) -> list[dict[str, Any]]:
     """A row for every method and estimator."""
-    by_key = {(row["scheme"], row["estimator"], row["statistic"]): row for row in study}
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in study:
+        of = found.setdefault((row["scheme"], row["estimator"]), {})
+        of[row["statistic"]] = row.get("rmse", row["mean"])
     rows = []
-    for method, estimator in dict.fromkeys(key[:2] for key, row in by_key.items() if "rmse" in row):
-        own = {key[2]: row for key, row in by_key.items() if key[:2] == (method, estimator)}
-        of = {statistic: row.get("rmse", np.nan) for statistic, row in own.items()}
-        deciles = float(np.sqrt(np.mean([of[f"quantile {q:g}"] ** 2 for q in DECILES])))
-        value = by_key[method, "Z_i", f"risk {d:g}"]["mean"]
-        row = {"method": method, "estimator": estimator, "risk": risks[method], "masked value": value}
-        row |= {"mean": of["mean"], "s.d.": of["s.d."], "deciles": deciles}
-        rows.append(row | {name: of[name] for name in ("difference", "correlation") if paired})
+    for (method, estimator), of in found.items():
+        if "mean" in of:
+            deciles = float(np.sqrt(np.mean([of[f"quantile {q:g}"] ** 2 for q in DECILES])))
+            value = found[method, "Z_i"][f"risk {d:g}"]
+            row = {"method": method, "estimator": estimator, "risk": risks[method], "masked value": value}
+            row |= {"mean": of["mean"], "s.d.": of["s.d."], "deciles": deciles}
+            rows.append(row | {name: of[name] for name in ("difference", "correlation") if name in of})
     return rows
 
 

@@ -4,6 +4,7 @@ One Fourier transform serves all rows of a block, as `Layer` serves one sample. 
 coarse grids has no smooth part; it and rows that are spread too widely are left to single samples.
 """
 
+from collections.abc import Callable
 from math import pi
 
 import numpy as np
@@ -40,32 +41,23 @@ def of_rows(
     """
     unit, n = law.step or 1.0, ordered.shape[1]
     masking = Masking(law.noise, law.p, 0.0, law.step / law.sigma)
-    beta = np.zeros(1) if widths is None else widths / law.sigma
+    beta = np.zeros(len(ordered)) if widths is None else widths / law.sigma
     spacing = 1.0 / PER_SIGMA if widths is None else min(1.0 / PER_SIGMA, beta.min() / PER_BANDWIDTH)
     width = spacing * law.sigma / unit
     leads = np.ceil((reach(masking, TOL) + SATURATION * beta) / spacing) + 2 * POINTS
-    ends = law.to_units(ordered[:, [0, -1]])
-    span = np.diff(ends, axis=1)[:, 0] / width
+    span = np.diff(law.to_units(ordered[:, [0, -1]]), axis=1)[:, 0] / width
     served = span + 2.0 * leads < MOST_NODES
-    lead = np.broadcast_to(leads, span.shape)[served].max(initial=0.0)  # of all rows
-    rows, origin = law.to_units(ordered[served]), ends[served, 0] - lead * width
-    nodes = np.zeros((len(rows), fast_length(int(span[served].max(initial=0.0) + 2.0 * lead) + 2)))
+    lead = leads[served].max(initial=0.0)  # of all rows
+    rows, size = law.to_units(ordered[served]), int(span[served].max(initial=0.0) + 2.0 * lead) + 2
+    nodes, origin = np.zeros((len(rows), fast_length(size))), rows[:, 0] - lead * width
     spread_rows(rows, origin, 1.0 / width, nodes)
-    size = nodes.shape[1]
-    w = 2.0 * pi / (size * spacing) * np.arange(1, size // 2 + 1)
     if widths is None:
-        of_wave, bent = smooth_symbol(masking, w), bend(masking) * spacing**2
-        total, jump, origin = 1.0 - 1.0 / law.p, 1.0 / law.p, origin - 0.5 * law.step / unit
+        jump, bent, origin = 1.0 / law.p, bend(masking) * spacing**2, origin - 0.5 * law.step / unit
+        smooth = _summed(nodes, n * (1.0 - jump), spacing, lambda w: smooth_symbol(masking, w))
     else:
-        most = 1.0 + (1.0 / law.p if law.p > 0.0 else beta.min() ** -2)
-        of_wave = np.exp(-0.5 * np.square(np.outer(beta[served], w)))
-        of_wave /= law.p + (1.0 - law.p) * symbol(masking, w)
-        total, jump, bent = 1.0, 0.0, most / pi / PER_BANDWIDTH**2
-    waves = np.fft.rfft(nodes)
-    waves[:, 0] = 0.0
-    waves[:, 1:] *= of_wave / (1j * spacing * w)
-    smooth = np.fft.irfft(waves, size)
-    smooth += n * total / size * np.arange(size) - smooth[:, :1]
+        jump, most = 0.0, 1.0 + (1.0 / law.p if law.p > 0.0 else beta.min() ** -2)
+        bent, own = most / pi / PER_BANDWIDTH**2, beta[served]
+        smooth = _summed(nodes, n, spacing, lambda w: _smoothed_symbol(masking, own, w))
     order, quantiles, whole = np.argsort(q), np.empty((len(rows), q.size)), law.step > 0.0 and jump > 0.0
     targets = (q[order] - REACHED) * n
     quantiles_of_rows(rows, smooth, origin, width, jump, bent, whole, targets, rearranged, quantiles)
@@ -74,6 +66,25 @@ def of_rows(
     points = law.grid.below(x) if law.grid is not None and whole else x / unit
     found[served, q.size :] = _at(points, rows, smooth, origin, width, jump)
     return found
+
+
+def _summed(
+    nodes: np.ndarray, total: float, spacing: float, symbol_of: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """The smooth part at the nodes of rows, from 0 to `total`, of the records that were spread to them."""
+    size = nodes.shape[1]
+    w = 2.0 * pi / (size * spacing) * np.arange(1, size // 2 + 1)
+    waves = np.fft.rfft(nodes)
+    waves[:, 0] = 0.0
+    waves[:, 1:] *= symbol_of(w) / (1j * spacing * w)
+    smooth = np.fft.irfft(waves, size)
+    return np.asarray(smooth + (total / size * np.arange(size) - smooth[:, :1]))
+
+
+def _smoothed_symbol(masking: Masking, beta: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """The transform of K' smoothed by the bandwidth of each row."""
+    of_noise = masking.p + (1.0 - masking.p) * symbol(masking, w)
+    return np.asarray(np.exp(-0.5 * np.square(np.outer(beta, w))) / of_noise)
 
 
 def _at(

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks, closed_form_risk
+from condmask import _checks
 from condmask._randomness import Key, seeded_key
 from condmask.distribution.bandwidth import FEWEST_STEPS, RULES, quartile_places
 from condmask.distribution.quantiles import crossing_of
@@ -22,7 +22,6 @@ from condmask.studies import coverage, curves
 from condmask.variance.interval import EstimateWarning, UndefinedError
 
 RECORDS, ROWS = 1 << 16, 32  # of a block, at most
-CLOSED = "closed form of "  # an attack
 
 Samples = tuple[np.ndarray, tuple[np.ndarray, ...]]  # the sensitive variable, and those that are not masked
 Columns = dict[tuple[str, str, str], np.ndarray]  # by scheme, estimator and statistic
@@ -74,13 +73,6 @@ def block(design: Design, seed: int, index: int) -> Columns:
         rounded = x if law is None or law.grid is None else law.from_units(law.to_units(x))  # what was masked
         for guess, values in _attacks(rounded, z, design.distances, law).items():
             add(name, guess, attacks, values)
-        if law is not None:
-            near = closed_form_risk.interval_risk(ordered, design.distances, law)
-            error = closed_form_risk.mean_squared_error(rounded, law)
-            add(name, f"{CLOSED}Z_i", attacks, np.column_stack([near, error]))
-            found[name, f"{CLOSED}mean of Z", "MSE"] = closed_form_risk.mean_squared_error_of_mean(
-                rounded, law, shared_donors=scheme.shared_donors
-            )
         if design.levels and coverage.has_intervals(scheme):
             of_file = _of_samples(np.sort(rounded, axis=1), _pairs(rounded, others, design), design)
             tried = coverage.tried(scheme, z, others[0] if others else None, of_file, design)

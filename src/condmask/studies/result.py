@@ -11,10 +11,10 @@ from condmask import _checks, _state, frames
 from condmask._digits import line
 from condmask.errors import ArgumentError
 from condmask.files.publish import write_whole
-from condmask.studies.replicates import CLOSED
 
 PARTS = 5  # powers of the errors that are summed, from 0
 ERRORS = ("truth", "mean", "bias", "bias_se", "rmse", "rmse_se")
+SHARES = ("mean", "mean_se")  # of what has no truth
 
 
 class Column(NamedTuple):
@@ -68,23 +68,17 @@ class StudyResult:
         which a statistic is a number: s.d. and correlation are undefined if a variance is estimated negative,
         T_b if the bandwidth is below 1.5 steps of a grid. `truth_of` says where the truth comes from: the
         population, or the mean over the unmasked samples if the population does not know it.
-        `closed_form` is the mean over samples of the risk that the law of a scheme implies.
         """
-        of_name, figures = self._figures()
+        figures, samples = self._figures(), {column.statistic for column in self.columns if not column.scheme}
         entries: list[dict[str, Any]] = []
-        for k, (*name, truth, _) in enumerate(self.columns):
-            scheme, estimator, statistic = name
-            if scheme == "" or estimator.startswith(CLOSED):
-                continue
-            entry: dict[str, Any] = {"scheme": scheme, "estimator": estimator, "statistic": statistic}
-            own = {figure: values[k].item() for figure, values in figures.items()}
-            if ("", "sample", statistic) in of_name:
-                entry |= {"defined": int(self.sums[0, k])} | {figure: own[figure] for figure in ERRORS}
-                entry["truth_of"] = "sample" if truth is None else "population"
-            else:
-                closed = of_name.get((scheme, CLOSED + estimator, statistic))
-                entry |= {"mean": own["mean"], "mean_se": own["mean_se"], "closed_form": closed}
-            entries.append(entry)
+        for k, (scheme, estimator, statistic, truth, _) in enumerate(self.columns):
+            if scheme:
+                wanted = ERRORS if statistic in samples else SHARES
+                own = {figure: figures[figure][k].item() for figure in wanted}
+                if wanted is ERRORS:
+                    known = "sample" if truth is None else "population"
+                    own |= {"defined": int(self.sums[0, k]), "truth_of": known}
+                entries.append({"scheme": scheme, "estimator": estimator, "statistic": statistic} | own)
         return entries
 
     def value(self, scheme: str, estimator: str, statistic: str, what: str) -> float:
@@ -166,19 +160,20 @@ class StudyResult:
         return self.identity, self.seed, self.replications, self.columns, self.sums.tobytes()
 
     @np.errstate(all="ignore")  # infinite, or no number, is what they then are
-    def _figures(self) -> tuple[dict[tuple[str, str, str], float], dict[str, np.ndarray]]:
-        """The means by name of the column, and all figures column by column."""
+    def _figures(self) -> dict[str, np.ndarray]:
+        """All figures column by column."""
         centers = np.array([column.center for column in self.columns])
         mean = centers + self._powers(np.zeros(centers.size))[0]
-        of_name = {column[:3]: value for column, value in zip(self.columns, mean.tolist(), strict=True)}
-        of_sample = [of_name.get(("", "sample", column.statistic), np.nan) for column in self.columns]
-        known = np.array([column.truth for column in self.columns], dtype=np.float64)  # NaN of None
-        truth = np.where(np.isnan(known), of_sample, known)
+        of_sample = {each.statistic: m for each, m in zip(self.columns, mean, strict=True) if not each.scheme}
+        truth = np.array([
+            of_sample.get(column.statistic, np.nan) if column.truth is None else column.truth
+            for column in self.columns
+        ])  # fmt: skip
         others = np.maximum(self.sums[0] - 1.0, 1.0)  # replications in which it is defined, less one
         bias, square, _, fourth = self._powers(truth - centers)
         rmse, rmse_se = np.sqrt(square), _root((fourth - square**2) / others)
-        return of_name, {
-            "mean": mean, "mean_se": _root(self._powers(mean - centers)[1] / others), "truth": truth,
+        return {
+            "truth": truth, "mean": mean, "mean_se": _root(self._powers(mean - centers)[1] / others),
             "bias": bias, "bias_se": _root((square - bias**2) / others),
             "rmse": rmse, "rmse_se": np.where(rmse > 0.0, rmse_se / (2.0 * rmse), rmse),
         }  # fmt: skip
@@ -204,7 +199,7 @@ def _table(rows: list[dict[str, Any]], scheme: str) -> list[str]:
     """A line for every statistic of a scheme, with standard errors."""
     tables: dict[tuple[str, ...], tuple[str, ...]] = {
         ("truth", "bias", "s.e.", "RMSE", "s.e."): ("truth", "bias", "bias_se", "rmse", "rmse_se"),
-        ("share or MSE", "s.e.", "closed form"): ("mean", "mean_se", "closed_form"),
+        ("mean", "s.e."): ("mean", "mean_se"),
     }
     lines = ["", scheme]
     for heads, figures in tables.items():

@@ -222,11 +222,10 @@ def _named(schemes: Any) -> dict[str, Scheme]:
     if not named or not all(isinstance(scheme, Scheme) for scheme in named.values()):
         raise ArgumentTypeError(f"schemes must be masking schemes, got {_checks.shown(schemes)}")
     for name, scheme in named.items():
-        _checks.text(name, "name of a scheme")
-        if scheme.codes or scheme.strata:
-            raise ArgumentError(
-                f"schemes must have no missing codes and no strata, since samples have none, got {scheme!r}"
-            )
+        named_by_text = isinstance(name, str) and name != ""
+        _checks.require(named_by_text, "schemes must have names of text", name, ArgumentTypeError)
+        rule = "schemes must have no missing codes and no strata, since samples have none"
+        _checks.require(not (scheme.codes or scheme.strata), rule, scheme)
     return named
 
 
@@ -255,5 +254,5 @@ def _begun(design: Design, seed: int, first: Columns) -> StudyResult:
         known = truth.get(name[2], np.nan)
         center = float(np.nan_to_num(values[0])) if np.isnan(known) else known
         columns.append(Column(*name, None if np.isnan(known) else known, center))
-        digest.update(repr(columns[-1]).encode() + values.tobytes())
+        digest.update(repr(name).encode() + values.tobytes())
     return StudyResult(digest.hexdigest(), seed, 0, tuple(columns), np.zeros((PARTS, len(columns))), 0.0)
