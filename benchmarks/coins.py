@@ -87,8 +87,7 @@ def nothing(some):
         found = cm.audit(table, {"x": scheme})
         apart.append(found.figures["x"].lift - known_coins.alone(table["x"], scheme)[0].lift)
         print(seed, f"{apart[-1]:+.4f}", found.refused, flush=True)
-    mean, most = np.mean(apart), np.abs(apart).max()
-    return f"{len(apart)} tables: on average {mean:+.4f} apart, {most:.4f} at most\n"
+    return f"{len(apart)} tables: {np.mean(apart):+.4f} apart on average, {np.abs(apart).max():.4f} at most"
 
 
 def pasted(table, schemes, findings, *, drop):
