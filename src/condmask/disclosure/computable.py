@@ -25,7 +25,7 @@ NEGLIGIBLE = (0.01, 1e-6)  # factors, in units of the columns' spread: what roun
 SPARSE = 1e-5  # penalty on factors: of columns that say the same, few are used
 FEW = 30  # rows
 SAID = 6  # columns of a formula that are written out
-VARIED = 20  # values in rows tried: small whole numbers are products and quotients of others by chance
+VARIED = 20  # values: few ones agree with those of other columns, and their products, by chance
 COMMON = 0.05  # of the rows: a value that agrees by chance
 SUMS: dict[str, Callable[..., Any]] = {"+": np.add, "-": np.subtract}
 PRODUCTS: dict[str, Callable[..., Any]] = {"*": np.multiply, "/": np.divide}
@@ -58,6 +58,11 @@ class Base(NamedTuple):
     values: np.ndarray
     slack: float
 
+    @property
+    def rounding(self) -> np.ndarray:
+        """Half a step where it is small beside the number: counts are not rounded."""
+        return np.where(self.slack > MEASURED * np.abs(self.values), 0.0, self.slack)
+
 
 class Candidate(NamedTuple):
     """What a formula predicts, and how far off rounding may take it."""
@@ -65,7 +70,7 @@ class Candidate(NamedTuple):
     text: str
     names: tuple[str, ...]
     predicted: np.ndarray
-    slack: np.ndarray | float
+    slack: np.ndarray
 
 
 def computable(sample: Sample) -> list[Formula]:
@@ -89,7 +94,7 @@ def computable(sample: Sample) -> list[Formula]:
 def _share(x: np.ndarray, half_step: float, candidate: Candidate, rows: np.ndarray) -> float:
     """In which share of the rows a formula holds, beyond what other residuals near 0 let expect by chance."""
     there = rows[~np.isnan(x[rows])]
-    slack = np.broadcast_to(np.maximum(half_step, candidate.slack), x.shape)[there] * (1.0 + 1e-6) + 1e-9
+    slack = np.maximum(half_step, candidate.slack[there]) * (1.0 + 1e-6) + 1e-9
     apart = np.abs(x[there] - candidate.predicted[there]) / slack
     if apart.size < FEW:
         return 0.0
@@ -114,7 +119,8 @@ def _bases(sample: Sample) -> Iterator[Base]:
 
 def _candidates(x: np.ndarray, bases: list[Base], rows: np.ndarray) -> Iterator[Candidate]:
     for base in bases:
-        yield from _of_one(x, base, rows)
+        if _is_varied(base.values) or not _is_varied(x):
+            yield from _of_one(x, base, rows)
     plain = [base for base in bases if base.text == base.name]
     yield from _of_two(x, bases[:BASES], SUMS, rows)
     yield from _of_two(x, plain[:BASES], PRODUCTS, rows)
@@ -130,11 +136,11 @@ def _of_one(x: np.ndarray, base: Base, rows: np.ndarray) -> Iterator[Candidate]:
     values, names = base.values, (base.name,)
     if factor := _most_common(x[rows] / values[rows]):
         times = base.text if factor == 1.0 else f"{factor:g} {base.text}"
-        yield Candidate(times, names, factor * values, abs(factor) * base.slack)
+        yield Candidate(times, names, factor * values, abs(factor) * base.rounding)
     if more := _most_common(x[rows] - values[rows]):
-        yield Candidate(f"{base.text} {_signed(more)}", names, values + more, base.slack)
+        yield Candidate(f"{base.text} {_signed(more)}", names, values + more, base.rounding)
     if whole := _most_common(x[rows] + values[rows]):
-        yield Candidate(f"{whole:.6g} - {base.text}", names, whole - values, base.slack)
+        yield Candidate(f"{whole:.6g} - {base.text}", names, whole - values, base.rounding)
 
 
 def _of_two(
@@ -143,49 +149,50 @@ def _of_two(
     """Sums, differences, products and quotients that hold in a few of some rows."""
     there, own = rows[~np.isnan(x[rows])][:TRIED], _half_step(x)
     a = np.array([base.values[there] for base in bases])
-    slack = np.array([base.slack for base in bases])[:, None] + 1e-9
-    varied = np.array([np.unique(row).size >= VARIED for row in (*a, x[there])])
+    slack = np.array([base.rounding[there] for base in bases]) + 1e-9
+    varied = np.array([_is_varied(row) for row in (*a, x[there])])
     if operations is PRODUCTS and not varied[-1]:
         return
     for (text, operate), (k, base) in product(operations.items(), enumerate(bases)):
         predicted = operate(base.values[there], a)
-        error = np.maximum(own, _slack(operate, base.values[there], a, base.slack, slack))
+        error = np.maximum(own, _slack(operate, base.values[there], a, slack[k], slack))
         hits = (np.abs(x[there] - predicted) <= error).sum(axis=1)
         likely = (hits >= HITS) & (varied[:-1] | varied[k] | (operations is SUMS))
         for other in (bases[j] for j in np.flatnonzero(likely) if bases[j].name != base.name):
             names, pair = (base.name, other.name), (base.values, other.values)
-            reach = _slack(operate, *pair, base.slack, other.slack)
+            reach = _slack(operate, *pair, base.rounding, other.rounding)
             yield Candidate(f"{base.text} {text} {other.text}", names, operate(*pair), reach)
 
 
+def _is_varied(x: np.ndarray) -> bool:
+    return bool(np.unique(x[~np.isnan(x)]).size >= VARIED)
+
+
 def _slack(
-    operate: Callable[..., Any], a: np.ndarray, b: np.ndarray, half: float, other: float | np.ndarray
-) -> np.ndarray | float:
-    """How far half steps of two columns take what is computed from them."""
+    operate: Callable[..., Any], a: np.ndarray, b: np.ndarray, half: np.ndarray, other: np.ndarray
+) -> np.ndarray:
+    """How far rounding of two columns takes what is computed from them."""
     if operate in SUMS.values():
-        return np.maximum(half, other)
-    relative = [half / np.abs(a), other / np.abs(b)]
-    of_measured = [np.where(part > MEASURED, 0.0, part) for part in relative]  # counts are not rounded
-    return np.asarray(np.abs(operate(a, b)) * np.maximum(*of_measured))
+        return np.asarray(np.maximum(half, other))
+    return np.asarray(np.abs(operate(a, b)) * np.fmax(half / np.abs(a), other / np.abs(b)))
 
 
 def _of_many(x: np.ndarray, bases: list[Base], rows: np.ndarray, *, log: bool) -> Iterator[Candidate]:
     """Sums with factors, or products of powers, by least absolute deviations."""
     table = np.column_stack([base.values for base in bases])
-    half, names = np.array([base.slack for base in bases]), [base.name for base in bases]
+    rounding = np.column_stack([base.rounding for base in bases])
     up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
     for factors, constant, used in _fitted(up(x), up(table), rows):
-        named, more = tuple(names[k] for k in used), ["..."] if len(used) > SAID else []
-        predicted, slack = down(up(table[:, used]) @ factors + constant), np.abs(factors) * half[used]
+        named, more = tuple(bases[k].name for k in used), ["..."] if len(used) > SAID else []
+        predicted, slack = down(up(table[:, used]) @ factors + constant), np.abs(factors) * rounding[:, used]
         if log:
-            slack = predicted * np.max(slack / table[:, used], axis=1)
+            slack = predicted[:, None] * slack / table[:, used]
             powers = [f"{name}^{power:.3g}" for power, name in zip(factors, named, strict=True)]
             text = " * ".join([f"{np.exp(constant):.4g}", *powers[:SAID], *more])
         else:
-            slack = slack.max()
             terms = [f"{_signed(factor)} {name}" for factor, name in zip(factors, named, strict=True)]
             text = " ".join([*terms[:SAID], *more, _signed(constant)])
-        yield Candidate(text, named, predicted, slack)
+        yield Candidate(text, named, predicted, slack.max(axis=1))
 
 
 def _fitted(
@@ -232,7 +239,7 @@ def _without_common(x: np.ndarray) -> np.ndarray:
     values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
     if not counts.size or counts.max() <= COMMON * x.size or values.size < 3:
         return x
-    return np.where(x == values[counts.argmax()], np.nan, x)
+    return np.where(np.isclose(x, values[counts.argmax()], rtol=1e-6, atol=0.0), np.nan, x)
 
 
 def _half_step(x: np.ndarray) -> float:
