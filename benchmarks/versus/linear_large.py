@@ -21,6 +21,7 @@ from tables import Line
 import condmask as cm
 from condmask.estimates.origin import NOWHERE
 from condmask.files.about import Published
+from condmask.files.tables import SUMS
 
 ROWS = 100_000_000
 GROUPS = 50
@@ -38,7 +39,8 @@ CALLS = {
 
 def write(path, scheme, rows, part=1_000_000):
     """Incomes as the scheme masks them and columns in clear, the same in every part."""
-    published = Published((rows,), {"income": scheme}, {"income": NOWHERE}).to_dict()
+    sizes = [min(part, rows - start) for start in range(0, rows, part)]
+    published = Published(tuple(sizes), {"income": scheme}, {"income": NOWHERE}).to_dict()
     numbers = [(name, pa.float64()) for name in ("income", "weight", "age", "size", "bonus")]
     schema = pa.schema([*numbers, ("region", pa.string())], metadata={"condmask": json.dumps(published)})
     rng, n, regions = (
@@ -52,8 +54,10 @@ def write(path, scheme, rows, part=1_000_000):
     columns = [z, rng.integers(10, 100, n) / 10.0, age, size, bonus, regions[rng.integers(0, GROUPS, n)]]
     table = pa.table([pa.array(column) for column in columns], schema=schema)
     with pq.ParquetWriter(path, schema) as writer:
-        for start in range(0, rows, part):
-            writer.write_table(table.slice(0, rows - start))
+        for size in sizes:
+            writer.write_table(table.slice(0, size))
+        sums = [float(z[:size].sum()) for size in sizes]
+        writer.add_key_value_metadata({SUMS: json.dumps({"income": sums})})
 
 
 def taken_by(path, what):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from condmask.files.read import read_column as read_column
     from condmask.planning.plan import plan as plan
     from condmask.planning.result import Plan as Plan
-    from condmask.releases.mask_file import mask_file as mask_file
+    from condmask.releases.masking import mask_file as mask_file
     from condmask.releases.masking import mask_table as mask_table
     from condmask.releases.release import Release as Release
     from condmask.releases.release import read_counts as read_counts
@@ -67,10 +67,9 @@ _NAMES = {
     "planning.plan": "plan",
     "planning.result": "Plan",
     "reports.report": "report",
-    "releases.masking": "mask_table",
+    "releases.masking": "mask_table mask_file",
     "releases.release": "Release read_release read_schemes read_counts",
     "reports.plot_release": "plot_release",
-    "releases.mask_file": "mask_file",
     "files.csv_text": "CsvFormat",
     "files.read": "read_column",
     "errors": "FileError CondmaskError",

@@ -12,7 +12,7 @@ from marks import rest_long
 
 import condmask as cm
 from condmask.disclosure.table import ROWS
-from condmask.releases.mask_file import audit_file
+from condmask.files.read import read_table
 
 RNG = np.random.default_rng(3)
 SCHEME = cm.ConditionalMasking(0.6, 500.0, decimals=0)
@@ -67,7 +67,7 @@ def test_a_column_in_clear_is_seen_in_a_table_sorted_by_the_masked_one(tmp_path,
         getattr(frame, {"parquet": "to_parquet", "arrow": "to_feather"}[suffix])(path)
     scheme = {"wage": cm.ConditionalMasking(0.6, 500.0, decimals=0)}
 
-    for audit in (cm.audit(frame, scheme), audit_file(path, scheme)):
+    for audit in (cm.audit(frame, scheme), cm.audit(read_table(path, scheme), scheme)):
         assert any(finding.refuses and "drop tax" in finding.remedy for finding in audit.findings)
     with pytest.raises(cm.ReleaseError, match="tax"):
         cm.mask_table(frame, scheme)

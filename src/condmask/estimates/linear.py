@@ -328,7 +328,7 @@ class LinearEstimates(Shared):
         clusters = self._by_name(clusters, "clusters", labels=True)
         return interval_options(confidence_level, target, clusters, population_size, self._rows.size)
 
-    def _design(self, W: Any, *, intercept: bool) -> dict[str, Any]:
+    def _design(self, W: Any, *, intercept: bool, argument: str = "W") -> dict[str, Any]:
         """The columns that were given, or named; of named ones that hold text, indicators."""
         given = [W] if isinstance(W, str) else W
         if isinstance(given, list) and all(isinstance(name, str) for name in given):
@@ -338,16 +338,17 @@ class LinearEstimates(Shared):
         columns: dict[str, Any] = {}
         constant = intercept  # whether the columns up to here have one in their span
         for name, values in given.items():
-            column = self._numbers(values, "W")
+            column = self._numbers(values, argument)
             if isinstance(values, str) and not isinstance(column, Named) and is_text(column):
-                labels = self._by_name(values, "W", labels=True)
-                columns |= indicators(labels, name, self._rows.size, all_but_first=constant)
+                labels = self._by_name(values, argument, labels=True)
+                n = self._rows.size
+                columns |= indicators(labels, name, n, all_but_first=constant, argument=argument)
                 constant = True
             else:
                 columns[str(name)] = column
         in_memory = {name: column for name, column in columns.items() if not isinstance(column, Named)}
         if in_memory or not columns:
-            columns |= frames.design(in_memory, "W")
+            columns |= frames.design(in_memory, argument)
         for name, column in in_memory.items():
             _checks.same_length(column, name, self._rows.size, "z")
         return columns

@@ -11,16 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from condmask.errors import ArgumentError, FileError
+from condmask.errors import FileError
 from condmask.files.tables import reading
 
 
 def refuse_target(target: Path, source: Path | None, *, force: bool) -> None:
     """Refuse a target that must not be replaced."""
-    try:
-        str(target).encode()
-    except UnicodeEncodeError:  # no note or list could name it
-        raise ArgumentError(f"{str(target)!r} must be named in UTF-8: rename it") from None
     if source is not None and target.exists() and source.exists() and target.samefile(source):
         raise FileError(f"{target} is the source, and would be lost")
     if target.is_dir():

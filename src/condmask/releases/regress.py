@@ -1,14 +1,14 @@
 """Regressions of a release: which of their columns are masked, and how."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
-from condmask.errors import ArgumentError, warn
+from condmask import _checks
+from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.estimates.results import Intervals
-from condmask.indicators import indicators, is_text
-from condmask.linear.chunks import Chunk, Named
+from condmask.linear.chunks import Chunk
 from condmask.linear.masked_regress import Masked, Table, fit
 from condmask.linear.variance import interval_options
 from condmask.variance.interval import TARGETS, EstimateWarning
@@ -31,8 +31,10 @@ def regress(release: Any, outcome: Any, on: Any, confidence_level: Any, target: 
         return special
     columns: dict[str, Any] = {}
     any_estimate = next(iter(release.values()))
+    clear = partial(any_estimate._design, intercept=True, argument="on")
     for name in (*names, outcome):
-        columns |= {name: None} if name in release else _clear(any_estimate, name, outcome)
+        columns |= {name: None} if name in release else clear([name])
+    _checks.require(outcome in columns, "outcome must be a column of numbers", outcome, ArgumentTypeError)
     estimates = [release[name] for name in columns if columns[name] is None]
     places = [place for place, column in enumerate(columns.values(), 1) if column is None]
     table = Table(columns, _masked(estimates, places), any_estimate._rows)
@@ -47,18 +49,6 @@ def regress(release: Any, outcome: Any, on: Any, confidence_level: Any, target: 
         coefficients, estimate, error, low, high, np.full(len(low), table.n), options.level, options.target,
         about, ("coefficient",),
     )  # fmt: skip
-
-
-def _clear(estimate: Any, name: str, outcome: str) -> dict[str, Any]:
-    """A column in clear, by name; of one that holds text, indicators of its labels."""
-    values = estimate._numbers(name, "on")
-    if isinstance(values, Named):
-        return {name: values}
-    if name != outcome and is_text(values):
-        return indicators(
-            estimate._by_name(name, "on", labels=True), name, estimate._rows.size, argument="on"
-        )
-    return {name: frames.column(values, name).array}
 
 
 def _masked(estimates: list[Any], places: list[int]) -> Masked:
