@@ -16,7 +16,7 @@ import pytest
 
 import condmask as cm
 from condmask import cli, demo
-from condmask.files.read import read_table
+from condmask.files.parts import read_table
 
 N = 1200
 P, SIGMA = ("--p", "0.6", "--sigma", "0.3"), ("--p", "0.6", "--sigma", "300")

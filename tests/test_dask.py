@@ -145,7 +145,7 @@ def test_nothing_stands_under_the_name_if_the_client_is_killed(client, tmp_path)
         f"t.cm.dask.mask(t.partitioned(), t.SCHEMES, {str(tmp_path / 'out')!r}, **t.OPEN)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parent)
-    while process.poll() is None and not list(tmp_path.glob(".out.condmask/.attempts/*")):
+    while process.poll() is None and not list(tmp_path.glob(".out.condmask/out/.attempts/*")):
         time.sleep(0.05)
     process.kill()
     process.wait()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from condmask.estimates.counts import Counts as Counts
     from condmask.estimates.estimate import Estimate as Estimate
     from condmask.files.csv_text import CsvFormat as CsvFormat
-    from condmask.files.read import read_column as read_column
+    from condmask.files.parts import read_column as read_column
     from condmask.planning.plan import plan as plan
     from condmask.planning.result import Plan as Plan
     from condmask.releases.masking import mask_file as mask_file
@@ -71,7 +71,7 @@ _NAMES = {
     "releases.release": "Release read_release read_schemes read_counts",
     "reports.plot_release": "plot_release",
     "files.csv_text": "CsvFormat",
-    "files.read": "read_column",
+    "files.parts": "read_column",
     "errors": "FileError CondmaskError",
     "estimates.estimate": "Estimate",
     "estimates.counts": "Counts",

@@ -145,9 +145,9 @@ def mask(
         jobs.audit_sample(schema.names, partial(_sample, there), job, units)
         marks = book.refuse(jobs.marks_of(looks), None, again=again)
         told = jobs.told(looks, job)
-    with publishing(out, folder=True) as hidden:
+    with publishing(out) as hidden:
         attempts = hidden / ".attempts"
-        attempts.mkdir()
+        attempts.mkdir(parents=True)
         found = _on_each(partitions, partial(_written, job, schema, attempts), out)
         if list(map(_rows, found)) != list(map(_rows, seen)):
             raise errors.FileError(f"{out}: {OTHER}")

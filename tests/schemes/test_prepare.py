@@ -12,7 +12,7 @@ from marks import rest_long
 
 import condmask as cm
 from condmask.disclosure.table import ROWS
-from condmask.files.read import read_table
+from condmask.files.parts import read_table
 
 RNG = np.random.default_rng(3)
 SCHEME = cm.ConditionalMasking(0.6, 500.0, decimals=0)

@@ -52,7 +52,7 @@ def plan(
     plot
         draw risk against loss of precision in this file
     """
-    from condmask.files.read import opened, read_column
+    from condmask.files.parts import opened, read_column
     from condmask.planning.plan import plan as made_of
 
     given, form = scheme.given(), csv.format()
@@ -88,7 +88,7 @@ def audit(
         DISTANCE=SHARE: largest share of values that the attacker may guess closer than this
     """
     from condmask.disclosure.audit import audit as made_of
-    from condmask.files.read import read_table
+    from condmask.files.parts import read_table
 
     form = csv.format()
     limits = {"max_lift": max_lift, "max_risk": pairs(max_risk, float, float)}
@@ -173,7 +173,7 @@ def risk(
         a release of the source: its schemes are used, and its figures shown
     """
     from condmask.disclosure.risk import risk as measured
-    from condmask.files.read import read_table
+    from condmask.files.parts import read_table
     from condmask.releases.release import read_schemes
 
     if released is not None and scheme.given():
@@ -296,10 +296,10 @@ def info(release: str, *, output: Output = OUTPUT) -> None:
     release
         the masked file or folder
     """
-    from condmask.files.read import opened
     from condmask.releases.release import read_release
 
-    read, names = read_release(release), opened(release).names
+    read = read_release(release)
+    names = read._source.names
     clear = ", ".join(name for name in names if name not in read.schemes)
     lines = [f"{read.records:,} records, {len(names)} columns", *listing(read.schemes)]
     output.show(read, "\n".join([*lines, f"not masked: {clear}"] if clear else lines))

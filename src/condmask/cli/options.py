@@ -140,7 +140,7 @@ class SchemeOptions(PlanOptions, _Amounts):
 def _chosen(names: list[str], of: Callable[..., Any], source: str, csv: "CsvFormat | None") -> dict[str, Any]:
     """Schemes for columns of which nothing is known but their names; each is said, and why."""
     from condmask.disclosure.audit import table_of
-    from condmask.files.read import read_table
+    from condmask.files.parts import read_table
 
     choice = import_module(CHOICE)
     frame = read_table(source, names, csv=csv)

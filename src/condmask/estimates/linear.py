@@ -340,9 +340,8 @@ class LinearEstimates(Shared):
         for name, values in given.items():
             column = self._numbers(values, argument)
             if isinstance(values, str) and not isinstance(column, Named) and is_text(column):
-                labels = self._by_name(values, argument, labels=True)
-                n = self._rows.size
-                columns |= indicators(labels, name, n, all_but_first=constant, argument=argument)
+                texts, n = self._by_name(values, argument, labels=True), self._rows.size
+                columns |= indicators(texts, name, n, all_but_first=constant, argument=argument)
                 constant = True
             else:
                 columns[str(name)] = column

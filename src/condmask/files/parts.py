@@ -6,6 +6,7 @@ has them. Names that begin with ``.`` or ``_`` are left out.
 """
 
 import glob
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ CELLS = 1 << 24  # of a part
 SIDECAR = ".condmask.json"
 FILENAME = "__filename"  # the name of a file among many, as a column
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+Place = str | os.PathLike[str]
 SAMPLE = 1 << 14  # rows from all over the files
 
 
@@ -282,3 +284,35 @@ def unified(path: Any, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any
     for key, values in keys.items():
         unified = unified.append(pa.field(key, pa.array(values).type))
     return unified
+
+
+def read_column(path: Place, name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
+    """One column of a file: float32 or float64, NaN for missing, where it is numeric, else as it is.
+
+    Parameters
+    ----------
+    path : path
+        Of a file, a folder of files, or a pattern of files.
+    name : str
+    csv : CsvFormat, optional
+        How a CSV file is written, where that cannot be told from its first line.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    return opened(path, csv).numbers_or_objects(_checks.text(name, "name"))
+
+
+def read_table(path: Place, numeric: Iterable[str], *, csv: CsvFormat | None = None) -> Any:
+    """A whole file as a table of Arrow, these columns as numbers."""
+    import pyarrow as pa
+
+    source = opened(path, csv)
+    source.require(list(numeric))
+    return source.numeric(pa.concat_tables(source.parts()), numeric)
+
+
+def opened(path: Place, csv: CsvFormat | None = None) -> Source:
+    """A file as a source of columns."""
+    return Source(_checks.path(path, "path"), csv)

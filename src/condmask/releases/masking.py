@@ -280,19 +280,19 @@ def mask_file(
     refuse_masked(before.schemes if before else (), place)
     shape = shape_of(origin, out, keep)
     with each_once():
-        first, alone = _beginning(origin)
-        only = first if alone else None
-        del first
-        if job.shuffle and only is None:
+        only, alone = _beginning(origin)
+        if job.shuffle and not alone:
             raise ArgumentError(f"{place} is masked in parts, which are not shuffled: shuffle the rows first")
-        only = only.take(job.order(only.num_rows)) if job.shuffle else only
+        if job.shuffle:
+            only = only.take(job.order(only.num_rows))
+        only = only if alone else None
         looks = _looked(origin, only, job, report)
         LOG.info("%d records of %s in %d parts", sum(origin.rows), place.name, len(looks))
         marks = book.refuse(jobs.marks_of(looks), place, again=again)
         told = jobs.told(looks, job)
     if dry_run:
         return Release(told, None, chosen=job.chosen)
-    with publishing(out, folder=origin.is_folder) as hidden:
+    with publishing(out) as hidden:
         write(hidden, shape, told, _masked(origin, only, job), origin.rows, report)
     LOG.info("published %s", out.name)
     book.enter(out, marks, place)

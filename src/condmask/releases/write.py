@@ -13,7 +13,7 @@ from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
 from condmask.files.csv_text import Layout
 from condmask.files.parts import Source
-from condmask.files.publish import publishing, refuse_target, sync, write_whole
+from condmask.files.publish import publishing, refuse_target
 from condmask.files.tables import Writer
 from condmask.schemes.prepare import decimals_in_text
 from condmask.strata import names_of
@@ -66,15 +66,15 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
 
 
 def write(
-    hidden: Path, shape: Shape, published: Published, parts: Iterable[Masked], rows: Sequence[int],
+    place: Path, shape: Shape, published: Published, parts: Iterable[Masked], rows: Sequence[int],
     progress: Progress = None,
 ) -> None:  # fmt: skip
-    """Write masked parts into files of so many rows under a hidden name, and what is published with them."""
+    """Write masked parts into files of so many rows at a hidden place, and what is published with them."""
     sums: dict[str, list[float]] = {name: [] for name in published.schemes if published.parts[1:]}
     written = _released_parts(shape, published, parts, sums, progress)
     table = next(written)
     for name, count in zip(shape.names, rows, strict=True):
-        path, ending = hidden / name, shape.target if name == ALONE else Path(name)
+        path, ending = place / name, shape.target if name == ALONE else Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         writer = Writer(path, ending, table.schema, shape.layout, shape.codecs)
         while count:
@@ -91,11 +91,10 @@ def write(
         raise FileError(f"{shape.target}: its source has other rows than before; nothing was published")
     told = published._replace(csv=shape.layout and shape.layout.form, sums=sums).to_dict()
     if shape.names != [ALONE]:
-        (hidden / MANIFEST).write_text(json.dumps(told, indent=1), encoding="utf-8")
-    elif shape.layout is not None:  # before the data have their name: alone it fits nothing
-        sync(hidden)
-        text = json.dumps(told | {"sha256": about.digest_of(hidden)}, indent=1)
-        write_whole(about.sidecar(shape.target), text.encode())
+        (place / MANIFEST).write_text(json.dumps(told, indent=1), encoding="utf-8")
+    elif shape.layout is not None:
+        told |= {"sha256": about.digest_of(place)}
+        about.sidecar(place).write_text(json.dumps(told, indent=1), encoding="utf-8")
 
 
 def _released_parts(
@@ -177,9 +176,9 @@ def write_table(
     masked = {name: table[name] for name in kept}
     layout = csv_text.new_layout(target, names) if tables.format_of(target) == "CSV" else None
     told = Published(published.parts, kept, origins)
-    with publishing(target) as hidden:
+    with publishing(target) as place:
         shape = Shape(target, [ALONE], table.schema, layout)
-        write(hidden, shape, told, [(table, masked)], [table.num_rows])
+        write(place, shape, told, [(table, masked)], [table.num_rows])
 
 
 def _numbers(column: Any) -> np.ndarray:

@@ -14,8 +14,8 @@ from condmask._digits import number
 from condmask.disclosure.risk_result import WHO
 from condmask.errors import ArgumentError, ArgumentTypeError, FileError, optional
 from condmask.files.csv_text import CsvFormat
+from condmask.files.parts import read_table
 from condmask.files.publish import publishing, refuse_target
-from condmask.files.read import read_table
 from condmask.releases.release import Release, read_release
 
 LOG = logging.getLogger(__name__)

@@ -63,7 +63,7 @@ def _population(described: dict[str, Any], folder: Path) -> Any:
         margins = [_margin(**entry) for entry in _tables(described["margins"], "margins")]
         return NormalCopula(margins, described.get("correlation", 0.0))
     if kind == "file":
-        from condmask.files.read import read_column
+        from condmask.files.parts import read_column
 
         _only(described, "population", ("kind", "path", "column"), ("other",))
         path = folder / _checks.path(described["path"], "path")
