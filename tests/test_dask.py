@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -144,7 +145,7 @@ def test_nothing_stands_under_the_name_if_the_client_is_killed(client, tmp_path)
         f"t.cm.dask.mask(t.partitioned(), t.SCHEMES, {str(tmp_path / 'out')!r}, **t.OPEN)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parent)
-    while process.poll() is None and not list(tmp_path.glob(".out.condmask/.attempts/*")):
+    while process.poll() is None and not list(tmp_path.glob(".out.condmask/out/.attempts/*")):
         time.sleep(0.05)
     process.kill()
     process.wait()
@@ -177,7 +178,9 @@ def test_with_given_keys_it_has_the_bits_of_a_file_in_the_same_parts(here, tmp_p
 
     def with_key(part, job):
         number = [PAY[cut] for cut in cuts].index(part.columns["pay"].array[0])
-        return mask_part(part, job._replace(root=root_key(1)), number)
+        job = copy(job)
+        job.root = root_key(1)
+        return mask_part(part, job, number)
 
     monkeypatch.setattr("condmask.dask.mask_part", with_key)
     release = cm.dask.mask(partitioned(frame, cuts), SCHEMES, tmp_path / "out", **OPEN)

@@ -8,7 +8,7 @@ import pytest
 
 from condmask import read_release
 from condmask.demo import people, run, show, survey
-from condmask.files.read import read_column
+from condmask.files.parts import read_column
 from condmask.releases.release import read_schemes
 
 

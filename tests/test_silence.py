@@ -68,8 +68,8 @@ TEXTS = {
     "no header": ("{value},y\n1.5,2\n", "{path} has no column 'x'; it has 'y' and 1 named by numbers"),
     "a field too few": ("x,y\n{value}\n", "{path} cannot be read"),
     "a field too many": ("x\n{value},2\n", "{path} cannot be read"),
-    "no text": ("x\n1.5\n{value}\udcff\n", "{path} must be written in utf-8, got other bytes"),
-    "a header of bytes": ("x\udcff{value}\n1.5\n", "{path} must be written in utf-8, got other bytes"),
+    "no text": ("x\n1.5\n{value}\udcff\n", "{path} cannot be read"),
+    "a header of bytes": ("x\udcff{value}\n1.5\n", "{path} cannot be read"),
 }  # fmt: skip
 
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from condmask.estimates.counts import Counts as Counts
     from condmask.estimates.estimate import Estimate as Estimate
     from condmask.files.csv_text import CsvFormat as CsvFormat
-    from condmask.files.read import read_column as read_column
+    from condmask.files.parts import read_column as read_column
     from condmask.planning.plan import plan as plan
     from condmask.planning.result import Plan as Plan
-    from condmask.releases.mask_file import mask_file as mask_file
+    from condmask.releases.masking import mask_file as mask_file
     from condmask.releases.masking import mask_table as mask_table
     from condmask.releases.release import Release as Release
     from condmask.releases.release import read_counts as read_counts
@@ -67,12 +67,11 @@ _NAMES = {
     "planning.plan": "plan",
     "planning.result": "Plan",
     "reports.report": "report",
-    "releases.masking": "mask_table",
+    "releases.masking": "mask_table mask_file",
     "releases.release": "Release read_release read_schemes read_counts",
     "reports.plot_release": "plot_release",
-    "releases.mask_file": "mask_file",
     "files.csv_text": "CsvFormat",
-    "files.read": "read_column",
+    "files.parts": "read_column",
     "errors": "FileError CondmaskError",
     "estimates.estimate": "Estimate",
     "estimates.counts": "Counts",

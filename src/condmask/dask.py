@@ -27,10 +27,10 @@ from condmask.files.parts import SAMPLE, unified
 from condmask.files.publish import publishing, refuse_target
 from condmask.files.tables import reading
 from condmask.releases import job as jobs
-from condmask.releases.log import Log, Where, keyed
+from condmask.releases.log import Log, Where
 from condmask.releases.masking import mask_part
-from condmask.releases.release import Release
-from condmask.releases.write import Shape, released, schema_of
+from condmask.releases.release import Release, released_in
+from condmask.releases.write import Shape, as_typed, schema_of
 
 OTHER = "the frame has other rows or columns the second time: persist it; nothing was published"
 UNSHARED = "workers and client must share the folder that it is in; nothing was published"
@@ -119,7 +119,7 @@ def mask(
     ...     release.parts, bool(abs(release["income"].mean() / income.mean() - 1) < 0.02)
     ((5000, 5000, 5000, 5000), True)
     """
-    job = jobs.job_of(
+    job = jobs.Job(
         schemes, strata=strata, nan_policy=nan_policy, round=round,
         accept_visible_coins=accept_visible_coins,
     )  # fmt: skip
@@ -135,18 +135,19 @@ def mask(
         if not there:
             raise errors.ArgumentError("ddf must have at least 2 records, got none")
         schema = unified("ddf", [one.sample.schema for one in there], {})
-        look = jobs.looks([one.look for one in there])
+        looks = [one.look for one in there]
         for text in dict.fromkeys(text for one in there for text in one.warnings):
             errors.warn(text, ReleaseWarning)
-        if jobs.audited_whole(job, schema.names):
-            sample = jobs.sampled(_sample(partitions, there, job, out), job)
-            job.method.check(job.schemes, sample, limits=job.limits)
-        marks = keyed(look.marks) if book.path else {}
-        book.refuse(marks, None, again=again)
-        told = Published(look.parts, job.schemes, look.origins(job.schemes))
-    with publishing(out, folder=True) as hidden:
+
+        def units(some: jobs.Units) -> Any:
+            return _on_each(partitions, partial(jobs.rows_of, some), out)
+
+        jobs.audit_sample(schema.names, partial(_sample, there), job, units)
+        marks = book.refuse(jobs.marks_of(looks), None, again=again)
+        told = jobs.told(looks, job)
+    with publishing(out) as hidden:
         attempts = hidden / ".attempts"
-        attempts.mkdir()
+        attempts.mkdir(parents=True)
         found = _on_each(partitions, partial(_written, job, schema, attempts), out)
         if list(map(_rows, found)) != list(map(_rows, seen)):
             raise errors.FileError(f"{out}: {OTHER}")
@@ -157,10 +158,10 @@ def mask(
                 raise errors.FileError(f"{out}: {UNSHARED}")
             os.replace(one.file, hidden / f"part-{number:05}.parquet")
         shutil.rmtree(attempts)
-        told = told._replace(sums={name: tuple(one.sums[name] for one in written) for name in schemes})
+        told = told._replace(sums={name: [one.sums[name] for one in written] for name in schemes})
         (hidden / MANIFEST).write_text(json.dumps(told.to_dict(), indent=1), encoding="utf-8")
     book.enter(out, marks, None)
-    return Release(told, path=out)
+    return released_in(out)
 
 
 def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]:
@@ -201,16 +202,15 @@ def _on_each(partitions: Sequence[Any], task: Callable[[Any], Any], out: Path) -
         found: Sequence[Any] = compute(*(call(one) for call, one in zip(calls, partitions, strict=True)))
     except (KilledWorker, CancelledError):
         raise errors.FileError(f"{out}: {DIED}") from None
-    jobs.raise_of_parts([one for one in found if isinstance(one, errors.CondmaskError)])
+    jobs.raise_of_parts(found)
     return found
 
 
 def _settled(task: Callable[[Any], Any], number: int, frame: Any) -> Any:
     """What a task gives or, as a value, refuses: Dask shows rows of a frame in its own reports of errors."""
-    try:
-        return task(frames.arrow_table(frame.reset_index(drop=True)))
-    except errors.CondmaskError as error:
-        return type(error)(f"{error} (in partition {number})")
+    return jobs.tried(
+        lambda part: task(frames.arrow_table(part.reset_index(drop=True))), frame, f"partition {number}"
+    )
 
 
 def _seen(job: jobs.Job, most: int, table: Any) -> Seen | None:
@@ -222,17 +222,15 @@ def _seen(job: jobs.Job, most: int, table: Any) -> Seen | None:
     return Seen(jobs.look_at(part, job), texts, table.take(in_stretches(table.num_rows, most)))
 
 
-def _sample(partitions: Sequence[Any], there: Sequence[Seen], job: jobs.Job, out: Path) -> Any:
-    """Rows from all partitions, of each as many as it has of all; with whole firms, households and the
-    like."""
+def _sample(there: Sequence[Seen]) -> Any:
+    """Rows from all partitions, of each as many as it has of all."""
     import pyarrow as pa
 
-    records, pieces = sum(one.look.parts[0] for one in there), []
+    records, pieces = sum(one.look.records for one in there), []
     for one in there:
-        most = -(-SAMPLE * one.look.parts[0] // records)
+        most = -(-SAMPLE * one.look.records // records)
         pieces.append(one.sample.take(in_stretches(one.sample.num_rows, most)))
-    sample = pa.concat_tables(pieces, promote_options="default")
-    return jobs.with_units(sample, job, lambda units: _on_each(partitions, partial(jobs.rows_of, units), out))
+    return pa.concat_tables(pieces, promote_options="default")
 
 
 def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written | None:
@@ -248,9 +246,9 @@ def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written | 
     masked = mask_part(part, job)
     file = folder / f"{secrets.token_hex(8)}.parquet"
     told = Published((table.num_rows,), job.schemes, {})
-    types = schema_of(Shape(file, [file.name], schema, [None]), told, masked)
+    types = schema_of(Shape(file, [file.name], schema), told, masked)
     try:
-        whole = released(table, masked, types, None, {})
+        whole = as_typed(table, masked, types)
     except (pa.ArrowException, KeyError):  # whose texts hold values
         raise errors.FileError(f"{folder.parent}: {OTHER}") from None
     with reading(file):
@@ -261,4 +259,4 @@ def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written | 
 
 def _rows(one: Seen | Written | None) -> Any:
     """By which a partition is known again, in whatever order its rows are."""
-    return one and (one.look.parts, {name: mark.tolist() for name, mark in one.look.marks.items()})
+    return one and (one.look.records, {name: mark.tolist() for name, mark in one.look.marks.items()})

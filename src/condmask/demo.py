@@ -16,8 +16,8 @@ import numpy as np
 
 from condmask import _checks
 from condmask.errors import FileError, optional
-from condmask.files.read import read_column
-from condmask.releases.mask_file import mask_file
+from condmask.files.parts import read_column
+from condmask.releases.masking import mask_file
 from condmask.releases.release import read_release
 from condmask.schemes.conditional import ConditionalMasking
 

@@ -20,7 +20,6 @@ from scipy import stats
 
 import condmask as cm
 from condmask.linear import chunks
-from condmask.releases import columns as released_columns
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
@@ -317,8 +316,7 @@ def numbers(column):
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 @pytest.mark.parametrize("strata", [None, "region"])
-def test_columns_are_named_where_a_file_was_read_in_parts(tmp_path, form, strata, monkeypatch):
-    monkeypatch.setattr(released_columns, "PIECE", 150)
+def test_columns_are_named_where_a_file_was_read_in_parts(tmp_path, form, strata):
     rng, n = np.random.default_rng(1), 1_200
     frame = pd.DataFrame({"x": rng.normal(0.0, 1.0, n), "age": rng.normal(40.0, 5.0, n)})
     frame["region"], frame["sex"] = rng.choice(["east", "north", "west"], n), rng.choice(["f", "m", None], n)

@@ -202,7 +202,11 @@ def test_numbers_in_the_wrong_place_name_the_row_of_the_whole_file(tmp_path):
         (b'id,"pay\nx",y\n1,2,3\n', {}, "must have a header of one line in which every quote is closed"),
         (b"pay,id,pay\n1,2,3\n", {}, "must have one column of each name, got several 'pay'"),
         (b"id,pay\n1,2\n1,2,3\n", {}, "it is damaged, or of another format, encoding or delimiter"),
-        ("id,pay,é\n1,2,3\n".encode("latin-1"), {}, "must be written in utf-8, got other bytes; encoding="),
+        (
+            "id,pay,é\n1,2,3\n".encode("latin-1"),
+            {},
+            "or of another format, encoding or delimiter; --encoding",
+        ),
         (b"id,pay\n", {}, "must have at least 2 records, got none"),
         (b"id,pay\n1,2\n", {"delimiter": "7"}, "delimiter must be one character other than a letter"),
         (b"id,pay\n1,2\n", {"decimal": "x"}, "decimal must be one of"),

@@ -146,7 +146,6 @@ COLUMN = {"scheme": "ConditionalMasking", "p": 0.6, "sigma": 500.0}
         (entries_with(version=3), ValueError, "was masked by a newer condmask, got version 3"),
         (lambda content: content[: len(content) // 2], cm.FileError, "is damaged|is not the file that"),
         (lambda content: b"\xff\xfe", cm.FileError, "is damaged|is not the file that"),
-        (lambda content: b"[" * 100_000, cm.FileError, "is damaged|is not the file that"),
         (entries_with(version="2"), cm.FileError, "is damaged: it holds no release"),
         (entries_with(parts="six hundred"), cm.FileError, "is damaged: it holds no release"),
         (entries_with(columns={"pay": {"scheme": "Other"}}), (ValueError, cm.FileError), "out"),
@@ -206,7 +205,7 @@ def test_a_release_that_changes_after_it_was_read_is_read_again(tmp_path, form):
     data = path / "a.parquet" if form == "folder" else path
     shutil.copy(data, tmp_path / "copy")
     data.write_bytes((tmp_path / "copy").read_bytes() + b"\n")
-    with pytest.raises(cm.FileError, match="was changed after its release was read; read the release again"):
+    with pytest.raises(cm.FileError, match="was changed since it was opened: begin again"):
         release["pay"]
 
 

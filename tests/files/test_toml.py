@@ -8,7 +8,6 @@ from condmask.studies.toml import read_study
 
 NOT_TOML = {
     "null": b"\0",
-    "deep": b"a = " + b"[" * 20_000,
     "digits": b"a = " + b"9" * 5_000,
 }
 STUDY = "n = 20\nreplications = 2\n"

@@ -104,15 +104,14 @@ def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path, form, place, name, 
         assert target.read_bytes() == old[target]
     else:
         assert not target.exists()
-    hidden = [path for path in tmp_path.iterdir() if path.name.startswith(".out")]
-    assert bool(hidden) != named
-    for path in sorted(hidden, key=lambda path: len(path.name)):
-        with pytest.raises(cm.FileError, match=r"or one was killed: what lies in .* remove it") as caught:
-            masked(source, target, force=True)
-        assert str(path) in str(caught.value)
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
     if named and form == "folder":
         shutil.rmtree(target)
+    hidden = tmp_path / f".{target.name}.condmask"
+    assert any(hidden.iterdir()) != named
+    with pytest.raises(cm.FileError, match=r"or one was killed: what lies in .* remove it") as caught:
+        masked(source, target, force=True)
+    assert str(hidden) in str(caught.value)
+    shutil.rmtree(hidden)
     assert masked(source, target, force=True)["pay"].mean() == (mean or cm.read_release(target)["pay"].mean())
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".out")]
 
@@ -173,7 +172,7 @@ def test_a_source_that_changes_between_its_passes_is_not_published(tmp_path, for
         if total is None and rows == 600:
             write(people(seed=5).select(TABLE.schema.names), source)
 
-    with pytest.raises(cm.FileError, match="changed while it was masked; nothing was published"):
+    with pytest.raises(cm.FileError, match="was changed since it was opened: begin again"):
         masked(source, target, part_rows=200, force=True, progress=change)
     assert cm.read_release(target)["pay"].mean() == old
     assert sorted(path.name[0] for path in tmp_path.iterdir()) == ["i", "o"] + ["o"] * (form == "csv")
@@ -241,7 +240,7 @@ def test_what_is_no_table_or_lacks_the_column_is_refused(tmp_path):
         with pytest.raises((ValueError, TypeError), match="id must"):
             masked(write(TABLE.set_column(0, "id", people()["note"]), source), out, {"id": PAY})
         source.write_bytes(source.read_bytes()[:-300] if form != "csv" else b"id,pay\n1,\xff\n2,3\n")
-        with pytest.raises(cm.FileError, match=r"a\.\w+ (cannot be read|must be written in utf-8)"):
+        with pytest.raises(cm.FileError, match=r"a\.\w+ cannot be read"):
             masked(source, out, {"pay": PAY})
         os.remove(source)
         with pytest.raises(cm.FileError, match=r"a\.\w+: no such file or directory"):

@@ -11,7 +11,7 @@ import pytest
 
 import condmask as cm
 from condmask.disclosure.table import ROWS
-from condmask.releases.mask_file import audit_file
+from condmask.files.parts import read_table
 
 RNG = np.random.default_rng(3)
 SCHEME = cm.ConditionalMasking(0.6, 500.0, decimals=0)
@@ -51,7 +51,7 @@ def test_a_column_in_clear_is_seen_in_a_file_sorted_by_the_masked_one(tmp_path):
     assert np.corrcoef(frame["wage"][:ROWS], frame["tax"][:ROWS])[0, 1] < 0.8
     frame.to_parquet(tmp_path / "a.parquet")
 
-    audit = audit_file(tmp_path / "a.parquet", {"wage": SCHEME})
+    audit = cm.audit(read_table(tmp_path / "a.parquet", {"wage": SCHEME}), {"wage": SCHEME})
     assert any(finding.refuses and "drop tax" in finding.remedy for finding in audit.findings)
 
 

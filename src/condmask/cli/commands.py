@@ -52,13 +52,13 @@ def plan(
     plot
         draw risk against loss of precision in this file
     """
-    from condmask.files.read import read_column, read_labels, read_numbers
+    from condmask.files.parts import opened, read_column
     from condmask.planning.plan import plan as made_of
 
     given, form = scheme.given(), csv.format()
-    strata = {name: read_labels(source, name, csv=form) for name in given.pop("strata", ())}
+    strata = {name: opened(source, form).objects(name) for name in given.pop("strata", ())}
     plan = made_of(
-        read_numbers(source, column, csv=form),
+        opened(source, form).column(column),
         max_risk=pairs(max_risk, float, float), max_record_risk=pairs(max_record_risk, float, float),
         max_error=pairs(max_error, str, float), d=d, p=p, sigma=sigma, target=target, strata=strata or None,
         other=None if other is None else read_column(source, other, csv=form), **given,
@@ -87,12 +87,14 @@ def audit(
     max_risk
         DISTANCE=SHARE: largest share of values that the attacker may guess closer than this
     """
-    from condmask.releases.mask_file import audit_file
+    from condmask.disclosure.audit import audit as made_of
+    from condmask.files.parts import read_table
 
     form = csv.format()
     limits = {"max_lift": max_lift, "max_risk": pairs(max_risk, float, float)}
     given = {name: limit for name, limit in limits.items() if limit is not None}
-    output.show(audit_file(source, scheme.schemes(column, source, form), csv=form, **given))
+    schemes = scheme.schemes(column, source, form)
+    output.show(made_of(read_table(source, schemes, csv=form), schemes, **given))
 
 
 def mask(
@@ -136,7 +138,7 @@ def mask(
     workers
         number of threads
     """
-    from condmask.releases.mask_file import mask_file
+    from condmask.releases.masking import mask_file
 
     form = csv.format()
     schemes = scheme.schemes(column, source, form)
@@ -171,7 +173,7 @@ def risk(
         a release of the source: its schemes are used, and its figures shown
     """
     from condmask.disclosure.risk import risk as measured
-    from condmask.files.read import read_table
+    from condmask.files.parts import read_table
     from condmask.releases.release import read_schemes
 
     if released is not None and scheme.given():
@@ -294,10 +296,10 @@ def info(release: str, *, output: Output = OUTPUT) -> None:
     release
         the masked file or folder
     """
-    from condmask.files.read import opened
     from condmask.releases.release import read_release
 
-    read, names = read_release(release), opened(release).names
+    read = read_release(release)
+    names = read._source.names
     clear = ", ".join(name for name in names if name not in read.schemes)
     lines = [f"{read.records:,} records, {len(names)} columns", *listing(read.schemes)]
     output.show(read, "\n".join([*lines, f"not masked: {clear}"] if clear else lines))

@@ -139,10 +139,12 @@ class SchemeOptions(PlanOptions, _Amounts):
 
 def _chosen(names: list[str], of: Callable[..., Any], source: str, csv: "CsvFormat | None") -> dict[str, Any]:
     """Schemes for columns of which nothing is known but their names; each is said, and why."""
-    from condmask.releases.mask_file import audited_table
+    from condmask.disclosure.audit import table_of
+    from condmask.files.parts import read_table
 
     choice = import_module(CHOICE)
-    table = audited_table(source, dict.fromkeys(names, of(0.5, 1.0, reverse_mapping=True)), csv)
+    frame = read_table(source, names, csv=csv)
+    table = table_of(frame, dict.fromkeys(names, of(0.5, 1.0, reverse_mapping=True)))
     chosen = choice.widened(table, choice.choose(table, names, of))
     for name, found in chosen.items():
         say(f"{name}: {found}")

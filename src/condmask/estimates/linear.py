@@ -305,25 +305,25 @@ class LinearEstimates(Shared):
         clusters = self._by_name(clusters, "clusters", labels=True)
         return interval_options(confidence_level, target, clusters, population_size, self._rows.size)
 
-    def _design(self, W: Any, *, intercept: bool) -> dict[str, Any]:
+    def _design(self, W: Any, *, intercept: bool, argument: str = "W") -> dict[str, Any]:
         """The columns that were given, or named; of named ones that hold text, indicators."""
         given = [W] if isinstance(W, str) else W
         if isinstance(given, list) and all(isinstance(name, str) for name in given):
             given = dict(zip(given, given, strict=True))
         if not isinstance(given, dict) or not given:
-            given = frames.design(given, "W")
+            given = frames.design(given, argument)
         columns: dict[str, Any] = {}
         constant = intercept  # whether the columns up to here have one in their span
         for name, values in given.items():
-            column, n = self._numbers(values, "W"), self._rows.size
+            column, n = self._numbers(values, argument), self._rows.size
             if isinstance(column, Named):
                 columns[str(name)] = column
             elif isinstance(values, str) and is_text(column):
-                labels = self._by_name(values, "W", labels=True)
-                columns |= indicators(labels, name, n, all_but_first=constant)
+                texts = self._by_name(values, argument, labels=True)
+                columns |= indicators(texts, name, n, all_but_first=constant, argument=argument)
                 constant = True
             else:
-                columns |= frames.design({name: column}, "W")
+                columns |= frames.design({name: column}, argument)
                 _checks.same_length(columns[str(name)], str(name), n, "z")
         return columns
 

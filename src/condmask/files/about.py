@@ -6,7 +6,7 @@ somebody moved rows: relations with other columns are refused then.
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,71 +38,67 @@ class Published(NamedTuple):
         The records of each part, in the order of the rows.
     schemes, origins : dict
         By masked column.
-    csv : dict
-        How text is written, as of `CsvFormat`.
-    sums : dict of str to tuple of float
+    csv : CsvFormat or None
+        How text is written; None where the data are no text.
+    sums : dict of str to list of float
         What each masked column adds up to in each part; empty for one part.
     """
 
     parts: tuple[int, ...]
     schemes: dict[str, Any]
     origins: dict[str, Origin]
-    csv: dict[str, Any] = {}  # noqa: RUF012
-    sums: dict[str, tuple[float, ...]] = {}  # noqa: RUF012
+    csv: CsvFormat | None = None
+    sums: Mapping[str, Sequence[float]] = {}
 
     @property
     def records(self) -> int:
         """The number of records."""
         return sum(self.parts)
 
-    @property
-    def form(self) -> CsvFormat | None:
-        """How text is written; None where the data are no text."""
-        return CsvFormat(**self.csv) if self.csv else None
-
     def to_dict(self) -> dict[str, Any]:
         """All of it in terms of JSON."""
-        return {
+        entries = {
             "about": TEXT,
             "version": VERSION,
             "records": self.records,
             "parts": list(self.parts),
             "columns": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
             "origins": {name: origin._asdict() for name, origin in self.origins.items() if any(origin)},
-            **({"csv": self.csv} if self.csv else {}),
-            **({"sums": {name: list(sums) for name, sums in self.sums.items()}} if self.sums else {}),
+            "csv": {name: value for name, value in vars(self.csv).items() if value} if self.csv else {},
+            "sums": dict(self.sums),
         }
+        return {name: entry for name, entry in entries.items() if entry or name == "origins"}
 
     @classmethod
-    def from_dict(cls, entries: dict[str, Any], place: Any) -> "Published":
+    def from_json(cls, text: bytes, place: Any) -> "Published":
         """What `to_dict` described, and what version 1 wrote, in which all records are one part."""
-        version = entries.get("version") if isinstance(entries, dict) else None
-        if type(version) is int and version > VERSION:
-            raise ArgumentError(f"{place} was masked by a newer condmask, got version {version}")
-        if isinstance(entries, dict) and entries.get("in_folder") is True:
-            raise ArgumentError(f"{place} is one file of a released folder, which is read as a whole")
         try:
-            schemes = {name: Scheme.from_dict(one) for name, one in entries["columns"].items()}
-            origins = dict.fromkeys(schemes, NOWHERE)
-            for name, one in entries["origins"].items():
-                origins[name] = Origin(one["group"], tuple(one["patterns"]), tuple(one["shift"]))
-            layouts: dict[Any, Any] = {1: [entries.get("records")], VERSION: entries.get("parts")}
-            sums = {name: tuple(map(float, one)) for name, one in entries.get("sums", {}).items()}
-            form = dict(entries.get("csv", {}))
-            CsvFormat(**form)
-            return cls(tuple(map(int, layouts[version])), schemes, origins, form, sums)
+            entries = json.loads(text)
+            newer, in_folder = entries["version"] > VERSION, entries.get("in_folder")
+            found = None if newer or in_folder else cls._of(entries)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise FileError(f"{place} is damaged: it holds no release") from error
+        if newer:
+            raise ArgumentError(f"{place} was masked by a newer condmask, got version {entries['version']}")
+        if found is None:
+            raise ArgumentError(f"{place} is one file of a released folder, which is read as a whole")
+        return found
+
+    @classmethod
+    def _of(cls, entries: dict[str, Any]) -> "Published":
+        schemes = {name: Scheme.from_dict(one) for name, one in entries["columns"].items()}
+        origins = dict.fromkeys(schemes, NOWHERE)
+        for name, one in entries["origins"].items():
+            origins[name] = Origin(one["group"], tuple(one["patterns"]), tuple(one["shift"]))
+        parts = entries["parts"] if entries["version"] == VERSION else [entries["records"]]
+        sums = {name: [*map(float, one)] for name, one in entries.get("sums", {}).items()}
+        form = CsvFormat(**entries["csv"]) if "csv" in entries else None
+        return cls(tuple(map(int, parts)), schemes, origins, form, sums)
 
 
 def sidecar(path: Path) -> Path:
     """The file beside CSV."""
     return path.with_name(path.name + SIDECAR)
-
-
-def with_digest(published: Published, path: Path) -> bytes:
-    """The content of a sidecar, with the digest of the data that it belongs to."""
-    return json.dumps({**published.to_dict(), "sha256": digest_of(path)}, indent=1).encode()
 
 
 def digest_of(path: Path) -> str:
@@ -116,43 +112,26 @@ def digest_of(path: Path) -> str:
 
 
 def published(path: Path) -> Published | None:
-    """What was published with a file or a folder; None if nothing was."""
+    """What was published with a file or a folder: in its schema, beside it or in it; None if nothing was."""
     with tables.reading(path):
-        if path.is_dir():
-            return _read(path / MANIFEST)
-        tables.check_regular(path)
-        if tables.format_of(path) == "CSV":
-            return _beside(path)
-        schema = tables.schema_of(path, None)
-        if KEY not in (schema.metadata or {}):
+        form = "" if path.is_dir() else tables.format_in(path)
+        if form in ("Parquet", "Arrow"):
+            schema, sums = tables.described(path)
+            if KEY not in (schema.metadata or {}):
+                return None
+            found = Published.from_json(schema.metadata[KEY], path)
+            return found._replace(sums=json.loads(sums))
+        place = sidecar(path) if form else path / MANIFEST
+        if not place.exists():
             return None
-        found = Published.from_dict(_json(schema.metadata[KEY]), path)
-        last = tables.last_of(path)
-        if last is None or len(found.parts) == 1:
-            return found
-        return found._replace(sums={name: tuple(one) for name, one in _json(last).items()})
-
-
-def _beside(path: Path) -> Published | None:
-    beside = sidecar(path)
-    found = _read(beside)
-    if found is not None and _json(beside.read_bytes()).get("sha256") != digest_of(path):
-        raise FileError(
-            f"{path} is not the file that {beside.name} was published with: one of the two was changed, "
-            "renamed or replaced"
-        )
+        text = place.read_bytes()
+        found = Published.from_json(text, path)
+        if form and json.loads(text).get("sha256") != digest_of(path):
+            raise FileError(
+                f"{path} is not the file that {place.name} was published with: one of the two was changed, "
+                "renamed or replaced"
+            )
     return found
-
-
-def _read(path: Path) -> Published | None:
-    return Published.from_dict(_json(path.read_bytes()), path) if path.exists() else None
-
-
-def _json(text: bytes) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
 
 
 def released_schema(
@@ -162,18 +141,18 @@ def released_schema(
     source only the index and columns of pandas, and those to be kept by name."""
     import pyarrow as pa
 
-    kept, before = {name.encode() for name in keep}, schema.metadata or {}
-    fields = []
-    for field in schema:
-        if field.name in types:
-            fields.append(pa.field(field.name, types[field.name]))
-            continue
-        notes = {key: value for key, value in (field.metadata or {}).items() if key in OF_TYPES | kept}
-        fields.append(pa.field(field.name, field.type, field.nullable, notes or None))
-    notes = {key: value for key, value in before.items() if key in kept}
-    if b"pandas" in before:
-        notes[b"pandas"] = _pandas(_json(before[b"pandas"]), types)
-    return pa.schema(fields, {**notes, KEY: json.dumps(about).encode()})
+    wanted, before = {name.encode() for name in keep}, schema.metadata or {}
+
+    def kept(notes: Any, more: Collection[bytes] = ()) -> dict[bytes, bytes]:
+        return {key: value for key, value in (notes or {}).items() if key in wanted or key in more}
+
+    fields = [
+        pa.field(field.name, types[field.name]) if field.name in types
+        else field.with_metadata(kept(field.metadata, OF_TYPES) or None)
+        for field in schema
+    ]  # fmt: skip
+    pandas = {b"pandas": _pandas(json.loads(before[b"pandas"]), types)} if b"pandas" in before else {}
+    return pa.schema(fields, {**kept(before), **pandas, KEY: json.dumps(about).encode()})
 
 
 def check_kept(schema: Any, keep: Collection[str], path: Path) -> None:

@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask.errors import ArgumentError, FileError
+from condmask.errors import ArgumentError
 
 DELIMITERS = ",;\t|"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 MARKS = {"utf-8": codecs.BOM_UTF8, "utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 FIRST = 1 << 20  # bytes in which the header ends
 ROWS = 1 << 16  # that are written at once
-EXACT = 2.0**50
+NUMBER = r"^(nan|[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Layout(NamedTuple):
     form: CsvFormat  # of which nothing is left open
     mark: bytes  # of the order of bytes
     head: str
-    names: list[str]
+    names: tuple[str, ...]
 
     @property
     def end(self) -> str:
@@ -105,7 +105,8 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
         start = file.read(FIRST)
     encoding, mark = next(((name, mark) for name, mark in MARKS.items() if start.startswith(mark)), ("", b""))
     encoding = encoding or {"utf-16": "utf-16-le"}.get(form.encoding or "", form.encoding) or "utf-8"
-    text = io.StringIO(_decoded(path, start, form.encoding or encoding).removeprefix("\ufeff"), newline="")
+    decoder = codecs.getincrementaldecoder(form.encoding or encoding)()  # the end may cut a character in two
+    text = io.StringIO(decoder.decode(start).removeprefix("\ufeff"), newline="")
     header = text.readline()
     above = header if header.lower().startswith("sep=") else ""
     header = text.readline() if above else header
@@ -119,14 +120,14 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
         raise ArgumentError(f"{path} must have a header of one line in which every quote is closed")
     whole = CsvFormat(delimiter, form.decimal or ("," if delimiter == ";" else "."), encoding, form.na)
     head = above + header + ("" if header.endswith(("\n", "\r")) else "\n")
-    return Layout(whole, mark, head, [name.strip() for name in names])
+    return Layout(whole, mark, head, tuple(name.strip() for name in names))
 
 
-def header(names: Sequence[str], delimiter: str) -> str:
-    """The line of the names of columns."""
-    text = io.StringIO()
+def new_layout(path: Path, names: Sequence[str]) -> Layout:
+    """How a file is written that was no text before."""
+    delimiter, text = "\t" if ".tsv" in path.suffixes[-2:] else ",", io.StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow(names)
-    return text.getvalue()
+    return Layout(CsvFormat(delimiter, ".", "utf-8"), b"", text.getvalue(), tuple(names))
 
 
 def batches(path: Path, layout: Layout, names: Iterable[str] | None = None) -> Any:
@@ -137,7 +138,7 @@ def batches(path: Path, layout: Layout, names: Iterable[str] | None = None) -> A
     read = arrow_csv.ReadOptions(
         encoding=layout.form.encoding, skip_rows=1 + layout.head.lower().startswith("sep=")
     )
-    read.column_names = layout.names
+    read.column_names = list(layout.names)
     parse = arrow_csv.ParseOptions(delimiter=layout.form.delimiter, newlines_in_values=True)
     parse.ignore_empty_lines = len(layout.names) > 1  # in one column an empty line is a record
     cells = dict.fromkeys(layout.names, pa.large_string())
@@ -154,15 +155,13 @@ def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
     bare = pc.ascii_trim_whitespace(texts)
     gaps = pc.is_in(bare, value_set=layout.form.missing)
     bare = pc.if_else(gaps, pa.scalar("nan", pa.large_string()), bare)
-    wrong = pc.match_substring(bare, "." if layout.form.decimal == "," else ",")
-    if not pc.any(wrong).as_py():
-        plain = pc.replace_substring(bare, ",", ".")
-        try:
-            values = plain.cast(pa.float64()).to_numpy()
-            wrong = ~np.isfinite(values) & ~gaps.to_numpy()
-        except pa.ArrowInvalid:  # whose message holds a cell
-            pattern = r"^(nan|[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$"
-            wrong = pc.invert(pc.match_substring_regex(plain, pattern))
+    if layout.form.decimal == ",":  # where a point makes no number
+        bare = pc.replace_substring(pc.replace_substring(bare, ".", ";"), ",", ".")
+    try:
+        values = bare.cast(pa.float64()).to_numpy()
+        wrong = ~np.isfinite(values) & ~gaps.to_numpy()
+    except pa.ArrowInvalid:  # whose message holds a cell
+        wrong = pc.invert(pc.match_substring_regex(bare, NUMBER))
     at = np.flatnonzero(np.asarray(wrong))
     if at.size:
         rule = f"{name} must hold numbers with the decimal mark {layout.form.decimal!r}, finite"
@@ -182,17 +181,13 @@ def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> A
     import pyarrow.compute as pc
 
     kind = pa.large_string()
+    text = masked.cast(pa.string())
     if places is not None:
-        most = pc.max(pc.abs(masked)).as_py() or 0.0
-        exact = most * 10.0**places < EXACT  # else numbers are not rounded as they are printed
-        decimals = masked if exact else masked.cast(pa.string())
-        text = decimals.cast(pa.decimal128(38, places)).cast(pa.string())
-    else:
-        text = masked.cast(pa.string())
-        if pc.any(pc.match_substring(text, "e")).as_py():  # exponents, which not every reader knows
-            digits = partial(np.format_float_positional, trim="-")
-            values = (None if value is None else digits(value) for value in masked.to_pylist())
-            text = pa.chunked_array([pa.array(values, pa.string())])
+        text = text.cast(pa.decimal128(38, places)).cast(pa.string())
+    elif pc.any(pc.match_substring(text, "e")).as_py():  # exponents, which not every reader knows
+        digits = partial(np.format_float_positional, trim="-")
+        values = (None if value is None else digits(value) for value in masked.to_pylist())
+        text = pa.chunked_array([pa.array(values, pa.string())])
     if layout.form.decimal == ",":
         text = pc.replace_substring(text, ".", ",")
     gaps = pc.is_in(pc.ascii_trim_whitespace(cells), value_set=layout.form.missing)
@@ -213,36 +208,24 @@ def lines(table: Any, layout: Layout) -> bytes:
             arrow_csv.write_csv(batch, sink, options)
             parts.append(sink.getvalue().to_pybytes().replace(b"\n", layout.end.encode()))
         except pa.ArrowInvalid:
-            parts.append(_joined(batch, layout))
+            parts.append(_quoted(batch, layout))
     text = b"".join(parts)
     return text if layout.form.encoding == "utf-8" else text.decode().encode(layout.form.encoding)
 
 
-def _joined(batch: Any, layout: Layout) -> bytes:
+def _quoted(batch: Any, layout: Layout) -> bytes:
     """Lines of which some cells need quotes."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     special = f'[{re.escape(layout.form.delimiter)}"\r\n]'
     mark, none, between = (pa.scalar(word, pa.large_string()) for word in ('"', "", layout.form.delimiter))
-
-    def cell(texts: Any) -> Any:
+    cells = []
+    for texts in batch.columns:
         quoted = pc.binary_join_element_wise(mark, pc.replace_substring(texts, '"', '""'), mark, none)
-        return pc.if_else(pc.match_substring_regex(texts, special), quoted, texts)
-
-    rows = pc.binary_join_element_wise(*map(cell, batch.columns), between)
+        cells.append(pc.if_else(pc.match_substring_regex(texts, special), quoted, texts))
+    rows = pc.binary_join_element_wise(*cells, between)
     return "".join(row + layout.end for row in rows.to_pylist()).encode()
-
-
-def _decoded(path: Path, start: bytes, encoding: str) -> str:
-    """The beginning of a file as text; a character that the end cuts in two is left out."""
-    try:
-        return codecs.getincrementaldecoder(encoding)().decode(start)
-    except UnicodeDecodeError:
-        raise FileError(
-            f"{path} must be written in {encoding}, got other bytes; "
-            'encoding="latin-1", "cp1252", "utf-16", ... (--encoding) sets it'
-        ) from None
 
 
 def _encoding(name: Any) -> str:

@@ -6,6 +6,7 @@ has them. Names that begin with ``.`` or ``_`` are left out.
 """
 
 import glob
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,16 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import in_stretches
-from condmask.errors import ArgumentError, ArgumentTypeError, FileError
+from condmask.errors import ArgumentError, ArgumentTypeError, FileError, optional
 from condmask.files import csv_text, tables
-from condmask.files.csv_text import CsvFormat
+from condmask.files.csv_text import CsvFormat, Layout
 from condmask.frames import Labels
 
 CELLS = 1 << 24  # of a part
 SIDECAR = ".condmask.json"
 FILENAME = "__filename"  # the name of a file among many, as a column
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+Place = str | os.PathLike[str]
 SAMPLE = 1 << 14  # rows from all over the files
 
 
@@ -42,7 +44,7 @@ class Source:
     Attributes
     ----------
     base : Path
-        The folder below which the names of the files begin.
+        The folder below which the names of the files begin; one file itself, whose name is "." then.
     files : list of Path
     rows : list of int
         The rows of each, of those that were read to their end.
@@ -53,26 +55,23 @@ class Source:
     """
 
     def __init__(self, path: Path, csv: CsvFormat | None = None, part_rows: int | None = None) -> None:
+        with optional(path.name, "files"):
+            import pyarrow as pa
         known = csv is None or isinstance(csv, CsvFormat)
         _checks.require(known, "csv must be None or a CsvFormat", csv, ArgumentTypeError)
-        self.path, self.is_folder = path, is_folder(path)
-        self.base, self.files = _files(path) if self.is_folder else (path.parent, [path])
-        for file in self.files:
-            tables.check_regular(file)
-        self.format = _one_format(path, self.files)
+        self.path, self.is_folder = path, path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
+        self.base, self.files = _files(path) if self.is_folder else (path, [path])
+        self.format, self.layout = _one_format(path, self.files), None
         serves = csv is None or self.format == "CSV"
         _checks.require(serves, f"csv must be left out for {path}, which is no text", csv)
         with tables.reading(path):
-            self.layouts = [
-                csv_text.layout_of(file, csv or CsvFormat()) if self.format == "CSV" else None
-                for file in self.files
-            ]
-            ways = {repr(layout.form) for layout in self.layouts if layout is not None}
-            if len(ways) > 1:
-                got = "; ".join(sorted(ways))
-                raise ArgumentError(f"{path} must have files written in one way, got {got}")
-            schemas = [tables.schema_of(*pair) for pair in zip(self.files, self.layouts, strict=True)]
-        self.layout, self.rows = self.layouts[0], [0] * len(self.files)
+            self._stamp = self._stamped()
+            if self.format == "CSV":
+                self.layout = _one_layout(path, self.files, csv or CsvFormat())
+                schemas = [pa.schema([(name, pa.large_string()) for name in self.layout.names])]
+            else:
+                schemas = [tables.described(file)[0] for file in self.files]
+        self.rows = [0] * len(self.files)
         self.file_names = [file.relative_to(self.base).as_posix() for file in self.files]
         self.keys = _keys(self.file_names) if self.is_folder else {}
         self.schema = unified(path, schemas, self.keys)
@@ -80,7 +79,7 @@ class Source:
         given = None if part_rows is None else _checks.whole(part_rows, "part_rows", least=2)
         self.part_rows = given or max(2, CELLS // max(len(self.names), 1))
 
-    def require(self, names: Sequence[str], masked: Sequence[str] = ()) -> None:
+    def require(self, names: Iterable[str], masked: Iterable[str] = ()) -> None:
         """Refuse columns that there are not, and to mask what stands in names of folders, which are
         released."""
         for name in [*masked, *names]:
@@ -90,14 +89,16 @@ class Source:
             if name in masked and name in self.keys:
                 raise ArgumentError(f"{name} cannot be masked: it stands in the names below {self.path}")
 
-    def parts(self, names: Sequence[str] | None = None, sizes: Sequence[int] = ()) -> Iterator[Any]:
-        """The rows in parts, which are tables of Arrow, of these sizes where they are known."""
+    def parts(self, names: Iterable[str] | None = None, sizes: Sequence[int] = ()) -> Iterator[Any]:
+        """The rows in parts, which are tables of Arrow, of these sizes where they are known; refused where
+        somebody wrote to a file since the source was opened."""
         import pyarrow as pa
 
         held: list[Any] = []
         count, given = 0, iter(sizes)
         size = next(given, self.part_rows)
         with tables.reading(self.path):
+            self._refuse_changed()
             for table in self._tables(names):
                 held.append(table)
                 count += table.num_rows
@@ -108,34 +109,42 @@ class Source:
                     yield part
                     del part
                     size = next(given, self.part_rows)
+            self._refuse_changed()
         if count:
             yield pa.concat_tables(held)
 
-    def numbers(self, table: Any, name: str, row: int = 1) -> tuple[np.ndarray, str]:
-        """A column of a part as numbers, with NaN for missing ones, and their kind."""
-        if self.layout is not None and name not in self.keys:
-            return csv_text.numbers(table[name], self.layout, name, row), "float64"
-        column = frames.column_of(table, name, least=0, finite=False)
-        return column.array, column.kind
-
     def numeric(self, table: Any, names: Iterable[str], row: int = 1) -> Any:
-        """A part in which columns of text hold numbers."""
+        """A part, which begins at this row, in which columns of text hold numbers."""
         import pyarrow as pa
 
         for name in names if self.layout is not None else ():
-            values = csv_text.numbers(table[name], self.layout, name, row)  # type: ignore[arg-type]
-            numbers = pa.chunked_array([pa.array(values, mask=np.isnan(values))])
-            table = table.set_column(table.schema.get_field_index(name), name, numbers)
+            if name not in self.keys:
+                values = csv_text.numbers(table[name], self.layout, name, row)  # type: ignore[arg-type]
+                numbers = pa.chunked_array([pa.array(values, mask=np.isnan(values))])
+                table = table.set_column(table.schema.get_field_index(name), name, numbers)
         return table
 
+    def numbers(self, table: Any, name: str, row: int = 1) -> tuple[np.ndarray, str]:
+        """A column of a part as numbers, with NaN for missing ones, and their kind."""
+        column = frames.column_of(self.numeric(table, [name], row), name, least=0, finite=False)
+        return column.array, column.kind
+
+    def has_numbers(self, name: str) -> bool:
+        """Whether a file says itself that a column holds numbers, or yes and no."""
+        from pyarrow import types
+
+        if self.layout is not None or name in self.keys or name not in self.names:
+            return False
+        kind = self.schema.field(name).type
+        return types.is_decimal(kind) or (types.is_primitive(kind) and not types.is_temporal(kind))
+
     def column(self, name: str) -> np.ndarray:
-        """A whole column as numbers, float32 as such: on a decimal grid they are other numbers."""
+        """A whole column as numbers, in single precision where it has them."""
         self.require([name])
         values, row = [np.empty(0)], 1
         for part in self.parts([name]):
-            found, kind = self.numbers(part, name, row)
-            values.append(found.astype(np.float32) if kind == "float32" else found)
-            row += found.size
+            values.append(as_stored(*self.numbers(part, name, row)))
+            row += part.num_rows
         return np.concatenate(values[1:] or values)
 
     def labels(self, name: str) -> Labels:
@@ -147,56 +156,66 @@ class Source:
         table = pa.concat_tables(self.parts([name]))
         if self.layout is not None and name not in self.keys:
             gaps = pc.is_in(table[name], value_set=self.layout.form.missing)
-            texts = pc.if_else(gaps, None, table[name])
-            table = table.set_column(0, name, texts)
+            table = table.set_column(0, name, pc.if_else(gaps, None, table[name]))
         return frames.coded(table, name)
 
-    def stamp(self) -> list[tuple[int, int]]:
-        """What changes when somebody writes to a file."""
-        with tables.reading(self.path):
-            return [(status.st_size, status.st_mtime_ns) for status in map(Path.stat, self.files)]
+    def objects(self, name: str) -> np.ndarray:
+        """A column of labels as it is; None for missing."""
+        labels = self.labels(name)
+        return np.asarray(np.array(list(labels.distinct), dtype=object)[labels.code])
 
-    def sample(self) -> tuple[Any, np.ndarray]:
-        """Some rows from all over the files, and their numbers in the table; after a pass through all."""
+    def numbers_or_objects(self, name: str) -> np.ndarray:
+        """A column as numbers, where it holds these."""
+        self.require([name])
+        try:
+            return self.column(name)
+        except (ArgumentTypeError, ArgumentError):
+            return self.objects(name)
+
+    def sample(self) -> Any:
+        """Some rows from all over the files; after a pass through all."""
         import pyarrow as pa
 
-        rows, first = in_stretches(sum(self.rows), SAMPLE), 0
-        pieces = []
-        with tables.reading(self.path):
-            for table in self._tables(None):
-                here = rows[slice(*np.searchsorted(rows, (first, first + table.num_rows)))]
-                pieces.append(table.take(here - first))
-                first += table.num_rows
-        return pa.concat_tables(pieces), rows
+        rows, first, pieces = in_stretches(sum(self.rows), SAMPLE), 0, []
+        for table in self.parts():
+            here = rows[slice(*np.searchsorted(rows, (first, first + table.num_rows)))]
+            pieces.append(table.take(here - first))
+            first += table.num_rows
+        return pa.concat_tables(pieces)
 
-    def _tables(self, names: Sequence[str] | None) -> Iterator[Any]:
-        """The batches of all files, as tables of the common schema."""
+    def _tables(self, names: Iterable[str] | None) -> Iterator[Any]:
+        """The batches of all files, as tables of the common schema, with what stands in the names of their
+        folders."""
+        import pyarrow as pa
+
         chosen = self.names if names is None else list(dict.fromkeys(names))
+        self.require(chosen)
         stored = [name for name in chosen if name not in self.keys] or self.names[:1]
-        for number, (file, layout) in enumerate(zip(self.files, self.layouts, strict=True)):
+        schema = pa.schema([self.schema.field(name) for name in chosen])
+        for number, file in enumerate(self.files):
             rows = 0
-            for batch in tables.batches(file, layout, stored, max(1, self.part_rows // 8)):
+            for batch in tables.batches(file, self.layout, stored, max(1, self.part_rows // 8)):
                 rows += batch.num_rows
-                yield self._whole(number, batch, chosen)
+                arrays = [
+                    pa.repeat(pa.scalar(self.keys[field.name][number], field.type), batch.num_rows)
+                    if field.name in self.keys else batch.column(field.name).cast(field.type)
+                    for field in schema
+                ]  # fmt: skip
+                yield pa.table(arrays, schema=schema)
             self.rows[number] = rows
 
-    def _whole(self, number: int, batch: Any, names: Sequence[str]) -> Any:
-        """Columns of a batch of the common types, with what stands in the names of its folders."""
-        import pyarrow as pa
+    def _stamped(self) -> list[tuple[int, int]]:
+        """What changes when somebody writes to a file."""
+        return [(status.st_size, status.st_mtime_ns) for status in map(Path.stat, self.files)]
 
-        arrays, fields = [], [self.schema.field(name) for name in names]
-        for field in fields:
-            values = self.keys.get(field.name)
-            if values is None:
-                arrays.append(batch.column(field.name).cast(field.type))
-            else:
-                arrays.append(pa.repeat(pa.scalar(values[number], field.type), batch.num_rows))
-        return pa.table(arrays, schema=pa.schema(fields))
+    def _refuse_changed(self) -> None:
+        if self._stamped() != self._stamp:
+            raise FileError(f"{self.path} was changed since it was opened: begin again with what it is now")
 
 
-def is_folder(path: Path) -> bool:
-    """Whether a path means many files: a folder, or a pattern that is not itself a file."""
-    return path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
+def as_stored(values: np.ndarray, kind: str) -> np.ndarray:
+    """Numbers in single precision where a file has them: on a decimal grid they are others."""
+    return values.astype(np.float32) if kind == "float32" else values
 
 
 def _files(path: Path) -> tuple[Path, list[Path]]:
@@ -214,13 +233,21 @@ def _files(path: Path) -> tuple[Path, list[Path]]:
 
 
 def _one_format(path: Path, files: list[Path]) -> str:
-    formats = {tables.format_of(file): file.name for file in files}
+    formats = {tables.format_in(file): file.name for file in files}
     if len(formats) > 1:
         raise ArgumentError(
             f"{path} must contain files of one format, got {' and '.join(formats.values())}: select some by "
             "a pattern in quotes ('folder/**/*.parquet'), or begin the names of others with _"
         )
     return next(iter(formats))
+
+
+def _one_layout(path: Path, files: list[Path], form: CsvFormat) -> Layout:
+    ways = [*{csv_text.layout_of(file, form): None for file in files}]
+    if len(ways) > 1:
+        got = "; ".join(sorted({repr(way.form) for way in ways}))  # no header, which may be a record
+        raise ArgumentError(f"{path} must have files with one header, written in one way, got {got}")
+    return ways[0]
 
 
 def _keys(names: list[str]) -> dict[str, list[Any]]:
@@ -257,3 +284,35 @@ def unified(path: Any, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any
     for key, values in keys.items():
         unified = unified.append(pa.field(key, pa.array(values).type))
     return unified
+
+
+def read_column(path: Place, name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
+    """One column of a file: float32 or float64, NaN for missing, where it is numeric, else as it is.
+
+    Parameters
+    ----------
+    path : path
+        Of a file, a folder of files, or a pattern of files.
+    name : str
+    csv : CsvFormat, optional
+        How a CSV file is written, where that cannot be told from its first line.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    return opened(path, csv).numbers_or_objects(_checks.text(name, "name"))
+
+
+def read_table(path: Place, numeric: Iterable[str], *, csv: CsvFormat | None = None) -> Any:
+    """A whole file as a table of Arrow, these columns as numbers."""
+    import pyarrow as pa
+
+    source = opened(path, csv)
+    source.require(list(numeric))
+    return source.numeric(pa.concat_tables(source.parts()), numeric)
+
+
+def opened(path: Place, csv: CsvFormat | None = None) -> Source:
+    """A file as a source of columns."""
+    return Source(_checks.path(path, "path"), csv)

@@ -1,7 +1,7 @@
 """A release gets its name at once and whole, or not at all.
 
-It is written under a hidden name of its own, ``.name.condmask``, that nobody else may have, and renamed. A
-kill leaves the old file, or none, under the target's name; what then lies under the hidden name is a second
+It is written in a hidden folder of its own, ``.name.condmask``, that nobody else may have, and renamed. A
+kill leaves the old file, or none, under the target's name; what then lies in the hidden folder is a second
 masking of the same records, and the next job says so.
 """
 
@@ -11,16 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from condmask.errors import ArgumentError, FileError
+from condmask.errors import FileError
 from condmask.files.tables import reading
 
 
 def refuse_target(target: Path, source: Path | None, *, force: bool) -> None:
     """Refuse a target that must not be replaced."""
-    try:
-        str(target).encode()
-    except UnicodeEncodeError:  # no note or list could name it
-        raise ArgumentError(f"{str(target)!r} must be named in UTF-8: rename it") from None
     if source is not None and target.exists() and source.exists() and target.samefile(source):
         raise FileError(f"{target} is the source, and would be lost")
     if target.is_dir():
@@ -38,40 +34,30 @@ def refuse_target(target: Path, source: Path | None, *, force: bool) -> None:
 
 
 @contextmanager
-def publishing(target: Path, *, folder: bool = False) -> Iterator[Path]:
-    """The hidden name, under which a file or a folder is written that then gets its name."""
+def publishing(target: Path) -> Iterator[Path]:
+    """Where a file or a folder is written, in a hidden folder, that then gets its name, after what is beside
+    it there."""
     hidden = _hidden(target)
     with reading(target):
-        if folder:
-            hidden.mkdir()
-        else:
-            hidden.open("xb").close()
+        hidden.mkdir()
         try:
-            yield hidden
-            for path in [*hidden.rglob("*"), hidden] if folder else [hidden]:
+            yield hidden / target.name
+            for path in hidden.rglob("*"):
                 if path.is_file():
-                    sync(path)
-            os.replace(hidden, target)
-        except BaseException:
-            if folder:
-                shutil.rmtree(hidden, ignore_errors=True)
-            else:
-                hidden.unlink(missing_ok=True)
-            raise
+                    with path.open("r+b") as file:
+                        os.fsync(file.fileno())
+            for path in sorted(hidden.iterdir(), key=lambda path: path.name == target.name):
+                os.replace(path, target.with_name(path.name))
+        finally:
+            shutil.rmtree(hidden, ignore_errors=True)
 
 
-def write_whole(path: Path, data: bytes, *, force: bool = True) -> None:
+def write_whole(path: Path, data: bytes) -> None:
     """A small file, whole or not at all."""
-    refuse_target(path, None, force=force)
+    refuse_target(path, None, force=True)
     with publishing(path) as hidden:
         hidden.write_bytes(data)
 
 
 def _hidden(target: Path) -> Path:
     return target.with_name(f".{target.name}.condmask")
-
-
-def sync(path: Path) -> None:
-    """Have the system write a file before it gets its name."""
-    with path.open("r+b") as file:
-        os.fsync(file.fileno())

@@ -52,29 +52,33 @@ def reading(path: Path) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             why = REASONS.get(error.errno, (error.strerror or str(error)).lower())
             raise FileError(f"{error.filename or path}: {why}") from error
-        what = "it is damaged, or of another format, encoding or delimiter"
-        raise FileError(f"{path} cannot be read: {what} (CsvFormat says how text is written)") from None
+        raise FileError(
+            f"{path} cannot be read: it is damaged, or of another format, encoding or delimiter; --encoding "
+            "and --delimiter (CsvFormat) say how text is written"
+        ) from None
 
 
-def check_regular(path: Path) -> None:
-    """Refuse a path that is no ordinary file."""
+def format_in(path: Path) -> str:
+    """The format of a file that is there; refused where it is no ordinary one."""
     with reading(path):
         mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         raise FileError(f"{path} is no ordinary file")
+    return format_of(path)
 
 
-def schema_of(path: Path, layout: Layout | None) -> Any:
-    """The schema of a file; all columns of CSV are text."""
+def described(path: Path) -> tuple[Any, bytes]:
+    """The schema of a file of Parquet or Arrow, and what `Writer.close` was given."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if layout is not None:
-        return pa.schema([(name, pa.large_string()) for name in layout.names])
     if format_of(path) == "Parquet":
-        return pq.read_schema(str(path))
+        with pq.ParquetFile(str(path)) as file:
+            return file.schema_arrow, (file.metadata.metadata or {}).get(SUMS.encode(), b"{}")
     with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
-        return reader.schema
+        last = reader.num_record_batches - 1
+        notes = reader.get_batch_with_custom_metadata(last).custom_metadata if last >= 0 else None
+        return reader.schema, dict(notes or {}).get(SUMS.encode(), b"{}")
 
 
 def batches(
@@ -105,11 +109,11 @@ class Writer:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self._layout = layout
-        self._writer: Any = None
-        self._last: Any = None
         packed = "gzip" if ending.suffix.lower() == ".gz" else None
         self._sink = pa.output_stream(str(path), compression=packed)
+        self._layout: Any = layout
+        self._writer: Any = None
+        self._last: Any = None
         if layout is not None:
             self._sink.write(layout.mark + layout.head.encode(layout.form.encoding))
         elif format_of(ending) == "Parquet":
@@ -123,50 +127,34 @@ class Writer:
         """Add rows."""
         import pyarrow as pa
 
-        if self._layout is not None:
-            self._sink.write(csv_text.lines(table, self._layout))
-            return
         if self._last is not None:  # dictionaries begin with those before: a file of Arrow can but add to one
             table = pa.concat_tables([self._last, table]).unify_dictionaries()
             self._last = table.slice(0, 0).combine_chunks()
-        self._writer.write_table(table)
+        if self._writer is None:
+            self._sink.write(csv_text.lines(table, self._layout))
+        else:
+            self._writer.write_table(table)
 
     def close(self, sums: bytes) -> None:
         """End the file, with what is known only then."""
         import pyarrow as pa
 
-        if hasattr(self._writer, "add_key_value_metadata"):
-            self._writer.add_key_value_metadata({SUMS: sums})
-        elif self._writer is not None:
+        if self._last is not None:
             columns = [column.chunk(0) for column in self._last.columns]
             empty = pa.record_batch(columns, schema=self._last.schema)
             self._writer.write_batch(empty, custom_metadata={SUMS: sums})
+        elif self._writer is not None:
+            self._writer.add_key_value_metadata({SUMS: sums})
         if self._writer is not None:
             self._writer.close()
         self._sink.close()
 
 
-def last_of(path: Path) -> bytes | None:
-    """What `Writer.close` was given."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if format_of(path) == "Parquet":
-        found: bytes | None = (pq.read_metadata(str(path)).metadata or {}).get(SUMS.encode())
-        return found
-    with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
-        count = reader.num_record_batches
-        notes = reader.get_batch_with_custom_metadata(count - 1).custom_metadata if count else None
-        return None if notes is None else dict(notes).get(SUMS.encode())
-
-
-def codecs_of(path: Path) -> dict[str, str] | str:
+def codecs_of(path: Path) -> dict[str, str]:
     """How the columns of a Parquet file are compressed."""
     import pyarrow.parquet as pq
 
     metadata = pq.read_metadata(str(path))
-    if not metadata.num_row_groups:
-        return "snappy"
-    group = metadata.row_group(0)
-    columns = [group.column(k) for k in range(group.num_columns)]
+    count = metadata.num_columns if metadata.num_row_groups else 0
+    columns = [metadata.row_group(0).column(k) for k in range(count)]
     return {one.path_in_schema: one.compression.lower().replace("uncompressed", "none") for one in columns}

@@ -24,8 +24,8 @@ class Records:
     refusal : str or None
         What must be given before the pools are known.
     reader : object, optional
-        Reads records that lie in a file: has `size` and `parts`, as this, and the `name` of the values among
-        the `columns` of the file.
+        Reads records that lie in a file: has `size`, `parts` and `has_numbers`, as this, and the `name` of
+        the values in the `source`.
     """
 
     def __init__(
@@ -44,12 +44,12 @@ class Records:
 
     def has_numbers(self, name: str) -> bool:
         """Whether `parts` can read a column of numbers with this name."""
-        return self._reader is not None and bool(self._reader.columns.has_numbers(name))
+        return self._reader is not None and bool(self._reader.has_numbers(name))
 
     def named(self, other: "Records") -> str | None:
         """The name by which `parts` reads the values of other records; None where these lie elsewhere."""
         here, there = self._reader, other._reader
-        return None if None in (here, there) or here.columns is not there.columns else str(there.name)
+        return None if None in (here, there) or here.source is not there.source else str(there.name)
 
     def parts(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
         """The values, their pools and columns of numbers by name, part by part."""

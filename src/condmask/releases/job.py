@@ -1,7 +1,7 @@
 """A release as it was asked for, its parts ready to be masked, and what a look at them finds."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,50 +9,71 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
-from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of
-from condmask.disclosure.limits import Limits
+from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, table_of
+from condmask.disclosure.choose import Choice, choose, widened
 from condmask.disclosure.table import Clear, Table, clear_of, names_in_clear
 from condmask.errors import CondmaskError, Refusals, warn
 from condmask.estimates.origin import Origin
+from condmask.files.about import Published
 from condmask.frames import Column
 from condmask.missing_codes import without_codes
 from condmask.releases.log import mark_of
-from condmask.scheme import Scheme, common_method
-from condmask.schemes.prepare import Prepared, decimals_in_text, prepare
-from condmask.schemes.rounding import Moved, Shifts, asked
+from condmask.scheme import common_method
+from condmask.schemes.conditional import ConditionalMasking
+from condmask.schemes.prepare import Prepared, prepare
+from condmask.schemes.rounding import Moved, asked
 from condmask.strata import not_masked
 
 BETWEEN = 0.1  # of the variance: parts that differ by more are worth a word
 UNITS = 256  # firms, households and the like that are looked at whole
 
 
-class Job(NamedTuple):
-    """All arguments, checked before any data are looked at.
+class Job:
+    """All arguments, checked before any data are masked.
+
+    Parameters
+    ----------
+    schemes : dict of str to scheme, or names of columns
+    frame_of : callable (names), optional
+        The table for which schemes are chosen, where only names are given.
+    strata, rng, nan_policy, round, accept_visible_coins, workers, max_lift, max_risk, shuffle
+        As for `mask_table`.
 
     Attributes
     ----------
     schemes : dict of str to scheme
         By column, with the strata that the call names.
+    chosen : dict of str to Choice
+        What was chosen for names alone.
     groups : tuple of str
         The columns of the strata.
     root : Key or None
         From which all keys come; None for new ones from the operating system.
     """
 
-    schemes: dict[str, Any]
-    groups: tuple[str, ...]
-    root: Key | None
-    policy: str
-    round: bool
-    audited: bool
-    workers: Workers
-    limits: Limits
-    shuffle: bool
-
-    @property
-    def method(self) -> type[Scheme]:
-        """The class of the schemes."""
-        return type(next(iter(self.schemes.values())))
+    def __init__(
+        self, schemes: Any, frame_of: Callable[[tuple[str, ...]], Any] | None = None, *, strata: Any = None,
+        rng: Any = None, nan_policy: str = "raise", round: bool = False, accept_visible_coins: bool = False,
+        workers: Workers = 1, max_lift: float = DEFAULT.lift, max_risk: Mapping[float, float] | None = None,
+        shuffle: bool = False,
+    ) -> None:  # fmt: skip
+        names: tuple[str, ...] = ()
+        self.chosen: dict[str, Choice] = {}
+        if frame_of is not None and isinstance(schemes, str | list | tuple):
+            names = _checks.names([schemes] if isinstance(schemes, str) else schemes, "schemes")
+            _checks.require(bool(names), "schemes must name at least one column", schemes)
+            self.chosen = _chosen(frame_of(names), names, strata)
+        given = {name: choice.scheme for name, choice in self.chosen.items()} or schemes
+        self.method = common_method(given)
+        self.schemes: dict[str, Any] = self.method.within(dict(given), strata)
+        self.groups = not_masked(next(iter(self.schemes.values())).strata, self.schemes)
+        random = check_rng(rng)
+        self.root = None if random is None else root_key(random)
+        policy = "omit" if names else nan_policy
+        self.policy = _checks.choice(policy, "nan_policy", _checks.NAN_POLICIES)
+        self.round, self.workers = asked(round, given), _checks.workers(workers)
+        self.audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
+        self.limits, self.shuffle = limits_of(max_lift, max_risk), _checks.truth(shuffle, "shuffle")
 
     def order(self, n: int) -> np.ndarray:
         """A new order of the rows, which none who has no key can undo."""
@@ -65,33 +86,12 @@ class Job(NamedTuple):
         return self.root if part == 0 or self.root is None else self.root.derive(b"part", str(part).encode())
 
 
-def job_of(
-    schemes: Mapping[str, Any],
-    *,
-    strata: str | Sequence[str] | None = None,
-    rng: Any = None,
-    nan_policy: str = "raise",
-    round: bool = False,
-    accept_visible_coins: bool = False,
-    workers: Workers = 1,
-    max_lift: float = DEFAULT.lift,
-    max_risk: Mapping[float, float] | None = None,
-    shuffle: bool = False,
-) -> Job:
-    """The job, or an error in one sentence."""
-    named = common_method(schemes).within(dict(schemes), strata)
-    random = check_rng(rng)
-    return Job(
-        named,
-        not_masked(next(iter(named.values())).strata, named),
-        None if random is None else root_key(random),
-        _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES),
-        asked(round, schemes),
-        not _checks.truth(accept_visible_coins, "accept_visible_coins"),
-        _checks.workers(workers),
-        limits_of(max_lift, max_risk),
-        _checks.truth(shuffle, "shuffle"),
-    )
+def _chosen(frame: Any, names: tuple[str, ...], strata: Any) -> dict[str, Choice]:
+    """Schemes for columns of a table; missing values are left out, small strata merged."""
+    groups = not_masked(strata, names)
+    of = partial(ConditionalMasking, strata=groups, small_strata="merge") if groups else ConditionalMasking
+    table = table_of(frame, {name: of(0.6, 1.0, reverse_mapping=True) for name in names})
+    return widened(table, choose(table, names, of))
 
 
 class Part(NamedTuple):
@@ -108,55 +108,43 @@ def part_of(
 
     With `clear`, the audit looks at the columns in clear beside those that are masked, too.
     """
-    refusals = Refusals()
-    columns, audited = {}, audited and job.audited
-    for name in job.schemes:
-        with refusals.collected():
-            columns[name] = frames.column_of(frame, name)
-    refusals.raise_all()
-    arrays = {name: column.array for name, column in columns.items()}
+    columns, arrays, kinds = _columns(frame, job)
+    audited = audited and job.audited
     made = prepare(
-        job.schemes, arrays, {name: column.kind for name, column in columns.items()},
-        labels=[frames.coded(frame, name) for name in job.groups],
-        clear=_clear_beside(frame, arrays, job) if clear and audited else None,
-        nan_policy=job.policy, to_grid=job.round, audited=audited, to_file=to_file,
-        scope="whole" if clear else "part", limits=job.limits,
+        job.schemes, arrays, kinds, labels=[frames.coded(frame, name) for name in job.groups],
+        clear=_clear_beside(frame, arrays) if clear and audited else None, nan_policy=job.policy,
+        to_grid=job.round, audited=audited, to_file=to_file, scope="whole" if clear else "part",
+        limits=job.limits,
     )  # fmt: skip
     return Part(columns, made)
 
 
-def sampled(frame: Any, job: Job) -> Table:
-    """Some rows of a longer table as an audit looks at them, whose parts were looked at by themselves."""
-    columns = {name: frames.column_of(frame, name) for name in job.schemes}
-    values = {
-        name: without_codes(column.array, job.schemes[name].codes, column.kind)
-        for name, column in columns.items()
-    }
-    kinds = {name: column.kind for name, column in columns.items()}
-    return Table(values, kinds, None, _clear_beside(frame, values, job), "sample")
-
-
-def audited_whole(job: Job, names: Sequence[str]) -> bool:
-    """Whether a longer table with these columns is also audited by some of its rows."""
-    beside = {*names} != {*job.schemes}
-    return job.audited and (beside or len(job.schemes) > 1)
-
-
 Units = tuple[str, Any]  # the column that names firms, households or the like, and some of its values
+Found = Callable[[Units], Iterable[Any]]  # all rows of these in a longer table
 
 
-def with_units(sample: Any, job: Job, found: Callable[[Units], Iterable[Any]]) -> Any:
-    """A sample with all rows of the firms, households and the like in some of its rows; `found` looks for
-    them in the whole table."""
+def sampled(frame: Any, job: Job, found: Found | None = None) -> Table:
+    """Some rows of a longer table as an audit looks at them, whose parts were looked at by themselves; with
+    all rows of some of the firms, households and the like in them, where they can be found."""
     import pyarrow as pa
 
-    clear = sampled(sample, job).clear
-    named = [name for name in clear.units if name in sample.column_names] if clear is not None else []
-    if not named:
-        return sample
-    some = sample[named[0]].take(np.linspace(0, len(sample) - 1, UNITS).astype(int))
+    _, arrays, kinds = _columns(frame, job)
+    values = {name: without_codes(x, job.schemes[name].codes, kinds[name]) for name, x in arrays.items()}
+    table = Table(values, kinds, None, _clear_beside(frame, values), "sample")
+    named = [name for name in table.clear.units if name in frame.column_names] if table.clear else []
+    if not named or found is None:
+        return table
+    some = frame[named[0]].take(np.linspace(0, len(frame) - 1, UNITS).astype(int))
     units = named[0], some.combine_chunks().unique()
-    return pa.concat_tables([rows_of(units, sample, others=True), *found(units)], promote_options="default")
+    rows = [rows_of(units, frame, others=True), *found(units)]
+    return sampled(pa.concat_tables(rows, promote_options="default"), job)
+
+
+def audit_sample(names: Iterable[str], sample: Callable[[], Any], job: Job, found: Found) -> None:
+    """Audit a longer table with these columns by some of its rows, where its parts alone do not tell all that
+    it shows."""
+    if job.audited and ({*names} != {*job.schemes} or len(job.schemes) > 1):
+        job.method.check(job.schemes, sampled(sample(), job, found), limits=job.limits)
 
 
 def rows_of(units: Units, table: Any, *, others: bool = False) -> Any:
@@ -167,87 +155,92 @@ def rows_of(units: Units, table: Any, *, others: bool = False) -> Any:
     return table.filter(pc.invert(there) if others else there)
 
 
-def raise_of_parts(refused: Sequence[CondmaskError]) -> None:
+def _columns(frame: Any, job: Job) -> tuple[dict[str, Column], dict[str, np.ndarray], dict[str, str]]:
+    """The columns to be masked, their values and their kinds."""
+    refusals, columns = Refusals(), {}
+    for name in job.schemes:
+        with refusals.collected():
+            columns[name] = frames.column_of(frame, name)
+    refusals.raise_all()
+    kinds = {name: column.kind for name, column in columns.items()}
+    return columns, {name: column.array for name, column in columns.items()}, kinds
+
+
+def _clear_beside(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
+    """The columns in clear, where there are some."""
+    whole = frames.with_index(frame)
+    names = names_in_clear(frames.column_names(whole), {*masked})
+    return clear_of(whole, names, masked) if names else None
+
+
+def tried(task: Callable[[Any], Any], frame: Any, where: str) -> Any:
+    """What a task finds in a part or, as a value, refuses."""
+    try:
+        return task(frame)
+    except CondmaskError as error:
+        return type(error)(f"{error} (in {where})")
+
+
+def raise_of_parts(found: Sequence[Any]) -> None:
     """Raise what the first part refused; others have other figures, seldom other reasons."""
+    refused = [one for one in found if isinstance(one, CondmaskError)]
     if refused:
         others = f"; parts that are refused as well: {len(refused) - 1}" if len(refused) > 1 else ""
         raise type(refused[0])(f"{refused[0]}{others}")
 
 
-def _clear_beside(frame: Any, values: Mapping[str, np.ndarray], job: Job) -> Clear | None:
-    """The columns in clear, where there are some."""
-    whole = frames.with_index(frame)
-    names = names_in_clear(frames.column_names(whole), {*job.schemes})
-    return clear_of(whole, names, values) if names else None
-
-
 class Look(NamedTuple):
-    """What a look at some parts finds, which adds.
+    """What a look at a part finds.
 
     Attributes
     ----------
-    parts : tuple of int
-        The records of each.
+    records : int
     patterns : tuple of str
-        The columns whose pattern of missing values parts the donors, of any part.
+        The columns whose pattern of missing values parts the donors.
     moved : dict of str to Moved
         What rounding moved.
-    places : dict of str to int or None
-        The decimals of masked columns in text.
     marks : dict of str to ndarray
-        By which the log knows the columns again.
-    moments : dict of str to ndarray of shape (parts, 3)
-        Number, sum and sum of squares of the values of each part.
+        By which the log knows the columns again; they add.
+    moments : dict of str to tuple
+        Number, sum and sum of squares of the values.
     """
 
-    parts: tuple[int, ...]
+    records: int
     patterns: tuple[str, ...]
     moved: dict[str, Moved]
-    places: dict[str, int | None]
     marks: dict[str, np.ndarray]
-    moments: dict[str, np.ndarray]
-
-    def plus(self, other: "Look") -> "Look":
-        """Both together."""
-        return Look(
-            self.parts + other.parts,
-            self.patterns or other.patterns,
-            {name: moved.plus(other.moved[name]) for name, moved in self.moved.items()},
-            {name: _most(places, other.places[name]) for name, places in self.places.items()},
-            {name: mark + other.marks[name] for name, mark in self.marks.items()},
-            {name: np.vstack([rows, other.moments[name]]) for name, rows in self.moments.items()},
-        )
-
-    def origins(self, schemes: Mapping[str, Any]) -> dict[str, Origin]:
-        """What the release says of each column; warns of what rounding moved, and of parts that differ."""
-        shared = next(iter(schemes.values())).shared_coins
-        group = group_name() if shared and len(schemes) > 1 else None
-        shifts: Shifts = {}
-        for name, moved in self.moved.items():
-            shifts |= moved.shift(name, schemes[name].grid.step)
-        for name, rows in self.moments.items():
-            _warn_of_order(name, *rows.T)
-        patterns = self.patterns if shared else ()
-        return {name: Origin(group, patterns, shifts.get(name, ())) for name in schemes}
+    moments: dict[str, tuple[float, float, float]]
 
 
 def look_at(part: Part, job: Job) -> Look:
-    """What a look at one part finds."""
+    """What a look at a part finds."""
     arrays = {name: column.array for name, column in part.columns.items()}
-    moments = {name: [np.isfinite(x).sum(), np.nansum(x), np.nansum(x * x)] for name, x in arrays.items()}
     return Look(
-        (next(iter(arrays.values())).size,),
+        next(iter(arrays.values())).size,
         part.made.patterns,
         part.made.moved,
-        {name: decimals_in_text(job.schemes[name], x) for name, x in part.made.units.items()},
         {name: mark_of(x) for name, x in arrays.items()} if job.root is None else {},
-        {name: np.array([row]) for name, row in moments.items()},
+        {name: (np.isfinite(x).sum(), np.nansum(x), np.nansum(x * x)) for name, x in arrays.items()},
     )
 
 
-def looks(found: Sequence[Look]) -> Look:
-    """All of them together."""
-    return reduce(Look.plus, found)
+def told(looks: Sequence[Look], job: Job) -> Published:
+    """What is published with all parts; warns of what rounding moved, and of parts that differ."""
+    shared = next(iter(job.schemes.values())).shared_coins
+    group = group_name() if shared and len(job.schemes) > 1 else None
+    patterns = next((look.patterns for look in looks if look.patterns), ()) if shared else ()
+    origins = {}
+    for name, scheme in job.schemes.items():
+        moved = [look.moved[name] for look in looks if name in look.moved]
+        shifts = reduce(Moved.plus, moved).shift(name, scheme.grid.step) if moved else {}
+        origins[name] = Origin(group, patterns, shifts.get(name, ()))
+        _warn_of_order(name, *np.array([look.moments[name] for look in looks]).T)
+    return Published(tuple(look.records for look in looks), job.schemes, origins)
+
+
+def marks_of(looks: Sequence[Look]) -> dict[str, Any]:
+    """By which the log knows the columns of all parts again."""
+    return {name: sum(look.marks[name] for look in looks) for name in looks[0].marks}
 
 
 def _warn_of_order(name: str, n: np.ndarray, sums: np.ndarray, squares: np.ndarray) -> None:
@@ -260,8 +253,3 @@ def _warn_of_order(name: str, n: np.ndarray, sums: np.ndarray, squares: np.ndarr
             "between them), and records get values of their own part: shuffle the rows first",
             ReleaseWarning,
         )
-
-
-def _most(one: int | None, other: int | None) -> int | None:
-    """The larger number of decimals; None, for as many as each needs, is more than any."""
-    return None if one is None or other is None else max(one, other)

@@ -6,13 +6,13 @@ order of records. It tells whether the same values were released before, and not
 not see, docs/promises.rst says.
 """
 
-import hashlib
 import json
 import os
 import secrets
 import sys
 from collections.abc import Mapping
 from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +38,12 @@ def mark_of(values: np.ndarray) -> np.ndarray:
 
 def keyed(marks: Mapping[str, Any]) -> dict[str, str]:
     """Marks as the log has them, from which nobody without the user's secret learns anything."""
-    plain = {name: mark for name, mark in marks.items() if not isinstance(mark, str)}
-    key = _key() if plain else b""
-    hashed = {name: hashlib.blake2b(mark.tobytes(), key=key, digest_size=16) for name, mark in plain.items()}
-    return {**marks, **{name: mark.hexdigest() for name, mark in hashed.items()}}
+    return {
+        name: mark
+        if isinstance(mark, str)
+        else blake2b(mark.tobytes(), key=_key(), digest_size=16).hexdigest()
+        for name, mark in marks.items()
+    }
 
 
 def _mixed(words: np.ndarray) -> np.ndarray:
@@ -59,9 +61,21 @@ class Log:
         _checks.require(known, "log must be True, False or a path", where, ArgumentTypeError)
         self.path = None if where is False else folder() / "log.jsonl" if where is True else Path(where)
 
-    def refuse(self, found: Mapping[str, str], source: Path | None, *, again: bool) -> None:
-        """Refuse columns whose values were released before, and warn where the source was, with others."""
-        for when, origin, columns in self._releases():
+    def refuse(self, marks: Mapping[str, Any], source: Path | None, *, again: bool) -> dict[str, str]:
+        """The marks as the log has them. Refuse columns whose values were released before, and warn where the
+        source was, with others."""
+        if self.path is None:
+            return {}
+        with reading(self.path):
+            text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        found = keyed(marks)
+        for line in filter(str.strip, text.splitlines()):
+            try:
+                entry = json.loads(line)
+                when = f"{entry['target']}, released on {entry['date'][:10]}"
+                origin, columns = entry["source"], dict(entry["columns"])
+            except (ValueError, TypeError, KeyError):
+                raise FileError(f"{self.path} is damaged: delete the lines that are no release") from None
             same = [name for name, mark in found.items() if mark in columns.values()]
             if same and not again:
                 raise ReleaseError(
@@ -71,14 +85,15 @@ class Log:
                 )
             other = not same and source is not None and origin == str(source.resolve())
             if other and found.keys() & columns.keys():
-                text = f"{source} is the source of {when}, with other values: never publish both"
-                warn(text, ReleaseWarning)
+                said = f"{source} is the source of {when}, with other values: never publish both"
+                warn(said, ReleaseWarning)
+        return found
 
     def enter(self, target: Path, found: Mapping[str, str], source: Path | None) -> None:
         """Add a release."""
         if self.path is None or not found:
             return
-        entry: dict[str, Any] = {
+        entry = {
             "date": datetime.now().astimezone().isoformat(timespec="seconds"),
             "target": str(target.resolve()),
             "source": None if source is None else str(source.resolve()),
@@ -89,30 +104,13 @@ class Log:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
 
-    def _releases(self) -> list[tuple[str, str | None, dict[str, str]]]:
-        """The releases, their sources, and their marks by column."""
-        if self.path is None or not self.path.exists():
-            return []
-        with reading(self.path):
-            lines = filter(str.strip, self.path.read_text(encoding="utf-8").splitlines())
-        try:
-            entries = [json.loads(line) for line in lines]
-            found = [(f"{one['target']}, released on {one['date'][:10]}", one) for one in entries]
-            return [(when, one["source"], dict(one["columns"])) for when, one in found]
-        except (ValueError, TypeError, KeyError):
-            raise FileError(f"{self.path} is damaged: delete the lines that are no release") from None
-
 
 def folder() -> Path:
     """Where programs of the system keep a user's data."""
-    home = Path.home()
-    if sys.platform == "win32":
-        place = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        place = home / "Library" / "Application Support"
-    else:
-        place = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-    return place / "condmask"
+    local = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    places = {"win32": local, "darwin": "~/Library/Application Support"}
+    elsewhere = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(places.get(sys.platform, elsewhere)).expanduser() / "condmask"
 
 
 def _key() -> bytes:

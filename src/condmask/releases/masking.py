@@ -1,33 +1,45 @@
-"""Masking of a part, which tables, files and folders share, and of a table in memory.
+"""Masking of a part, which tables, files and folders share; of a table in memory, and of files.
 
 Columns of one call are masked together: each record is swapped, with one donor, in all or in none. A swapped
 record carries all its values from one donor, so Cov(Z_a, Z_b) = Cov(X_a, X_b) for independent noise. Two
 separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint masking").
 """
 
-from collections.abc import Mapping, Sequence
+import logging
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
+from condmask._blocks import Workers, ordered_map
 from condmask.disclosure.audit import DEFAULT
-from condmask.disclosure.rails import FEW
-from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.files.about import Published
+from condmask.errors import ArgumentError, ArgumentTypeError, each_once, heard
+from condmask.files.about import published
+from condmask.files.csv_text import CsvFormat
+from condmask.files.parts import Source
+from condmask.files.publish import publishing, refuse_target
 from condmask.missing_codes import is_code, restore_codes
-from condmask.releases.chosen import chosen_for, names_alone
-from condmask.releases.job import Job, Part, job_of, look_at, part_of
-from condmask.releases.release import Release
+from condmask.releases import job as jobs
+from condmask.releases.columns import Frame
+from condmask.releases.job import Job, Look, Part, look_at, part_of
+from condmask.releases.log import Log, Where
+from condmask.releases.release import Release, released_in
+from condmask.releases.write import Progress, shape_of, write
 from condmask.scheme import release_key
+from condmask.strata import not_masked
+
+LOG = logging.getLogger(__name__)
 
 
-def mask_part(part: Part, job: Job, number: int = 0) -> dict[str, Any]:
+def mask_part(part: Part, job: Job, number: int = 0, workers: Workers = 1) -> dict[str, Any]:
     """The masked columns of a part, in their containers."""
     units, pools = part.made.units, part.made.pools
     key = release_key(job.root_of(number), job.schemes, list(units.values()), pools)
-    masked = job.method.masked_columns(job.schemes, units, key, pools, job.workers)
+    masked = job.method.masked_columns(job.schemes, units, key, pools, workers)
     released = {}
     for (name, column), z in zip(part.columns.items(), masked, strict=True):
         scheme = job.schemes[name]
@@ -124,26 +136,213 @@ def mask_table(
             "frame must contain the originals, got a Release: masking twice would make estimates wrong"
         )
     frames.same_lengths(frame, "frame")
-    chosen = chosen_for(frame, names, strata) if (names := names_alone(schemes)) else {}
-    named: Any = {name: choice.scheme for name, choice in chosen.items()} or schemes
-    job = job_of(
-        named, strata=strata, rng=rng, nan_policy="omit" if chosen else nan_policy, round=round,
+    job = Job(
+        schemes, lambda names: frame, strata=strata, rng=rng, nan_policy=nan_policy, round=round,
         workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk,
         shuffle=shuffle,
     )  # fmt: skip
-    if before := frames.masked_columns(frame):
-        raise ArgumentError(
-            f"{', '.join(before)} is masked already, as the frame notes: mask all columns in one call, from "
-            "the original"
-        )
+    refuse_masked(frames.masked_columns(frame), "the frame, as it notes")
     if job.shuffle:
         frame = frames.reordered(frame, job.order)
     part = part_of(frame, job, clear=True)
     look = look_at(part, job)
-    masked = frames.with_columns(frame, mask_part(part, job))
-    few = job.audited and look.parts[0] < FEW and not next(iter(job.schemes.values())).reverse_mapping
+    masked = frames.with_columns(frame, mask_part(part, job, workers=job.workers))
     return Release(
-        Published(look.parts, job.schemes, look.origins(job.schemes)),
-        data=frames.with_masked(masked, [*job.schemes]),
-        marks=look.marks, few=few, workers=workers, chosen=chosen,
+        jobs.told([look], job), Frame(frames.with_masked(masked, [*job.schemes])), marks=look.marks,
+        audited=job.audited, workers=job.workers, chosen=job.chosen,
     )  # fmt: skip
+
+
+def refuse_masked(columns: Collection[str], place: Any) -> None:
+    """Refuse a table with columns that are masked: two maskings of one record average its noise out."""
+    if columns:
+        names = ", ".join(columns)
+        raise ArgumentError(
+            f"{names} is masked already in {place}: mask all columns in one call, from the original"
+        )
+
+
+def mask_file(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    schemes: dict[str, Any] | Sequence[str] | str,
+    *,
+    strata: str | Sequence[str] | None = None,
+    rng: Any = None,
+    nan_policy: str = "raise",
+    round: bool = False,
+    force: bool = False,
+    workers: Workers = 1,
+    progress: Progress = None,
+    accept_visible_coins: bool = False,
+    dry_run: bool = False,
+    csv: CsvFormat | None = None,
+    part_rows: int | None = None,
+    keep_metadata: Sequence[str] = (),
+    log: Where = True,
+    again: bool = False,
+    max_lift: float = DEFAULT.lift,
+    max_risk: Mapping[float, float] | None = None,
+    shuffle: bool = False,
+) -> Release:
+    """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays unchanged.
+
+    Parameters
+    ----------
+    source, target : path
+        Files, whose suffix gives the format: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt, .tsv, or
+        one of the last three followed by .gz. Text stays text. A source that is a folder or a glob
+        (``"data/*.parquet"``, ``**`` for all folders below) is one table of many files; the target is then a
+        new folder with files of the same names.
+    schemes : dict of str to scheme, or names of columns
+        The scheme of each column to mask, all of one class. `ConditionalMasking` masks several columns
+        together, as in `mask_table`; other schemes mask each on its own. Where only names are given, schemes
+        are chosen that suit the data, or the first part of long ones, as in `mask_table`.
+    strata : str or sequence of str, optional
+        Column within whose groups donors are drawn; several are crossed. The schemes may name them instead.
+        With many files, ``"__filename"`` is the name of the file, and the keys of folders named
+        ``key=value`` are columns, too.
+    rng, nan_policy, round, workers
+        As for `ConditionalMasking.mask`.
+    force : bool
+        Whether an existing file may be replaced; a folder never is.
+    progress : callable (rows_done, rows_total), optional
+        Called as rows are read, with None for their number, which is not yet known, and as they are written.
+    accept_visible_coins : bool
+        Release without an audit and without guard rails, whatever that reveals.
+    dry_run : bool
+        Check and audit everything, but write nothing.
+    csv : CsvFormat, optional
+        How a CSV file is written, if that is not clear from its first line. The release is written the same
+        way, and is read again without it.
+    part_rows : int, optional
+        Rows of a part; by default 2^24 divided by the number of columns. A longer source is masked in parts:
+        donors come from a record's own part. Results depend on it, where there is more than one part.
+    keep_metadata : sequence of str
+        Entries in the metadata of a Parquet or Arrow file, or of its unmasked columns, to release unchanged
+        ("geo"). Others are left out, except pandas' index and columns, because they may reveal originals.
+    log : bool or path
+        The list of releases, so that the same values are not released twice unnoticed: the user's own (True),
+        none (False), or the one in this file. With `rng`, which is for tests, there is none.
+    again : bool
+        Release values that were released before.
+    max_lift, max_risk
+        What the release may show, as for `audit`.
+    shuffle : bool
+        Release the rows in a new order, as `mask_table` does; a source of several parts is refused.
+
+    Returns
+    -------
+    Release
+        As `read_release` reads it from the target: schemes are in the metadata (for CSV in
+        ``target.condmask.json``), and estimates are computed from the target. After a dry run there are none.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be read or written, or the target exists.
+    ValueError, TypeError
+        If a column is unknown or was masked before, or the data cannot be masked: all that is wrong with them
+        is said at once. Nothing is written.
+    ReleaseError
+        If the release would show too much of the originals (`audit`), or a masked column has the values of
+        an earlier release. Nothing is written.
+
+    Notes
+    -----
+    A source of one part is read once, a longer one twice, and once or twice more where columns in clear are
+    audited. Memory holds one part. Integers stay integers if the scheme's grid has whole steps, float32 stays
+    float32, decimals stay decimals where their places suffice, and CSV has the scheme's decimals; all that is
+    not masked stays as it is. Masking a file again draws a new key: never publish both results.
+
+    The guard rails look at every part whole, the attacker who knows every coin at up to 16,384 rows from all
+    over the source, with all rows of some of the firms, households and the like in them.
+    """
+    place, out = _checks.path(source, "source"), _checks.path(target, "target")
+
+    def first_part(names: Sequence[str]) -> Any:
+        origin = Source(place, csv, part_rows)
+        origin.require(not_masked(strata, names), names)
+        return origin.numeric(_beginning(origin)[0], names)
+
+    job = Job(
+        schemes, first_part, strata=strata, rng=rng, nan_policy=nan_policy,
+        round=round, workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift,
+        max_risk=max_risk, shuffle=shuffle,
+    )  # fmt: skip
+    book, force = Log(log if job.root is None else False), _checks.truth(force, "force")
+    again, dry_run = _checks.truth(again, "again"), _checks.truth(dry_run, "dry_run")
+    report, keep = _checks.called(progress, "progress"), _checks.names(keep_metadata, "keep_metadata")
+    origin = Source(place, csv, part_rows)
+    refuse_target(out, place, force=force)
+    origin.require(job.groups, job.schemes)
+    before = published(origin.base)
+    refuse_masked(before.schemes if before else (), place)
+    shape = shape_of(origin, out, keep)
+    with each_once():
+        only, alone = _beginning(origin)
+        if job.shuffle and not alone:
+            raise ArgumentError(f"{place} is masked in parts, which are not shuffled: shuffle the rows first")
+        if job.shuffle:
+            only = only.take(job.order(only.num_rows))
+        only = only if alone else None
+        looks = _looked(origin, only, job, report)
+        LOG.info("%d records of %s in %d parts", sum(origin.rows), place.name, len(looks))
+        marks = book.refuse(jobs.marks_of(looks), place, again=again)
+        told = jobs.told(looks, job)
+    if dry_run:
+        return Release(told, None, chosen=job.chosen)
+    with publishing(out) as hidden:
+        write(hidden, shape, told, _masked(origin, only, job), origin.rows, report)
+    LOG.info("published %s", out.name)
+    book.enter(out, marks, place)
+    return released_in(out, workers=job.workers, chosen=job.chosen)
+
+
+def _beginning(origin: Source) -> tuple[Any, bool]:
+    """The first part, and whether there is no other."""
+    parts = [*islice(origin.parts(), 2)]
+    if not parts:
+        raise ArgumentError(f"{origin.path} must have at least 2 records, got none")
+    return parts[0], len(parts) == 1
+
+
+def _looked(origin: Source, only: Any, job: Job, progress: Progress) -> list[Look]:
+    """A look at every part; all that is refused is said at once."""
+
+    def look(table: Any, row: int = 1) -> Look:
+        part = origin.numeric(table, job.schemes, row)
+        return look_at(part_of(part, job, clear=only is not None, to_file=True), job)
+
+    if only is not None:
+        return [look(only)]
+    found, rows = [], 0
+    for table in origin.parts([*job.schemes, *job.groups]):
+        first, rows = rows + 1, rows + table.num_rows
+        found.append(jobs.tried(partial(look, row=first), table, f"rows {first:,} to {rows:,}"))
+        if progress is not None:
+            progress(rows, None)
+    jobs.raise_of_parts(found)
+
+    def some() -> Any:
+        return origin.numeric(origin.sample(), job.schemes)
+
+    def found_in(units: jobs.Units) -> Iterator[Any]:
+        return (origin.numeric(jobs.rows_of(units, part), job.schemes) for part in origin.parts())
+
+    jobs.audit_sample(origin.names, some, job, found_in)
+    return found
+
+
+def _masked(origin: Source, only: Any, job: Job) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The parts, and their masked columns; threads work within a single part, or at several."""
+    threads = job.workers if isinstance(job.workers, int) else 1
+    names = [name for name in origin.names if name not in origin.keys or name in job.groups]
+
+    def masked(task: tuple[int, Any]) -> tuple[Any, dict[str, Any]]:
+        number, table = task
+        with heard():  # what was said when it was looked at
+            part = part_of(origin.numeric(table, job.schemes), job, audited=False)
+        return table, mask_part(part, job, number, 1 if only is None else job.workers)
+
+    yield from ordered_map(masked, enumerate(origin.parts(names) if only is None else [only]), threads)

@@ -1,13 +1,13 @@
 """Regressions of a release: which of their columns are masked, and how."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
-from condmask.errors import ArgumentError, warn
+from condmask import _checks
+from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.estimates.results import Intervals
-from condmask.indicators import indicators, is_text
 from condmask.linear.chunks import Named
 from condmask.linear.masked_regress import Masked, Table, fit
 from condmask.linear.variance import interval_options
@@ -33,13 +33,15 @@ def regress(release: Any, outcome: Any, on: Any, confidence_level: Any, target: 
     if not masked:
         raise ArgumentError(f"one of {names} and {outcome!r} must be masked: others need no release")
     first, columns = next(iter(masked.values())), dict[str, Any]()
+    clear = partial(first._design, intercept=True, argument="on")
     for name in (*names, outcome):
         if name in masked:
             own = masked[name]._rows
             by_name = first._rows.named(own)
             columns[name] = None if own is first._rows else own.z if by_name is None else Named(by_name)
         else:
-            columns |= _clear(first, name, outcome)
+            columns |= clear([name])
+    _checks.require(outcome in columns, "outcome must be a column of numbers", outcome, ArgumentTypeError)
     places = [place for place, name in enumerate(columns, 1) if name in masked]
     table = Table(columns, _masked(list(masked.values()), places))
     estimate, error, low, high = fit(table, options.level, options.target)
@@ -52,18 +54,6 @@ def regress(release: Any, outcome: Any, on: Any, confidence_level: Any, target: 
         ["intercept", *list(columns)[:-1]], estimate, error, low, high, np.full(len(low), table.n),
         options.level, options.target, about, ("coefficient",),
     )  # fmt: skip
-
-
-def _clear(estimate: Any, name: str, outcome: str) -> dict[str, Any]:
-    """A column in clear, by name; of one that holds text, indicators of its labels."""
-    values = estimate._numbers(name, "on")
-    if isinstance(values, Named):
-        return {name: values}
-    if name != outcome and is_text(values):
-        return indicators(
-            estimate._by_name(name, "on", labels=True), name, estimate._rows.size, argument="on"
-        )
-    return {name: frames.column(values, name).array}
 
 
 def _masked(estimates: list[Any], places: list[int]) -> Masked:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from condmask import _checks, frames
@@ -14,8 +13,8 @@ from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.results import Intervals
 from condmask.files.about import MANIFEST, Published, published, sidecar
-from condmask.files.parts import Source
-from condmask.releases.columns import Columns
+from condmask.files.parts import Source, as_stored
+from condmask.releases.columns import Frame, MaskedColumn
 from condmask.releases.log import Log, Where, keyed
 from condmask.releases.regress import regress
 from condmask.scheme import Scheme
@@ -32,14 +31,12 @@ class Release(Mapping[str, Estimate]):
     ----------
     published : Published
         What is published with the data.
-    data : data frame or dict of columns, optional
-        The masked table.
-    path : Path, optional
-        The masked file, if there is no table.
+    source : Source, Frame or None
+        The masked files, or the table; None if nothing was written.
     marks : dict, optional
         By which the log knows the columns again, of a table that is not written yet.
-    few : bool
-        Whether there are too few records to be written.
+    audited : bool
+        Whether a table of too few records must not be written.
     workers : int or map-like callable
         For estimates; results do not depend on it.
     chosen : dict of str to Choice, optional
@@ -81,20 +78,18 @@ class Release(Mapping[str, Estimate]):
     def __init__(
         self,
         published: Published,
+        source: Any,
         *,
-        data: Any = None,
-        path: Path | None = None,
         marks: Mapping[str, Any] | None = None,
-        few: bool = False,
+        audited: bool = False,
         workers: Workers = 1,
         chosen: Mapping[str, Choice] | None = None,
     ) -> None:
-        self.path, self._published, self.chosen = path, published, dict(chosen or {})
+        self._published, self._source, self.chosen = published, source, dict(chosen or {})
+        self.path = source and source.path
         self.schemes, self.origins = published.schemes, published.origins
         self.records, self.parts = published.records, published.parts
-        self._data, self._marks, self._few = data, dict(marks or {}), few
-        source = data if path is None else Source(path, published.form)
-        self._columns = None if source is None else Columns(source, published, workers)
+        self._marks, self._audited, self._workers = dict(marks or {}), audited, workers
         self._estimates: dict[str, Estimate] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -103,7 +98,7 @@ class Release(Mapping[str, Estimate]):
     @property
     def data(self) -> Any:
         """A copy of the masked table; None for a file."""
-        return None if self._data is None else frames.copied(self._data)
+        return frames.copied(self._source.table) if isinstance(self._source, Frame) else None
 
     @property
     def group(self) -> dict[str, str | None]:
@@ -119,7 +114,12 @@ class Release(Mapping[str, Estimate]):
         if not isinstance(column, str) or column not in self.schemes:
             raise KeyError(column)
         if column not in self._estimates:
-            self._estimates[column] = self._estimate(column)
+            if self._source is None:
+                raise ArgumentError(f"{column!r} has no estimate: nothing was written (dry_run=True)")
+            read = MaskedColumn(self._source, column, self._published)
+            estimate = read.estimate(self._workers)
+            warn_of_a_part(column, self.schemes[column], read.size, self.records)
+            self._estimates[column] = estimate.of_release(self.origins[column], self._column, column)
         return self._estimates[column]
 
     def __iter__(self) -> Iterator[str]:
@@ -184,16 +184,16 @@ class Release(Mapping[str, Estimate]):
         """
         from condmask.releases.write import write_table
 
-        if self._data is None:
+        if not isinstance(self._source, Frame):
             raise ArgumentError(
                 "write must be called on the release of a table; a masked file is written already"
             )
-        if self._few:
+        if self._audited and not next(iter(self.schemes.values())).reverse_mapping:
             refuse_few(self.records)
-        target, force = _checks.path(path, "path"), _checks.truth(force, "force")
-        book, marks = Log(log), keyed(self._marks) if log is not False else {}
-        book.refuse(marks, None, again=_checks.truth(again, "again"))
-        write_table(self._data, target, self._published, columns, force=force)
+        target, book = _checks.path(path, "path"), Log(log)
+        marks = book.refuse(self._marks, None, again=_checks.truth(again, "again"))
+        force = _checks.truth(force, "force")
+        write_table(self._source.table, target, self._published, columns, force=force)
         book.enter(target, marks, None)
         self._marks = {}  # writing it to another file is not another release
 
@@ -258,28 +258,28 @@ class Release(Mapping[str, Estimate]):
         >>> bool(found.low < 0.6 < found.high < found.low + 0.1)
         True
         """
-        if self._columns is None:
+        if self._source is None:
             raise ArgumentError("regress must be called on a release that was written (dry_run=True)")
         return regress(self, outcome, on, confidence_level, target)
-
-    def _estimate(self, column: str) -> Estimate:
-        if self._columns is None:
-            raise ArgumentError(f"{column!r} has no estimate: nothing was written (dry_run=True)")
-        estimate, records = self._columns.estimate(column)
-        warn_of_a_part(column, self.schemes[column], records, self.records)
-        return estimate.of_release(self.origins[column], self._column, column)
-
-    def _released(self, name: str) -> Any:
-        """A masked column as it was released."""
-        assert self._columns is not None
-        return self._columns.numbers(name)
 
     def _column(self, name: str, labels: bool) -> Any:
         """Another column, or the estimate of a masked one."""
         if name in self.schemes:
             return self[name]
-        assert self._columns is not None
-        return self._columns.labels(name) if labels else self._columns.numbers(name)
+        return self._source.labels(name) if labels else self._source.numbers_or_objects(name)
+
+
+def released_in(path: Any, **options: Any) -> Release:
+    """The release of files; refused if nothing was published with them."""
+    place = _checks.path(path, "path")
+    found = published(place)
+    if found is None:
+        where = f"in {MANIFEST} in it" if place.is_dir() else f"in its schema, or in {sidecar(place).name}"
+        raise ArgumentError(
+            f"{path} holds no scheme {where}: it was not masked by condmask, is one file of a released "
+            "folder, or what was published with it is lost"
+        )
+    return Release(found, Source(place, found.csv), **options)
 
 
 def warn_of_a_part(column: str, scheme: Any, n: int, records: int) -> None:
@@ -293,19 +293,6 @@ def warn_of_a_part(column: str, scheme: Any, n: int, records: int) -> None:
         "weighted_mean and regress give means of subgroups, but quantiles of subgroups are not available",
         EstimateWarning,
     )
-
-
-def published_with(path: str | os.PathLike[str]) -> Published:
-    """What was published with a file; refused if nothing was."""
-    place = _checks.path(path, "path")
-    found = published(place)
-    if found is None:
-        where = f"in {MANIFEST} in it" if place.is_dir() else f"in its schema, or in {sidecar(place).name}"
-        raise ArgumentError(
-            f"{path} holds no scheme {where}: it was not masked by condmask, is one file of a released "
-            "folder, or what was published with it is lost"
-        )
-    return found
 
 
 def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -327,7 +314,7 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
     ValueError
         If it has no scheme.
     """
-    return published_with(path).schemes
+    return released_in(path).schemes
 
 
 def read_release(path: str | os.PathLike[str], column: str | None = None, *, workers: Workers = 1) -> Any:
@@ -356,7 +343,7 @@ def read_release(path: str | os.PathLike[str], column: str | None = None, *, wor
     ValueError
         If it has no scheme, or none for this column, or lacks a column of the strata.
     """
-    release = Release(published_with(path), path=Path(path), workers=_checks.workers(workers))
+    release = released_in(path, workers=_checks.workers(workers))
     return release if column is None else release[masked_column(release.schemes, column)]
 
 
@@ -373,16 +360,15 @@ def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Coun
     Counts
         The scheme's ``estimate(counts)`` gives the estimates; `read_schemes` gives the scheme.
     """
-    release = Release(published_with(path), path=Path(path))
+    release = released_in(path)
     name = masked_column(release.schemes, column)
-    scheme, rows = release.schemes[name], 0
+    scheme, source, rows = release.schemes[name], release._source, 0
     rule = f"{name} must be masked by a scheme that has estimates, for Counts"
     _checks.require(bool(scheme.estimators), rule, scheme, ArgumentTypeError)
     counts = Counts(scheme, origin=release.origins[name])
-    assert release._columns is not None
-    for part in release._columns.parts(name):
-        rows += len(part[name])
-        counts.update(part[name])
+    for part in source.parts([name]):
+        rows += part.num_rows
+        counts.update(as_stored(*source.numbers(part, name)))
     warn_of_a_part(name, scheme, rows, release.records)
     return counts
 

@@ -1,8 +1,7 @@
 """Masked parts on their way into files: one, or as many as the source has, of the same names."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,14 +11,16 @@ from condmask import _checks, frames
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
-from condmask.files.csv_text import CsvFormat, Layout
+from condmask.files.csv_text import Layout
 from condmask.files.parts import Source
-from condmask.files.publish import publishing, refuse_target, sync, write_whole
+from condmask.files.publish import publishing, refuse_target
 from condmask.files.tables import Writer
 from condmask.schemes.prepare import decimals_in_text
 from condmask.strata import names_of
 
 Progress = Callable[[int, int | None], None] | None
+ALONE = "."  # the name of a file that is in no folder of a release
+Masked = tuple[Any, Mapping[str, Any]]  # a part, and its masked columns
 
 
 class Shape(NamedTuple):
@@ -29,11 +30,11 @@ class Shape(NamedTuple):
     ----------
     target : Path
     names : list of str
-        Of the files in a folder; "" for one file.
+        Of the files in a folder; "." for one file.
     schema : Schema
         Of the source.
-    layouts : list of Layout or None
-        How each file is written, where it is text.
+    layout : Layout or None
+        How text is written.
     codecs : str or dict of str to str
         How Parquet is compressed.
     keep : tuple of str
@@ -43,21 +44,14 @@ class Shape(NamedTuple):
     target: Path
     names: list[str]
     schema: Any
-    layouts: list[Layout | None]
+    layout: Layout | None = None
     codecs: Any = "snappy"
     keep: Sequence[str] = ()
-
-    @property
-    def csv(self) -> dict[str, Any]:
-        """How text is written, for readers."""
-        layout = self.layouts[0]
-        return {} if layout is None else {name: value for name, value in vars(layout.form).items() if value}
 
 
 def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
     """The shape of the release of a source: that of the source, but for another format of a single file."""
     about.check_kept(origin.schema, keep, origin.path)
-    names = origin.file_names if origin.is_folder else [""]
     schema = origin.schema
     for key in origin.keys:
         schema = schema.remove(schema.get_field_index(key))
@@ -66,53 +60,61 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
         raise ArgumentError(
             tables.FROM_CSV.format(source=str(origin.path), target=f"{origin.path.stem}.parquet")
         )
-    layouts = origin.layouts if origin.format == now else [_new_layout(target, schema.names)]
+    layout = origin.layout or (csv_text.new_layout(target, schema.names) if now == "CSV" else None)
     codecs = tables.codecs_of(origin.files[0]) if origin.format == now == "Parquet" else "snappy"
-    return Shape(target, names, schema, layouts, codecs, keep)
+    return Shape(target, origin.file_names, schema, layout, codecs, keep)
 
 
 def write(
-    hidden: Path, shape: Shape, published: Published, places: Mapping[str, int | None],
-    parts: Iterable[tuple[Any, Mapping[str, Any]]], rows: Sequence[int], progress: Progress = None,
+    place: Path, shape: Shape, published: Published, parts: Iterable[Masked], rows: Sequence[int],
+    progress: Progress = None,
 ) -> None:  # fmt: skip
-    """Write masked parts into files of so many rows under a hidden name, and what is published with them."""
-    sums = {name: [*published.sums.get(name, ())] for name in [*published.sums, *places]}
-    sizes, ends, schema = [0], np.cumsum(rows), None
-    writers: list[Writer] = []
+    """Write masked parts into files of so many rows at a hidden place, and what is published with them."""
+    sums: dict[str, list[float]] = {name: [] for name in published.schemes if published.parts[1:]}
+    written = _released_parts(shape, published, parts, sums, progress)
+    table = next(written)
+    for name, count in zip(shape.names, rows, strict=True):
+        path, ending = place / name, shape.target if name == ALONE else Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        writer = Writer(path, ending, table.schema, shape.layout, shape.codecs)
+        while count:
+            if not table.num_rows:
+                del table  # before the next part is made
+                table = next(written)
+            some, table = table.slice(0, count), table.slice(count)
+            writer.write(some)
+            count -= some.num_rows
+            del some
+        writer.close(json.dumps(sums).encode())
+    del table
+    if next(written, None) is not None:  # which refuses a source that was changed meanwhile
+        raise FileError(f"{shape.target}: its source has other rows than before; nothing was published")
+    told = published._replace(csv=shape.layout and shape.layout.form, sums=sums).to_dict()
+    if shape.names != [ALONE]:
+        (place / MANIFEST).write_text(json.dumps(told, indent=1), encoding="utf-8")
+    elif shape.layout is not None:
+        told |= {"sha256": about.digest_of(place)}
+        about.sidecar(place).write_text(json.dumps(told, indent=1), encoding="utf-8")
 
-    def begin(number: int) -> None:
-        """Open a file, and those before it that have no rows; end what was open."""
-        for k in range(len(writers), number + 1):
-            if writers:
-                writers[-1].close(b"{}")
-            path, ending = hidden / shape.names[k], Path(shape.names[k] or shape.target)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            writers.append(Writer(path, ending, schema, shape.layouts[k], shape.codecs))
 
+def _released_parts(
+    shape: Shape, published: Published, parts: Iterable[Masked], sums: dict[str, list[float]],
+    progress: Progress,
+) -> Iterator[Any]:  # fmt: skip
+    """The parts as they are written; what the columns in `sums` add up to in each goes there."""
+    schema, done = None, 0
     for part, masked in parts:
         schema = schema_of(shape, published, masked) if schema is None else schema
-        table = released(part, masked, schema, shape.layouts[0], places)
-        cuts = [0, *np.clip(ends - sum(sizes), 0, part.num_rows).tolist()]
-        for number, (start, stop) in enumerate(pairwise(cuts)):
-            if stop > start:
-                begin(number)
-                writers[-1].write(table.slice(start, stop - start))
-        sizes.append(part.num_rows)
-        for name, column in masked.items():
-            sums[name].append(float(_numbers(column).sum()))
+        for name, found in sums.items():
+            found.append(float(_numbers(masked[name]).sum()))
+        done += part.num_rows
+        if shape.layout is None:
+            yield as_typed(part, masked, schema)
+        else:
+            yield as_text(part, masked, published.schemes, shape.layout)
+        del part, masked  # before the next part is made
         if progress is not None:
-            progress(sum(sizes), published.records)
-        del part, masked, table  # before the next part is made
-    if tuple(sizes[1:]) != published.parts:
-        raise FileError(f"{shape.target}: its source has other rows than before; nothing was published")
-    told = published._replace(sums={name: tuple(one) for name, one in sums.items()} if sizes[2:] else {})
-    begin(len(shape.names) - 1)
-    writers[-1].close(json.dumps(told.sums).encode())
-    if shape.names != [""]:
-        (hidden / MANIFEST).write_text(json.dumps(told.to_dict(), indent=1), encoding="utf-8")
-    elif shape.layouts[0] is not None:  # before the data have their name: alone it fits nothing
-        sync(hidden)
-        write_whole(about.sidecar(shape.target), about.with_digest(told, hidden))
+            progress(done, published.records)
 
 
 def schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) -> Any:
@@ -125,28 +127,31 @@ def schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) -> 
         whole = scheme.reverse_mapping or (scheme.grid is not None and scheme.grid.whole)
         if whole and pa.types.is_integer(shape.schema.field(name).type):
             types[name] = pa.int64()
-    told = published.to_dict() | {"in_folder": shape.names != [""]}
+    told = published.to_dict() | {"in_folder": shape.names != [ALONE]}
     return about.released_schema(shape.schema, types, told, shape.keep)
 
 
-def released(
-    part: Any, masked: Mapping[str, Any], schema: Any, layout: Layout | None, places: Mapping[str, int | None]
-) -> Any:
-    """A part as it is written: of the types of the schema, or text with nothing for a missing value that had
-    no word."""
+def as_typed(part: Any, masked: Mapping[str, Any], schema: Any) -> Any:
+    """A part as it is written, of the types of the schema."""
     import pyarrow as pa
 
-    if layout is None:
-        return pa.table({name: masked.get(name, part[name]) for name in schema.names}).cast(schema)
+    return pa.table({name: masked.get(name, part[name]) for name in schema.names}).cast(schema)
+
+
+def as_text(part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], layout: Layout) -> Any:
+    """A part as text, with nothing for a missing value that had no word."""
+    import pyarrow as pa
+
     texts = {}
-    for name in schema.names:
+    for name in layout.names:
         try:
             texts[name] = part[name].cast(pa.large_string()).fill_null("")
         except pa.ArrowException:
             given = f"got {part[name].type}: leave it out"
             raise FileError(f"{name} cannot be written as text, {given}") from None
         if name in masked:
-            texts[name] = csv_text.as_written(masked[name], texts[name], layout, places[name])
+            places = decimals_in_text(schemes[name], _numbers(masked[name]))
+            texts[name] = csv_text.as_written(masked[name], texts[name], layout, places)
     return pa.table(texts)
 
 
@@ -161,28 +166,19 @@ def write_table(
         _checks.require(name in table.schema.names, "columns must be of the release", name)
     kept = {name: scheme for name, scheme in published.schemes.items() if name in names}
     origins = {name: published.origins[name] for name in kept}
-    needed = [(*names_of(scheme.strata), *origins[name].patterns) for name, scheme in kept.items()]
-    for name in {name for some in needed for name in some} - {*names}:
-        raise ArgumentError(
-            f"columns must contain {name!r}, whose values or gaps say who could give a value to whom"
-        )
+    for name, scheme in kept.items():
+        for other in {*names_of(scheme.strata), *origins[name].patterns} - {*names}:
+            raise ArgumentError(
+                f"columns must contain {other!r}, whose values or gaps say who could give a value to whom"
+            )
     refuse_target(target, None, force=force)
     table = table.select(names)
     masked = {name: table[name] for name in kept}
-    places = {name: decimals_in_text(scheme, _numbers(masked[name])) for name, scheme in kept.items()}
-    shape = Shape(target, [""], table.schema, [_new_layout(target, names)])
-    told = Published(published.parts, kept, origins, shape.csv)
-    with publishing(target) as hidden:
-        write(hidden, shape, told, places, [(table, masked)], [table.num_rows])
-
-
-def _new_layout(target: Path, names: Sequence[str]) -> Layout | None:
-    """How a file is written that was no text before; None where it is none now."""
-    if tables.format_of(target) != "CSV":
-        return None
-    delimiter = "\t" if ".tsv" in target.suffixes[-2:] else ","
-    form = CsvFormat(delimiter, ".", "utf-8")
-    return Layout(form, b"", csv_text.header(names, delimiter), list(names))
+    layout = csv_text.new_layout(target, names) if tables.format_of(target) == "CSV" else None
+    told = Published(published.parts, kept, origins)
+    with publishing(target) as place:
+        shape = Shape(target, [ALONE], table.schema, layout)
+        write(place, shape, told, [(table, masked)], [table.num_rows])
 
 
 def _numbers(column: Any) -> np.ndarray:

@@ -14,8 +14,8 @@ from condmask._digits import number
 from condmask.disclosure.risk_result import WHO
 from condmask.errors import ArgumentError, ArgumentTypeError, FileError, optional
 from condmask.files.csv_text import CsvFormat
+from condmask.files.parts import read_table
 from condmask.files.publish import publishing, refuse_target
-from condmask.files.read import opened
 from condmask.releases.release import Release, read_release
 
 LOG = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ def report(
     if original is None:
         facts["columns"] = [shown.column(name) for name in shown.schemes]
     else:
-        table = original if file is None else _table(file, csv, shown)
+        table = original if file is None else read_table(file, shown.schemes, csv=csv)
         facts["internal"] = view.internal(shown, table, d)
         facts["columns"] = [secret.column for secret in facts["internal"].columns.values()]
         facts["original"] = None if file is None else {"name": file.name, "digest": view.digest(file)}
@@ -139,15 +139,6 @@ def _units(units: Any, release: Release) -> dict[str, str]:
         rule = f"units must be of the masked columns {_checks.listed([*release.schemes])}"
         _checks.require(name in release.schemes, rule, name)
     return by_column
-
-
-def _table(file: Path, csv: CsvFormat | None, view: Any) -> Any:
-    """The original as one table of Arrow."""
-    import pyarrow as pa
-
-    source = opened(file, csv)
-    source.require(list(view.schemes))
-    return source.numeric(pa.concat_tables(source.parts()), view.schemes)
 
 
 def _template() -> Any:

@@ -17,7 +17,7 @@ from condmask.disclosure.risk import risk
 from condmask.disclosure.risk_result import ColumnRisk, RecordRisk
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
-from condmask.files.parts import FILENAME, Source
+from condmask.files.parts import FILENAME
 from condmask.files.tables import reading
 from condmask.missing_codes import released_codes
 from condmask.releases.release import Release
@@ -97,9 +97,9 @@ class View:
         for name, scheme in release.schemes.items():
             rule = f"release must be masked by ConditionalMasking in {name!r}"
             _checks.require(isinstance(scheme, ConditionalMasking), rule, scheme, ArgumentTypeError)
-        if release._columns is None:
+        if release._source is None:
             raise ArgumentError("release must have data, got that of dry_run=True")
-        self.source = release._columns.source
+        self.source = release._source
         self.release, self.units, self.schemes = release, units, release.schemes
         self.first = next(iter(self.schemes.values()))
         self.file = "" if release.path is None else release.path.name
@@ -115,8 +115,7 @@ class View:
     @cached_property
     def clear(self) -> list[str]:
         """The columns that are not masked."""
-        files = isinstance(self.source, Source)
-        names = self.source.names if files else frames.column_names(self.source)
+        names = self.source.names
         return [name for name in names if name not in self.schemes and name != FILENAME]
 
     @cached_property
@@ -127,7 +126,7 @@ class View:
             if len(found) == MOST_OTHERS:
                 break
             try:
-                values = frames.column(self.release._released(name), name).array
+                values = frames.column(self.source.numbers_or_objects(name), name).array
             except CondmaskError:  # text, or numbers that are infinite
                 continue
             if not np.isnan(values).any() and values.min() < values.max():
@@ -139,7 +138,8 @@ class View:
         target, unit = "population" if original is None else "file", self.units.get(name, "")
         lines = {} if original is None else {charts.ORIGINAL: without_gaps(original)}
         if not self.first.reverse_mapping:
-            values = numbers_of(self.release._released(name), name, released_codes(self.schemes[name]))
+            values = self.source.numbers_or_objects(name)
+            values = numbers_of(values, name, released_codes(self.schemes[name]))
             lines[charts.MASKED] = without_gaps(values)
         estimates, axis = self.estimates(name, target), f"{name} ({unit})" if unit else name
         picture = self._noted(name, charts.distribution, self.release[name], lines, axis, target=target)

@@ -6,7 +6,7 @@ from typing import Any
 
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.files.read import read_column
+from condmask.files.parts import read_column
 from condmask.files.toml import read_toml
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
