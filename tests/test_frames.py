@@ -97,12 +97,9 @@ CALLS = {
     "strata": lambda frame, scheme: replace(scheme, strata="a").mask(np.arange(200.0), strata=frame),
     "plan": lambda frame, scheme: cm.plan(np.arange(200.0), strata=frame),
 }
-OF_ITS_OWN = {("a dict, nothing", "plan"), ("a dict, no Unicode", "plan")}  # a dict names what is crossed
 
 
-@pytest.mark.parametrize(
-    ("name", "call"), [(name, call) for name in NAMELESS for call in CALLS if (name, call) not in OF_ITS_OWN]
-)
+@pytest.mark.parametrize(("name", "call"), [(name, call) for name in NAMELESS for call in CALLS])
 def test_columns_without_a_name_of_their_own_are_refused(name, call):
     frame, wrong = NAMELESS[name]
 

@@ -49,7 +49,7 @@ def test_suggestions_have_their_names_beside_them():
 
     for k, panel in enumerate(made.plot()):
         named = {text.get_text(): text.xy for text in panel.texts}
-        assert named == {s.name: (s.expected.risk[k], s.expected.loss) for s in made.suggestions}
+        assert named == {name: (each.risk[k], each.loss) for name, each in made.suggestions.items()}
         assert len({lines(panel)[name].get_marker() for name in named}) == 3
 
 
@@ -60,6 +60,6 @@ def test_the_legend_says_what_is_there_and_nothing_else():
         "frontier", "beyond the caps", "keeps the caps", "refused by the audit", "most useful", "balanced",
         "safest", "a constant guess", "cap",
     ]  # fmt: skip
-    uncapped = plan(caps={}, suggestions=[])
+    uncapped = plan(caps={}, suggestions={})
     free = [text.get_text() for text in uncapped.plot()[0].get_legend().get_texts()]
     assert free == ["frontier", "scheme", "refused by the audit", "a constant guess"]
