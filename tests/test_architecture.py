@@ -253,7 +253,7 @@ BUDGETS = {
     "variance": 625,
     "planning": 470,
     "moments": 512,
-    "cli": 415,
+    "cli": 398,
     "reports": 385,
     "reverse_mapping": 306,
     "plot": 268,
