@@ -89,9 +89,8 @@ def audit(
     """
     from condmask.releases.mask_file import audit_file
 
-    form = csv.format()
-    schemes = scheme.schemes(column, source, form)
-    output.show(audit_file(source, schemes, csv=form, **_limits(max_lift, max_risk)))
+    form, given = csv.format(), _limits(max_lift, max_risk)
+    output.show(audit_file(source, scheme.schemes(column, source, form), csv=form, **given))
 
 
 def mask(
@@ -145,7 +144,7 @@ def mask(
     """
     from condmask.releases.mask_file import mask_file
 
-    form = csv.format()
+    form, given = csv.format(), _limits(max_lift, max_risk)
     schemes = scheme.schemes(column, source, form)
     policy = "omit" if scheme.left_open else "raise"
     with progress() as report:
@@ -153,7 +152,7 @@ def mask(
             source, target, schemes, nan_policy=nan_policy or policy, round=round, shuffle=shuffle,
             accept_visible_coins=accept_visible_coins, keep_metadata=keep_metadata or (), csv=form,
             part_rows=part_rows, dry_run=dry_run, force=force, log=log or not no_log, again=again,
-            workers=workers, progress=report, **_limits(max_lift, max_risk),
+            workers=workers, progress=report, **given,
         )  # fmt: skip
     written = "nothing was written" if dry_run else f"masked values in {target}"
     output.show(release, "\n".join([written, *listing(release.schemes)]))
