@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 import condmask as cm
 from condmask.planning.candidates import Candidate
-from condmask.planning.result import Plan, Suggestion
+from condmask.planning.result import Plan
 from condmask.studies.compare import MethodComparison
 from condmask.studies.result import Column, StudyResult
 
@@ -33,17 +33,14 @@ def plan(**changes):
     risk = np.column_stack([near, far])
     schemes = [cm.ConditionalMasking(*pair) for pair in zip(p.tolist(), sigma.tolist(), strict=True)]
     candidates = [
-        Candidate(scheme, *rest, {}, {}, cost)
-        for scheme, *rest, cost in zip(schemes, risk, risk, loss, strict=True)
+        Candidate(scheme, own, np.array([0.1, 0.3]), own, {}, {}, cost)
+        for scheme, own, cost in zip(schemes, risk, loss, strict=True)
     ]
-    suggestions = [
-        Suggestion(name, candidates[k]) for name, k in (("most useful", 2), ("balanced", 5), ("safest", 8))
-    ]
-    column = SimpleNamespace(name="income", asked={schemes[11]: "no"})
+    suggestions = {"most useful": candidates[2], "balanced": candidates[5], "safest": candidates[8]}
     fields = {
-        "n": 500, "d": (25.0, 100.0), "constant": np.array([0.1, 0.3]), "candidates": candidates,
-        "suggestions": suggestions, "caps": {25.0: 0.25}, "record_caps": {}, "limits": {}, "target": "file",
-        "column": column,
+        "n": 500, "d": (25.0, 100.0), "candidates": candidates, "suggestions": suggestions,
+        "refusals": {schemes[11]: "no"}, "caps": {"risk 25": 0.25}, "target": "file",
+        "column": SimpleNamespace(name="income"),
     }  # fmt: skip
     return Plan(**fields | changes)
 

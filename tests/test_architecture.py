@@ -23,12 +23,12 @@ TESTS = Path(__file__).parent
 LADDER = [  # a module imports from its own storey or from one below it, and in no circle
     {"__main__", "cli"},
     {"demo"},
+    {"planning"},
     {"studies"},
     {"reports"},
     {"dask"},
     {"releases"},
     {"files"},
-    {"planning"},
     {"schemes"},
     {"estimates", "disclosure"},
     {"scheme"},
@@ -205,8 +205,8 @@ def test_every_public_name_resolves_and_no_other():
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
     "top": 2_097,
-    "disclosure": 1_726,
-    "studies": 1_068,
+    "disclosure": 1_730,
+    "studies": 1_074,
     "estimates": 1_042,
     "releases": 854,
     "kernels": 764,
@@ -215,12 +215,12 @@ BUDGETS = {
     "distribution": 697,
     "files": 671,
     "variance": 622,
-    "planning": 617,
     "moments": 501,
-    "cli": 419,
+    "planning": 469,
+    "cli": 401,
     "reports": 379,
     "reverse_mapping": 293,
-    "plot": 261,
+    "plot": 260,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"
 

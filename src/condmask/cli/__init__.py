@@ -5,7 +5,6 @@ secret. A refusal is one line. Any other exception is a bug, shown by where it w
 in logs and in reports to others, so the message, which may quote a value, is left out.
 """
 
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ Usage: condmask COMMAND [OPTIONS]
 Mask columns of a file, or estimate from a masked file. For example:
 
   condmask demo --people people.parquet
-  condmask mask people.parquet masked.parquet -c income --p 0.6 --sigma 0.3 --scale log --reverse-mapping
+  condmask mask people.parquet masked.parquet -c income
   condmask estimate masked.parquet
 
 Commands:
@@ -61,23 +60,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print(f"condmask {version('condmask')}")
         return 0
-    return _run(*words)
-
-
-def _run(name: str, *words: str) -> int:
-    """Run a command with its options; the exit code."""
-    from condmask.cli.text import UsageError, fail, one_line_warnings, say
-    from condmask.errors import CondmaskError, optional
+    from condmask.cli.text import UsageError, fail, say
+    from condmask.errors import CondmaskError
 
     try:
-        if name not in COMMANDS:
-            raise UsageError(f"the command must be one of {', '.join(COMMANDS)}, got {name!r}")
-        with optional("the command line", "files"):
-            from condmask.cli import commands
-            from condmask.cli.options import parsed
-        command = parsed(getattr(commands, name), words)
-        with one_line_warnings():
-            command()
+        _run(*words)
         sys.stdout.flush()
     except UsageError as error:
         return fail(error, 2)
@@ -85,16 +72,27 @@ def _run(name: str, *words: str) -> int:
         return fail(error, 1)
     except KeyboardInterrupt:
         return fail("interrupted", 1)
-    except BrokenPipeError:  # who reads the output left; what is buffered goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     except MemoryError:
         return fail("not enough memory", 1)
     except Exception as error:
         if isinstance(error, OSError) and error.strerror is not None:  # of the file system
-            parts = (error.filename, error.strerror)
-            return fail(": ".join(str(part) for part in parts if part is not None), 1)
+            return fail(": ".join(map(str, filter(None, (error.filename, error.strerror)))), 1)
         where = "".join(traceback.format_tb(error.__traceback__))
         say(f"Traceback (most recent call last):\n{where}{type(error).__qualname__}")
         return fail(BUG, 1)
     return 0
+
+
+def _run(name: str, *words: str) -> None:
+    """Run a command with its options."""
+    from condmask.cli.text import UsageError, one_line_warnings
+    from condmask.errors import optional
+
+    if name not in COMMANDS:
+        raise UsageError(f"the command must be one of {', '.join(COMMANDS)}, got {name!r}")
+    with optional("the command line", "files"):
+        from condmask.cli import commands
+        from condmask.cli.options import parsed
+    command = parsed(getattr(commands, name), words)
+    with one_line_warnings():
+        command()

@@ -90,24 +90,22 @@ def audit(
     from condmask.disclosure.audit import audit as made_of
     from condmask.files.parts import read_table
 
-    form = csv.format()
-    limits = {"max_lift": max_lift, "max_risk": pairs(max_risk, float, float)}
-    given = {name: limit for name, limit in limits.items() if limit is not None}
+    form, given = csv.format(), _limits(max_lift, max_risk)
     schemes = scheme.schemes(column, source, form)
     output.show(made_of(read_table(source, schemes, csv=form), schemes, **given))
 
 
 def mask(
     source: str, target: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME,
-    nan_policy: Literal["raise", "omit"] | None = None, round: bool = False,
-    accept_visible_coins: bool = False, keep_metadata: Several = None, dry_run: bool = False,
-    force: bool = False, log: str | None = None, no_log: bool = False, again: bool = False,
-    workers: int = 1, csv: FileOptions = CSV, output: Output = OUTPUT,
+    nan_policy: Literal["raise", "omit"] | None = None, round: bool = False, shuffle: bool = False,
+    max_lift: float | None = None, max_risk: Several = None, accept_visible_coins: bool = False,
+    keep_metadata: Several = None, part_rows: int | None = None, dry_run: bool = False, force: bool = False,
+    log: str | None = None, no_log: bool = False, again: bool = False, workers: int = 1,
+    csv: FileOptions = CSV, output: Output = OUTPUT,
 ) -> None:  # fmt: skip
     """Mask columns of a file. How they were masked is stored with the masked data.
 
-    For example: condmask mask people.parquet masked.parquet -c income --p 0.6 --sigma 0.3 --scale log
-    --reverse-mapping
+    For example: condmask mask people.parquet masked.parquet -c income
 
     Parameters
     ----------
@@ -116,15 +114,23 @@ def mask(
     target
         the masked file to write
     column
-        column to mask; several are masked together
+        column to mask; several are masked together. Without --p and --sigma the scheme is chosen for the data
     nan_policy
         omit: leave missing values missing, rather than refuse them (default where the scheme is chosen)
     round
         first round the data to multiples of the step (ties up), and report what that changes
+    shuffle
+        release the rows in a new order, where their order tells something of the values
+    max_lift
+        how much a release may add to what the columns in clear tell, in shares of values guessed (default .1)
+    max_risk
+        DISTANCE=SHARE: largest share of values that an attacker may guess closer than this
     accept_visible_coins
         release without an audit, whatever the release reveals
     keep_metadata
         entry in the metadata of a Parquet or Arrow file to release unchanged
+    part_rows
+        rows of a part, from which donors come; a file of up to 2^24 cells is one part
     dry_run
         check and audit everything, but write nothing
     force
@@ -140,14 +146,15 @@ def mask(
     """
     from condmask.releases.masking import mask_file
 
-    form = csv.format()
+    form, given = csv.format(), _limits(max_lift, max_risk)
     schemes = scheme.schemes(column, source, form)
     policy = "omit" if scheme.left_open else "raise"
     with progress() as report:
         release = mask_file(
-            source, target, schemes, nan_policy=nan_policy or policy, round=round, force=force,
-            workers=workers, progress=report, accept_visible_coins=accept_visible_coins, dry_run=dry_run,
-            csv=form, keep_metadata=keep_metadata or (), log=log or not no_log, again=again,
+            source, target, schemes, nan_policy=nan_policy or policy, round=round, shuffle=shuffle,
+            accept_visible_coins=accept_visible_coins, keep_metadata=keep_metadata or (), csv=form,
+            part_rows=part_rows, dry_run=dry_run, force=force, log=log or not no_log, again=again,
+            workers=workers, progress=report, **given,
         )  # fmt: skip
     written = "nothing was written" if dry_run else f"masked values in {target}"
     output.show(release, "\n".join([written, *listing(release.schemes)]))
@@ -367,3 +374,9 @@ def demo(
         output.show({"n": records}, f"{people}: {records:,} invented people")
     else:
         output.show(shown.run(rows, out))
+
+
+def _limits(max_lift: float | None, max_risk: Several) -> dict[str, Any]:
+    """What a release may show, of what was given."""
+    given = {"max_lift": max_lift, "max_risk": pairs(max_risk, float, float)}
+    return {name: limit for name, limit in given.items() if limit is not None}

@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -22,7 +20,6 @@ from condmask.cli.text import UsageError, say, to_json
 if TYPE_CHECKING:
     from condmask.files.csv_text import CsvFormat
 
-CHOICE = "condmask.disclosure.choose"
 OF_DATA = {"range", "strata", "small_strata", "missing", "missing_as"}  # may be given beside a chosen scheme
 
 
@@ -39,22 +36,6 @@ class _Options:
     def given(self) -> dict[str, Any]:
         """Those that were given, by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Amounts(_Options):
-    """How much is masked.
-
-    Parameters
-    ----------
-    p
-        swap probability: share of records that get the value of another, 0 < p < 1
-    sigma
-        standard deviation of the noise, in units of the data; with --scale log, .3 is some 30%
-    """
-
-    p: float | None = None
-    sigma: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,17 +79,23 @@ class PlanOptions(_Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SchemeOptions(PlanOptions, _Amounts):
+class SchemeOptions(PlanOptions):
     """How columns are masked; those that are masked otherwise than the rest have a table in a TOML file.
 
     Parameters
     ----------
+    p
+        swap probability: share of records that get the value of another, 0 < p < 1
+    sigma
+        standard deviation of the noise, in units of the data; with --scale log, .3 is some 30%
     aggregate_ends
         with --reverse-mapping: replace the K smallest values by their mean, and the K largest (3 to 5)
     range
         public bounds of the values (0 100; none for an open end): refuse a release beyond them
     """
 
+    p: float | None = None
+    sigma: float | None = None
     aggregate_ends: int | None = None
     range: tuple[float | None, float | None] | None = None
     columns: Annotated[str | None, Parameter(show=False)] = None
@@ -116,14 +103,14 @@ class SchemeOptions(PlanOptions, _Amounts):
     @property
     def left_open(self) -> bool:
         """Whether the scheme is to be chosen for the data."""
-        return self.columns is None and not set(self.given()) - OF_DATA and find_spec(CHOICE) is not None
+        return not self.given().keys() - OF_DATA
 
     def schemes(self, columns: Sequence[str] | None, source: str, csv: "CsvFormat | None") -> dict[str, Any]:
         """The scheme of each column: of the options and its own table in the file, or one that is chosen."""
         from condmask.schemes.conditional import ConditionalMasking
 
-        shared, own = self.given(), json.loads(self.columns or "{}")
-        shared.pop("columns", None)
+        shared = self.given()
+        own = json.loads(shared.pop("columns", "{}"))
         names = list(dict.fromkeys([*(columns or ()), *own]))
         if not names:
             raise UsageError("column must be given")
@@ -131,21 +118,20 @@ class SchemeOptions(PlanOptions, _Amounts):
             return _chosen(names, partial(ConditionalMasking, **shared), source, csv)
         found = {name: shared | _of_table(own.get(name, {}), f"column {name}") for name in names}
         for name, values in found.items():
-            for needed in ("p", "sigma"):
-                if needed not in values:
-                    raise UsageError(f"{needed} must be given for column {name!r}")
+            if missing := {"p", "sigma"} - values.keys():
+                raise UsageError(f"{min(missing)} must be given for column {name!r}")
         return {name: ConditionalMasking(**values) for name, values in found.items()}
 
 
 def _chosen(names: list[str], of: Callable[..., Any], source: str, csv: "CsvFormat | None") -> dict[str, Any]:
     """Schemes for columns of which nothing is known but their names; each is said, and why."""
     from condmask.disclosure.audit import table_of
+    from condmask.disclosure.choose import choose, widened
     from condmask.files.parts import read_table
 
-    choice = import_module(CHOICE)
     frame = read_table(source, names, csv=csv)
     table = table_of(frame, dict.fromkeys(names, of(0.5, 1.0, reverse_mapping=True)))
-    chosen = choice.widened(table, choice.choose(table, names, of))
+    chosen = widened(table, choose(table, names, of))
     for name, found in chosen.items():
         say(f"{name}: {found}")
     return {name: found.scheme for name, found in chosen.items()}
@@ -238,19 +224,14 @@ def _of_table(table: dict[str, Any], source: str) -> dict[str, Any]:
 
 
 def pairs(values: Sequence[str] | None, key: Callable[[str], Any], value: Callable[[str], Any]) -> Any:
-    """KEY=VALUE, several times, as a dict; None for none."""
+    """NAME=VALUE, several times, as a dict; None for none."""
     if values is None:
         return None
-    found = {}
-    for text in values:
-        left, equals, right = text.rpartition("=")
-        try:
-            found[key(left)] = value(right)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise UsageError(f"a value must be of the form NAME=VALUE, got {text!r}")
-    return found
+    parts = [text.rpartition("=") for text in values]
+    try:
+        return {key(left): value(right) for left, _, right in parts}
+    except ValueError:
+        raise UsageError(f"a value must be of the form NAME=VALUE, got {' '.join(values)}") from None
 
 
 def _from_file(app: App, commands: tuple[str, ...], arguments: Any) -> None:

@@ -52,18 +52,13 @@ def _plain(value: Any) -> Any:
 @contextlib.contextmanager
 def one_line_warnings() -> Iterator[None]:
     """Show each warning to users once, on one line; hide those to programmers."""
-    shown: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        line = " ".join(str(message).split())
-        if line not in shown:
-            shown.add(line)
-            say(f"warning: {line}")
+        say(f"warning: {' '.join(str(message).split())}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        warnings.simplefilter("always", UserWarning)
-        warnings.simplefilter("always", RuntimeWarning)
+        warnings.simplefilter("once", UserWarning)
         warnings.showwarning = show
         yield
 
@@ -77,12 +72,10 @@ def progress() -> Iterator[Callable[[int, int | None], None] | None]:
     with optional("a bar on the terminal", "files"):
         from tqdm import tqdm
 
-    with tqdm(leave=False, file=sys.stderr, desc="reading", unit=" rows", unit_scale=True) as bar:
+    with tqdm(leave=False, file=sys.stderr, unit=" rows", unit_scale=True) as bar:
 
         def show(done: int, total: int | None) -> None:
-            if total is not None and bar.total is None:
-                bar.set_description("writing", refresh=False)
-                bar.reset(total)
+            bar.total = total
             bar.update(done - bar.n)
 
         yield show

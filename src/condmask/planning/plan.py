@@ -1,41 +1,36 @@
 """Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on errors."""
 
-import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
 from condmask.disclosure.choose import is_skewed
-from condmask.disclosure.rails import ENDS
+from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import default_step
-from condmask.missing_codes import drop_codes
-from condmask.planning.candidates import NARROW, Candidate, Column, constant_guess, evaluate, frontier
+from condmask.missing_codes import drop_codes, without_codes
+from condmask.planning.candidates import Candidate, Column, evaluate
 from condmask.planning.predicted import QUANTILES, RELATED
-from condmask.planning.result import NAMES, Plan, Suggestion
+from condmask.planning.result import TARGETS, Plan
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.parameters import choices_of
 from condmask.strata import labels_of, pools_of
 from condmask.visible_grid import step_for, suits, visible_grid
 
-LOG = logging.getLogger(__name__)
-
 P = tuple(round(0.1 * k, 1) for k in range(1, 10))
 SHARES = (0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # sigma over the standard deviation
 LOGARITHMS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 CLOSE = 1.5  # times the least loss: the most that the safest scheme may lose
+OF_NOISE = {"donors", "decimals", "step"}  # options without reverse mapping
 
 
 def plan(
     x: Any, *, max_risk: Mapping[float, float] | None = None,
     max_record_risk: Mapping[float, float] | None = None, max_error: Mapping[str, float] | None = None,
-    d: Any = None, other: Any = None, p: Any = None, sigma: Any = None, noise: str = "normal",
-    reverse_mapping: bool | None = None, scale: str | None = None, donors: str = "permutation",
-    decimals: int | None = None, step: float | None = None, strata: Any = None, small_strata: str = "refuse",
-    missing: Any = (), missing_as: str = "code", target: str = "population",
+    d: Any = None, other: Any = None, p: Any = None, sigma: Any = None, reverse_mapping: bool | None = None,
+    scale: str | None = None, strata: Any = None, target: str = "population", **options: Any,
 ) -> Plan:  # fmt: skip
     """Choose p, sigma and noise for a file: risk against errors, computed before anything is masked.
 
@@ -50,7 +45,7 @@ def plan(
         its own. For the same `max_risk`, few swaps and wide noise cost least, but leave records that were not
         swapped most exposed to chance. This cap limits that.
     max_error : dict of str to float, optional
-        The largest standard error, in the units of the data, of the estimate of "mean", "std", "median",
+        The largest standard error, in the units of the data, of the estimate of "mean", "std",
         "quantile 0.1" ... "quantile 0.9" and, with `other`, "correlation", "slope" or "difference".
     d : float or array_like, optional
         Distances at which risks are computed. By default those of `max_risk` and `max_record_risk`; without
@@ -61,29 +56,29 @@ def plan(
     p, sigma : float or sequence of float, optional
         Values tried in all combinations. By default nine of each, sigma from a tenth of the standard
         deviation to twice that, or from .05 to 1 on the log scale.
-    noise : str
-        As for `ConditionalMasking`.
     reverse_mapping : bool, optional
         Whether to try schemes with or without reverse mapping; by default both.
     scale : {"linear", "log"}, optional
         Scale for schemes with reverse mapping. By default "linear"; for amounts, if `sigma` is left out,
         "log". Amounts are columns without negative values whose upper half spreads more than twice as far as
         the lower one (the 10%, 50% and 90% quantiles of those above 0).
-    donors, decimals, step : optional
-        For schemes without reverse mapping. By default a step that suits the data.
-    strata : series, data frame or dict of columns, optional
+    strata : data frame or dict of columns, optional
         Columns within whose groups donors are drawn; several are crossed.
-    small_strata, missing, missing_as
-        As for `ConditionalMasking`; codes are left out of `other`, too.
     target : {"population", "file"}
         What errors in `max_error` and in tables refer to: the population from which the file is a sample, or
         the original file.
+    **options
+        Others of `ConditionalMasking`: noise, small_strata, missing (codes are left out of `other`, too),
+        missing_as; and for schemes without reverse mapping donors, decimals, step, by default a step that
+        suits the data.
 
     Returns
     -------
     Plan
         All schemes with risk and errors, the frontier, and up to three suggestions that `mask` accepts for
-        this column. None is beaten by another in both mean risk and loss.
+        this column, none beaten by another in both mean risk and loss: the "most useful" has the shortest
+        intervals of the schemes that keep the caps; the "safest" has the least risk of those with intervals
+        at most half as long again; "balanced" lies between them.
 
     Raises
     ------
@@ -98,7 +93,7 @@ def plan(
     Notes
     -----
     Risks are those of the best attacker of `risk`, of up to 16,384 records in 512 cells. Standard errors
-    follow from the originals by the theorem of docs/inference.rst. With reverse mapping, errors about the
+    follow from the originals by the theorem of docs/inference.rst. By reverse mapping, errors about the
     file are 0 for statistics of the column alone. Only the chances of rare values are simulated.
     docs/guide_publisher.rst goes from a file to a decision.
 
@@ -113,55 +108,48 @@ def plan(
     >>> found.best.scheme
     ConditionalMasking(p=0.3, sigma=1000.0, reverse_mapping=True, aggregate_ends=3)
     """
-    target = _checks.choice(target, "target", ("population", "file"))
-    caps, record_caps = _caps(max_risk, "max_risk"), _caps(max_record_risk, "max_record_risk")
-    limits = _limits(max_error, [*(RELATED if other is not None else ()), "mean", "std", *QUANTILES])
-    groups = _groups(strata)
-    common = {"strata": tuple(groups) or None, "small_strata": small_strata, "missing": missing}
-    common |= {"missing_as": missing_as, "noise": noise}
-    column = _column(x, other, groups, ConditionalMasking(0.5, 1.0, donors=donors, **common))
-    distances = _distances(d, [*caps, *record_caps], column.x)
-    if scale is not None:
-        _checks.choice(scale, "scale", choices_of("scale"))
-    if step is not None:
-        _checks.positive(step, "step")  # without a grid, masking refuses every scheme
-    added = {"donors": donors, "decimals": decimals, "step": step}
-    ways: list[dict[str, Any]] = [{"reverse_mapping": True, "scale": scale}, added]
+    target = _checks.choice(target, "target", TARGETS)
+    options["strata"] = None if strata is None else tuple(frames.column_names(strata))
+    column = _column(x, other, strata, ConditionalMasking(0.5, 1.0, **options))
+    errors = _caps(max_error, "max_error")
+    for name in errors:
+        _checks.choice(name, "max_error", ["mean", "std", *(RELATED if column.related else ()), *QUANTILES])
+    risks, chances = _caps(max_risk, "max_risk"), _caps(max_record_risk, "max_record_risk")
+    distances = _distances(d, [*risks, *chances], column.x)
+    named = (("risk {:g}", risks), ("record risk {:g}", chances), ("error of {}", errors))
+    caps = {text.format(key): cap for text, given in named for key, cap in given.items()}
+    near = tuple(distances.tolist())
+    ways = [_by_mapping(options, scale, sigma, column.x), options]
     if reverse_mapping is not None:
         ways = ways[:1] if _checks.truth(reverse_mapping, "reverse_mapping") else ways[1:]
-    schemes = _schemes(column, _several(P if p is None else p, "p"), sigma, ways, common)
-    LOG.info("trying %d schemes on %d records", len(schemes), column.x.size)
+    schemes = _schemes(column, P if p is None else _numbers(p, "p"), sigma, ways)
     candidates = [evaluate(column, scheme, distances) for scheme in schemes]
-    made = Plan(
-        column.x.size, tuple(distances.tolist()), constant_guess(column, distances), candidates, [], caps,
-        record_caps, limits, target, column,
-    )  # fmt: skip
-    if not made.allowed.any():
-        raise ArgumentError(_unmet(made))
-    capped = bool(caps or record_caps or not limits)
-    chosen = _suggested(_accepted(made, distances), capped=capped)
-    named = (NAMES[:1] if capped else NAMES[2:], NAMES[::2], NAMES)[len(chosen) - 1]
-    made.suggestions.extend(map(Suggestion, named, chosen))
-    return made
+    allowed = [each for each in candidates if each.keeps(caps, near, target)]
+    if not allowed:
+        raise ArgumentError(_unmet([each.row(near, target) for each in candidates], caps))
+    front, refusals = _accepted(column, allowed)
+    suggestions = _suggested(front, CLOSE if risks or chances or not errors else np.inf)
+    return Plan(column.x.size, near, candidates, suggestions, refusals, caps, target, column)
+
+
+def _by_mapping(options: dict[str, Any], scale: str | None, sigma: Any, x: np.ndarray) -> dict[str, Any]:
+    """The options with reverse mapping."""
+    chosen = "log" if sigma is None and is_skewed(x) else "linear"
+    scale = chosen if scale is None else _checks.choice(scale, "scale", choices_of("scale"))
+    shared = {name: value for name, value in options.items() if name not in OF_NOISE}
+    return shared | {"reverse_mapping": True, "scale": scale}
 
 
 def _schemes(
-    column: Column, chances: Sequence[Any], sigma: Any, ways: list[dict[str, Any]], common: dict[str, Any]
+    column: Column, chances: Sequence[float], sigma: Any, ways: list[dict[str, Any]]
 ) -> list[ConditionalMasking]:
     """Every combination that can mask the data; refused if none can."""
     found, refusal = [], None
     for way in ways:
-        options = dict(way)
-        if "scale" in options and options["scale"] is None:
-            options["scale"] = "log" if sigma is None and is_skewed(column.x) else "linear"
-        for size in _sizes(column.x, options.get("scale")) if sigma is None else _several(sigma, "sigma"):
+        for size in _sizes(column.x, way.get("scale")) if sigma is None else _numbers(sigma, "sigma"):
             try:
-                if "step" in way and (way["decimals"], way["step"]) == (None, None):
-                    options["step"] = _step(column, float(_checks.positive(size, "sigma")))
-                for chance in chances:
-                    scheme = ConditionalMasking(chance, size, **options, **common)
-                    column.masked(scheme)
-                    found.append(scheme)
+                options = way if "reverse_mapping" in way else _with_step(column, size, way)
+                found += [column.suited(ConditionalMasking(chance, size, **options)) for chance in chances]
             except ValueError as error:
                 refusal = error
     if not found:
@@ -171,133 +159,102 @@ def _schemes(
 
 def _sizes(x: np.ndarray, scale: str | None) -> Sequence[float]:
     """Round numbers for sigma."""
-    return LOGARITHMS if scale == "log" else [float(f"{share * _spread(x, 'sigma'):.1e}") for share in SHARES]
+    return LOGARITHMS if scale == "log" else [float(f"{share * _spread(x):.1e}") for share in SHARES]
 
 
-def _step(column: Column, sigma: float) -> float | None:
-    """The default step, by None; where that does not keep the data's own grid, one that does."""
-    fitting = default_step(sigma)
+def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[str, Any]:
+    """The options with a step; the default one may not keep the data's own grid, and then one that does."""
+    if {"decimals", "step"} & options.keys():
+        return options
+    fitting = default_step(_checks.positive(sigma, "sigma"))
     grid = visible_grid(column.x, column.kind, fitting)
-    return None if grid is None or suits(fitting, grid) else step_for(fitting, grid)
+    return options if grid is None or suits(fitting, grid) else options | {"step": step_for(fitting, grid)}
 
 
-def _accepted(made: Plan, d: np.ndarray) -> list[Candidate]:
-    """The frontier of what masking accepts, of schemes that keep the caps, or that do with means at their
-    ends: from the cheapest to the safest."""
-    left = [candidate for candidate, ok in zip(made.candidates, made.allowed, strict=True) if ok]
-    while left:
-        on = frontier(left)
-        refused = {
-            id(each) for each, best in zip(left, on, strict=True) if best and made.column.refusal(each.scheme)
-        }
-        if not refused:
-            front = [each for each, best in zip(left, on, strict=True) if best]
-            return sorted(front, key=lambda each: each.loss)
-        mended = [_with_ends(each, made.column, d) for each in left if id(each) in refused]
-        left = [each for each in left if id(each) not in refused]
-        left += [each for each in mended if each is not None and made.keeps(each)]
-    return []
+def _accepted(column: Column, candidates: list[Candidate]) -> tuple[list[Candidate], dict[Any, str]]:
+    """The frontier of what masking accepts, from the cheapest to the safest, and why others are refused."""
+    found: list[Candidate] = []
+    refusals: dict[Any, str] = {}
+    for each in sorted(candidates, key=lambda each: (each.loss, each.risk.mean())):
+        if found and each.risk.mean() >= found[-1].risk.mean():
+            continue
+        refusal = column.refusal(each.scheme)
+        if refusal:
+            refusals[each.scheme] = refusal
+        else:
+            found.append(each)
+    return found, refusals
 
 
-def _with_ends(candidate: Candidate, column: Column, d: np.ndarray) -> Candidate | None:
-    """A scheme of reverse mapping with more values at its ends released as means, which may help."""
-    scheme = candidate.scheme
-    more = [count for count in ENDS if count > scheme.aggregate_ends]
-    if not (scheme.reverse_mapping and more) or column.refusal(scheme) == NARROW:
-        return None
-    return evaluate(column, replace(scheme, aggregate_ends=more[0]), d)
-
-
-def _suggested(front: list[Candidate], *, capped: bool) -> list[Candidate]:
+def _suggested(front: list[Candidate], most: float) -> dict[str, Candidate]:
     """The cheapest of these; the safest whose intervals are not much longer; and what lies best between."""
-    close = [each for each in front if not capped or each.loss <= CLOSE * front[0].loss]
+    close = [each for each in front if each.loss <= most * front[0].loss]
     if len(close) < 3:
-        return close
+        return dict(zip(("most useful", "safest"), close, strict=False))
     (a, risky), (b, safe) = ((each.loss, each.risk.mean()) for each in (close[0], close[-1]))
     worth = [(each.loss - a) / (b - a) + (each.risk.mean() - safe) / (risky - safe) for each in close[1:-1]]
-    return [close[0], close[1 + int(np.argmin(worth))], close[-1]]
+    balanced = close[1 + int(np.argmin(worth))]
+    return {"most useful": close[0], "balanced": balanced, "safest": close[-1]}
 
 
-def _unmet(made: Plan) -> str:
+def _unmet(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
     """What to say where no scheme keeps the caps."""
-    every = [made.capped(candidate) for candidate in made.candidates]
     said = " and ".join(
-        f"{rows[0][0]} at most {rows[0][2]:g} (the least is {min(figure for _, figure, _ in rows):.4g})"
-        for rows in zip(*every, strict=True)
+        f"{name} at most {cap:g} (the least is {min(row[name] for row in rows):.4g})"
+        for name, cap in caps.items()
     )
     return (
-        "max_risk and max_record_risk and max_error must be met by one of the "
-        f"{len(every)} schemes tried, got none with {said}"
+        f"max_risk and other caps must be met by one of the {len(rows)} schemes tried, got none with {said}"
     )
 
 
 # --- what is given ---
 
 
-def _several(values: Any, name: str) -> Sequence[Any]:
-    if isinstance(values, str | float | int):
-        return [values]
-    with _checks.converting(values, name, "one value or a sequence of several"):
-        return list(values)
+def _numbers(values: Any, name: str) -> list[float]:
+    """One number or several."""
+    numbers: list[float] = np.atleast_1d(_checks.reals(values, name)).ravel().tolist()
+    return numbers
 
 
-def _groups(strata: Any) -> dict[str, Any]:
-    """The columns of strata by name; a series has its own name, an array that of the argument."""
-    if strata is None or isinstance(strata, Mapping):
-        return dict(strata or {})
-    if frames.is_frame(strata):
-        return {name: frames.table_column(strata, name) for name in frames.column_names(strata)}
-    return {frames.series_name(strata) or "strata": strata}
-
-
-def _column(x: Any, other: Any, groups: Mapping[str, Any], common: ConditionalMasking) -> Column:
-    """The column as given, and without gaps and codes in ascending order; codes have to be declared."""
-    given = {"x": frames.column(x, "x")}
+def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Column:
+    """The column without codes, and without gaps in ascending order; codes have to be declared."""
+    column = frames.column(x, "x")
+    name, n = column.name or "x", column.array.size
+    values, _ = drop_codes({name: common}, {name: column.array}, {name: column.kind}, "omit")
+    labels = labels_of(strata, common.strata, n, "x", "plan")
+    pools, _ = pools_of(common, values, labels, "omit")
+    pool = pools.pool if pools is not None and labels else None
+    rows = np.argsort(values[name], kind="stable")
+    beside, present = np.resize([-1.0, 1.0], n)[np.argsort(rows)], ~np.isnan(values[name])
     if other is not None:
-        given["other"] = frames.column(other, "other")
-        _checks.same_length(given["other"].array, "other", given["x"].array.size, "x")
-    arrays = {name: column.array for name, column in given.items()}
-    kinds = {name: column.kind for name, column in given.items()}
-    values, _ = drop_codes(dict.fromkeys(given, common), arrays, kinds, "omit")
-    labels = labels_of(dict(groups) or None, common.strata, arrays["x"].size, "x", "plan")
-    pools, _ = pools_of(common, {"x": values["x"]}, labels, "omit")
-    rows = np.argsort(values["x"], kind="stable")
-    rows = rows[~np.logical_or.reduce([np.isnan(array[rows]) for array in values.values()])]
+        given = frames.column(other, "other")
+        beside = without_codes(given.array, common.codes, given.kind)
+        _checks.same_length(beside, "other", n, "x")
+    rows = rows[(present & ~np.isnan(beside))[rows]]
     _checks.at_least_two(rows.size, "x")
-    beside = values["other"][rows] if other is not None else None
-    code = pools.pool[rows] if pools is not None and labels else None
-    return Column(values["x"][rows], beside, code, arrays["x"], kinds["x"], labels, given["x"].name)
+    table = Table(values, {name: column.kind}, pool)
+    code = None if pool is None else pool[rows]
+    return Column(values[name][rows], beside[rows], other is not None, code, table, labels)
 
 
-def _given(given: Any, name: str, what: str) -> dict[Any, float]:
+def _caps(given: Any, name: str) -> dict[Any, float]:
     """Caps, all positive."""
     if given is None:
         return {}
     if not isinstance(given, Mapping) or not given:
-        raise ArgumentTypeError(f"{name} must be a dict of {what}, got {_checks.shown(given)}")
+        raise ArgumentTypeError(f"{name} must be a dict of caps, got {_checks.shown(given)}")
     return {key: float(_checks.positive(cap, name)) for key, cap in given.items()}
 
 
-def _caps(given: Any, name: str) -> dict[float, float]:
-    caps = _given(given, name, "risks by distance")
-    return {float(_checks.positive(at, name)): _checks.probability(cap, name) for at, cap in caps.items()}
+def _distances(d: Any, caps: list[Any], x: np.ndarray) -> np.ndarray:
+    """The distances of risks, and those of caps."""
+    if d is None and not caps:
+        return np.array([float(f"{_spread(x) / 4.0:.0e}")])
+    given = () if d is None else np.ravel(_checks.few_distances(d, "d")).tolist()
+    return np.unique([*given, *(_checks.positive(near, "max_risk") for near in caps)])
 
 
-def _limits(given: Any, names: Sequence[str]) -> dict[str, float]:
-    limits = _given(given, "max_error", "standard errors by statistic")
-    named = {"quantile 0.5" if name == "median" else name: cap for name, cap in limits.items()}
-    return {_checks.choice(name, "max_error", names): cap for name, cap in named.items()}
-
-
-def _distances(d: Any, caps: list[float], x: np.ndarray) -> np.ndarray:
-    given = np.atleast_1d(_checks.few_distances(d, "d")).ravel() if d is not None else np.empty(0)
-    distances = np.unique(np.concatenate((given, caps)))
-    return distances if distances.size else np.array([float(f"{_spread(x, 'd') / 4.0:.0e}")])
-
-
-def _spread(x: np.ndarray, left_out: str) -> float:
-    """The standard deviation, from which the argument left out is chosen."""
-    spread = float(x.std())
-    if not spread > 0.0:
-        raise ArgumentError(f"x must not be constant if {left_out} is left out, got a single value")
-    return spread
+def _spread(x: np.ndarray) -> float:
+    """The standard deviation, from which distances and sigma are chosen."""
+    return float(_checks.positive(float(x.std()), "the standard deviation of x"))

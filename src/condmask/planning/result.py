@@ -1,64 +1,21 @@
 """A plan: schemes with their predicted risks and errors, the frontier, and the suggestions."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite
 from condmask.errors import ArgumentError
-from condmask.planning.candidates import Candidate, Column, frontier
-from condmask.planning.check import Checked, checked
-from condmask.planning.predicted import QUANTILES
+from condmask.planning.candidates import Candidate, Column, evaluate, frontier
+from condmask.planning.predicted import DECILES
+from condmask.studies.populations import Fixed, Resampled
+from condmask.studies.simulate import simulate
 
-WHY = {
-    "most useful": "the shortest intervals of the schemes that keep the caps and that masking accepts",
-    "balanced": "between the other two",
-    "safest": "the least risk of these, with intervals that are not much longer",
-}
-NAMES = tuple(WHY)
-REFUSED = "refused by the audit"
-PARAMETERS = ("p", "sigma", "noise", "reverse_mapping", "scale", "donors")
-
-
-class Suggestion(NamedTuple):
-    """One of the schemes to choose from.
-
-    Attributes
-    ----------
-    name : {"most useful", "balanced", "safest"}
-    expected : Candidate
-        Its predicted risks and errors.
-    """
-
-    name: str
-    expected: Candidate
-
-    @property
-    def scheme(self) -> Any:
-        """The scheme."""
-        return self.expected.scheme
-
-    @property
-    def why(self) -> str:
-        """What speaks for it."""
-        return WHY[self.name]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The suggestion in terms of JSON."""
-        expected = self.expected
-        errors = {
-            target: {name: finite(value) for name, value in getattr(expected, target).items()}
-            for target in ("file", "population")
-        }
-        return {
-            "name": self.name, "why": self.why, "scheme": self.scheme.to_dict(),
-            "risk": expected.risk.tolist(), "record risk": expected.record_risk.tolist(),
-            "loss": finite(expected.loss), **errors,
-        }  # fmt: skip
+TARGETS = ("population", "file")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,16 +30,15 @@ class Plan:
         Number of records.
     d : tuple of float
         Distances, in the units of the data.
-    constant : ndarray of shape (distances,)
-        The risk of always guessing the best constant. No scheme has less risk.
     candidates : list of Candidate
         All schemes tried.
-    suggestions : list of Suggestion
-        Up to three schemes that masking accepts, the cheapest first; none if masking refuses all that it was
-        asked about (see `refusal`).
-    caps, record_caps, limits : dict
-        The largest risks allowed by distance, for the best attacker and for a single record, and the largest
-        errors by statistic.
+    suggestions : dict of str to Candidate
+        Up to three schemes that masking accepts, the cheapest first: "most useful", "balanced", "safest".
+        None if masking refuses all that it was asked about.
+    refusals : dict of scheme to str
+        Why masking refuses schemes that it was asked about on the way to the suggestions.
+    caps : dict of str to float
+        The largest values allowed in columns of the table: "risk 100", "record risk 100", "error of mean".
     target : {"population", "file"}
         What errors refer to.
     column : Column
@@ -91,34 +47,22 @@ class Plan:
 
     n: int
     d: tuple[float, ...]
-    constant: np.ndarray
     candidates: list[Candidate]
-    suggestions: list[Suggestion]
-    caps: dict[float, float]
-    record_caps: dict[float, float]
-    limits: dict[str, float]
+    suggestions: dict[str, Candidate]
+    refusals: dict[Any, str]
+    caps: dict[str, float]
     target: str
     column: Column
-
-    def capped(self, candidate: Candidate) -> list[tuple[str, float, float]]:
-        """What of a scheme is capped: what it is, its figure, and the cap."""
-        risk = dict(zip(self.d, candidate.risk, strict=True))
-        record_risk = dict(zip(self.d, candidate.record_risk, strict=True))
-        errors = getattr(candidate, self.target)
-        return [
-            *((f"risk at d={d:g}", risk[d], cap) for d, cap in self.caps.items()),
-            *((f"risk of a record at d={d:g}", record_risk[d], cap) for d, cap in self.record_caps.items()),
-            *((f"error of {name}", errors[name], cap) for name, cap in self.limits.items()),
-        ]
-
-    def keeps(self, candidate: Candidate) -> bool:
-        """Whether a scheme keeps all caps."""
-        return all(figure <= cap for _, figure, cap in self.capped(candidate))
 
     @cached_property
     def allowed(self) -> np.ndarray:
         """Which schemes keep the caps."""
-        return np.array([self.keeps(candidate) for candidate in self.candidates])
+        return np.array([candidate.keeps(self.caps, self.d, self.target) for candidate in self.candidates])
+
+    @property
+    def constant(self) -> np.ndarray:
+        """The risk of always guessing the best constant. No scheme has less risk."""
+        return self.candidates[0].constant
 
     @cached_property
     def on_frontier(self) -> np.ndarray:
@@ -127,94 +71,78 @@ class Plan:
 
     @property
     def refused(self) -> np.ndarray:
-        """Which schemes masking refuses, of those asked about on the way to the suggestions."""
-        return np.array([bool(self.column.asked.get(each.scheme)) for each in self.candidates])
+        """Which schemes masking refuses, of those asked about."""
+        return np.array([each.scheme in self.refusals for each in self.candidates])
 
     @property
-    def gaps(self) -> bool:
-        """Whether values are missing without a code, which masking has to be told to leave out."""
-        return bool(np.isnan(self.column.given).any())
-
-    @property
-    def best(self) -> Suggestion:
-        """The cheapest scheme under caps on risk; under caps on errors alone the safest one."""
+    def best(self) -> Candidate:
+        """The cheapest scheme suggested under caps on risk; under caps on errors alone the safest one."""
         if not self.suggestions:
-            raise ArgumentError(self.refusal)
-        return self.suggestions[-1 if self.limits and not (self.caps or self.record_caps) else 0]
-
-    @property
-    def refusal(self) -> str:
-        """Why masking refuses the cheapest scheme that keeps the caps, if none is suggested."""
-        return self.column.refusal(self._cheapest.scheme)
-
-    @property
-    def _cheapest(self) -> Candidate:
-        allowed = (candidate for candidate, ok in zip(self.candidates, self.allowed, strict=True) if ok)
-        return min(allowed, key=lambda candidate: candidate.loss)
+            raise ArgumentError(str(self).splitlines()[-1])
+        of_errors = self.caps and all(name.startswith("error") for name in self.caps)
+        return [*self.suggestions.values()][-1 if of_errors else 0]
 
     def check(
         self, scheme: Any = None, *, replications: int = 400, target: str | None = None, rng: Any = None
-    ) -> Checked:
+    ) -> dict[str, tuple[float, float]]:
         """Compare predicted standard errors with those of simulated releases of this file.
 
         Parameters
         ----------
         scheme : ConditionalMasking, optional
-            By default that of `best`.
+            By default that of `best`; without strata, which `simulate` does not know.
         replications : int
             Number of releases. The relative error of simulated errors is 1 / sqrt(2 replications): 3.5% for
             400.
         target : {"population", "file"}, optional
             "file": the file stays fixed, so only the masking varies; "population": records are drawn from it
             anew each time. By default that of the plan.
-        rng : None, int, Generator or SeedSequence
+        rng : int, optional
             A whole number gives the same result again.
 
         Returns
         -------
-        Checked
-            Predicted and simulated errors by statistic; ``print`` shows them.
+        dict of str to (float, float)
+            By statistic the predicted and the simulated standard error; not of the slope, which `simulate`
+            does not estimate.
         """
-        target = self.target if target is None else _checks.choice(target, "target", ("population", "file"))
+        target = self.target if target is None else _checks.choice(target, "target", TARGETS)
         chosen = self.best.scheme if scheme is None else scheme
-        return checked(
-            self.column, chosen, _checks.whole(replications, "replications", least=10), target, rng
-        )
+        predicted = getattr(evaluate(self.column, chosen, np.array(self.d)), target)
+        other = self.column.beside if self.column.related else None
+        population = (Fixed if target == "file" else Resampled)(self.column.x, other)
+        study = simulate(
+            population, {"plan": replace(chosen, missing=())}, n=self.n, replications=replications,
+            quantiles=DECILES, rng=rng,
+        )  # fmt: skip
+        simulated = {
+            row["statistic"]: float(np.sqrt(max(row["rmse"] ** 2 - row["bias"] ** 2, 0.0)))
+            for row in study.rows()
+            if row["estimator"] == "T_1"
+        }
+        simulated["std"] = simulated.pop("s.d.")
+        return {name: (error, simulated[name]) for name, error in predicted.items() if name in simulated}
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every scheme: its parameters, risks, errors, whether it is on the frontier and whether
-        it keeps the caps, and "audit": whether masking refuses it, checked if both hold."""
-        rows = []
-        for k, candidate in enumerate(self.candidates):
-            row = {name: getattr(candidate.scheme, name) for name in PARAMETERS}
-            for name, risks in (("risk", candidate.risk), ("record risk", candidate.record_risk)):
-                row |= {f"{name} {d:g}": risk for d, risk in zip(self.d, risks.tolist(), strict=True)}
-            row["loss"] = candidate.loss
-            row |= {f"error of {name}": value for name, value in getattr(candidate, self.target).items()}
-            row |= {"frontier": bool(self.on_frontier[k]), "allowed": bool(self.allowed[k])}
-            rows.append(row | {"audit": REFUSED if self.refused[k] else ""})
-        return rows
+        """A dict for every scheme: its parameters, risks, loss and errors, whether it is on the frontier,
+        whether it keeps the caps, and whether masking refuses it, of those asked about."""
+        marks = {"frontier": self.on_frontier, "allowed": self.allowed, "refused": self.refused}
+        return [
+            each.row(self.d, self.target) | {name: bool(which[k]) for name, which in marks.items()}
+            for k, each in enumerate(self.candidates)
+        ]
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
         return frames.of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan in terms of JSON.
-
-        Returns
-        -------
-        dict
-            "n", "d", "constant", "target", "max_risk", "max_record_risk", "max_error", "schemes",
-            "suggestions".
-        """
+        """The plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes", "suggestions"."""
         return {
             "n": self.n, "d": list(self.d), "constant": self.constant.tolist(), "target": self.target,
-            "max_risk": {f"{d:g}": cap for d, cap in self.caps.items()},
-            "max_record_risk": {f"{d:g}": cap for d, cap in self.record_caps.items()},
-            "max_error": dict(self.limits),
+            "caps": dict(self.caps),
             "schemes": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
-            "suggestions": [suggestion.to_dict() for suggestion in self.suggestions],
+            "suggestions": {name: each.scheme.to_dict() for name, each in self.suggestions.items()},
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
@@ -262,33 +190,26 @@ class Plan:
         return f"Plan(n={self.n}, d={self.d}, schemes={len(self.candidates)}, allowed={self.allowed.sum()})"
 
     def __str__(self) -> str:
-        kept = (
-            f", {int(self.allowed.sum())} keep the caps"
-            if self.caps or self.record_caps or self.limits
-            else ""
-        )
-        guess = " and ".join(
-            f"{share:.1%} of the values closer than d = {d:g}"
-            for d, share in zip(self.d, self.constant, strict=True)
-        )
-        lines = [
-            f"{len(self.candidates)} schemes tried on {self.n:,} records{kept}",
-            f"a constant guess, without any release, is right for {guess}",
-        ]
-        for name, expected in self.suggestions:
-            lines += ["", f"{name}: {expected.scheme!r}", f"  {WHY[name]}"]
-            lines.append(f"  intervals {expected.loss:.2f} times as long as without masking")
+        kept = f", {int(self.allowed.sum())} keep the caps" if self.caps else ""
+        lines = [f"{len(self.candidates)} schemes tried on {self.n:,} records{kept}"]
+        for d, share in zip(self.d, self.constant, strict=True):
+            lines.append(f"without any release, {share:.1%} of the values are guessed closer than d = {d:g}")
+        for name, each in self.suggestions.items():
+            lines += ["", f"{name}: {each.scheme!r}"]
+            lines.append(f"  intervals {each.loss:.2f} times as long as without masking")
             lines += [
                 f"  closer than d = {d:g}: the best attacker {risk:.1%} of the values, "
                 f"the released value of the most exposed record with a chance of {exposed:.1%}"
-                for d, risk, exposed in zip(self.d, expected.risk, expected.record_risk, strict=True)
+                for d, risk, exposed in zip(self.d, each.risk, each.record_risk, strict=True)
             ]
-            errors = getattr(expected, self.target)
-            said = [
-                f"{key} {error:.3g}" for key, error in errors.items() if key not in QUANTILES or "0.5" in key
-            ]
+            errors = getattr(each, self.target).items()
+            said = (f"{key} {error:.3g}" for key, error in errors if "0.5" in key or "quantile" not in key)
             lines.append(f"  standard errors: {', '.join(said)} (for the {self.target})")
         if not self.suggestions:
-            lines += ["", "no scheme is suggested. Masking refuses the one with the shortest intervals,"]
-            lines.append(f"{self._cheapest.scheme!r}: {self.refusal}")
+            scheme, why = next(iter(self.refusals.items()))
+            lines += [
+                "",
+                f"no scheme is suggested; {scheme!r}, with the shortest intervals, is refused:",
+                why,
+            ]
         return "\n".join(lines)

@@ -28,10 +28,9 @@ def risk_against_loss(plan: Any, name: str, path: panels.Target, ax: Any) -> Any
     axes = panels.begin(ax, len(plan.d), path, size=(4.8 * len(plan.d), 4.2), sharey=True)
     loss = np.array([candidate.loss for candidate in plan.candidates])
     risks = np.array([candidate.risk for candidate in plan.candidates])
-    capped = bool(plan.caps or plan.record_caps or plan.limits)
     groups = (
         ("beyond the caps", ~plan.allowed & ~plan.refused, BEYOND),
-        ("keeps the caps" if capped else "scheme", plan.allowed & ~plan.refused, ALLOWED),
+        ("keeps the caps" if plan.caps else "scheme", plan.allowed & ~plan.refused, ALLOWED),
         ("refused by the audit", plan.refused, REFUSED),
     )
     frontier = np.flatnonzero(plan.on_frontier)
@@ -43,15 +42,15 @@ def risk_against_loss(plan: Any, name: str, path: panels.Target, ax: Any) -> Any
         for what, rows, look in groups:
             if rows.any():
                 panel.plot(risks[rows, k], loss[rows], label=what, **DOTS | look)
-        for suggestion in plan.suggestions:
-            marker, offset, side = MARKS[suggestion.name]
-            at = (suggestion.expected.risk[k], suggestion.expected.loss)
-            panel.plot(*at, marker=marker, label=suggestion.name, **SUGGESTED)
-            panel.annotate(suggestion.name, at, offset, va=side, path_effects=panels.HALO, **NAMES)
+        for suggested, candidate in plan.suggestions.items():
+            marker, offset, side = MARKS[suggested]
+            at = (candidate.risk[k], candidate.loss)
+            panel.plot(*at, marker=marker, label=suggested, **SUGGESTED)
+            panel.annotate(suggested, at, offset, va=side, path_effects=panels.HALO, **NAMES)
         constant, rightmost = plan.constant[k], risks[:, k].max()
         panel.axvline(constant, color=panels.BLACK, linewidth=1.0, linestyle=":", label="a constant guess")
-        if d in plan.caps:
-            panel.axvline(plan.caps[d], color=panels.PURPLE, linewidth=1.4, linestyle="--", label="cap")
+        if (cap := plan.caps.get(f"risk {d:g}")) is not None:
+            panel.axvline(cap, color=panels.PURPLE, linewidth=1.4, linestyle="--", label="cap")
         if ax is None:
             width = max(rightmost - constant, 0.01)
             panel.set_xlim(constant - ROOM * width, rightmost + 0.05 * width)

@@ -7,7 +7,6 @@ from scipy.special import ndtr
 
 from condmask import _checks
 from condmask.errors import ArgumentTypeError
-from condmask.planning.predicted import split
 
 NODES = 1000  # of an axis of the double integral of a correlation
 
@@ -187,3 +186,9 @@ def _of_normal(margin: Any, normal: np.ndarray) -> np.ndarray:
     values[above] = margin.isf(tail[above])
     values[~above] = margin.ppf(tail[~above])
     return values
+
+
+def split(w: np.ndarray) -> float:
+    """The value above which the upper half of w lies: the median, or just below it if nothing is above it."""
+    middle = float(np.median(w))
+    return middle if w.max() > middle else float(np.nextafter(middle, -np.inf))

@@ -16,7 +16,6 @@ from condmask.law import Law
 from condmask.linear.pseudo_values import covariance_factor
 from condmask.moments.moment_interval import Sampled, moment
 from condmask.moments.theorem_2_1 import powers_of_rows
-from condmask.planning.predicted import differences
 from condmask.scheme import Scheme
 from condmask.studies import coverage, curves
 from condmask.variance.interval import EstimateWarning, UndefinedError
@@ -197,6 +196,14 @@ def _pairs(
     product, of_w = np.einsum("ij,ij->i", d, w), np.einsum("ij,ij->i", w, w)
     of_z = np.einsum("ij,ij->i", d, d) if z is None else z.shape[1] * z.var(axis=1)
     return np.column_stack([product / np.sqrt(of_z * of_w), differences(x, others[0], design.split)])
+
+
+def differences(x: np.ndarray, w: np.ndarray, at: float) -> np.ndarray:
+    """By row, the mean of x where w is above a value, less that of the rest; NaN where either is empty."""
+    above = (w > at).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        high, low = (np.einsum("ij,ij->i", x, rows) / rows.sum(axis=1) for rows in (above, 1.0 - above))
+    return np.asarray(high - low)
 
 
 def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:

@@ -25,9 +25,9 @@ from condmask._blocks import Workers, ordered_map
 from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.kernels.replication import add_errors
-from condmask.planning.predicted import split
 from condmask.scheme import Scheme
 from condmask.studies import replicates
+from condmask.studies.populations import split
 from condmask.studies.replicates import Columns, Design
 from condmask.studies.result import PARTS, Column, StudyResult
 
