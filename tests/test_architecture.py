@@ -253,8 +253,8 @@ BUDGETS = {
     "variance": 625,
     "planning": 470,
     "moments": 512,
-    "cli": 398,
-    "reports": 385,
+    "cli": 397,
+    "reports": 345,
     "reverse_mapping": 306,
     "plot": 268,
 }
