@@ -27,7 +27,8 @@ def distribution(estimate: Any, lines: Mapping[str, np.ndarray], axis: str, *, t
     left, right = axes.get_xlim()
     at = np.linspace(left, right, POINTS)
     for label, values in lines.items():
-        share = np.searchsorted(np.sort(values), at, side="right") / values.size
+        present = np.sort(values[~np.isnan(values)])
+        share = np.searchsorted(present, at, side="right") / present.size
         axes.step(at, share, where="post", label=label, linewidth=1.4, **LOOKS[label])
     axes.set(xlim=(left, right), ylim=(-0.02, 1.02), ylabel="share of records at or below")
     axes.set_xlabel(panels.text(axis))

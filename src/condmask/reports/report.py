@@ -12,7 +12,7 @@ from condmask import _checks
 from condmask._blocks import Workers
 from condmask._digits import number
 from condmask.disclosure.risk_result import WHO
-from condmask.errors import ArgumentError, ArgumentTypeError, FileError, optional
+from condmask.errors import ArgumentError, FileError, optional
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import read_table
 from condmask.files.publish import publishing, refuse_target
@@ -96,7 +96,8 @@ def report(
     out, threads = _checks.path(path, "path"), _checks.workers(workers)
     file = Path(original) if isinstance(original, str | os.PathLike) else None
     beside = release.path if isinstance(release, Release) else _checks.path(release, "release")
-    check_page(out, [each for each in (beside, file) if each is not None], force=force)
+    _check_page(out, [each.resolve() for each in (beside, file) if each is not None])
+    refuse_target(out, None, force=_checks.truth(force, "force"))
     with optional("a report", "plot"):
         import jinja2  # noqa: F401
 
@@ -108,8 +109,7 @@ def report(
         facts["columns"] = [shown.column(name) for name in shown.schemes]
     else:
         table = original if file is None else read_table(file, shown.schemes, csv=csv)
-        facts["internal"] = view.internal(shown, table, d)
-        facts["columns"] = [secret.column for secret in facts["internal"].columns.values()]
+        facts["columns"], facts["internal"] = view.internal(shown, table, d)
         facts["original"] = None if file is None else {"name": file.name, "digest": view.digest(file)}
     text = _template().render(facts)
     with publishing(out) as hidden:
@@ -117,24 +117,18 @@ def report(
     LOG.info("wrote %s", out)
 
 
-def check_page(out: Path, others: list[Path], *, force: Any) -> None:
+def _check_page(out: Path, others: list[Path]) -> None:
     """Refuse a file that a report may not go to."""
     if out.suffix.lower() not in SUFFIXES:
         raise ArgumentError(f"path must end in one of {', '.join(SUFFIXES)}, got {out}")
-    for other in others:
-        if out.resolve() == other.resolve():
-            raise FileError(f"path must be another file than those it reports on, got {out}")
-        if other.resolve() in out.resolve().parents:
-            raise FileError(f"path must stand outside of the folders it reports on, got {out}")
-    refuse_target(out, None, force=_checks.truth(force, "force"))
+    if {out.resolve(), *out.resolve().parents} & {*others}:
+        raise FileError(f"path must stand outside of the files and folders that it reports on, got {out}")
 
 
 def _units(units: Any, release: Release) -> dict[str, str]:
     """Units by column."""
-    by_column = dict(units) if isinstance(units, Mapping) else {} if units is None else units
-    if not isinstance(by_column, dict) or not all(isinstance(unit, str) for unit in by_column.values()):
-        rule = 'units must be a dict of columns and their units, {"income": "euros"}'
-        raise ArgumentTypeError(f"{rule}, got {_checks.shown(units)}")
+    with _checks.converting(units, "units", "a dict of columns and their units"):
+        by_column = {name: str(unit) for name, unit in dict(units or {}).items()}
     for name in by_column:
         rule = f"units must be of the masked columns {_checks.listed([*release.schemes])}"
         _checks.require(name in release.schemes, rule, name)
@@ -147,7 +141,7 @@ def _template() -> Any:
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("condmask.reports", ""), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+        lstrip_blocks=True, undefined=jinja2.StrictUndefined, extensions=["jinja2.ext.do"],
     )  # fmt: skip
     environment.filters.update(number=_number, share=_share, statistic=_statistic)
     return environment.get_template("page.html.j2")
