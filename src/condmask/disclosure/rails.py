@@ -25,6 +25,7 @@ IN_ORDER, NEARLY = 0.95, 0.75  # rank correlations
 COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
 ZEROS = 0.2  # of the values
 CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
+AUTO = "auto"  # of ends, as many as the data need
 ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end that become means; times sigma
 
 
@@ -147,6 +148,21 @@ def _too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
 def rare_values_hold(table: Table, name: str, scheme: Any) -> bool:
     """Whether no record keeps a rare value too often."""
     return not _too_often(table, name, scheme).size
+
+
+def with_ends(table: Table, name: str, scheme: Any) -> Any:
+    """A scheme with the fewest values at its ends released as means, none, 3 or 5, under which no rare value
+    comes back too often; with none where that does not help."""
+    tried = [replace(scheme, aggregate_ends=count) for count in (0, *ENDS)]
+    return next((each for each in tried if rare_values_hold(table, name, each)), tried[0])
+
+
+def settled(table: Table, schemes: dict[str, Any]) -> dict[str, Any]:
+    """Schemes with a number of ends in place of "auto"."""
+    return {
+        name: with_ends(table, name, scheme) if getattr(scheme, "aggregate_ends", 0) == AUTO else scheme
+        for name, scheme in schemes.items()
+    }
 
 
 def _against_rare(table: Table, name: str, scheme: Any) -> str:

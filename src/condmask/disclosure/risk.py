@@ -9,6 +9,7 @@ from condmask import _checks, frames
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import D, at_distances
+from condmask.disclosure.rails import settled
 from condmask.disclosure.rare_values import own_value_chances
 from condmask.disclosure.records import guessed
 from condmask.disclosure.risk_result import (
@@ -96,6 +97,7 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     best attacker [0.41 0.66]
     """
     table, by_column = _table(data, schemes, strata, released)
+    by_column = settled(table, by_column)
     shown = None if released is None else _released(released, schemes, by_column, table)
     for name, scheme in by_column.items():
         if scheme.law is not None:

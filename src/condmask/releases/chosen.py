@@ -1,14 +1,16 @@
 """Schemes for columns that are named and nothing else: chosen for their data, before a release is begun."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from condmask import _checks
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.choose import Choice, choose, widened
+from condmask.disclosure.rails import AUTO, settled
 from condmask.errors import ArgumentTypeError
+from condmask.releases.job import Job
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.strata import not_masked
 
@@ -37,3 +39,12 @@ def chosen_for(frame: Any, names: Sequence[str], strata: Any) -> dict[str, Choic
     for name, choice in found.items():
         LOG.info("%s: %s", name, choice)
     return found
+
+
+def settled_for(job: Job, frame_of: Callable[[], Any]) -> Job:
+    """The job with numbers in place of aggregate_ends="auto", as a table needs them."""
+    if all(getattr(scheme, "aggregate_ends", 0) != AUTO for scheme in job.schemes.values()):
+        return job
+    schemes = settled(table_of(frame_of(), job.schemes), job.schemes)
+    LOG.info("aggregate_ends: %s", [scheme.aggregate_ends for scheme in schemes.values()])
+    return job._replace(schemes=schemes)

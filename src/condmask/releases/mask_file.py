@@ -2,13 +2,14 @@
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
 from condmask.disclosure.audit import DEFAULT, Audit, audit_table, check_schemes, limits_of, table_of
 from condmask.disclosure.choose import Choice
+from condmask.disclosure.rails import settled
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, CondmaskError, FileError, each_once, optional
 from condmask.files import about
@@ -18,7 +19,7 @@ from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
 from condmask.files.read import opened
 from condmask.releases import job as jobs
-from condmask.releases.chosen import chosen_for, names_alone
+from condmask.releases.chosen import chosen_for, names_alone, settled_for
 from condmask.releases.job import Job, Look, Part, job_of, look_at, looks, part_of, sampled
 from condmask.releases.log import Log, Where, keyed
 from condmask.releases.masking import mask_part
@@ -143,6 +144,7 @@ def mask_file(
     refuse_target(out, place, force=force)
     origin.require(job.groups, list(job.schemes))
     _refuse_masked(origin)
+    job = settled_for(job, lambda: _whole(origin, job.schemes))
     stamp, shape = origin.stamp(), shape_of(origin, out, keep)
     with each_once():
         look, only = _looked(origin, job, report)
@@ -163,13 +165,18 @@ def mask_file(
 def _chosen(origin: Source, names: Sequence[str], strata: Any) -> dict[str, Choice]:
     """Schemes for columns of a source of one part."""
     origin.require(not_masked(strata, names), names)
+    return chosen_for(_whole(origin, names), names, strata)
+
+
+def _whole(origin: Source, names: Iterable[str]) -> Any:
+    """A source of one part, from which schemes or what they leave open are chosen."""
     only = _only_part(origin)
     if only is None:
         raise ArgumentError(
             f"schemes must name p and sigma for {origin.path}, which is masked in several parts: pass "
-            "ConditionalMasking(p=0.6, sigma=..., reverse_mapping=True) for each column"
+            "ConditionalMasking(p=0.6, sigma=..., reverse_mapping=True, aggregate_ends=3) for each column"
         )
-    return chosen_for(origin.numeric(only, names), names, strata)
+    return origin.numeric(only, names)
 
 
 def audit_file(
@@ -198,7 +205,8 @@ def audit_file(
     Audit
     """
     limits = limits_of(max_lift, max_risk)
-    return audit_table(audited_table(source, schemes, csv), dict(schemes), limits)
+    table = audited_table(source, schemes, csv)
+    return audit_table(table, settled(table, dict(schemes)), limits)
 
 
 def audited_table(source: str | os.PathLike[str], schemes: dict[str, Any], csv: CsvFormat | None) -> Table:

@@ -17,7 +17,7 @@ from condmask.disclosure.rails import FEW
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.about import Published
 from condmask.missing_codes import is_code, restore_codes
-from condmask.releases.chosen import chosen_for, names_alone
+from condmask.releases.chosen import chosen_for, names_alone, settled_for
 from condmask.releases.job import Job, Part, job_of, look_at, part_of
 from condmask.releases.release import Release
 from condmask.scheme import release_key
@@ -131,6 +131,7 @@ def mask_table(
         workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk,
         shuffle=shuffle,
     )  # fmt: skip
+    job = settled_for(job, lambda: frame)
     if before := frames.masked_columns(frame):
         raise ArgumentError(
             f"{', '.join(before)} is masked already, as the frame notes: mask all columns in one call, from "

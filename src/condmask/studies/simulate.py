@@ -25,6 +25,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
+from condmask.disclosure.rails import AUTO
 from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.kernels.replication import add_errors
@@ -249,7 +250,8 @@ def _named(schemes: Any) -> dict[str, Scheme]:
     for name, scheme in named.items():
         if not (isinstance(name, str) and name):
             raise ArgumentTypeError(f"schemes must have names of text, got {_checks.shown(name)}")
-        for what, has in (("missing codes", scheme.codes), ("strata", scheme.strata)):
+        auto = getattr(scheme, "aggregate_ends", 0) == AUTO
+        for what, has in (("missing codes", scheme.codes), ("strata", scheme.strata), ("open ends", auto)):
             if has:
                 raise ArgumentError(f"schemes must have no {what}, since samples have none, got {scheme!r}")
     return named
