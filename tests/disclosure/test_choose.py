@@ -1,5 +1,7 @@
 """Schemes for columns that are named and nothing else: what they rest on, and that masking accepts them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -132,3 +134,27 @@ def test_names_that_cannot_be_masked_are_refused(names, error, said):
     with pytest.raises(error) as caught:
         cm.mask_table(frame(), names)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("far", [[], [150.0], [150.0, -50.0, 170.0, 172.0, -60.0]])
+def test_an_explicit_scheme_may_leave_the_ends_open(far, tmp_path):
+    x = np.random.default_rng(2).permutation(np.append(COLUMNS["normal"], far))
+    scheme = cm.ConditionalMasking(0.6, 3.0, reverse_mapping=True, aggregate_ends="auto")
+    settled = cm.mask_table({"x": x}, {"x": scheme}, rng=1).schemes["x"]
+
+    fewer = [count for count in (0, 3, 5) if count < settled.aggregate_ends]
+    assert isinstance(settled.aggregate_ends, int)
+    assert bool(fewer) is bool(far)
+    for count in fewer:  # are refused
+        with pytest.raises(cm.ReleaseError, match="rare value"):
+            cm.mask_table({"x": x}, {"x": replace(scheme, aggregate_ends=count)}, rng=1)
+    assert (
+        cm.audit({"x": x}, {"x": scheme}).schemes
+        == cm.risk({"x": x}, {"x": scheme}).schemes
+        == {"x": settled}
+    )
+    pd.DataFrame({"x": x}).to_parquet(tmp_path / "x.parquet")
+    released = cm.mask_file(tmp_path / "x.parquet", tmp_path / "z.parquet", {"x": scheme}, log=False)
+    assert cm.read_release(released.path).schemes == {"x": settled}
+    with pytest.raises(ValueError, match="aggregate_ends must be a number"):
+        scheme.mask(x)

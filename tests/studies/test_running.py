@@ -132,11 +132,11 @@ def simulated(population=POPULATION, schemes=None, **options):
         (lambda: simulated(schemes={1: SCHEMES["CM"]}), "schemes must have names of text, got 1"),
         (
             lambda: simulated(schemes=cm.ConditionalMasking(0.6, 1.0, strata="region")),
-            "schemes must have no missing codes and no strata, .*strata='region'.*",
+            "schemes must have no missing codes, no strata and no open ends, .*strata='region'.*",
         ),
         (
             lambda: simulated(schemes=cm.ConditionalMasking(0.6, 1.0, decimals=0, missing=-8)),
-            "schemes must have no missing codes and no strata, .*",
+            "schemes must have no missing codes, no strata and no open ends, .*",
         ),
         (lambda: simulated(n=3), "n must be a whole number of at least 4, got 3"),
         (lambda: simulated(crossing="last"), "crossing must be one of 'first', 'rearranged', got 'last'"),

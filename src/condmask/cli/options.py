@@ -89,14 +89,15 @@ class SchemeOptions(PlanOptions):
     sigma
         standard deviation of the noise, in units of the data; with --scale log, .3 is some 30%
     aggregate_ends
-        with --reverse-mapping: replace the K smallest values by their mean, and the K largest (3 to 5)
+        with --reverse-mapping: replace the K smallest values by their mean, and the K largest (3 to 5);
+        auto: as few as keep rare values from coming back to their records
     range
         public bounds of the values (0 100; none for an open end): refuse a release beyond them
     """
 
     p: float | None = None
     sigma: float | None = None
-    aggregate_ends: int | None = None
+    aggregate_ends: int | Literal["auto"] | None = None
     range: tuple[float | None, float | None] | None = None
     columns: Annotated[str | None, Parameter(show=False)] = None
 

@@ -9,7 +9,7 @@ from condmask import _checks, frames
 from condmask._digits import finite, line
 from condmask.disclosure.known_coins import Figures
 from condmask.disclosure.limits import Limits, judged
-from condmask.disclosure.rails import FEW, SHUFFLE, Finding, rails
+from condmask.disclosure.rails import FEW, SHUFFLE, Finding, rails, settled
 from condmask.disclosure.sample import sample_of
 from condmask.disclosure.table import Table, clear_of, names_in_clear
 from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
@@ -171,7 +171,7 @@ def audit(
     """
     table = table_of(data, scheme, strata)
     schemes = dict(scheme) if isinstance(scheme, Mapping) else {next(iter(table.values)): scheme}
-    return audit_table(table, schemes, limits_of(max_lift, max_risk))
+    return audit_table(table, settled(table, schemes), limits_of(max_lift, max_risk))
 
 
 def limits_of(max_lift: Any, max_risk: Any) -> Limits:

@@ -10,7 +10,6 @@ knows every coin gains too much from columns masked together or from records of 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,6 @@ from condmask.reverse_mapping.undo import undone, variation
 from condmask.variance.interval import UndefinedError
 
 TRIES = ((0.6, 0.3, 0), (0.6, 0.3, 3), (0.6, 0.3, 5), (0.6, 0.5, 5), (0.6, 1.0, 5), (0.7, 0.3, 3))
-ENDS = tuple(dict.fromkeys(ends for *_, ends in TRIES))  # 0, 3, 5
 SKEWED, ZEROS, LOWEST = 2.0, 1.0 / 3.0, 5
 NARROW, PRECISE = 0.3, 1.25  # of the spread: noise that costs little; N of wider noise, at most
 WIDER = (1.0, 5.0 / 3.0, 10.0 / 3.0)  # times sigma: to .5 of the spread, and to all of it
@@ -57,13 +55,6 @@ def choose(table: Table, columns: Sequence[str], of: Callable[..., Any]) -> dict
     return {
         name: next(choice for choice in choices if choice.scheme.p == p) for name, choices in found.items()
     }
-
-
-def with_ends(table: Table, name: str, scheme: Any) -> Any:
-    """A scheme with the fewest values at its ends released as means under which no rare value comes back too
-    often; the scheme itself where that does not help."""
-    schemes = (replace(scheme, aggregate_ends=count) for count in ENDS)
-    return next((each for each in schemes if rare_values_hold(table, name, each)), scheme)
 
 
 def widened(table: Table, chosen: dict[str, Choice]) -> dict[str, Choice]:

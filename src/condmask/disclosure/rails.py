@@ -27,6 +27,7 @@ COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 wit
 SHUFFLE = "pass shuffle=True"
 ZEROS = 0.2  # of the values
 CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
+AUTO = "auto"  # of ends, as many as the data need
 ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end that become means; times sigma
 
 
@@ -133,6 +134,23 @@ def _too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
 def rare_values_hold(table: Table, name: str, scheme: Any) -> bool:
     """Whether no record keeps a rare value too often."""
     return not _too_often(table, name, scheme).size
+
+
+def with_ends(table: Table, name: str, scheme: Any) -> Any:
+    """A scheme with the fewest values at its ends released as means, none, 3 or 5, under which no rare value
+    comes back too often; with none where that does not help."""
+    tried = [replace(scheme, aggregate_ends=count) for count in (0, *ENDS)]
+    return next((each for each in tried if rare_values_hold(table, name, each)), tried[0])
+
+
+def open_ends(schemes: dict[str, Any]) -> list[str]:
+    """The columns whose schemes leave the number of ends to the data."""
+    return [name for name, scheme in schemes.items() if getattr(scheme, "aggregate_ends", 0) == AUTO]
+
+
+def settled(table: Table, schemes: dict[str, Any]) -> dict[str, Any]:
+    """Schemes with a number of ends in place of "auto"."""
+    return schemes | {name: with_ends(table, name, schemes[name]) for name in open_ends(schemes)}
 
 
 def _against_rare(table: Table, name: str, scheme: Any) -> str:

@@ -9,6 +9,7 @@ from condmask import _checks, frames
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import D, Figures, attacked
+from condmask.disclosure.rails import settled
 from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.risk_result import BEST, CLEAR, COINS, CONSTANT, MEAN, RELEASED, ColumnRisk, Risk
 from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
@@ -86,6 +87,7 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     best attacker [0.41 0.66]
     """
     table, by_column = _table(data, schemes, strata, released)
+    by_column = settled(table, by_column)
     shown = None if released is None else _released(released, schemes, by_column, table)
     columns = {}
     for name, scheme in by_column.items():

@@ -7,9 +7,9 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.closed_form_risk import chance_of_near, interval_risk
 from condmask.disclosure.aggregated_ends import aggregate
-from condmask.disclosure.choose import with_ends
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import CELLS
+from condmask.disclosure.rails import with_ends
 from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.table import ROWS, Table
 from condmask.errors import heard

@@ -1,5 +1,6 @@
 """A release as it was asked for, its parts ready to be masked, and what a look at them finds."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from condmask._blocks import Workers
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
 from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, table_of
 from condmask.disclosure.choose import Choice, choose, widened
+from condmask.disclosure.rails import open_ends, settled
 from condmask.disclosure.table import Clear, Table, clear_of, names_in_clear
 from condmask.errors import CondmaskError, Refusals, warn
 from condmask.estimates.origin import Origin
@@ -24,6 +26,8 @@ from condmask.schemes.prepare import Prepared, prepare
 from condmask.schemes.rounding import Moved, asked
 from condmask.strata import not_masked
 
+LOG = logging.getLogger(__name__)
+
 BETWEEN = 0.1  # of the variance: parts that differ by more are worth a word
 UNITS = 256  # firms, households and the like that are looked at whole
 
@@ -35,7 +39,7 @@ class Job:
     ----------
     schemes : dict of str to scheme, or names of columns
     frame_of : callable (names), optional
-        The table for which schemes are chosen, where only names are given.
+        The table for which schemes are chosen, where only names are given, or the number of ends.
     strata, rng, nan_policy, round, accept_visible_coins, workers, max_lift, max_risk, shuffle
         As for `mask_table`.
 
@@ -66,6 +70,9 @@ class Job:
         given = {name: choice.scheme for name, choice in self.chosen.items()} or schemes
         self.method = common_method(given)
         self.schemes: dict[str, Any] = self.method.within(dict(given), strata)
+        if frame_of is not None and open_ends(self.schemes):
+            self.schemes = settled(table_of(frame_of(tuple(given)), self.schemes), self.schemes)
+            LOG.info("aggregate_ends: %s", [scheme.aggregate_ends for scheme in self.schemes.values()])
         self.groups = not_masked(next(iter(self.schemes.values())).strata, self.schemes)
         random = check_rng(rng)
         self.root = None if random is None else root_key(random)

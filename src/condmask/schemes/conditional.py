@@ -11,6 +11,7 @@ from condmask._blocks import Workers
 from condmask._randomness import Key, check_rng, check_rows
 from condmask.disclosure.audit import DEFAULT, check_release
 from condmask.disclosure.limits import Limits
+from condmask.disclosure.rails import AUTO
 from condmask.disclosure.table import Table
 from condmask.draws import mask_columns, mask_rows
 from condmask.errors import ArgumentError
@@ -55,10 +56,11 @@ class ConditionalMasking(Scheme):
         values of the swapped records. The release is the column in another order: no value shows which
         records were swapped, every statistic of the column alone is exact, and every original value appears
         once (docs/reverse_mapping.rst). Not with `decimals` or `step`, since nothing is rounded.
-    aggregate_ends : int
+    aggregate_ends : int or "auto"
         With `reverse_mapping`: release this many of the smallest and of the largest values of each donor
         pool, and all values equal to them, as their means, to the digits of the data. At least 2, or 0 for
-        none.
+        none. For "auto" `mask_table` and `mask_file` take the first of 0, 3, 5 under which no rare value
+        comes back to its record too often, and publish that number.
     decimals : int, optional
         Decimal places of the data: data and noise live on this grid. Negative numbers stand for tens,
         hundreds, ...
@@ -132,7 +134,7 @@ class ConditionalMasking(Scheme):
     noise: str = "normal"
     donors: str = "permutation"
     reverse_mapping: bool = False
-    aggregate_ends: int = 0
+    aggregate_ends: Any = 0
     decimals: int | None = None
     # Any: what is held, of the types in `Scheme`, is made of more that may be given
     step: Any = None
@@ -247,6 +249,8 @@ class ConditionalMasking(Scheme):
         dtype('int64')
         """
         column = frames.column(x, "x")
+        rule = "aggregate_ends must be a number, which mask_table finds"
+        _checks.require(self.aggregate_ends != AUTO, rule, self.aggregate_ends)
         random = check_rng(rng)
         span = check_rows(rows, column.array.size, random)
         policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
@@ -437,8 +441,10 @@ def _places(value: Any) -> int | None:
     return places
 
 
-def _aggregated(value: Any) -> int:
-    """How many values at either end become their mean: none, or several."""
+def _aggregated(value: Any) -> int | str:
+    """How many values at either end become their mean: none, or several, or what the data need."""
+    if isinstance(value, str) and value == AUTO:
+        return value
     count = _checks.whole(value, "aggregate_ends", least=0)
     rule, why = "aggregate_ends must be 0 or at least 2", ": one value is its own mean"
     _checks.require(count != 1, rule, value, hint=why)

@@ -22,6 +22,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
+from condmask.disclosure.rails import open_ends
 from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.kernels.replication import add_errors
@@ -224,8 +225,8 @@ def _named(schemes: Any) -> dict[str, Scheme]:
     for name, scheme in named.items():
         named_by_text = isinstance(name, str) and name != ""
         _checks.require(named_by_text, "schemes must have names of text", name, ArgumentTypeError)
-        rule = "schemes must have no missing codes and no strata, since samples have none"
-        _checks.require(not (scheme.codes or scheme.strata), rule, scheme)
+        rule = "schemes must have no missing codes, no strata and no open ends, since samples have none"
+        _checks.require(not (scheme.codes or scheme.strata or open_ends({name: scheme})), rule, scheme)
     return named
 
 
