@@ -203,7 +203,7 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 2_103,
+    "top": 2_101,
     "disclosure": 1_977,
     "studies": 1_260,
     "estimates": 1_251,
