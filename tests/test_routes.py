@@ -56,10 +56,10 @@ def in_rows(scheme, z, kind, at, width):
     width = None if width is None else np.array([width])
     if kind in ("pdf", "monotone") or not curves.serves(scheme.law, smoothed=width is not None):
         return None
-    t, served = curves.curves(np.sort(z)[None, :], scheme.law, width)
-    if not served[0]:
-        return None
-    return t.at(at)[0] if kind == "cdf" else t.quantiles(at, rearranged=kind == "rearranged")[0]
+    none, rearranged = np.empty(0), kind == "rearranged"
+    shares, points = (none, at) if kind == "cdf" else (at, none)
+    found = curves.of_rows(np.sort(z)[None, :], scheme.law, width, shares, points, rearranged=rearranged)[0]
+    return None if np.isnan(found).any() else found  # data too wide for it
 
 
 def between(one, kind, at, width, tol):

@@ -149,6 +149,17 @@ def test_tables_of_unrelated_columns_add_nothing():
         assert row.lift == pytest.approx(alone.lift, abs=0.01 + 4.5 * row.error)
 
 
+def test_columns_in_clear_that_hardly_vary_tell_nothing():
+    # early stopping leaves records out: a few yeses may all be among them
+    rng, n = np.random.default_rng(28), 1_000  # so that all are among them
+    x = incomes(rng, n)
+    yes = {f"yes {k}": np.where(rng.random(n) < 0.1, rng.random(n) < 0.03, np.nan) for k in range(6)}
+
+    audit = cm.audit({"x": x, **yes}, {"x": log()})
+
+    assert not audit.refused
+
+
 @pytest.mark.parametrize(("limits", "refused"), [
     ({}, False), ({"max_lift": 0.02}, True),
     ({"max_risk": {500.0: 0.6}}, False), ({"max_risk": {500.0: 0.2}}, True),
