@@ -72,4 +72,5 @@ def test_the_first_python_of_the_readme_runs_when_pasted(tmp_path, monkeypatch):
 
     exec(programs[0], names)
 
-    assert names["masked"].size == names["earnings"].size == 4_148
+    assert list(names["release"]) == ["income"]
+    assert names["income"].n == names["release"].records

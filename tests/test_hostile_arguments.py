@@ -111,8 +111,7 @@ ALSO = {"accept_visible_coins": True, "log": False, "force": True, "points": 9, 
 OWN = {  # of calls that take something else by the same name
     "audit.scheme": SCHEME, "simulate.schemes": [SCHEME], "read_column.path": "source.csv",
     "Release.write.path": "written.csv", "Counts.merge.other": cm.Counts(SCHEME),
-    "Counts.from_bytes.data": cm.Counts(SCHEME).to_bytes(), "NormalCopula.quantile.q": np.array([0.5]),
-    "Resampled.quantile.q": np.array([0.5]),
+    "Counts.from_bytes.data": cm.Counts(SCHEME).to_bytes(),
 }  # fmt: skip
 # what takes longest, pictures and searches for attackers; what authors of schemes call; results of calls
 METHODS_LEFT_OUT = {
@@ -150,7 +149,7 @@ def functions():
     owners = {
         "ConditionalMasking": SCHEME, "Estimate": SCHEME.estimate(X), "Release": release,
         "Estimate of rows": SCHEME.estimate([X] * 2), "Estimate after reverse mapping": MAPPED.estimate(X),
-        "Counts": cm.Counts(SCHEME), "NormalCopula": cm.paper_population(), "Resampled": cm.Resampled(X, X),
+        "Counts": cm.Counts(SCHEME),
     }  # fmt: skip
     for name, owner in owners.items():
         for method, _ in inspect.getmembers(type(owner), inspect.isroutine):

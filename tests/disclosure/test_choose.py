@@ -126,7 +126,7 @@ def test_a_file_is_masked_by_the_names_of_columns(tmp_path):
     [
         (["incme"], ValueError, "frame must have the column 'incme'"),
         ([], ValueError, "schemes must name at least one column"),
-        (5, TypeError, "schemes must be a dict of schemes by column, got int"),
+        (5, TypeError, "schemes must be a dict of schemes by column, got 5"),
         ("region", TypeError, "region must be numeric"),
     ],
 )

@@ -208,8 +208,8 @@ def _fitted(
     varies = np.flatnonzero(scale > 0.0)
     if not varies.size or spread == 0.0:
         return
-    design = table[there][:, varies] / scale[varies]
-    standard = QuantileRegressor(alpha=SPARSE).fit(design, x[there] / spread).coef_
+    design = (table[there] - np.median(table[there], axis=0))[:, varies] / scale[varies]
+    standard = QuantileRegressor(alpha=SPARSE).fit(design, (x[there] - np.median(x[there])) / spread).coef_
     for least in NEGLIGIBLE:
         some = np.abs(standard) > least
         if some.any():
