@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from condmask.studies.simulate import simulate as simulate
     from condmask.variance.interval import EstimateWarning as EstimateWarning
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Names by the module where they stand; they resolve on first use, so that importing the package costs nothing
 # (PEP 562).
