@@ -99,6 +99,24 @@ def test_a_table_is_masked_by_the_names_of_columns():
     assert again.schemes == release.schemes
 
 
+def test_codes_of_missing_values_are_declared_beside_names(tmp_path):
+    rng = np.random.default_rng(1)
+    income = np.where(rng.random(2_000) < 0.05, -9.0, rng.lognormal(8.0, 0.6, 2_000).round(2))
+    frame = pd.DataFrame({"income": income})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(ValueError, match=r"pass missing=-9 \(--missing -9\) if so"):
+        cm.mask_table(frame, "income")
+
+    in_memory = cm.mask_table(frame, "income", missing=-9)
+    in_file = cm.mask_file(tmp_path / "a.csv", tmp_path / "b.csv", "income", missing=-9)
+
+    assert np.array_equal(in_memory.data["income"] == -9, income == -9)
+    assert in_memory["income"].mean() == pytest.approx(income[income > 0.0].mean(), rel=1e-12)
+    assert in_file["income"].mean() == pytest.approx(in_memory["income"].mean(), rel=1e-12)
+    with pytest.raises(ValueError, match="missing must be left out where schemes are given"):
+        cm.mask_table(frame, in_memory.schemes, missing=-9)
+
+
 def test_noise_is_wider_where_records_of_a_unit_tell_of_each_other():
     data = frame()
     alone = cm.mask_table(data[["wage"]], ["wage"])

@@ -148,7 +148,7 @@ def test_what_is_not_known_is_said():
         found = masked(frame, ["x"], p=0.9, sigma=3.0).regress("y", on=NAMES)
     assert np.isinf([found.low, found.high]).all()
     release = masked(file_of(500, law="normal"), ["x", "y"], reverse_mapping=True)
-    with pytest.warns(cm.EstimateWarning, match="mask them in at least 30 parts"):
+    with pytest.warns(cm.EstimateWarning, match="fit each of at least 30 parts"):
         found = release.regress("y", on=NAMES)
     assert np.isfinite(found.estimate).all()
     assert np.isnan([found.low, found.high, found.standard_error]).all()

@@ -111,7 +111,10 @@ class SchemeOptions(PlanOptions):
         from condmask.schemes.conditional import ConditionalMasking
 
         shared = self.given()
-        own = json.loads(shared.pop("columns", "{}"))
+        try:
+            own = json.loads(shared.pop("columns", "{}"))
+        except json.JSONDecodeError:
+            raise UsageError("columns must be tables in a TOML file; --column names a column") from None
         names = list(dict.fromkeys([*(columns or ()), *own]))
         if not names:
             raise UsageError("column must be given")

@@ -26,7 +26,8 @@ BUFFER = 1 << 22  # bytes of a column that are read at once
 SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
 FROM_CSV = (
     "to get a Parquet file of a CSV file, let pyarrow tell the types of its columns, and mask that: "
-    "pq.write_table(pyarrow.csv.read_csv({source!r}), {target!r})"
+    "import pyarrow.csv, pyarrow.parquet; "
+    "pyarrow.parquet.write_table(pyarrow.csv.read_csv({source!r}), {target!r})"
 )
 
 

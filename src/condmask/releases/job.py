@@ -40,7 +40,7 @@ class Job:
     schemes : dict of str to scheme, or names of columns
     frame_of : callable (names), optional
         The table for which schemes are chosen, where only names are given, or the number of ends.
-    strata, rng, nan_policy, round, accept_visible_coins, workers, max_lift, max_risk, shuffle
+    strata, rng, nan_policy, round, accept_visible_coins, workers, max_lift, max_risk, shuffle, missing
         As for `mask_table`.
 
     Attributes
@@ -59,14 +59,16 @@ class Job:
         self, schemes: Any, frame_of: Callable[[tuple[str, ...]], Any] | None = None, *, strata: Any = None,
         rng: Any = None, nan_policy: str = "raise", round: bool = False, accept_visible_coins: bool = False,
         workers: Workers = 1, max_lift: float = DEFAULT.lift, max_risk: Mapping[float, float] | None = None,
-        shuffle: bool = False,
+        shuffle: bool = False, missing: Any = (),
     ) -> None:  # fmt: skip
         names: tuple[str, ...] = ()
         self.chosen: dict[str, Choice] = {}
         if frame_of is not None and isinstance(schemes, str | list | tuple):
             names = _checks.names([schemes] if isinstance(schemes, str) else schemes, "schemes")
             _checks.require(bool(names), "schemes must name at least one column", schemes)
-            self.chosen = _chosen(frame_of(names), names, strata)
+            self.chosen = _chosen(frame_of(names), names, strata, missing)
+        rule = "missing must be left out where schemes are given, each of which has its own"
+        _checks.require(bool(names) or (isinstance(missing, tuple) and not missing), rule, missing)
         given = {name: choice.scheme for name, choice in self.chosen.items()} or schemes
         self.method = common_method(given)
         self.schemes: dict[str, Any] = self.method.within(dict(given), strata)
@@ -93,10 +95,11 @@ class Job:
         return self.root if part == 0 or self.root is None else self.root.derive(b"part", str(part).encode())
 
 
-def _chosen(frame: Any, names: tuple[str, ...], strata: Any) -> dict[str, Choice]:
+def _chosen(frame: Any, names: tuple[str, ...], strata: Any, missing: Any) -> dict[str, Choice]:
     """Schemes for columns of a table; missing values are left out, small strata merged."""
     groups = not_masked(strata, names)
-    of = partial(ConditionalMasking, strata=groups, small_strata="merge") if groups else ConditionalMasking
+    within: dict[str, Any] = {"strata": groups, "small_strata": "merge"} if groups else {}
+    of: Callable[..., Any] = partial(ConditionalMasking, missing=missing, **within)
     table = table_of(frame, {name: of(0.6, 1.0, reverse_mapping=True) for name in names})
     return widened(table, choose(table, names, of))
 

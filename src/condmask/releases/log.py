@@ -80,8 +80,8 @@ class Log:
             if same and not again:
                 raise ReleaseError(
                     f"{_checks.listed(same)}: the same values are in {when}; both show more than either. "
-                    "Publish that one alone, or both with --again (again=True); if it was given to nobody, "
-                    f"delete its line from {self.path}"
+                    "Publish that one alone, or, if it was given to nobody, destroy it and pass --again "
+                    f"(again=True). {self.path} lists it"
                 )
             other = not same and source is not None and origin == str(source.resolve())
             if other and found.keys() & columns.keys():

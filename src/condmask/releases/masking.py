@@ -63,6 +63,7 @@ def mask_table(
     max_lift: float = DEFAULT.lift,
     max_risk: Mapping[float, float] | None = None,
     shuffle: bool = False,
+    missing: Any = (),
 ) -> Release:
     """Mask several columns of a data frame together: each record is swapped in all of them, or in none.
 
@@ -88,6 +89,8 @@ def mask_table(
     shuffle : bool
         Release the rows in a new order, drawn from the operating system (from `rng`, if there is one), where
         their order tells something of the values. A pandas index of row numbers is made anew.
+    missing : number or sequence of numbers, optional
+        Where only names are given: codes that stand for missing values, or None if there are none.
 
     Returns
     -------
@@ -139,7 +142,7 @@ def mask_table(
     job = Job(
         schemes, lambda names: frame, strata=strata, rng=rng, nan_policy=nan_policy, round=round,
         workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk,
-        shuffle=shuffle,
+        shuffle=shuffle, missing=missing,
     )  # fmt: skip
     refuse_masked(frames.masked_columns(frame), "the frame, as it notes")
     if job.shuffle:
@@ -184,6 +187,7 @@ def mask_file(
     max_lift: float = DEFAULT.lift,
     max_risk: Mapping[float, float] | None = None,
     shuffle: bool = False,
+    missing: Any = (),
 ) -> Release:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays unchanged.
 
@@ -230,6 +234,8 @@ def mask_file(
         What the release may show, as for `audit`.
     shuffle : bool
         Release the rows in a new order, as `mask_table` does; a source of several parts is refused.
+    missing
+        As for `mask_table`.
 
     Returns
     -------
@@ -268,7 +274,7 @@ def mask_file(
     job = Job(
         schemes, first_part, strata=strata, rng=rng, nan_policy=nan_policy,
         round=round, workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift,
-        max_risk=max_risk, shuffle=shuffle,
+        max_risk=max_risk, shuffle=shuffle, missing=missing,
     )  # fmt: skip
     book, force = Log(log if job.root is None else False), _checks.truth(force, "force")
     again, dry_run = _checks.truth(again, "again"), _checks.truth(dry_run, "dry_run")

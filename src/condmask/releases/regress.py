@@ -14,8 +14,8 @@ from condmask.linear.variance import interval_options
 from condmask.variance.interval import TARGETS, EstimateWarning
 
 TOGETHER = (
-    "how estimates err from columns masked together by reverse mapping is not known: mask them in at least "
-    "30 parts, between which estimates vary as they err, or one of them alone"
+    "how estimates err from columns masked together by reverse mapping is not known: mask one of them alone, "
+    "or fit each of at least 30 parts or strata, between which estimates vary as they err"
 )
 
 

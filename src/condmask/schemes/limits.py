@@ -111,8 +111,7 @@ def warn_of_signs(values: np.ndarray, law: Law | None, name: str) -> None:
     if below > MANY * some.size:
         warn(
             f"some {below / some.size:.0%} of the released values of {name} will lie below 0, where no "
-            f"original does; pass reverse_mapping=True ({SERVES}), or range=(0, None) (--range 0 none), "
-            "outside of which nothing is released",
+            f"original does; pass reverse_mapping=True ({SERVES})",
             ReleaseWarning,
         )
 
