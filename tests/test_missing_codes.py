@@ -140,7 +140,7 @@ def test_columns_of_a_table_have_codes_of_their_own():
 
     for (name, x), z in zip(gaps.items(), expected, strict=True):
         assert_same_bits(release.data[name], np.where(np.isnan(x), frame[name], z))
-        assert release.patterns[name] == ("income", "bonus")
+        assert release.origins[name].patterns == ("income", "bonus")
     plain = {name: release.data[name].where(~np.isnan(x)) for name, x in gaps.items()}
     bare = replace(release.schemes["income"], missing=())
     w = random.normal(size=N)

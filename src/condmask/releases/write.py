@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import frames
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
@@ -16,7 +16,6 @@ from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
 from condmask.files.tables import Writer
 from condmask.schemes.prepare import decimals_in_text
-from condmask.strata import names_of
 
 Progress = Callable[[int, int | None], None] | None
 ALONE = "."  # the name of a file that is in no folder of a release
@@ -155,30 +154,17 @@ def as_text(part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], la
     return pa.table(texts)
 
 
-def write_table(
-    frame: Any, target: Path, published: Published, columns: Sequence[str] | None, *, force: bool
-) -> None:
+def write_table(frame: Any, target: Path, published: Published, *, force: bool) -> None:
     """Write a masked data frame."""
     with optional("write", "files"):
         table = frames.arrow_table(frame)
-    names = table.schema.names if columns is None else list(_checks.names(columns, "columns"))
-    for name in names:
-        _checks.require(name in table.schema.names, "columns must be of the release", name)
-    kept = {name: scheme for name, scheme in published.schemes.items() if name in names}
-    origins = {name: published.origins[name] for name in kept}
-    for name, scheme in kept.items():
-        for other in {*names_of(scheme.strata), *origins[name].patterns} - {*names}:
-            raise ArgumentError(
-                f"columns must contain {other!r}, whose values or gaps say who could give a value to whom"
-            )
     refuse_target(target, None, force=force)
-    table = table.select(names)
-    masked = {name: table[name] for name in kept}
-    layout = csv_text.new_layout(target, names) if tables.format_of(target) == "CSV" else None
-    told = Published(published.parts, kept, origins)
+    is_text = tables.format_of(target) == "CSV"
+    layout = csv_text.new_layout(target, table.schema.names) if is_text else None
+    shape = Shape(target, [ALONE], table.schema, layout)
+    masked = {name: table[name] for name in published.schemes}
     with publishing(target) as place:
-        shape = Shape(target, [ALONE], table.schema, layout)
-        write(place, shape, told, [(table, masked)], [table.num_rows])
+        write(place, shape, published, [(table, masked)], [table.num_rows])
 
 
 def _numbers(column: Any) -> np.ndarray:
