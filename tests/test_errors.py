@@ -67,8 +67,6 @@ def one_gap():
 OFF_GRID = "; round=True rounds the data, whose digits would otherwise reveal swapped records"
 MERGE = '; small_strata="merge" pools them'
 OMIT = '; pass nan_policy="omit" to leave them out'
-OTHER_KEY = ": otherwise each part of the file would be masked under a different key"
-NO_ROWS = "rng must be a whole number or a Key where rows are given, got "
 SAME_GAPS = "; a donor must have the same gaps, so mask the columns one by one or leave these records out"
 NOT_TOGETHER = "other must have been masked together with this column (mask_table), got groups "
 NEEDS = ", which needs normal noise, 0.45 <= p < 1 and a fine step"
@@ -186,9 +184,6 @@ WRONG_VALUES = {
         lambda: mask(workers=True)
     ),
     "rng must be at least 0, got -1": lambda: mask(rng=-1),
-    f"{NO_ROWS}None{OTHER_KEY}": lambda: mask(rng=None, rows=(0, 5)),
-    f"{NO_ROWS}a Generator{OTHER_KEY}": lambda: mask(rng=np.random.default_rng(1), rows=(0, 5)),
-    "rows must be a pair 0 <= start < stop <= 10, got (5, 5)": lambda: mask(rows=(5, 5)),
     # a table
     "schemes must all have reverse_mapping=True or none: the columns of a table share the swap status of "
     "each record, got True and for 'bonus' False": lambda: table(income=scheme(reverse_mapping=True)),
@@ -292,7 +287,6 @@ WRONG_TYPES = {
     "x must be an array or a series of numbers, got DataFrame": lambda: mask(FRAME),
     "source must be a path, got None": lambda: cm.mask_file(None, "b.csv", {"x": scheme()}),
     "rng must be None, a whole number, a Generator or a Key, got float": lambda: mask(rng=1.5),
-    "rows must be a pair (start, stop), got (0, 1.5)": lambda: mask(rows=(0, 1.5)),
     "schemes must be a dict of schemes by column, got ConditionalMasking": (
         lambda: cm.mask_table(FRAME, scheme())
     ),

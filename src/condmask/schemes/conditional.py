@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._randomness import Key, check_rng, check_rows
+from condmask._randomness import Key, check_rng
 from condmask.disclosure.audit import DEFAULT, check_release
 from condmask.disclosure.limits import Limits
 from condmask.disclosure.rails import AUTO
@@ -181,7 +181,6 @@ class ConditionalMasking(Scheme):
         strata: Any = None,
         nan_policy: str = "raise",
         round: bool = False,
-        rows: tuple[int, int] | None = None,
         workers: Workers = 1,
         accept_visible_coins: bool = False,
     ) -> Any:
@@ -204,9 +203,6 @@ class ConditionalMasking(Scheme):
         round : bool
             Round the data to multiples of the scheme's step before masking, ties up as they are written
             (1.005 to 1.01); a warning says what that moves. Refused without a grid.
-        rows : (int, int), optional
-            Mask only the rows start <= r < stop, exactly as they would be masked in the whole column. Needs
-            a whole number or a Key as `rng`.
         workers : int or map-like callable
             Threads, or a function that maps like `map`. The result does not depend on it.
         accept_visible_coins : bool
@@ -217,8 +213,7 @@ class ConditionalMasking(Scheme):
         same container as `x`
             Masked values: float64; float32 where `x` is float32, since wider values would show
             that they were not swapped; int64 where `x` holds integers without gaps (codes that stay do
-            not count as gaps) and the points of the grid are whole numbers. With `rows`, an array of stop -
-            start values.
+            not count as gaps) and the points of the grid are whole numbers.
 
         Raises
         ------
@@ -252,7 +247,6 @@ class ConditionalMasking(Scheme):
         rule = "aggregate_ends must be a number, which mask_table finds"
         _checks.require(self.aggregate_ends != AUTO, rule, self.aggregate_ends)
         random = check_rng(rng)
-        span = check_rows(rows, column.array.size, random)
         policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
         threads = _checks.workers(workers)
@@ -264,10 +258,10 @@ class ConditionalMasking(Scheme):
         for moved in made.moved.values():
             moved.shift("x", self.grid.step)  # type: ignore[union-attr]
         key = release_key(random, {column.name: self}, list(made.units.values()), made.pools)
-        (z,) = self.masked_columns({"x": self}, made.units, key, made.pools, threads, span)
-        z = restore_codes(self, z, column.array[slice(*span)], column.kind, "x")
+        (z,) = self.masked_columns({"x": self}, made.units, key, made.pools, threads)
+        z = restore_codes(self, z, column.array, column.kind, "x")
         nulls = is_code(column.array, self.codes, column.kind) if self.missing_as == "null" else None
-        return column.back(z, nulls) if rows is None else z
+        return column.back(z, nulls)
 
     @classmethod
     def agree(cls, schemes: dict[str, Self]) -> None:
@@ -301,16 +295,15 @@ class ConditionalMasking(Scheme):
         key: Key,
         pools: Pools | None,
         workers: Workers,
-        rows: tuple[int, int] | None = None,
     ) -> list[np.ndarray]:
         """The masked values of columns that share one swap status and one donor; reverse mapping takes the
-        place of the originals. With `rows` of these alone."""
+        place of the originals."""
         first, data = next(iter(schemes.values())), list(columns.values())
         if first.reverse_mapping:
             reverse_mapping.mask_columns(list(schemes.values()), data, key, pools, workers)
-            return data if rows is None else [z[slice(*rows)] for z in data]
+            return data
         laws, cycle = [scheme._noise() for scheme in schemes.values()], first.donors == "permutation"
-        return mask_columns(data, laws, key, pools=pools, cycle=cycle, rows=rows, workers=workers)
+        return mask_columns(data, laws, key, pools=pools, cycle=cycle, workers=workers)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
