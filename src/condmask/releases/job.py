@@ -66,7 +66,9 @@ class Job:
         if frame_of is not None and isinstance(schemes, str | list | tuple):
             names = _checks.names([schemes] if isinstance(schemes, str) else schemes, "schemes")
             _checks.require(bool(names), "schemes must name at least one column", schemes)
-            self.chosen = _chosen(frame_of(names), names, strata)
+            groups = not_masked(strata, names)
+            of = partial(ConditionalMasking, strata=groups, small_strata="merge")
+            self.chosen = chosen(frame_of(names), names, of if groups else ConditionalMasking)
         given = {name: choice.scheme for name, choice in self.chosen.items()} or schemes
         self.method = common_method(given)
         self.schemes: dict[str, Any] = self.method.within(dict(given), strata)
@@ -93,11 +95,9 @@ class Job:
         return self.root if part == 0 or self.root is None else self.root.derive(b"part", str(part).encode())
 
 
-def _chosen(frame: Any, names: tuple[str, ...], strata: Any) -> dict[str, Choice]:
-    """Schemes for columns of a table; missing values are left out, small strata merged."""
-    groups = not_masked(strata, names)
-    of = partial(ConditionalMasking, strata=groups, small_strata="merge") if groups else ConditionalMasking
-    table = table_of(frame, {name: of(0.6, 1.0, reverse_mapping=True) for name in names})
+def chosen(frame: Any, names: Sequence[str], of: Callable[..., Any]) -> dict[str, Choice]:
+    """Schemes, which `of` makes, for columns of a table of which nothing is known but their names."""
+    table = table_of(frame, dict.fromkeys(names, of(0.6, 1.0, reverse_mapping=True)))
     return widened(table, choose(table, names, of))
 
 

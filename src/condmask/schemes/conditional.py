@@ -45,17 +45,16 @@ class ConditionalMasking(Scheme):
     noise : {"normal", "laplace"}
         Law of the noise.
     donors : {"permutation", "sample"}
-        "permutation": the swapped records pass their values along one random cycle. "sample": a swapped
-        record takes the value of a record drawn uniformly from the others, eq. (1). This is for studies:
-        several records may take the same value, and repeated values reveal swapped records
-        (docs/coins.rst). Each masked value has the same law under both; the share of original values that
-        appear verbatim is `p`, or 1 - exp(-p) with "sample", which `mask` refuses where there are strata or
-        patterns of missing values: intervals would be several times too long.
+        "permutation": the swapped records pass their values along one random cycle. "sample", for studies: a
+        swapped record takes the value of a record drawn uniformly from the others, eq. (1), and values that
+        several records take reveal that they were swapped (docs/coins.rst). Each masked value has the same
+        law under both. "sample" is refused with strata or patterns of missing values, where intervals would
+        be several times too long.
     reverse_mapping : bool
         Give the kept records their own values back, in the order of their values with noise, and shuffle the
         values of the swapped records. The release is the column in another order: no value shows which
-        records were swapped, every statistic of the column alone is exact, and every original value appears
-        once (docs/reverse_mapping.rst). Not with `decimals` or `step`, since nothing is rounded.
+        records were swapped, and every statistic of the column alone is exact (docs/reverse_mapping.rst).
+        Not with `decimals` or `step`, since nothing is rounded.
     aggregate_ends : int or "auto"
         With `reverse_mapping`: release this many of the smallest and of the largest values of each donor
         pool, and all values equal to them, as their means, to the digits of the data. At least 2, or 0 for
@@ -67,7 +66,7 @@ class ConditionalMasking(Scheme):
     step : float, optional
         The step of the grid, if it is not a power of ten: .05, 12, 1/3. Data off the grid of `decimals` or
         `step` are refused, or rounded by ``mask(..., round=True)``. By default the power of two at or below
-        ``sigma / 1000``, to which the data are rounded. 0 is for research: without a grid the last digits
+        ``sigma / 1000``, to which the data are rounded. Without a grid (0, for research) the last digits
         reveal which records were swapped.
     scale : {"linear", "log"}
         "log", with `reverse_mapping` alone: the kept records are put in the order of X exp(Y), and `sigma` is
@@ -79,23 +78,21 @@ class ConditionalMasking(Scheme):
         Donors are drawn within the groups of this column; several columns are crossed. `mask` then needs the
         columns, and for covariances so does `estimate`.
     small_strata : {"refuse", "merge"}
-        What to do with strata of fewer than 10 records. "merge": among the records with the same pattern of
-        missing values, all such strata become one; if it still has fewer than 10 records, the strata of the
-        next size join it. Anyone who has the columns can tell which records were pooled.
+        What to do with strata of fewer than 10 records. "merge": they become one, by a rule that anyone who
+        has the columns can repeat (docs/theory.rst, "Small strata").
     missing : float or sequence of float, or None
-        Codes in the data that stand for missing values: -8, -999. They stay in place, are never given to
-        another record and are left out of estimates. A code that masked values could reach is refused. Data
-        with values that look like codes (999, far from all others) are refused until you declare them here,
-        or say with None, alone or after the codes, that there are no others.
+        Codes in the data that stand for missing values: -8, -999. They stay in place, and are left out of
+        estimates. A code that masked values could reach is refused, as are data with values that look like
+        codes (999, far from all others) until you declare them here, or say with None, alone or after the
+        codes, that there are no others.
     missing_as : {"code", "null"}
         "null": release a null, NaN or empty field in place of a code; then any code is allowed.
 
     Raises
     ------
     ValueError
-        If `p` is outside (0, 1), `sigma` is not positive and finite, a name is not one of those above, the
-        grid is given twice or cannot hold the noise, `donors="sample"` or a grid is given with
-        `reverse_mapping`, or ``scale="log"`` without.
+        If a parameter is outside of its range, the grid is given twice or cannot hold the noise, or a
+        parameter does not apply with `reverse_mapping`, or without.
 
     See Also
     --------
@@ -189,22 +186,20 @@ class ConditionalMasking(Scheme):
         Parameters
         ----------
         x : array_like or series of shape (n,)
-            Original values: a NumPy array, a list, or a pandas, polars or pyarrow column. n >= 2.
+            Original values: an array, a list, or a column of pandas, polars or pyarrow.
         rng : None, int, Generator, SeedSequence, BitGenerator or Key, optional
-            None (the default) takes a new key from the operating system: the only choice for a
-            release. A whole number gives the same result each time, for examples and studies; anyone
-            who knows it can unmask the data.
+            None takes a new key from the operating system: the only choice for a release. A whole number,
+            for examples and studies, gives the same result each time; who knows it can unmask the data.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
             The column that the scheme names in `strata`; a table, or a sequence of columns, if it names
-            several. Donors come from the record's own stratum. Required if the scheme names strata, else not
-            allowed.
+            several.
         nan_policy : {"raise", "omit"}
             "omit" leaves missing values missing, and out of the donor pool, as are declared codes.
         round : bool
-            Round the data to multiples of the scheme's step before masking, ties up as they are written
-            (1.005 to 1.01); a warning says what that moves. Refused without a grid.
+            Round the data to multiples of the scheme's step first, ties up as they are written (1.005 to
+            1.01); a warning says what that moves.
         workers : int or map-like callable
-            Threads, or a function that maps like `map`. The result does not depend on it.
+            Results do not depend on it.
         accept_visible_coins : bool
             Release without an audit and without guard rails, whatever that reveals.
 
@@ -219,10 +214,9 @@ class ConditionalMasking(Scheme):
         ------
         ValueError
             If values are missing or infinite, off the grid of `decimals` or `step`, too far from 0 for it, or
-            outside the range; if a stratum is too small, noise would leave the range, or masked values could
-            be taken for a missing code.
+            outside the range; if a stratum is too small, or noise would leave the range or reach a code.
         ReleaseError
-            If the release would show too much of the originals (`audit`); the message names the remedy.
+            If the release would show too much of the originals (`audit`).
         TypeError
             If the data are not numbers.
 
@@ -234,8 +228,7 @@ class ConditionalMasking(Scheme):
 
         Notes
         -----
-        Cost: O(n), and O(n log n) for permutation donors. Two calls without `rng` mask twice with
-        fresh randomness: never publish both.
+        Two calls without `rng` mask twice with fresh randomness: never publish both.
 
         Examples
         --------
@@ -332,14 +325,13 @@ class ConditionalMasking(Scheme):
         z : array_like or series of shape (n,), array_like of shape (replicates, n), or Counts
             Masked values. If 2-D, every result has a leading axis of replicates.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
-            The columns that the scheme names in `strata`, as for `mask`. Needed for statistics that weight
-            records: covariances, correlations, pseudo-values, means of groups, weighted means, totals,
-            regressions; and for `part`. Other estimates are the same without them.
+            As for `mask`. Needed for relations with other columns, groups, weights and `part`; other
+            estimates are the same without them.
         patterns : data frame or dict of columns, optional
             All columns that were masked together, if some of them have missing values (NaN or null): a donor
             has the same gaps as the record. Needed where strata are; a `Release` finds both itself.
         nan_policy : {"raise", "omit"}
-            What to do with missing values; "omit" leaves them out.
+            "omit" leaves missing values out.
         workers : int or map-like callable
             Results do not depend on it.
 
