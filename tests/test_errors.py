@@ -71,7 +71,7 @@ SAME_GAPS = "; a donor must have the same gaps, so mask the columns one by one o
 NOT_TOGETHER = "other must have been masked together with this column (mask_table), got groups "
 NEEDS = ", which needs normal noise, 0.45 <= p < 1 and a fine step"
 AUTO = "method must be 'auto' for normal noise, p="
-AGREE = "schemes must agree in "
+AGREE = "schemes of columns masked together must agree in "
 
 WRONG_VALUES = {
     # the scheme
@@ -185,16 +185,12 @@ WRONG_VALUES = {
     ),
     "rng must be at least 0, got -1": lambda: mask(rng=-1),
     # a table
-    "schemes must all have reverse_mapping=True or none: the columns of a table share the swap status of "
-    "each record, got True and for 'bonus' False": lambda: table(income=scheme(reverse_mapping=True)),
-    f"{AGREE}strata and small_strata, got strata='region', small_strata='refuse' and for 'bonus' "
-    "strata=None, small_strata='refuse'": lambda: table(income=scheme(strata="region")),
-    f"{AGREE}p and donors, got p=0.6, donors='permutation' and for 'bonus' p=0.5, donors='permutation'": (
-        lambda: table(bonus=scheme(0.5))
+    f"{AGREE}reverse_mapping=True, got False for 'bonus'": (
+        lambda: table(income=scheme(reverse_mapping=True))
     ),
-    f"{AGREE}p and donors, got p=0.6, donors='permutation' and for 'bonus' p=0.6, donors='sample'": (
-        lambda: table(bonus=scheme(donors="sample"))
-    ),
+    f"{AGREE}strata='region', got None for 'bonus'": lambda: table(income=scheme(strata="region")),
+    f"{AGREE}p=0.6, got 0.5 for 'bonus'": lambda: table(bonus=scheme(0.5)),
+    f"{AGREE}donors='permutation', got 'sample' for 'bonus'": lambda: table(bonus=scheme(donors="sample")),
     "strata must not be a column that is masked, got 'bonus'": lambda: table(strata=["region", "bonus"]),
     "schemes must name at least one column, got none": lambda: cm.mask_table(FRAME, {}),
     "frame must have the column 'wage', it has 'income', 'bonus', 'region', 'name'": (

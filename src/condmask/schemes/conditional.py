@@ -14,7 +14,6 @@ from condmask.disclosure.limits import Limits
 from condmask.disclosure.rails import AUTO
 from condmask.disclosure.table import Table
 from condmask.draws import mask_columns, mask_rows
-from condmask.errors import ArgumentError
 from condmask.estimates.constructors import estimate_counts, estimate_records
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
@@ -57,9 +56,8 @@ class ConditionalMasking(Scheme):
         Not with `decimals` or `step`, since nothing is rounded.
     aggregate_ends : int or "auto"
         With `reverse_mapping`: release this many of the smallest and of the largest values of each donor
-        pool, and all values equal to them, as their means, to the digits of the data. At least 2, or 0 for
-        none. For "auto" `mask_table` and `mask_file` take the first of 0, 3, 5 under which no rare value
-        comes back to its record too often, and publish that number.
+        pool, and all values equal to them, as their means, to the digits of the data. 0 is for none; for
+        "auto" `mask_table` and `mask_file` find how many rare values need (0, 3 or 5), and publish it.
     decimals : int, optional
         Decimal places of the data: data and noise live on this grid. Negative numbers stand for tens,
         hundreds, ...
@@ -260,18 +258,7 @@ class ConditionalMasking(Scheme):
     def agree(cls, schemes: dict[str, Self]) -> None:
         """Refuse schemes that do not share p, donors and reverse mapping: they cannot be masked together."""
         first = next(iter(schemes.values()))
-        for name, scheme in schemes.items():
-            if scheme.reverse_mapping != first.reverse_mapping:
-                raise ArgumentError(
-                    "schemes must all have reverse_mapping=True or none: the columns of a table "
-                    f"share the swap status of each record, got {first.reverse_mapping} and for {name!r} "
-                    f"{scheme.reverse_mapping}"
-                )
-            if scheme.p != first.p or scheme.donors != first.donors:
-                raise ArgumentError(
-                    f"schemes must agree in p and donors, got p={first.p}, donors={first.donors!r} and for "
-                    f"{name!r} p={scheme.p}, donors={scheme.donors!r}"
-                )
+        _refuse_others(schemes, {name: getattr(first, name) for name in ("reverse_mapping", "p", "donors")})
 
     @classmethod
     def check(
@@ -394,16 +381,13 @@ class ConditionalMasking(Scheme):
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
         """The schemes with the strata that the call names, or they themselves."""
         first, named = next(iter(schemes.values())), named_strata(strata)
+        found = {
+            name: scheme if named is None or scheme.strata else replace(scheme, strata=named)
+            for name, scheme in schemes.items()
+        }
         common = first.strata if named is None else named
-        for name, scheme in schemes.items():
-            strata_of_scheme = common if named is not None and scheme.strata is None else scheme.strata
-            if (strata_of_scheme, scheme.small_strata) != (common, first.small_strata):
-                raise ArgumentError(
-                    f"schemes must agree in strata and small_strata, got strata={common!r}, "
-                    f"small_strata={first.small_strata!r} and for {name!r} strata={scheme.strata!r}, "
-                    f"small_strata={scheme.small_strata!r}"
-                )
-        return {name: replace(scheme, strata=common) for name, scheme in schemes.items()}
+        _refuse_others(found, {"strata": common, "small_strata": first.small_strata})
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON, without what most do without and what reverse mapping rules out."""
@@ -416,6 +400,15 @@ class ConditionalMasking(Scheme):
     def key_entries(self) -> dict[str, Any]:
         """What of the scheme makes the key another one; which records miss what is seen from the data."""
         return {**replace(self, range=None).to_dict(), "patterns": []}  # a range changes no value
+
+
+def _refuse_others(schemes: dict[str, Any], shared: dict[str, Any]) -> None:
+    """Refuse schemes that differ in what columns which are masked together share."""
+    for name, scheme in schemes.items():
+        for parameter, value in shared.items():
+            rule = f"schemes of columns masked together must agree in {parameter}={value!r}"
+            other = getattr(scheme, parameter)
+            _checks.require(other == value, rule, other, hint=f" for {name!r}")
 
 
 def _places(value: Any) -> int | None:
