@@ -283,7 +283,7 @@ WRONG_TYPES = {
     "x must be an array or a series of numbers, got DataFrame": lambda: mask(FRAME),
     "source must be a path, got None": lambda: cm.mask_file(None, "b.csv", {"x": scheme()}),
     "rng must be None, a whole number, a Generator or a Key, got float": lambda: mask(rng=1.5),
-    "schemes must be a dict of schemes by column, got ConditionalMasking": (
+    "schemes must be a dict of schemes by column, got ConditionalMasking(p=0.6, sigma=1000.0)": (
         lambda: cm.mask_table(FRAME, scheme())
     ),
     "schemes must be masking schemes, got 0.6 for 'income'": lambda: cm.mask_table(FRAME, {"income": 0.6}),
