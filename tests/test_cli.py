@@ -174,9 +174,9 @@ def test_simulate(answer, folder, tmp_path):
 
 def test_demo(answer, run, tmp_path):
     with fixed_keys.under("the same"):
-        found = answer("demo", "--rows", "4000")
+        found = answer("demo")
     with fixed_keys.under("the same"):
-        assert alike(found, demo.run(4000).to_dict())
+        assert alike(found, demo.run().to_dict())
     assert run("demo", "--people", "NEW/people.parquet")[0] == 0
     assert pd.read_parquet(tmp_path / "people.parquet").equals(demo.people())
 

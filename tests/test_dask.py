@@ -98,7 +98,7 @@ def test_a_release_estimates_its_originals(client, tmp_path):
     read = cm.read_release(tmp_path / "out")
 
     assert release.parts == read.parts == (2_000, 3_000, 7_000)
-    assert read.group["pay"] == read.group["bonus"] is not None
+    assert read.origins["pay"].group == read.origins["bonus"].group is not None
     levels = [0.1, 0.5, 0.9]
     for name in SCHEMES:
         found = read[name].mean_interval(confidence_level=SURE)

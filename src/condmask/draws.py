@@ -104,7 +104,6 @@ def mask_columns(
     *,
     pools: Pools | None = None,
     cycle: bool = False,
-    rows: tuple[int, int] | None = None,
     workers: Workers = 1,
 ) -> list[np.ndarray]:
     """Columns masked together, in the units of the data: one coin and one donor per record.
@@ -120,21 +119,16 @@ def mask_columns(
         Donor pools; None where all records are one.
     cycle : bool
         Whether the swapped records pass their values along one cycle, instead of by eq. (1).
-    rows : (int, int), optional
-        Only these rows are wanted.
     workers : int or map-like callable
     """
     n = columns[0].size
     cycled = permutation_donors(key, laws[0].p, n, pools) if cycle else None
-    first, last = (0, n) if rows is None else rows
-    numbers = range(first // BLOCK, -(-last // BLOCK))
+    numbers = range(-(-n // BLOCK))
     block = _Masked(columns, laws, key.transport(), pools, cycled)
-    masked = [np.empty(last - first) for _ in columns]
+    masked = [np.empty(n) for _ in columns]
     for number, parts in zip(numbers, ordered_map(block, numbers, workers), strict=True):
-        offset = number * BLOCK
-        start, stop = max(first, offset), min(last, offset + BLOCK)
         for z, part in zip(masked, parts, strict=True):
-            z[start - first : stop - first] = part[start - offset : stop - offset]
+            z[number * BLOCK : (number + 1) * BLOCK] = part
     return masked
 
 

@@ -100,8 +100,8 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
     counts = cm.read_counts(path, "pay")
     assert counts.n == there.sum()
     assert cm.read_schemes(path)["pay"].estimate(counts).mean() == pytest.approx(pay.mean(), rel=1e-12)
-    assert release.group["pay"] == release.group["age"]
-    assert release.patterns["pay"] == ("pay", "age")
+    assert release.origins["pay"].group == release.origins["age"].group
+    assert release.origins["pay"].patterns == ("pay", "age")
     assert release.data is None
     with pytest.raises(KeyError):
         release["score"]

@@ -351,17 +351,13 @@ def simulate(
         raise KeyboardInterrupt
 
 
-def demo(
-    *, rows: int | None = None, out: str | None = None, people: str | None = None, output: Output = OUTPUT
-) -> None:
+def demo(*, out: str | None = None, people: str | None = None, output: Output = OUTPUT) -> None:
     """See it work: mask weekly earnings of a survey, and estimate from the masked file.
 
     For example: condmask demo --people people.parquet
 
     Parameters
     ----------
-    rows
-        draw this many records of the survey, with replacement
     out
         keep the masked file under this name
     people
@@ -373,7 +369,7 @@ def demo(
         records = shown.write_people(people)
         output.show({"n": records}, f"{people}: {records:,} invented people")
     else:
-        output.show(shown.run(rows, out))
+        output.show(shown.run(out))
 
 
 def _limits(max_lift: float | None, max_risk: Several) -> dict[str, Any]:

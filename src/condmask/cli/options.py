@@ -129,16 +129,13 @@ class SchemeOptions(PlanOptions):
 
 def _chosen(names: list[str], of: Callable[..., Any], source: str, csv: "CsvFormat | None") -> dict[str, Any]:
     """Schemes for columns of which nothing is known but their names; each is said, and why."""
-    from condmask.disclosure.audit import table_of
-    from condmask.disclosure.choose import choose, widened
     from condmask.files.parts import read_table
+    from condmask.releases.job import chosen
 
-    frame = read_table(source, names, csv=csv)
-    table = table_of(frame, dict.fromkeys(names, of(0.5, 1.0, reverse_mapping=True)))
-    chosen = widened(table, choose(table, names, of))
-    for name, found in chosen.items():
-        say(f"{name}: {found}")
-    return {name: found.scheme for name, found in chosen.items()}
+    choices = chosen(read_table(source, names, csv=csv), names, of)
+    for name, choice in choices.items():
+        say(f"{name}: {choice}")
+    return {name: choice.scheme for name, choice in choices.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,10 +36,6 @@ class Frame:
         column = frames.column_of(table, name, least=0)
         return column.array, column.kind
 
-    def has_numbers(self, name: str) -> bool:
-        """Whether columns are read by name whenever they are needed: no, here they are given."""
-        return False
-
     def numbers_or_objects(self, name: str) -> Any:
         """A column, decimals as numbers."""
         values = self.labels(name)

@@ -66,7 +66,10 @@ class Job:
         if frame_of is not None and isinstance(schemes, str | list | tuple):
             names = _checks.names([schemes] if isinstance(schemes, str) else schemes, "schemes")
             _checks.require(bool(names), "schemes must name at least one column", schemes)
-            self.chosen = _chosen(frame_of(names), names, strata, missing)
+            groups = not_masked(strata, names)
+            within: dict[str, Any] = {"strata": groups, "small_strata": "merge"} if groups else {}
+            of = partial(ConditionalMasking, missing=missing, **within)
+            self.chosen = chosen(frame_of(names), names, of)
         rule = "missing must be left out where schemes are given, each of which has its own"
         _checks.require(bool(names) or (isinstance(missing, tuple) and not missing), rule, missing)
         given = {name: choice.scheme for name, choice in self.chosen.items()} or schemes
@@ -95,12 +98,9 @@ class Job:
         return self.root if part == 0 or self.root is None else self.root.derive(b"part", str(part).encode())
 
 
-def _chosen(frame: Any, names: tuple[str, ...], strata: Any, missing: Any) -> dict[str, Choice]:
-    """Schemes for columns of a table; missing values are left out, small strata merged."""
-    groups = not_masked(strata, names)
-    within: dict[str, Any] = {"strata": groups, "small_strata": "merge"} if groups else {}
-    of: Callable[..., Any] = partial(ConditionalMasking, missing=missing, **within)
-    table = table_of(frame, {name: of(0.6, 1.0, reverse_mapping=True) for name in names})
+def chosen(frame: Any, names: Sequence[str], of: Callable[..., Any]) -> dict[str, Choice]:
+    """Schemes, which `of` makes, for columns of a table of which nothing is known but their names."""
+    table = table_of(frame, dict.fromkeys(names, of(0.6, 1.0, reverse_mapping=True)))
     return widened(table, choose(table, names, of))
 
 

@@ -265,9 +265,9 @@ def mask_file(
     over the source, with all rows of some of the firms, households and the like in them.
     """
     place, out = _checks.path(source, "source"), _checks.path(target, "target")
+    origin = Source(place, csv, part_rows)
 
     def first_part(names: Sequence[str]) -> Any:
-        origin = Source(place, csv, part_rows)
         origin.require(not_masked(strata, names), names)
         return origin.numeric(_beginning(origin)[0], names)
 
@@ -279,14 +279,13 @@ def mask_file(
     book, force = Log(log if job.root is None else False), _checks.truth(force, "force")
     again, dry_run = _checks.truth(again, "again"), _checks.truth(dry_run, "dry_run")
     report, keep = _checks.called(progress, "progress"), _checks.names(keep_metadata, "keep_metadata")
-    origin = Source(place, csv, part_rows)
     refuse_target(out, place, force=force)
     origin.require(job.groups, job.schemes)
     before = published(origin.base)
     refuse_masked(before.schemes if before else (), place)
-    shape = shape_of(origin, out, keep)
     with each_once():
         only, alone = _beginning(origin)
+        shape = shape_of(origin, out, keep, alone=alone)
         if job.shuffle and not alone:
             raise ArgumentError(f"{place} is masked in parts, which are not shuffled: shuffle the rows first")
         if job.shuffle:

@@ -58,8 +58,9 @@ class Release(Mapping[str, Estimate]):
     parts : tuple of int
         The records of each part of a long file, within which donors were drawn.
     origins : dict of str to Origin
-        What else estimates need to know about each column: which ones were masked together, within which
-        patterns of missing values, and how far rounding moved values.
+        What else estimates need to know about each column: its ``group``, a name that columns masked together
+        share; ``patterns``, the columns whose common gaps bound the draw of donors; and ``shift``, how far
+        rounding moved values.
 
     Examples
     --------
@@ -100,16 +101,6 @@ class Release(Mapping[str, Estimate]):
         """A copy of the masked table; None for a file."""
         return frames.copied(self._source.table) if isinstance(self._source, Frame) else None
 
-    @property
-    def group(self) -> dict[str, str | None]:
-        """By column, the identifier that columns masked together share."""
-        return {name: origin.group for name, origin in self.origins.items()}
-
-    @property
-    def patterns(self) -> dict[str, tuple[str, ...]]:
-        """By column, the columns whose common pattern of missing values bounds the draw of donors."""
-        return {name: origin.patterns for name, origin in self.origins.items()}
-
     def __getitem__(self, column: str) -> Estimate:
         if not isinstance(column, str) or column not in self.schemes:
             raise KeyError(column)
@@ -140,7 +131,6 @@ class Release(Mapping[str, Estimate]):
         self,
         path: str | os.PathLike[str],
         *,
-        columns: Sequence[str] | None = None,
         force: bool = False,
         log: Where = True,
         again: bool = False,
@@ -151,8 +141,6 @@ class Release(Mapping[str, Estimate]):
         ----------
         path : path
             The file to write; its suffix gives the format, as for `mask_file`.
-        columns : sequence of str, optional
-            The columns to write, masked ones and those of the strata among them; by default all.
         force : bool
             Whether an existing file may be replaced.
         log, again
@@ -163,7 +151,7 @@ class Release(Mapping[str, Estimate]):
         FileError
             If the file cannot be written, or exists.
         ValueError
-            If the release is a masked file, which is written already, or a column is unknown.
+            If the release is a masked file, which is written already.
         ReleaseError
             If a masked column has the values of an earlier release; or if there are fewer than 100 records
             with noise: too few to tell what they show.
@@ -193,7 +181,7 @@ class Release(Mapping[str, Estimate]):
         target, book = _checks.path(path, "path"), Log(log)
         marks = book.refuse(self._marks, None, again=_checks.truth(again, "again"))
         force = _checks.truth(force, "force")
-        write_table(self._source.table, target, self._published, columns, force=force)
+        write_table(self._source.table, target, self._published, force=force)
         book.enter(target, marks, None)
         self._marks = {}  # writing it to another file is not another release
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import frames
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
@@ -16,7 +16,6 @@ from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
 from condmask.files.tables import Writer
 from condmask.schemes.prepare import decimals_in_text
-from condmask.strata import names_of
 
 Progress = Callable[[int, int | None], None] | None
 ALONE = "."  # the name of a file that is in no folder of a release
@@ -49,8 +48,9 @@ class Shape(NamedTuple):
     keep: Sequence[str] = ()
 
 
-def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
-    """The shape of the release of a source: that of the source, but for another format of a single file."""
+def shape_of(origin: Source, target: Path, keep: Sequence[str], *, alone: bool) -> Shape:
+    """The shape of the release of a source, of which one part may be all: that of the source, but for another
+    format of a single file."""
     about.check_kept(origin.schema, keep, origin.path)
     schema = origin.schema
     for key in origin.keys:
@@ -59,6 +59,11 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
     if origin.format == "CSV" and now != "CSV":
         raise ArgumentError(
             tables.FROM_CSV.format(source=str(origin.path), target=f"{origin.path.stem}.parquet")
+        )
+    if now == "Arrow" and not alone:
+        raise ArgumentError(
+            f"{target} must be Parquet: a file of Arrow is written at once, and {origin.path} has several "
+            f"parts of {origin.part_rows:,} rows; or make it one by part_rows (--part-rows)"
         )
     layout = origin.layout or (csv_text.new_layout(target, schema.names) if now == "CSV" else None)
     codecs = tables.codecs_of(origin.files[0]) if origin.format == now == "Parquet" else "snappy"
@@ -74,9 +79,9 @@ def write(
     written = _released_parts(shape, published, parts, sums, progress)
     table = next(written)
     for name, count in zip(shape.names, rows, strict=True):
-        path, ending = place / name, shape.target if name == ALONE else Path(name)
+        path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        writer = Writer(path, ending, table.schema, shape.layout, shape.codecs)
+        writer = Writer(path, table.schema, shape.layout, shape.codecs)
         while count:
             if not table.num_rows:
                 del table  # before the next part is made
@@ -155,30 +160,17 @@ def as_text(part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], la
     return pa.table(texts)
 
 
-def write_table(
-    frame: Any, target: Path, published: Published, columns: Sequence[str] | None, *, force: bool
-) -> None:
+def write_table(frame: Any, target: Path, published: Published, *, force: bool) -> None:
     """Write a masked data frame."""
     with optional("write", "files"):
         table = frames.arrow_table(frame)
-    names = table.schema.names if columns is None else list(_checks.names(columns, "columns"))
-    for name in names:
-        _checks.require(name in table.schema.names, "columns must be of the release", name)
-    kept = {name: scheme for name, scheme in published.schemes.items() if name in names}
-    origins = {name: published.origins[name] for name in kept}
-    for name, scheme in kept.items():
-        for other in {*names_of(scheme.strata), *origins[name].patterns} - {*names}:
-            raise ArgumentError(
-                f"columns must contain {other!r}, whose values or gaps say who could give a value to whom"
-            )
     refuse_target(target, None, force=force)
-    table = table.select(names)
-    masked = {name: table[name] for name in kept}
-    layout = csv_text.new_layout(target, names) if tables.format_of(target) == "CSV" else None
-    told = Published(published.parts, kept, origins)
+    is_text = tables.format_of(target) == "CSV"
+    layout = csv_text.new_layout(target, table.schema.names) if is_text else None
+    shape = Shape(target, [ALONE], table.schema, layout)
+    masked = {name: table[name] for name in published.schemes}
     with publishing(target) as place:
-        shape = Shape(target, [ALONE], table.schema, layout)
-        write(place, shape, told, [(table, masked)], [table.num_rows])
+        write(place, shape, published, [(table, masked)], [table.num_rows])
 
 
 def _numbers(column: Any) -> np.ndarray:

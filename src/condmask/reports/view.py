@@ -128,11 +128,11 @@ class View:
 
     def estimates(self, name: str, target: str) -> dict[str, Interval]:
         """Estimates of the original with their intervals; none where there are too few records."""
-        estimate, group = self.release[name], self.release.group
+        estimate, origins = self.release[name], self.release.origins
         found = dict(self._noted(name, estimate.summary, target=target) or {})
         others: dict[str, Any] = dict(self.numbers)
-        if group[name] is not None:
-            together = (each for each in self.schemes if each != name and group[each] == group[name])
+        if group := origins[name].group:
+            together = (each for each in self.schemes if each != name and origins[each].group == group)
             others |= {each: self.release[each] for each in together}
         for other, values in others.items():
             interval = self._noted(name, estimate.correlation_interval, values, target=target)

@@ -8,13 +8,12 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._randomness import Key, check_rng, check_rows
+from condmask._randomness import Key, check_rng
 from condmask.disclosure.audit import DEFAULT, check_release
 from condmask.disclosure.limits import Limits
 from condmask.disclosure.rails import AUTO
 from condmask.disclosure.table import Table
 from condmask.draws import mask_columns, mask_rows
-from condmask.errors import ArgumentError
 from condmask.estimates.constructors import estimate_counts, estimate_records
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
@@ -45,29 +44,27 @@ class ConditionalMasking(Scheme):
     noise : {"normal", "laplace"}
         Law of the noise.
     donors : {"permutation", "sample"}
-        "permutation": the swapped records pass their values along one random cycle. "sample": a swapped
-        record takes the value of a record drawn uniformly from the others, eq. (1). This is for studies:
-        several records may take the same value, and repeated values reveal swapped records
-        (docs/coins.rst). Each masked value has the same law under both; the share of original values that
-        appear verbatim is `p`, or 1 - exp(-p) with "sample", which `mask` refuses where there are strata or
-        patterns of missing values: intervals would be several times too long.
+        "permutation": the swapped records pass their values along one random cycle. "sample", for studies: a
+        swapped record takes the value of a record drawn uniformly from the others, eq. (1), and values that
+        several records take reveal that they were swapped (docs/coins.rst). Each masked value has the same
+        law under both. "sample" is refused with strata or patterns of missing values, where intervals would
+        be several times too long.
     reverse_mapping : bool
         Give the kept records their own values back, in the order of their values with noise, and shuffle the
         values of the swapped records. The release is the column in another order: no value shows which
-        records were swapped, every statistic of the column alone is exact, and every original value appears
-        once (docs/reverse_mapping.rst). Not with `decimals` or `step`, since nothing is rounded.
+        records were swapped, and every statistic of the column alone is exact (docs/reverse_mapping.rst).
+        Not with `decimals` or `step`, since nothing is rounded.
     aggregate_ends : int or "auto"
         With `reverse_mapping`: release this many of the smallest and of the largest values of each donor
-        pool, and all values equal to them, as their means, to the digits of the data. At least 2, or 0 for
-        none. For "auto" `mask_table` and `mask_file` take the first of 0, 3, 5 under which no rare value
-        comes back to its record too often, and publish that number.
+        pool, and all values equal to them, as their means, to the digits of the data. 0 is for none; for
+        "auto" `mask_table` and `mask_file` find how many rare values need (0, 3 or 5), and publish it.
     decimals : int, optional
         Decimal places of the data: data and noise live on this grid. Negative numbers stand for tens,
         hundreds, ...
     step : float, optional
         The step of the grid, if it is not a power of ten: .05, 12, 1/3. Data off the grid of `decimals` or
         `step` are refused, or rounded by ``mask(..., round=True)``. By default the power of two at or below
-        ``sigma / 1000``, to which the data are rounded. 0 is for research: without a grid the last digits
+        ``sigma / 1000``, to which the data are rounded. Without a grid (0, for research) the last digits
         reveal which records were swapped.
     scale : {"linear", "log"}
         "log", with `reverse_mapping` alone: the kept records are put in the order of X exp(Y), and `sigma` is
@@ -79,23 +76,21 @@ class ConditionalMasking(Scheme):
         Donors are drawn within the groups of this column; several columns are crossed. `mask` then needs the
         columns, and for covariances so does `estimate`.
     small_strata : {"refuse", "merge"}
-        What to do with strata of fewer than 10 records. "merge": among the records with the same pattern of
-        missing values, all such strata become one; if it still has fewer than 10 records, the strata of the
-        next size join it. Anyone who has the columns can tell which records were pooled.
+        What to do with strata of fewer than 10 records. "merge": they become one, by a rule that anyone who
+        has the columns can repeat (docs/theory.rst, "Small strata").
     missing : float or sequence of float, or None
-        Codes in the data that stand for missing values: -8, -999. They stay in place, are never given to
-        another record and are left out of estimates. A code that masked values could reach is refused. Data
-        with values that look like codes (999, far from all others) are refused until you declare them here,
-        or say with None, alone or after the codes, that there are no others.
+        Codes in the data that stand for missing values: -8, -999. They stay in place, and are left out of
+        estimates. A code that masked values could reach is refused, as are data with values that look like
+        codes (999, far from all others) until you declare them here, or say with None, alone or after the
+        codes, that there are no others.
     missing_as : {"code", "null"}
         "null": release a null, NaN or empty field in place of a code; then any code is allowed.
 
     Raises
     ------
     ValueError
-        If `p` is outside (0, 1), `sigma` is not positive and finite, a name is not one of those above, the
-        grid is given twice or cannot hold the noise, `donors="sample"` or a grid is given with
-        `reverse_mapping`, or ``scale="log"`` without.
+        If a parameter is outside of its range, the grid is given twice or cannot hold the noise, or a
+        parameter does not apply with `reverse_mapping`, or without.
 
     See Also
     --------
@@ -181,7 +176,6 @@ class ConditionalMasking(Scheme):
         strata: Any = None,
         nan_policy: str = "raise",
         round: bool = False,
-        rows: tuple[int, int] | None = None,
         workers: Workers = 1,
         accept_visible_coins: bool = False,
     ) -> Any:
@@ -190,25 +184,20 @@ class ConditionalMasking(Scheme):
         Parameters
         ----------
         x : array_like or series of shape (n,)
-            Original values: a NumPy array, a list, or a pandas, polars or pyarrow column. n >= 2.
+            Original values: an array, a list, or a column of pandas, polars or pyarrow.
         rng : None, int, Generator, SeedSequence, BitGenerator or Key, optional
-            None (the default) takes a new key from the operating system: the only choice for a
-            release. A whole number gives the same result each time, for examples and studies; anyone
-            who knows it can unmask the data.
+            None takes a new key from the operating system: the only choice for a release. A whole number,
+            for examples and studies, gives the same result each time; who knows it can unmask the data.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
             The column that the scheme names in `strata`; a table, or a sequence of columns, if it names
-            several. Donors come from the record's own stratum. Required if the scheme names strata, else not
-            allowed.
+            several.
         nan_policy : {"raise", "omit"}
             "omit" leaves missing values missing, and out of the donor pool, as are declared codes.
         round : bool
-            Round the data to multiples of the scheme's step before masking, ties up as they are written
-            (1.005 to 1.01); a warning says what that moves. Refused without a grid.
-        rows : (int, int), optional
-            Mask only the rows start <= r < stop, exactly as they would be masked in the whole column. Needs
-            a whole number or a Key as `rng`.
+            Round the data to multiples of the scheme's step first, ties up as they are written (1.005 to
+            1.01); a warning says what that moves.
         workers : int or map-like callable
-            Threads, or a function that maps like `map`. The result does not depend on it.
+            Results do not depend on it.
         accept_visible_coins : bool
             Release without an audit and without guard rails, whatever that reveals.
 
@@ -217,17 +206,15 @@ class ConditionalMasking(Scheme):
         same container as `x`
             Masked values: float64; float32 where `x` is float32, since wider values would show
             that they were not swapped; int64 where `x` holds integers without gaps (codes that stay do
-            not count as gaps) and the points of the grid are whole numbers. With `rows`, an array of stop -
-            start values.
+            not count as gaps) and the points of the grid are whole numbers.
 
         Raises
         ------
         ValueError
             If values are missing or infinite, off the grid of `decimals` or `step`, too far from 0 for it, or
-            outside the range; if a stratum is too small, noise would leave the range, or masked values could
-            be taken for a missing code.
+            outside the range; if a stratum is too small, or noise would leave the range or reach a code.
         ReleaseError
-            If the release would show too much of the originals (`audit`); the message names the remedy.
+            If the release would show too much of the originals (`audit`).
         TypeError
             If the data are not numbers.
 
@@ -239,8 +226,7 @@ class ConditionalMasking(Scheme):
 
         Notes
         -----
-        Cost: O(n), and O(n log n) for permutation donors. Two calls without `rng` mask twice with
-        fresh randomness: never publish both.
+        Two calls without `rng` mask twice with fresh randomness: never publish both.
 
         Examples
         --------
@@ -252,7 +238,6 @@ class ConditionalMasking(Scheme):
         rule = "aggregate_ends must be a number, which mask_table finds"
         _checks.require(self.aggregate_ends != AUTO, rule, self.aggregate_ends)
         random = check_rng(rng)
-        span = check_rows(rows, column.array.size, random)
         policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
         threads = _checks.workers(workers)
@@ -264,27 +249,16 @@ class ConditionalMasking(Scheme):
         for moved in made.moved.values():
             moved.shift("x", self.grid.step)  # type: ignore[union-attr]
         key = release_key(random, {column.name: self}, list(made.units.values()), made.pools)
-        (z,) = self.masked_columns({"x": self}, made.units, key, made.pools, threads, span)
-        z = restore_codes(self, z, column.array[slice(*span)], column.kind, "x")
+        (z,) = self.masked_columns({"x": self}, made.units, key, made.pools, threads)
+        z = restore_codes(self, z, column.array, column.kind, "x")
         nulls = is_code(column.array, self.codes, column.kind) if self.missing_as == "null" else None
-        return column.back(z, nulls) if rows is None else z
+        return column.back(z, nulls)
 
     @classmethod
     def agree(cls, schemes: dict[str, Self]) -> None:
         """Refuse schemes that do not share p, donors and reverse mapping: they cannot be masked together."""
         first = next(iter(schemes.values()))
-        for name, scheme in schemes.items():
-            if scheme.reverse_mapping != first.reverse_mapping:
-                raise ArgumentError(
-                    "schemes must all have reverse_mapping=True or none: the columns of a table "
-                    f"share the swap status of each record, got {first.reverse_mapping} and for {name!r} "
-                    f"{scheme.reverse_mapping}"
-                )
-            if scheme.p != first.p or scheme.donors != first.donors:
-                raise ArgumentError(
-                    f"schemes must agree in p and donors, got p={first.p}, donors={first.donors!r} and for "
-                    f"{name!r} p={scheme.p}, donors={scheme.donors!r}"
-                )
+        _refuse_others(schemes, {name: getattr(first, name) for name in ("reverse_mapping", "p", "donors")})
 
     @classmethod
     def check(
@@ -301,16 +275,15 @@ class ConditionalMasking(Scheme):
         key: Key,
         pools: Pools | None,
         workers: Workers,
-        rows: tuple[int, int] | None = None,
     ) -> list[np.ndarray]:
         """The masked values of columns that share one swap status and one donor; reverse mapping takes the
-        place of the originals. With `rows` of these alone."""
+        place of the originals."""
         first, data = next(iter(schemes.values())), list(columns.values())
         if first.reverse_mapping:
             reverse_mapping.mask_columns(list(schemes.values()), data, key, pools, workers)
-            return data if rows is None else [z[slice(*rows)] for z in data]
+            return data
         laws, cycle = [scheme._noise() for scheme in schemes.values()], first.donors == "permutation"
-        return mask_columns(data, laws, key, pools=pools, cycle=cycle, rows=rows, workers=workers)
+        return mask_columns(data, laws, key, pools=pools, cycle=cycle, workers=workers)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
@@ -339,14 +312,13 @@ class ConditionalMasking(Scheme):
         z : array_like or series of shape (n,), array_like of shape (replicates, n), or Counts
             Masked values. If 2-D, every result has a leading axis of replicates.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
-            The columns that the scheme names in `strata`, as for `mask`. Needed for statistics that weight
-            records: covariances, correlations, pseudo-values, means of groups, weighted means, totals,
-            regressions; and for `part`. Other estimates are the same without them.
+            As for `mask`. Needed for relations with other columns, groups, weights and `part`; other
+            estimates are the same without them.
         patterns : data frame or dict of columns, optional
             All columns that were masked together, if some of them have missing values (NaN or null): a donor
             has the same gaps as the record. Needed where strata are; a `Release` finds both itself.
         nan_policy : {"raise", "omit"}
-            What to do with missing values; "omit" leaves them out.
+            "omit" leaves missing values out.
         workers : int or map-like callable
             Results do not depend on it.
 
@@ -409,16 +381,13 @@ class ConditionalMasking(Scheme):
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
         """The schemes with the strata that the call names, or they themselves."""
         first, named = next(iter(schemes.values())), named_strata(strata)
+        found = {
+            name: scheme if named is None or scheme.strata else replace(scheme, strata=named)
+            for name, scheme in schemes.items()
+        }
         common = first.strata if named is None else named
-        for name, scheme in schemes.items():
-            strata_of_scheme = common if named is not None and scheme.strata is None else scheme.strata
-            if (strata_of_scheme, scheme.small_strata) != (common, first.small_strata):
-                raise ArgumentError(
-                    f"schemes must agree in strata and small_strata, got strata={common!r}, "
-                    f"small_strata={first.small_strata!r} and for {name!r} strata={scheme.strata!r}, "
-                    f"small_strata={scheme.small_strata!r}"
-                )
-        return {name: replace(scheme, strata=common) for name, scheme in schemes.items()}
+        _refuse_others(found, {"strata": common, "small_strata": first.small_strata})
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme in terms of JSON, without what most do without and what reverse mapping rules out."""
@@ -431,6 +400,15 @@ class ConditionalMasking(Scheme):
     def key_entries(self) -> dict[str, Any]:
         """What of the scheme makes the key another one; which records miss what is seen from the data."""
         return {**replace(self, range=None).to_dict(), "patterns": []}  # a range changes no value
+
+
+def _refuse_others(schemes: dict[str, Any], shared: dict[str, Any]) -> None:
+    """Refuse schemes that differ in what columns which are masked together share."""
+    for name, scheme in schemes.items():
+        for parameter, value in shared.items():
+            rule = f"schemes of columns masked together must agree in {parameter}={value!r}"
+            other = getattr(scheme, parameter)
+            _checks.require(other == value, rule, other, hint=f" for {name!r}")
 
 
 def _places(value: Any) -> int | None:
