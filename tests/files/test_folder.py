@@ -56,7 +56,7 @@ def test_a_long_file_is_masked_part_by_part(tmp_path, schemes):
 def test_bits_depend_on_the_rows_of_parts_alone(tmp_path):
     expected = of_parts(TABLE, JOINT)
     for k, options in enumerate([{"row_group_size": 77}, {"row_group_size": 1500}, {}]):
-        for form in ("parquet", "csv"):
+        for form in ("parquet", "arrow", "csv"):
             source = write(TABLE, tmp_path / f"a.{form}", **options)
             target = tmp_path / f"b{k}.{form}"
             masked(source, target, part_rows=1000, workers=(1, 3, 2)[k])
@@ -64,6 +64,7 @@ def test_bits_depend_on_the_rows_of_parts_alone(tmp_path):
                 assert_same(read(target)[name], expected[name])
     for form, cuts in (
         ("parquet", (0, 10, 999, 3000, 3001, N)),
+        ("arrow", (0, 2600, N)),
         ("csv", (0, 1000, N)),
     ):
         source = cut(TABLE, tmp_path / f"in {form}", form, cuts)
@@ -84,7 +85,7 @@ def test_bits_depend_on_the_rows_of_parts_alone(tmp_path):
 def test_the_last_part_has_half_to_one_and_a_half_of_the_rows(tmp_path, rows, sizes):
     table = TABLE.slice(1, rows * 100).select(["age"])
     source = write(table, tmp_path / "a.arrow", row_group_size=30)
-    release = masked(source, tmp_path / "b.parquet", {"age": AGE}, part_rows=500)
+    release = masked(source, tmp_path / "b.arrow", {"age": AGE}, part_rows=500)
     assert release.parts == tuple(100 * size for size in sizes)
 
 
@@ -106,13 +107,6 @@ def test_no_two_parts_share_words(tmp_path, monkeypatch):
     assert len(set(drawn)) == len(drawn) >= 27
 
 
-def test_a_file_of_arrow_is_one_part(tmp_path):
-    source = write(TABLE, tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match="must be Parquet: a file of Arrow is written at once"):
-        masked(source, tmp_path / "b.arrow", part_rows=1000)
-    assert masked(source, tmp_path / "b.arrow").parts == (N,)
-
-
 def undone(z, pools):
     """What each record's value is on average that has this release, by its own pool."""
     found = np.full(z.size, np.nan)
@@ -123,7 +117,7 @@ def undone(z, pools):
     return found
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv", "folder"])
+@pytest.mark.parametrize("form", ["parquet", "arrow", "csv", "folder"])
 def test_relations_are_those_of_parts_and_all_else_of_the_whole(tmp_path, form):
     if form == "folder":
         source, target = cut(TABLE, tmp_path / "in", "parquet", (0, 1200, 1201, N)), tmp_path / "out"
@@ -165,7 +159,7 @@ def test_relations_are_those_of_strata_and_patterns_within_parts(tmp_path):
     assert cm.read_release(release.path)["pay"].correlation("age") == release["pay"].correlation("age")
 
 
-@pytest.mark.parametrize("form", ["parquet", "folder"])
+@pytest.mark.parametrize("form", ["parquet", "arrow", "folder"])
 def test_moved_rows_have_no_relations_but_their_own_statistics(tmp_path, form):
     if form == "folder":
         source, target = cut(TABLE, tmp_path / "in", "parquet", (0, 1200, N)), tmp_path / "out"
@@ -174,7 +168,7 @@ def test_moved_rows_have_no_relations_but_their_own_statistics(tmp_path, form):
     mean = masked(source, target, {"pay": PAY}, part_rows=1000)["pay"].mean()
     file = target / "1.parquet" if form == "folder" else target
     table = read(file)
-    metadata = pq.read_metadata(file).metadata
+    metadata = pq.read_metadata(file).metadata if form != "arrow" else {}
     notes = {key: value for key, value in metadata.items() if key == b"condmask.sums"}
 
     def rewrite(order):
@@ -183,10 +177,11 @@ def test_moved_rows_have_no_relations_but_their_own_statistics(tmp_path, form):
 
     inside = np.arange(table.num_rows)
     inside[:500] = inside[:500][::-1]
-    rewrite(inside)
-    assert cm.read_release(target)["pay"].covariance("score") == pytest.approx(
-        float(reference.covariance(*two(target, form), 0.6, np.repeat(np.arange(5), SIZES))), rel=1e-9
-    )
+    if form != "arrow":  # whose sums are not in the schema, so that who writes it again drops them
+        rewrite(inside)
+        assert cm.read_release(target)["pay"].covariance("score") == pytest.approx(
+            float(reference.covariance(*two(target, form), 0.6, np.repeat(np.arange(5), SIZES))), rel=1e-9
+        )
     rewrite(np.argsort(table["score"].to_numpy()))
     pay = cm.read_release(target, "pay")
     assert pay.mean() == pytest.approx(mean, rel=1e-12)
@@ -317,7 +312,7 @@ def test_one_file_of_a_released_folder_says_what_it_is(tmp_path, form):
         cm.read_release(tmp_path / "out" / f"0.{form}")
 
 
-@pytest.mark.parametrize("end", ["parquet", "csv"])
+@pytest.mark.parametrize("end", ["parquet", "arrow", "csv"])
 def test_sums_about_zero_and_of_single_precision_are_told_from_moved_rows(tmp_path, end):
     random = np.random.default_rng(4)
     x = np.round(64.0 * random.normal(size=6_000)).astype(np.float32) / np.float32(64.0)

@@ -69,7 +69,7 @@ def format_in(path: Path) -> str:
 
 
 def described(path: Path) -> tuple[Any, bytes]:
-    """The schema of a file of Parquet or Arrow, and what `Writer.close` was given, which Parquet keeps."""
+    """The schema of a file of Parquet or Arrow, and what `Writer.close` was given."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -77,7 +77,9 @@ def described(path: Path) -> tuple[Any, bytes]:
         with pq.ParquetFile(str(path)) as file:
             return file.schema_arrow, (file.metadata.metadata or {}).get(SUMS.encode(), b"{}")
     with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
-        return reader.schema, b"{}"
+        last = reader.num_record_batches - 1
+        notes = reader.get_batch_with_custom_metadata(last).custom_metadata if last >= 0 else None
+        return reader.schema, dict(notes or {}).get(SUMS.encode(), b"{}")
 
 
 def batches(
@@ -102,34 +104,47 @@ def batches(
 
 
 class Writer:
-    """Rows on their way into one file of any format, which its ending tells; into Arrow all at once, since
-    a file has one dictionary."""
+    """Rows on their way into one file of any format, which its ending tells."""
 
-    def __init__(self, path: Path, schema: Any, layout: Layout | None, codecs: Any) -> None:
+    def __init__(self, path: Path, ending: Path, schema: Any, layout: Layout | None, codecs: Any) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        packed = "gzip" if path.suffix.lower() == ".gz" else None
+        packed = "gzip" if ending.suffix.lower() == ".gz" else None
         self._sink = pa.output_stream(str(path), compression=packed)
         self._layout: Any = layout
         self._writer: Any = None
+        self._last: Any = None
         if layout is not None:
             self._sink.write(layout.mark + layout.head.encode(layout.form.encoding))
-        elif format_of(path) == "Parquet":
+        elif format_of(ending) == "Parquet":
             self._writer = pq.ParquetWriter(self._sink, schema, compression=codecs)
         else:
-            self._writer = pa.ipc.new_file(self._sink, schema)
+            options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
+            self._writer = pa.ipc.new_file(self._sink, schema, options=options)
+            self._last = schema.empty_table()
 
     def write(self, table: Any) -> None:
         """Add rows."""
+        import pyarrow as pa
+
+        if self._last is not None:  # dictionaries begin with those before: a file of Arrow can but add to one
+            table = pa.concat_tables([self._last, table]).unify_dictionaries()
+            self._last = table.slice(0, 0).combine_chunks()
         if self._writer is None:
             self._sink.write(csv_text.lines(table, self._layout))
         else:
-            self._writer.write_table(table.unify_dictionaries())
+            self._writer.write_table(table)
 
     def close(self, sums: bytes) -> None:
         """End the file, with what is known only then."""
-        if hasattr(self._writer, "add_key_value_metadata"):
+        import pyarrow as pa
+
+        if self._last is not None:
+            columns = [column.chunk(0) for column in self._last.columns]
+            empty = pa.record_batch(columns, schema=self._last.schema)
+            self._writer.write_batch(empty, custom_metadata={SUMS: sums})
+        elif self._writer is not None:
             self._writer.add_key_value_metadata({SUMS: sums})
         if self._writer is not None:
             self._writer.close()

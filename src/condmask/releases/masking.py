@@ -283,9 +283,9 @@ def mask_file(
     origin.require(job.groups, job.schemes)
     before = published(origin.base)
     refuse_masked(before.schemes if before else (), place)
+    shape = shape_of(origin, out, keep)
     with each_once():
         only, alone = _beginning(origin)
-        shape = shape_of(origin, out, keep, alone=alone)
         if job.shuffle and not alone:
             raise ArgumentError(f"{place} is masked in parts, which are not shuffled: shuffle the rows first")
         if job.shuffle:

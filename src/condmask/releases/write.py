@@ -48,9 +48,8 @@ class Shape(NamedTuple):
     keep: Sequence[str] = ()
 
 
-def shape_of(origin: Source, target: Path, keep: Sequence[str], *, alone: bool) -> Shape:
-    """The shape of the release of a source, of which one part may be all: that of the source, but for another
-    format of a single file."""
+def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
+    """The shape of the release of a source: that of the source, but for another format of a single file."""
     about.check_kept(origin.schema, keep, origin.path)
     schema = origin.schema
     for key in origin.keys:
@@ -59,11 +58,6 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str], *, alone: bool) 
     if origin.format == "CSV" and now != "CSV":
         raise ArgumentError(
             tables.FROM_CSV.format(source=str(origin.path), target=f"{origin.path.stem}.parquet")
-        )
-    if now == "Arrow" and not alone:
-        raise ArgumentError(
-            f"{target} must be Parquet: a file of Arrow is written at once, and {origin.path} has several "
-            f"parts of {origin.part_rows:,} rows; or make it one by part_rows (--part-rows)"
         )
     layout = origin.layout or (csv_text.new_layout(target, schema.names) if now == "CSV" else None)
     codecs = tables.codecs_of(origin.files[0]) if origin.format == now == "Parquet" else "snappy"
@@ -79,9 +73,9 @@ def write(
     written = _released_parts(shape, published, parts, sums, progress)
     table = next(written)
     for name, count in zip(shape.names, rows, strict=True):
-        path = place / name
+        path, ending = place / name, shape.target if name == ALONE else Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        writer = Writer(path, table.schema, shape.layout, shape.codecs)
+        writer = Writer(path, ending, table.schema, shape.layout, shape.codecs)
         while count:
             if not table.num_rows:
                 del table  # before the next part is made
