@@ -43,7 +43,12 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "kernels": (["kernels"], ["tests/kernels", "tests/schemes"]),
     "keys": (
         ["_randomness.py", "scheme.py"],
-        ["tests/test_randomness.py", "tests/test_draws.py", "tests/schemes/test_keys.py"],
+        [
+            "tests/test_randomness.py",
+            "tests/test_draws.py",
+            "tests/test_errors.py",
+            "tests/schemes/test_keys.py",
+        ],
     ),
     "linear": (["linear"], ["tests/estimates/test_linear.py"]),
     "moments": (["moments"], ["tests/moments"]),
