@@ -28,13 +28,33 @@ SOURCE = Path("src/condmask")
 ROWS = Path(__file__).with_name("faults_rows")
 COPIES = ROOT / "build" / "faults"
 ROOMS = {  # the source of a room, and what pytest is told to run
+    "cli": (["cli"], ["tests/test_cli.py"]),
+    "dask": (["dask.py"], ["tests/test_dask.py"]),
     "disclosure": (["disclosure"], ["tests/disclosure"]),
     "distribution": (["distribution"], ["tests/distribution", "tests/estimates/test_estimate.py"]),
     "estimates": (["estimates"], ["tests/estimates"]),
+    "frames": (
+        ["frames.py", "indicators.py", "missing_codes.py", "strata.py"],
+        [
+            *(f"tests/test_{name}.py" for name in ("frames", "indicators", "missing_codes", "strata")),
+            *("tests/test_masked_notes.py", "tests/test_suspected_codes.py", "tests/files"),
+        ],
+    ),
     "kernels": (["kernels"], ["tests/kernels", "tests/schemes"]),
+    "keys": (
+        ["_randomness.py", "scheme.py"],
+        [
+            "tests/test_randomness.py",
+            "tests/test_draws.py",
+            "tests/test_errors.py",
+            "tests/schemes/test_keys.py",
+        ],
+    ),
     "linear": (["linear"], ["tests/estimates/test_linear.py"]),
     "moments": (["moments"], ["tests/moments"]),
     "planning": (["planning"], ["tests/planning"]),
+    "releases": (["files", "releases"], ["tests/files", "tests/releases", "tests/test_masked_notes.py"]),
+    "reports": (["reports"], ["tests/reports"]),
     "reverse_mapping": (["reverse_mapping"], ["tests/estimates/test_reverse_mapping.py"]),
     "schemes": (
         ["schemes", "draws.py", "law.py", "strata.py"],

@@ -20,6 +20,7 @@ N = 5_003
 SIZES = (1000, 1000, 1000, 1000, 1003)
 STARTS = (0, 1000, 2000, 3000, 4000)
 TABLE = people(N).select(["id", "pay", "age", "score", "region"])
+WHOLE = cm.ConditionalMasking(0.6, 500.0, decimals=0)
 OF_REGION = cm.ConditionalMasking(0.6, 500.0, decimals=2, strata="region", small_strata="merge")
 
 
@@ -105,6 +106,21 @@ def test_no_two_parts_share_words(tmp_path, monkeypatch):
     assert len({key for key, _ in begun}) == 9
     drawn = [(key, counter) for key, counter in begun if counter >> 56 & 3]  # coins are read for each use
     assert len(set(drawn)) == len(drawn) >= 27
+
+
+def test_what_rounding_moves_is_told_of_all_parts(tmp_path):
+    source, shifts = write(TABLE, tmp_path / "a.parquet"), []
+    for rows in (1000, N):
+        with pytest.warns(cm.ReleaseWarning, match="was rounded to multiples of 1"):
+            release = masked(source, tmp_path / f"{rows}.parquet", {"pay": WHOLE}, part_rows=rows, round=True)
+        shifts.append(release.origins["pay"].shift)
+    assert shifts[0] == shifts[1] != ()
+
+
+def test_parts_that_differ_are_told_of(tmp_path):
+    source = write(TABLE.sort_by("pay"), tmp_path / "a.parquet")
+    with pytest.warns(cm.ReleaseWarning, match=r"pay is masked in 5 parts that differ \(\d\d% of its"):
+        masked(source, tmp_path / "b.parquet", {"pay": PAY}, part_rows=1000)
 
 
 def undone(z, pools):
@@ -234,6 +250,12 @@ def test_keys_in_the_names_of_folders_are_columns_and_strata(tmp_path, form):
         masked(source, tmp_path / "none", {"year": PAY})
     by_file = masked(source, tmp_path / "by file", {"pay": PAY}, strata="__filename")
     assert len(by_file["pay"].group_means("__filename")) == 3
+
+
+def test_keys_with_zeros_in_front_are_texts(tmp_path):
+    source = cut(TABLE, tmp_path / "in", "parquet", (0, 2500, N), ("area=007", "area=010"))
+    release = masked(source, tmp_path / "out", {"pay": PAY})
+    assert set(release["pay"].group_means("area")) == {"007", "010"}
 
 
 ENDS = ((0, 1000), (1000, 2000), (3000, 2003))

@@ -91,6 +91,9 @@ def test_one_of_several_columns_is_enough_and_other_values_are_released(tmp_path
     mask(source, tmp_path / "a.parquet", JOINT)
     assert refusal(lambda: mask(source, tmp_path / "b.parquet")).startswith("'pay': the same values")
     assert refusal(lambda: mask(source, tmp_path / "b.parquet", JOINT)).startswith("'pay', 'age': the same")
+    renamed = write(TABLE.rename_columns(["id", "wage", "age"]), tmp_path / "renamed.parquet")
+    said = refusal(lambda: mask(renamed, tmp_path / "b.parquet", {"wage": PAY}))
+    assert said.startswith("'wage': the same values")
     other = write(people(4_000, seed=2), tmp_path / "others.parquet")
     mask(other, tmp_path / "c.parquet")
 
@@ -164,6 +167,11 @@ def test_a_masked_frame_is_one_release_however_often_it_is_written(tmp_path, sou
 def test_a_pickled_release_is_checked_still(tmp_path, source):
     release = cm.mask_table(TABLE, {"pay": PAY}, **OPTIONS)
     copied = pickle.dumps(release)
+    key = log().with_name("log.key")  # without which nobody can try values on it
+    secret = key.read_bytes()
+    key.write_bytes(bytes(16))
+    assert pickle.dumps(release) != copied
+    key.write_bytes(secret)
     mask(source, tmp_path / "a.parquet")
     assert "a.parquet" in refusal(lambda: pickle.loads(copied).write(tmp_path / "b.parquet"))
     few = cm.mask_table(TABLE.slice(1, 19), {"age": JOINT["age"]}, rng=1, nan_policy="omit")

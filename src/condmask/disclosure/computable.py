@@ -205,8 +205,8 @@ def _fitted(
     if there.size < FEW + table.shape[1]:
         return
     scale, spread = np.std(table[there], axis=0), np.std(x[there])
-    varies = np.flatnonzero(scale > 0.0)
-    if not varies.size or spread == 0.0:
+    varies = np.flatnonzero(np.ptp(table[there], axis=0))  # rounding gives a constant a deviation
+    if not varies.size or np.ptp(x[there]) == 0.0:
         return
     design = (table[there] - np.median(table[there], axis=0))[:, varies] / scale[varies]
     standard = QuantileRegressor(alpha=SPARSE).fit(design, (x[there] - np.median(x[there])) / spread).coef_
