@@ -45,16 +45,28 @@ def own_value_chances(x: np.ndarray, scheme: Any, near: float = EQUAL) -> np.nda
     if not rare.size:
         return np.empty(0)
     some = _neighbours(places, rare)
-    values, hits = ordered[some], np.zeros(some.size)
+    values, (times, hits) = ordered[some], np.zeros((2, some.size))
     for record, value in kept_maps(values, scheme):
         close = np.abs(values[record] - values[value]) < near
-        hits += np.bincount(value[close], minlength=values.size)
-    return np.asarray(hits[np.searchsorted(some, rare)] / MAPS + scheme.p / x.size)
+        times += np.bincount(record, minlength=values.size)
+        hits += np.bincount(record[close], minlength=values.size)
+    at = np.searchsorted(some, rare)
+    kept = (1.0 - scheme.p) * hits[at] / np.maximum(times[at], 1.0)
+    return np.asarray(kept + _by_swapping(ordered, ordered[rare], scheme.p, near))
 
 
 def most_exposed(x: np.ndarray, scheme: Any, law: JointLaw, d: float) -> float:
     """The greatest chance of a record of one pool that what it shows is nearer than d to its original."""
     return float(own_value_chances(x, scheme, d).max(initial=law.shown(d).max()))
+
+
+def _by_swapping(ordered: np.ndarray, own: np.ndarray, p: float, near: float) -> np.ndarray:
+    """The chances that records are swapped and show a value nearer than d: their own, or one of the others."""
+    n = ordered.size
+    first = np.searchsorted(ordered, np.minimum(own - near, np.nextafter(own, -np.inf)), side="right")
+    last = np.searchsorted(ordered, np.maximum(own + near, np.nextafter(own, np.inf)))
+    itself = (1.0 - (1.0 - p) ** n) / n
+    return np.asarray(itself + (p - itself) * (last - first - 1) / max(n - 1, 1))
 
 
 def _rare(ordered: np.ndarray, places: np.ndarray, scheme: Any) -> np.ndarray:
