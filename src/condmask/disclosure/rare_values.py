@@ -61,7 +61,7 @@ def most_exposed(x: np.ndarray, scheme: Any, law: JointLaw, d: float) -> float:
 
 
 def _by_swapping(ordered: np.ndarray, own: np.ndarray, p: float, near: float) -> np.ndarray:
-    """The chances that records are swapped and show a value nearer than d: their own, or one of the others."""
+    """The chances that records are swapped and show a value nearer than d, their own or another's."""
     n = ordered.size
     first = np.searchsorted(ordered, np.minimum(own - near, np.nextafter(own, -np.inf)), side="right")
     last = np.searchsorted(ordered, np.maximum(own + near, np.nextafter(own, np.inf)))
