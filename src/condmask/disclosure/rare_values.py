@@ -43,8 +43,6 @@ def own_value_chances(x: np.ndarray, scheme: Any, near: float = EQUAL) -> np.nda
     ordered = np.sort(x)
     at = places(ordered, scheme.sigma, scheme.scale)
     rare = _rare(ordered, at, scheme)
-    if not rare.size:
-        return np.empty(0)
     some = _neighbours(at, rare)
     values, (times, hits) = ordered[some], np.zeros((2, some.size))
     for record, value in kept_maps(values, scheme):
