@@ -120,10 +120,26 @@ def test_a_table_knows_more_than_a_column():
     scheme = cm.ConditionalMasking(0.6, 0.2, reverse_mapping=True, scale="log")
     table = {"income": income, "near": income * np.exp(np.random.default_rng(5).normal(0.0, 0.1, N))}
 
-    found = cm.risk(table, {"income": scheme}, d={"income": [200.0]})["income"].attackers
+    column = cm.risk(table, {"income": scheme}, d={"income": [200.0]})["income"]
+    found = column.attackers
 
     assert found["columns in clear"][0] > 2.0 * found["best constant"][0]
     assert found["best attacker"][0] >= found["columns in clear"][0]
+    assert (column.n, column.tried) == (N, N)
+
+
+def test_attackers_tried_on_some_records_have_wider_intervals():
+    rng = np.random.default_rng(6)
+    table = {"x": rng.normal(size=40_000), "u": rng.normal(size=40_000)}
+
+    column = cm.risk(table, {"x": cm.ConditionalMasking(0.6, 0.5)}, d={"x": [0.2]})["x"]
+    low, high = column.interval("best attacker")
+    share = column.attackers["best attacker"]
+
+    assert column.tried == 1 << 14
+    assert (high - low)[0] == pytest.approx(
+        2.0 * 1.96 * np.sqrt(share * (1.0 - share) / (1 << 14))[0], rel=0.01
+    )
 
 
 def test_noise_alone_has_no_coins():
@@ -190,6 +206,12 @@ def test_uniques_are_counted():
     assert found.unique == once / 6
     assert found.verbatim == pytest.approx(0.6 * once / 6)
     assert found.correct_match == pytest.approx(once / (once + 2 * twice))
+
+
+def test_reverse_mapping_releases_every_unique_value():
+    x = np.append(np.arange(80.0), [3.0, 7.0])
+
+    assert cm.risk(x, SCHEMES[2], d=1.0).uniques().verbatim == 78 / 82
 
 
 def test_results_in_json_and_print():

@@ -61,7 +61,7 @@ def test_without_a_grid_it_is_the_plain_sum(p, noise):
         smooth = reference.cdf(z, x, noise, p, 0.7, width)
         assert np.abs(one.cdf(x, bandwidth=width, tol=1e-12) - smooth).max() < 2e-12 / p
         if noise == "normal":
-            density = one.pdf(x, bandwidth=width, tol=1e-12)
+            density = one.pdf(x, bandwidth=width)
             assert np.abs(density - reference.pdf(z, x, p, 0.7, width)).max() < 3e-12 / (p * width)
 
 
@@ -178,7 +178,6 @@ def test_the_series_is_the_definition():
         found = one.cdf(x, bandwidth=width, method="series")
         assert np.abs(found - one.cdf(x, bandwidth=width)).max() < 1e-10
         assert np.array_equal(threads.cdf(x, bandwidth=width, method="series"), found)
-    assert np.abs(one.pdf(x, method="series") - one.pdf(x)).max() < 1e-9
 
 
 @pytest.mark.parametrize(

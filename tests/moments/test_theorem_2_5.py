@@ -8,7 +8,7 @@ import pytest
 import condmask as cm
 from condmask.estimates.batch import stacked
 from condmask.law import Law
-from condmask.moments.moment_interval import Sampled, moment, moment_interval, variance_interval
+from condmask.moments.moment_interval import Sampled, moment, moment_interval, variance, variance_interval
 from condmask.moments.pair_interval import correlation
 from condmask.moments.pair_variance import pair_of
 from condmask.moments.theorem_2_1 import powers_of_rows
@@ -39,6 +39,21 @@ def test_moments_and_the_covariance_are_unbiased():
     assert chance @ pair.covariance * pair.unit == pytest.approx(np.cov(x, w)[0, 1], rel=1e-12)
     for order in (1, 2, 3):
         assert chance @ moment(sampled, order, central=False) == pytest.approx(np.mean(x**order), rel=1e-12)
+
+
+def test_the_variance_is_unbiased_for_a_permutation_and_shrinks_where_donors_are_shared():
+    x, p, n = np.array([0.1, 2.0, -1.0, 0.7]), LAW.p, 4
+    z, chance = outcomes(x, [0] * n)
+    kappa = p**2 * (n - 2) / (n - 1) ** 2 + 2.0 * p * (1.0 - p) / (n - 1)
+    shared = variance(Sampled(n, LAW, True, powers_of_rows(z, 2, LAW.sigma)))
+
+    assert chance @ shared == pytest.approx((1.0 - kappa) * x.var(ddof=1), rel=1e-12)
+
+    signs = np.array(list(product((-0.5, 0.5), repeat=n)))
+    for kept in product((False, True), repeat=n):  # the swapped have their values together, in any order
+        cycles = variance(Sampled(n, LAW, False, powers_of_rows(x + signs * kept, 2, LAW.sigma)))
+        excess = LAW.sigma**2 * (np.mean(kept) - (1.0 - p))  # 0 on average over coins
+        assert cycles.mean() == pytest.approx(x.var(ddof=1) + excess, rel=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::condmask.EstimateWarning")

@@ -106,13 +106,11 @@ def _share(x: np.ndarray, half_step: float, candidate: Candidate, rows: np.ndarr
 
 def _bases(sample: Sample) -> Iterator[Base]:
     """The columns in clear, as they are, in the rows beside, and by how much they rise from row to row."""
-    rows = sample.clear.rows
     for name, values in list(sample.clear.numbers.items())[:BASES]:
         slack = _half_step(values)
         yield Base(name, name, values, slack)
         for by, where in ((1, "before"), (-1, "after")):
-            beside = np.roll(values, by)
-            beside[rows - np.roll(rows, by) != by] = np.nan
+            beside = sample.clear.beside(values, by)
             yield Base(f"{name} of the row {where}", name, beside, slack)
             yield Base(f"the rise of {name} from the row {where}", name, values - beside, slack)
 

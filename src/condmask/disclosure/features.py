@@ -49,8 +49,9 @@ def clear_values(look: Look) -> np.ndarray:
 
 def clear_beside(look: Look) -> np.ndarray:
     """The columns in clear in the rows before and after: a running total rises by the value in question."""
-    numbers = list(look.sample.clear.numbers.values())[:MOST]
-    return _columns(look, [x - _shifted(look, x, by) for x in numbers for by in (1, -1)])
+    clear = look.sample.clear
+    numbers = list(clear.numbers.values())[:MOST]
+    return _columns(look, [x - clear.beside(x, by) for x in numbers for by in (1, -1)])
 
 
 def of_unit(look: Look) -> np.ndarray:
@@ -121,14 +122,6 @@ def _mean_of_unit(look: Look, codes: np.ndarray, z: np.ndarray, own: float) -> n
 
 def _of_twin(look: Look, twin: np.ndarray) -> np.ndarray:
     return np.where(look.own[twin], look.released[twin, look.column], np.nan)
-
-
-def _shifted(look: Look, x: np.ndarray, by: int) -> np.ndarray:
-    """What stands so many rows before (after, if below 0), NaN where that row is not in the sample."""
-    rows = look.sample.clear.rows
-    moved = np.roll(x, by)
-    moved[rows - np.roll(rows, by) != by] = np.nan
-    return moved
 
 
 def _last(z: np.ndarray, rows: np.ndarray) -> np.ndarray:

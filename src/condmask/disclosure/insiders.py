@@ -17,10 +17,11 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import evenly_spaced
 from condmask._digits import line
-from condmask.disclosure.joint_law import JointLaw, places_of
+from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentTypeError
 from condmask.law import Law
+from condmask.reverse_mapping.mapping import places
 from condmask.strata import values_by_pool
 
 UNKNOWN = (1, 2, 5, 20)  # records of the pool; and a tenth and half of it
@@ -133,7 +134,8 @@ def _release(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndar
     """Whose value each record of a pool shows; values ascend."""
     source, coin = np.arange(x.size), stream.random(x.size) < scheme.p
     kept, swapped = np.flatnonzero(~coin), np.flatnonzero(coin)
-    keys = places_of(x[kept], scheme) + Law(scheme.p, scheme.noise, 1.0).draw(stream, kept.size)
+    noise = Law(scheme.p, scheme.noise, 1.0).draw(stream, kept.size)
+    keys = places(x, scheme.sigma, scheme.scale)[kept] + noise
     source[kept[np.argsort(keys)]] = kept
     source[swapped] = stream.permutation(swapped)
     return source

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.law import Law
-from condmask.reverse_mapping.mapping import Mapping
+from condmask.reverse_mapping.mapping import Mapping, places
 
 CELLS = 1 << 10  # of originals
 TRIED = 1 << 9  # released values under additive noise
@@ -25,7 +25,6 @@ SMOOTH = 0.25  # sigmas, to which an attacker knows where single values lie
 COMMON = 5  # records of a value that stands out in a release with noise
 PER_SIGMA = 16  # points tried
 OFFSETS = 6.0  # sigmas, beyond which kept records are not looked at
-FARTHEST = 800.0  # from 0: the logarithms of numbers
 
 
 class JointLaw(NamedTuple):
@@ -127,21 +126,13 @@ def cells_of(x: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return np.add.reduceat(values * counts, first) / number, number, several
 
 
-def places_of(x: np.ndarray, scheme: Any) -> np.ndarray:
-    """Values on the line on which noise is added, in sigmas; on the log scale 0 and signs lie far apart."""
-    if not scheme.reverse_mapping or scheme.scale == "linear":
-        return np.asarray(x / scheme.sigma)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.sign(x) * (np.log(np.abs(x)) + FARTHEST) / scheme.sigma
-    return np.where(x == 0.0, 0.0, size)
-
-
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # released values; chances if swapped, and if kept
 
 
 def _mapped(values: np.ndarray, shares: np.ndarray, scheme: Any) -> Pairs:
     """Under reverse mapping a kept record gets the value whose place among all its key has."""
-    kept, p = Mapping(places_of(values, scheme), shares, scheme.noise).chances(), scheme.p
+    at, p = places(values, scheme.sigma, scheme.scale), scheme.p
+    kept = Mapping(at, shares, scheme.noise).chances()
     return values, p * shares[:, None] * shares, (1.0 - p) * shares[:, None] * kept
 
 

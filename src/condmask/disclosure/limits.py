@@ -70,17 +70,12 @@ def tried(sample: Sample, schemes: dict[str, Any], limits: Limits) -> dict[str, 
     """The figures of columns; the mean of several maskings where one leaves a doubt."""
     drawn: list[list[Figures]] = []
     for number in range(DRAWN):
-        drawn.append([*_first(attacked(sample, schemes, number)).values()])
+        drawn.append([rows[0] for rows in attacked(sample, schemes, number).values()])
         means = [Figures(*row) for row in np.mean(drawn, axis=0).tolist()]
         means = [row._replace(error=row.error / np.sqrt(len(drawn))) for row in means]
         if not any(map(limits.close, means)):
             break
     return dict(zip(schemes, means, strict=True))
-
-
-def _first(found: dict[str, list[Figures]]) -> dict[str, Figures]:
-    """The figures of each column at a tenth of its spread."""
-    return {name: rows[0] for name, rows in found.items()}
 
 
 # --- columns in clear that tell ---
@@ -119,7 +114,7 @@ def _telling(
     """Columns in clear without which the others tell little, and the sample without them."""
     telling: list[str] = []
     rest, by_strength = sample, _by_strength(sample, told)
-    while formulas or _told(_first(attacked(rest, schemes)), [], limits):
+    while formulas or _told({name: rows[0] for name, rows in attacked(rest, schemes).items()}, [], limits):
         named = [name for formula in formulas for name in formula.names]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
         telling += left[:1] if len(telling) < MOST else left

@@ -100,7 +100,8 @@ class Uniques(NamedTuple):
     is passed on with the chance p, or 1 - (1 - p/(n-1))^(n-1) where several records may take one. If n_1
     values occur once in the file and n_2 twice, a match with a unique one is right with the chance
     f n_1 / (f n_1 + 2 (1 - f) n_2), f being the sampling fraction (C. J. Skinner and M. J. Elliot, "A measure
-    of disclosure risk for microdata", J. R. Statist. Soc. B 64 (2002) 855-867).
+    of disclosure risk for microdata", J. R. Statist. Soc. B 64 (2002) 855-867). Reverse mapping releases
+    each value of a single column once; of several columns more unique records may appear than swaps pass on.
 
     Attributes
     ----------
@@ -131,6 +132,8 @@ def uniques(table: Table, scheme: Any, fraction: float) -> Uniques:
     counts = np.unique(columns, axis=0, return_counts=True)[1]
     once, twice = int(np.sum(counts == 1)), int(np.sum(counts == 2))
     passed = 1.0 - (1.0 - scheme.p / (n - 1)) ** (n - 1) if scheme.shared_donors else scheme.p
+    if scheme.reverse_mapping and len(table.values) == 1:
+        passed = 1.0
     right = share * once / (share * once + 2.0 * (1.0 - share) * twice) if once else float("nan")
     return Uniques(n, once / n, passed * once / n, right)
 

@@ -116,10 +116,9 @@ def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     """Records that too often keep a rare value, and the first of some remedies that helps."""
     chances = _too_often(table, name, scheme)
     if chances.size:
-        most = min(float(chances.max()), 1.0 - scheme.p + scheme.p / table.n)  # as simulated, or as by law
         one, many = ("", "s") if chances.size == 1 else ("s", "")
         who = f"{chances.size} record{one} with a rare value get{many} that value back"
-        text = f"{who} with a chance above {OWN:g} (up to {most:.2f})"
+        text = f"{who} with a chance above {OWN:g} (up to {chances.max():.2f})"
         yield Finding(name, text, _against_rare(table, name, scheme), True)
 
 

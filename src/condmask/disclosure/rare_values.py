@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import blocks
-from condmask.disclosure.joint_law import JointLaw, places_of
+from condmask.disclosure.joint_law import JointLaw
 from condmask.law import Law
+from condmask.reverse_mapping.mapping import places
 
 RARE = 0.01  # the share of a value that is no longer rare
 SIDE = 1.5  # sigmas to either side of a record, in which its neighbours are
@@ -40,16 +41,17 @@ def own_value_chances(x: np.ndarray, scheme: Any, near: float = EQUAL) -> np.nda
         One chance for each record with a rare value; empty if there are none.
     """
     ordered = np.sort(x)
-    places = places_of(ordered, scheme)
-    rare = _rare(ordered, places, scheme)
-    if not rare.size:
-        return np.empty(0)
-    some = _neighbours(places, rare)
-    values, hits = ordered[some], np.zeros(some.size)
+    at = places(ordered, scheme.sigma, scheme.scale)
+    rare = _rare(ordered, at, scheme)
+    some = _neighbours(at, rare)
+    values, (times, hits) = ordered[some], np.zeros((2, some.size))
     for record, value in kept_maps(values, scheme):
         close = np.abs(values[record] - values[value]) < near
-        hits += np.bincount(value[close], minlength=values.size)
-    return np.asarray(hits[np.searchsorted(some, rare)] / MAPS + scheme.p / x.size)
+        times += np.bincount(record, minlength=values.size)
+        hits += np.bincount(record[close], minlength=values.size)
+    own = np.searchsorted(some, rare)
+    kept = (1.0 - scheme.p) * hits[own] / np.maximum(times[own], 1.0)
+    return np.asarray(kept + _by_swapping(ordered, ordered[rare], scheme.p, near))
 
 
 def most_exposed(x: np.ndarray, scheme: Any, law: JointLaw, d: float) -> float:
@@ -57,15 +59,24 @@ def most_exposed(x: np.ndarray, scheme: Any, law: JointLaw, d: float) -> float:
     return float(own_value_chances(x, scheme, d).max(initial=law.shown(d).max()))
 
 
-def _rare(ordered: np.ndarray, places: np.ndarray, scheme: Any) -> np.ndarray:
+def _by_swapping(ordered: np.ndarray, own: np.ndarray, p: float, near: float) -> np.ndarray:
+    """The chances that records are swapped and show a value nearer than d, their own or another's."""
+    n = ordered.size
+    first = np.searchsorted(ordered, np.minimum(own - near, np.nextafter(own, -np.inf)), side="right")
+    last = np.searchsorted(ordered, np.maximum(own + near, np.nextafter(own, np.inf)))
+    itself = (1.0 - (1.0 - p) ** n) / n
+    return np.asarray(itself + (p - itself) * (last - first - 1) / max(n - 1, 1))
+
+
+def _rare(ordered: np.ndarray, at: np.ndarray, scheme: Any) -> np.ndarray:
     """Records with few neighbours and a rare value, the loneliest, in ascending order."""
-    few, n = NEIGHBOURS / (1.0 - scheme.p), places.size
+    few, n = NEIGHBOURS / (1.0 - scheme.p), at.size
     half = min(int(few) // 2 + 1, n // 2)
     around = np.full(n, np.inf)  # how far so many neighbours reach: most records have theirs within a sigma
-    around[half : n - half] = places[2 * half :] - places[: n - 2 * half]
+    around[half : n - half] = at[2 * half :] - at[: n - 2 * half]
     maybe = np.flatnonzero(around > SIDE)
-    first = np.searchsorted(places, places[maybe] - SIDE)
-    beside = np.searchsorted(places, places[maybe] + SIDE, side="right") - first
+    first = np.searchsorted(at, at[maybe] - SIDE)
+    beside = np.searchsorted(at, at[maybe] + SIDE, side="right") - first
     lonely, beside = maybe[beside < few], beside[beside < few]
     same = np.searchsorted(ordered, ordered[lonely], side="right") - np.searchsorted(ordered, ordered[lonely])
     ends = scheme.aggregate_ends
@@ -74,11 +85,11 @@ def _rare(ordered: np.ndarray, places: np.ndarray, scheme: Any) -> np.ndarray:
     return np.sort(lonely[rare][order])
 
 
-def _neighbours(places: np.ndarray, rare: np.ndarray) -> np.ndarray:
+def _neighbours(at: np.ndarray, rare: np.ndarray) -> np.ndarray:
     """The records that may come between, by their places."""
-    first = np.maximum(rare - AROUND, np.searchsorted(places, places[rare] - REACH))
-    last = np.minimum(rare + AROUND + 1, np.searchsorted(places, places[rare] + REACH, side="right"))
-    among = np.zeros(places.size + 1, dtype=np.int64)
+    first = np.maximum(rare - AROUND, np.searchsorted(at, at[rare] - REACH))
+    last = np.minimum(rare + AROUND + 1, np.searchsorted(at, at[rare] + REACH, side="right"))
+    among = np.zeros(at.size + 1, dtype=np.int64)
     np.add.at(among, first, 1)
     np.add.at(among, last, -1)
     return np.flatnonzero(np.cumsum(among[:-1]) > 0)
@@ -86,11 +97,11 @@ def _neighbours(places: np.ndarray, rare: np.ndarray) -> np.ndarray:
 
 def kept_maps(values: np.ndarray, scheme: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The kept records of many maps of ascending values, and the records whose values they get."""
-    draws, places = np.random.default_rng(0), places_of(values, scheme)  # the same in every run
-    law = Law(scheme.p, scheme.noise, 1.0)
+    draws, law = np.random.default_rng(0), Law(scheme.p, scheme.noise, 1.0)  # the same in every run
+    at = places(values, scheme.sigma, scheme.scale)
     for start, stop in blocks(MAPS, 1 + AT_ONCE // max(1, values.size)):
         kept = draws.random((stop - start, values.size)) >= scheme.p
-        keys = places + law.draw(draws, kept.shape)
+        keys = at + law.draw(draws, kept.shape)
         keys[~kept] = np.nan  # to the end
         among = np.arange(values.size) < kept.sum(axis=1)[:, None]
         yield np.argsort(keys, axis=1)[among], np.nonzero(kept)[1]

@@ -1,6 +1,7 @@
 """How near attackers come to original values: of a column or a table, before it is masked and afterwards."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,8 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
         distances = {name: column.d for name, column in columns.items()}
         for name, found in attacked(sample, by_column, distances=distances, blind=True).items():
             _add_attack(columns[name].attackers, found)
+            tried = int(np.count_nonzero(~np.isnan(sample.table.values[name])))
+            columns[name] = replace(columns[name], tried=tried)
     return Risk(table.n, columns, by_column, table, shown)
 
 
@@ -154,7 +157,7 @@ def _column(table: Table, name: str, scheme: Any, d: list[float], z: np.ndarray 
         n += values.size
     _checks.at_least_two(n, "data")
     attackers = {key: total / n for key, total in attackers.items()}
-    return ColumnRisk(name, n, tuple(d), attackers, exposed if expected else None)
+    return ColumnRisk(name, n, tuple(d), attackers, n, exposed if expected else None)
 
 
 def _pool(

@@ -41,6 +41,9 @@ class ColumnRisk:
         Distances, in the units of the data.
     attackers : dict of str to ndarray of shape (distances,)
         P(abs(guess - X_i) < d) by attacker: the share of records guessed closer than d.
+    tried : int
+        Number of records on which attackers who know more than a constant were tried: beside other columns
+        some of the records.
     most_exposed : ndarray of shape (distances,), optional
         Under reverse mapping: the greatest chance of any record that its released value is nearer than d to
         its original.
@@ -50,10 +53,13 @@ class ColumnRisk:
     n: int
     d: tuple[float, ...]
     attackers: dict[str, np.ndarray]
+    tried: int
     most_exposed: np.ndarray | None = None
 
     def interval(self, attacker: str) -> tuple[np.ndarray, np.ndarray]:
-        """Wilson's 95% interval for the share in another file of this kind and size.
+        """Wilson's 95% interval for the share in the population that the file is a sample of.
+
+        Of attackers that were tried on some of the records, these count.
 
         Parameters
         ----------
@@ -65,7 +71,7 @@ class ColumnRisk:
         low, high : ndarray of shape (distances,)
         """
         name = _checks.choice(attacker, "attacker", list(self.attackers))
-        return wilson(self.attackers[name], self.n)
+        return wilson(self.attackers[name], self.n if name in (RELEASED, MEAN, CONSTANT) else self.tried)
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every attacker and distance: risk, its interval, and lift over the best constant."""

@@ -53,6 +53,12 @@ class Clear(NamedTuple):
     units: Columns = {}  # noqa: RUF012
     identifiers: tuple[str, ...] = ()
 
+    def beside(self, x: np.ndarray, by: int) -> np.ndarray:
+        """What stands so many rows before (after, if below 0), NaN where that row is not among these."""
+        moved = np.roll(x, by)
+        moved[self.rows - np.roll(self.rows, by) != by] = np.nan
+        return moved
+
     def in_order(self, order: np.ndarray) -> "Clear":
         """The same rows with their columns in another order."""
         numbers, labels = (

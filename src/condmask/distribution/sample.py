@@ -106,19 +106,21 @@ class Sample:
         return kept[own]
 
     def values(
-        self, x: np.ndarray, bandwidth: Any = None, tol: float | None = None, method: str = "auto", *,
-        density: bool = False,
-    ) -> np.ndarray:  # fmt: skip
-        """T, or its density, at points."""
-        if density and self.law.p == 0.0:
-            raise ArgumentError("the density of the original is not estimated from additive noise; use cdf")
+        self, x: np.ndarray, bandwidth: Any = None, tol: float | None = None, method: str = "auto"
+    ) -> np.ndarray:
+        """T at points."""
         t, tol = self._known(bandwidth, tol)
-        points, per_unit = self.to_units(x, t), 1.0 / (self.law.step or 1.0) if density else 1.0
+        points = self.to_units(x, t)
         if method == "series":
-            found = by_terms(t.counted, t.masking, points, tol, density=density, workers=self._workers)
-        else:
-            found = t.density(points) if density else t.at(points)
-        return np.asarray(found * per_unit)
+            return by_terms(t.counted, t.masking, points, tol, workers=self._workers)
+        return np.asarray(t.at(points))
+
+    def density(self, x: np.ndarray, bandwidth: Any) -> np.ndarray:
+        """The derivative of T_b at points, by units of the data."""
+        if self.law.p == 0.0:
+            raise ArgumentError("the density of the original is not estimated from additive noise; use cdf")
+        t = self.distribution(bandwidth)
+        return np.asarray(t.density(self.to_units(x, t)) / (self.law.step or 1.0))
 
     def quantiles(
         self, q: np.ndarray, bandwidth: Any = None, tol: float | None = None, crossing: str | None = None

@@ -1,4 +1,4 @@
-"""T_1, T_b and its density by definition: the series of K at every pair of a point and a record.
+"""T_1 and T_b by definition: the series of K at every pair of a point and a record.
 
 Pairs are summed within fixed blocks and blocks in order, so the bits do not depend on the number of workers.
 
@@ -20,9 +20,9 @@ LEAST = 0.45  # p
 
 
 def by_terms(
-    counted: Counted, masking: Masking, x: np.ndarray, tol: float, *, density: bool, workers: Workers = 1
+    counted: Counted, masking: Masking, x: np.ndarray, tol: float, workers: Workers = 1
 ) -> np.ndarray:
-    """T, or the density of T_b, at points in the units of the values."""
+    """T at points in the units of the values."""
     p, beta, delta, unit = masking.p, masking.beta, masking.delta, counted.unit
     reach = np.nan
     if masking.noise == "normal" and LEAST <= p < 1.0:
@@ -33,19 +33,19 @@ def by_terms(
             f"tol={tol!r}, got 'series', which needs normal noise, {LEAST} <= p < 1 and a fine step"
         )
     at = x + 0.5 if delta > 0.0 and beta == 0.0 else x
-    task = partial(_added, at, counted.records(), unit, (c, rate, reach), density)
+    task = partial(_added, at, counted.records(), unit, (c, rate, reach))
     pairs = [(points, rows) for rows in blocks(counted.n) for points in blocks(x.size, POINTS)]
     total = np.zeros(x.size)
     for (points, _), part in zip(pairs, ordered_map(task, pairs, workers), strict=True):
         total[slice(*points)] += part
-    return total / (counted.n * unit) if density else total / counted.n
+    return total / counted.n
 
 
 def _added(
-    x: np.ndarray, z: np.ndarray, unit: float, terms: tuple[np.ndarray, np.ndarray, float], density: bool,
+    x: np.ndarray, z: np.ndarray, unit: float, terms: tuple[np.ndarray, np.ndarray, float],
     pair: tuple[tuple[int, int], tuple[int, int]],
 ) -> np.ndarray:  # fmt: skip
     """What some records add at some points: a task for workers."""
     part = np.zeros(x.size)
-    (series.add_densities if density else series.add_weights)(x, z, unit, *terms, *pair[0], *pair[1], part)
+    series.add_weights(x, z, unit, *terms, *pair[0], *pair[1], part)
     return part[slice(*pair[0])]

@@ -82,26 +82,23 @@ class Distribution(Shared):
         return shaped(self._sample.monotone(points.ravel(), bandwidth, tol), points)
 
     @by_replicate
-    def pdf(self, t: Any, *, bandwidth: Any = "scott", tol: float = 1e-10, method: str = "auto") -> Any:
+    def pdf(self, t: Any, *, bandwidth: Any = "scott") -> Any:
         """Density of the original, smoothed: the derivative of T_b.
 
         Parameters
         ----------
-        t, bandwidth, method
+        t, bandwidth
             As in `cdf`; a bandwidth is needed.
-        tol : float
-            Largest absolute error of the computation, in units of 1/sigma (of 1/bandwidth for the series).
 
         Returns
         -------
         float or ndarray of the shape of `t`
-            Per unit of the data. May be negative.
+            Per unit of the data, to 1e-12 / p of 1/bandwidth. May be negative.
         """
         if bandwidth is None:
             raise ArgumentError("bandwidth must be a positive number or a rule for a density, got None")
-        points, tol = _checks.reals(t, "t"), _checks.tolerance(tol)
-        _checks.choice(method, "method", METHODS)
-        return shaped(self._sample.values(points.ravel(), bandwidth, tol, method, density=True), points)
+        points = _checks.reals(t, "t")
+        return shaped(self._sample.density(points.ravel(), bandwidth), points)
 
     @by_replicate
     def quantile(

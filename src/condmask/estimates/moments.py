@@ -38,7 +38,9 @@ class Moments(Shared):
 
         Notes
         -----
-        Donors are shared, so the expectation is :math:`(1 - \kappa)\operatorname{Var} X` with
+        Without bias where donors are a permutation, as by default, but for files with one swapped record.
+        With ``donors="sample"`` records share donors, and the expectation is
+        :math:`(1 - \kappa)\operatorname{Var} X` with
         :math:`\kappa = p^2 (n-2)/(n-1)^2 + 2 p (1-p)/(n-1)`, of order 1/n.
         """
         return plain(moments.variance(self._sampled(2)))

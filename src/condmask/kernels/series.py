@@ -106,15 +106,6 @@ def weight(u, c, rate):
     return half + total if u >= 0.0 else half - total
 
 
-@kernel
-def density(u, c, rate):
-    """K'(u), for a bandwidth beta > 0."""
-    total = 0.0
-    for t in range(c.size):
-        total += c[t] * rate[t] * exp(-((u * rate[t]) ** 2))
-    return total / sqrt(pi)
-
-
 @kernel(fastmath=SAFE_MATH)
 def add_weights(x, z, sigma, c, rate, reach, first, last, start, stop, total):
     """total[i] += sum of K((x[i] - z[j]) / sigma) over start <= j < stop, for first <= i < last."""
@@ -123,15 +114,4 @@ def add_weights(x, z, sigma, c, rate, reach, first, last, start, stop, total):
         for j in range(start, stop):
             u = (x[i] - z[j]) / sigma
             part += (1.0 if u > 0.0 else 0.0) if abs(u) >= reach else weight(u, c, rate)
-        total[i] += part
-
-
-@kernel(fastmath=SAFE_MATH)
-def add_densities(x, z, sigma, c, rate, reach, first, last, start, stop, total):
-    """total[i] += sum of K'((x[i] - z[j]) / sigma) over start <= j < stop, for first <= i < last."""
-    for i in range(first, last):
-        part = 0.0
-        for j in range(start, stop):
-            u = (x[i] - z[j]) / sigma
-            part += 0.0 if abs(u) >= reach else density(u, c, rate)
         total[i] += part

@@ -134,14 +134,15 @@ def bell(w: np.ndarray) -> np.ndarray:
 
 
 def places(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:
-    """Where distinct ascending values lie on the line on which noise is added, in sigmas.
+    """Where ascending values lie on the line on which noise is added, in sigmas.
 
     On the log scale negative values, zero and positive ones are out of reach of each other.
     """
-    with np.errstate(over="ignore", divide="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         if scale == "linear":
             apart = np.diff(values) / sigma
         else:
             apart = np.abs(np.diff(np.log(np.abs(values)))) / sigma
             apart[np.diff(np.sign(values)) != 0.0] = GAP
+            apart[values[1:] == values[:-1]] = 0.0  # zeros, too
     return np.append(0.0, np.cumsum(np.minimum(apart, GAP)))

@@ -9,7 +9,6 @@ See docs/inference_distribution.rst, "Bands".
 """
 
 from collections.abc import Callable
-from functools import lru_cache
 from math import ceil, pi
 
 import numpy as np
@@ -17,13 +16,13 @@ import numpy as np
 from condmask._blocks import blocks
 from condmask.distribution.counting import Counted
 from condmask.distribution.layer import fast_length
-from condmask.distribution.symbol import Masking, reach, symbol
+from condmask.distribution.symbol import Masking, symbol
 from condmask.distribution.t_1 import T_1
+from condmask.variance.of_cdf import kernels, lattice
 from condmask.variance.theorem import covariance_given_file
 
 Share = Callable[[np.ndarray], np.ndarray]  # of the records up to steps
 CELLS_PER_SIGMA = 32
-TAIL = 1e-10  # of a kernel, beyond which it counts as constant
 AT_ONCE = 1 << 9  # cells
 NOISE = 17.0  # sigma, beyond which there is none: exp(-17 sqrt(2)) = 4e-11
 RIDGE = 1e-12  # against rounding
@@ -89,16 +88,10 @@ def expected(share: Share, masking: Masking, x: np.ndarray) -> np.ndarray:
     return np.array([up_to, up_to + squares @ mass, rest @ mass, rest**2 @ mass])
 
 
-@lru_cache(maxsize=16)
 def kernel(masking: Masking) -> tuple[float, np.ndarray]:
     """The steps of a cell; and psi by how many cells a point lies after a record, from -reach to reach."""
-    steps = max(1.0, float(int(1.0 / (CELLS_PER_SIGMA * masking.delta) + 1e-9)))
-    noise = masking._replace(delta=steps * masking.delta)
-    far = ceil(reach(noise, TAIL) / noise.delta) + 1
-    size = 2 * fast_length(2 * far)
-    phi = symbol(noise, 2.0 * pi / (size * noise.delta) * np.arange(size // 2 + 1))
-    mass = np.fft.fftshift(np.fft.irfft(1.0 / (noise.p + (1.0 - noise.p) * phi), size))
-    return steps, np.cumsum(mass)[size // 2 - far : size // 2 + far + 1]
+    steps, noise = lattice(masking, CELLS_PER_SIGMA)
+    return steps, kernels(noise).values[0]
 
 
 def masses(share: Share, at: np.ndarray, steps: float, far: int) -> tuple[np.ndarray, np.ndarray]:

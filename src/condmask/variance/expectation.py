@@ -22,6 +22,7 @@ from condmask.distribution.counting import Counted
 from condmask.distribution.layer import fast_length
 from condmask.distribution.symbol import Masking, reach, symbol
 from condmask.errors import ArgumentError
+from condmask.variance.of_cdf import lattice
 from condmask.variance.theorem import Variance, variance_given_file
 
 Function = Callable[[np.ndarray], np.ndarray]
@@ -80,7 +81,7 @@ def mean_of(
 
 def _windows(counted: Counted, masking: Masking) -> Iterator[tuple[Counted, float, int]]:
     """Parts of the values that are not long, with the steps of a cell and the cells of a reach."""
-    steps = max(1.0, float(int(1.0 / (CELLS_PER_SIGMA * masking.delta) + 1e-9)))
+    steps, _ = lattice(masking, CELLS_PER_SIGMA)
     far = ceil(reach(masking, SETTLED / masking.p) / (steps * masking.delta)) + 1
     cell, start, most = np.floor(counted.values / steps), 0, MOST_CELLS
     while start < cell.size:

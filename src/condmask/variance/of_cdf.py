@@ -65,12 +65,12 @@ class CdfSums:
     """
 
     def __init__(self, counted: Counted, masking: Masking, *, shared_donors: bool) -> None:
-        times, self.noise = lattice(masking)
+        times, self.noise = lattice(masking, CELLS_PER_SIGMA)
         self.shared_donors = shared_donors
         self.used = 4 if shared_donors else 2
         self.counted, self.step = counted, float(masking.delta > 0.0)
         self.width = times if self.step else times * counted.unit
-        self.kernels = kernels(self.noise, self.noise.delta)
+        self.kernels = kernels(self.noise)
         self.cell, self.held = cells(counted.values, counted.counts, self.width)
         beyond = self.kernels.reach + 1.0
         self.first, self.last = self.cell[0] - beyond, self.cell[-1] + beyond
@@ -109,7 +109,7 @@ class CdfSums:
             start, stop = np.searchsorted(self.cell, (first - reach, first + self.length + reach + 1.0))
             dense = np.zeros(size)
             dense[(self.cell[start:stop] - first + reach).astype(np.int64)] = self.held[start:stop]
-            waves = np.fft.rfft(dense) * transforms(self.noise, self.noise.delta, size)[: self.used]
+            waves = np.fft.rfft(dense) * transforms(self.noise, size)[: self.used]
             nodes = np.fft.irfft(waves, size)
             own = slice(reach, reach + self.length + 1)
             up_to = self.held[:start].sum() + np.cumsum(dense)[own]
@@ -127,7 +127,7 @@ def t_1_and_sums(
     return T_1(counted, masking), CdfSums(counted, masking, shared_donors=shared_donors)
 
 
-def lattice(masking: Masking, per_sigma: int = CELLS_PER_SIGMA) -> tuple[float, Masking]:
+def lattice(masking: Masking, per_sigma: int) -> tuple[float, Masking]:
     """The width of the cells, in steps or else in sigma, and the masking with noise rounded to them."""
     if masking.delta == 0.0:
         return 1.0 / per_sigma, masking._replace(delta=1.0 / per_sigma)
@@ -143,11 +143,11 @@ def cells(values: np.ndarray, counts: np.ndarray, width: float) -> tuple[np.ndar
 
 
 @lru_cache(maxsize=16)
-def kernels(noise: Masking, width: float) -> Kernels:
-    """The kernels of T_1 for noise on a grid of `width` sigma, at its points."""
-    p, reach = noise.p, ceil(symbol.reach(noise, TAIL) / width) + 1
+def kernels(noise: Masking) -> Kernels:
+    """The kernels of T_1 for noise on a grid, at its points."""
+    p, reach = noise.p, ceil(symbol.reach(noise, TAIL) / noise.delta) + 1
     size = fast_length(4 * reach + 2 * (reach % 2))
-    w = 2.0 * pi / (size * width) * np.arange(size // 2 + 1)
+    w = 2.0 * pi / (size * noise.delta) * np.arange(size // 2 + 1)
     inverse = 1.0 / (p + (1.0 - p) * symbol.symbol(noise, w))
     smooth = np.fft.fftshift(np.fft.irfft(inverse, size))
     smooth[size // 2] -= 1.0 / p
@@ -168,9 +168,9 @@ def kernels(noise: Masking, width: float) -> Kernels:
 
 
 @lru_cache(maxsize=64)
-def transforms(noise: Masking, width: float, size: int) -> np.ndarray:
+def transforms(noise: Masking, size: int) -> np.ndarray:
     """The transforms of the kernels without their limits, on a circle of so many cells."""
-    reach, values, limits, _ = kernels(noise, width)
+    reach, values, limits, _ = kernels(noise)
     periodic = np.zeros((limits.size, size))
     after = np.arange(-reach, reach + 1)
     periodic[:, after % size] = values - limits[:, None] * (after >= 0)
