@@ -24,7 +24,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from disclosure_tables import CASES
 
 import condmask as cm
-from benchmarks.cells import row
+from benchmarks.cells import rows
 from condmask.disclosure import features, known_coins
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.choose import choose
@@ -52,14 +52,13 @@ def left_out(some):
                     setattr(known_coins, part, rest)
                 found = known_coins.attacked(halved, made.schemes, seed)[name][0]
                 lost[idea].setdefault(case.__name__, []).append((found.clear, found.worst))
-    lines = [".. list-table::", "   :header-rows: 1", "", *row(["without", "clear", "worst", "in the table"])]
+    lines = [["without", "clear", "worst", "in the table"]]
     for idea in ideas[1:]:
         cost = {name: np.mean(np.subtract(lost[None][name], lost[idea][name]), axis=0) for name in lost[idea]}
         most = max(cost, key=lambda name: cost[name].max())
-        lines += row(
-            [f"``{idea.__name__}``", *(f"{share:.3f}" for share in cost[most]), most.replace("_", " ")]
-        )
-    return "\n".join(lines) + "\n"
+        shown = (f"{share:.3f}" for share in cost[most])
+        lines.append([f"``{idea.__name__}``", *shown, most.replace("_", " ")])
+    return rows(lines)
 
 
 def random_table(seed):

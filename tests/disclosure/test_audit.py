@@ -149,6 +149,35 @@ def test_tables_of_unrelated_columns_add_nothing():
         assert row.lift == pytest.approx(alone.lift, abs=0.01 + 4.5 * row.error)
 
 
+@pytest.mark.parametrize("blind", [False, True])
+def test_columns_that_follow_from_several_masked_ones_tell_whose_swapped_values_are(blind):
+    # no noise hides it: a swapped record shows both values of one person, whose profit is in clear
+    rng = np.random.default_rng(6)
+    revenue = rng.lognormal(10.0, 0.8, N).round(1)
+    costs = (revenue * rng.lognormal(-0.3, 0.4, N)).round(1)
+    table = {"revenue": revenue, "costs": costs, "profit": revenue - costs, "age": rng.integers(18, 80, N)}
+    schemes = dict.fromkeys(("revenue", "costs"), log(0.5))
+
+    if blind:
+        found = cm.risk(table, schemes, d={"revenue": 2_000.0, "costs": 2_000.0})
+        assert found.columns["revenue"].attackers["best attacker"][0] > 0.5
+    else:
+        audit = cm.audit(table, schemes)
+        assert min(audit.figures[name].worst for name in schemes) > 0.5
+        assert refusal(audit).remedy.endswith("drop profit")
+        assert not cm.audit(without(table, ["profit"]), schemes).refused
+
+
+def test_strata_are_known_to_attackers_of_a_column_alone():
+    rng, region = np.random.default_rng(1), np.repeat(["east", "west"], N // 2)
+    x = rng.normal(0.0, 1.0, N) + 100.0 * (region == "west")
+    scheme = mapped(0.5, strata="region")
+
+    audit = cm.audit(x, scheme, strata=region)
+
+    assert audit.figures["x"].worst > 0.99  # in units of a spread of which both regions are a hundredth
+
+
 def test_columns_in_clear_that_hardly_vary_tell_nothing():
     # early stopping leaves records out: a few yeses may all be among them
     rng, n = np.random.default_rng(28), 1_000  # so that all are among them

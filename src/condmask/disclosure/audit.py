@@ -125,9 +125,8 @@ def audit(
         The scheme of the column; for a table, the schemes of the columns that are masked together. The other
         columns of the table are left in clear.
     strata : array_like of shape (n,), or sequence of several, optional
-        The columns that the scheme names as strata; those of a table are found there, and count among those
-        in clear. The figures of a column by itself are of attackers who do not know its strata; those of
-        `risk` are of some who do.
+        The columns that the scheme names as strata, which attackers know; those of a table are found there,
+        and count among those in clear.
     max_lift : float
         How much a release may add, in shares of values guessed, to what the columns in clear tell.
     max_risk : dict of float to float, optional

@@ -13,6 +13,8 @@ import numpy as np
 from condmask.disclosure.sample import Sample
 
 FARTHEST = 8  # rows before and after
+LINKED = 16  # records of which one may be who is looked for
+EXACT, FOLLOWS, TINY = 1e-4, 0.95, 1e-300  # of a spread: errors of formulas, and of columns that follow
 MOST = 20  # columns of which more than the values themselves are looked at
 
 
@@ -31,6 +33,8 @@ class Look(NamedTuple):
     own : ndarray of bool of shape (m,)
         The records whose released values are taken for their own: those that were kept, or all of them where
         the attacker does not know the coins.
+    original, masked : ndarray of shape (m, masked columns)
+        In the units of the data; originals are known of the other half.
     """
 
     sample: Sample
@@ -38,6 +42,8 @@ class Look(NamedTuple):
     column: int
     twin: np.ndarray | None
     own: np.ndarray
+    original: np.ndarray
+    masked: np.ndarray
 
 
 def clear_values(look: Look) -> np.ndarray:
@@ -85,6 +91,29 @@ def of_twin_and_itself(look: Look) -> np.ndarray:
     return _columns(look, [_mean(_of_twin(look, look.twin), look.released[:, look.column])])
 
 
+def linked(look: Look) -> tuple[np.ndarray, np.ndarray]:
+    """The record that shows what fits each best, -1 for none, and what it and those near it show.
+
+    A swapped record shows all masked values of one person, who stands in no other row, and whose columns in
+    clear tell who it is where they follow from several masked ones.
+    """
+    numbers, near = list(look.sample.clear.numbers.values())[:MOST], np.full(look.own.size, -1)
+    if look.released.shape[1] < 2 or not numbers:
+        return near, _columns(look, [])
+    told = _with_logarithms(np.column_stack((*numbers, *clear_beside(look).T)))
+    known, shown = _with_logarithms(look.original), _with_logarithms(look.original, look.masked)
+    others = np.flatnonzero(~np.isnan(shown).any(axis=1) & ~(look.own & ~look.own.all()))
+    found = np.full((look.own.size, 4), np.nan)
+    for side in (0, 1):
+        fit = (look.sample.half != side) & ~np.isnan(known).any(axis=1)
+        asked = np.flatnonzero((look.sample.half == side) & ~np.isnan(told).any(axis=1))
+        places = _follow(known[fit], told[fit], shown[others], told[asked])
+        if places is not None and asked.size and others.size >= LINKED:
+            nearest, found[asked] = _nearest(*places, look.released[others, look.column])
+            near[asked] = others[nearest]
+    return near, found
+
+
 def of_itself(look: Look) -> np.ndarray:
     """What the record shows in all masked columns."""
     return look.released
@@ -106,6 +135,45 @@ def twins(sample: Sample) -> np.ndarray | None:
     table, itself = np.column_stack(ranks), np.arange(sample.half.size)
     near = cKDTree(table).query(table, k=2)[1]
     return np.asarray(np.where(near[:, 0] == itself, near[:, 1], near[:, 0]))
+
+
+def _with_logarithms(known: np.ndarray, shown: np.ndarray | None = None) -> np.ndarray:
+    """Columns and, of those that are positive as far as is known, the logarithms."""
+    shown, positive = known if shown is None else shown, ~(known <= 0.0).any(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.column_stack((shown, np.log(shown[:, positive])))
+
+
+def _follow(
+    known: np.ndarray, told: np.ndarray, shown: np.ndarray, asked: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Columns in clear of those asked about, and as they follow from what others show, in errors of this."""
+    known, told = known[~np.isnan(told).any(axis=1)], told[~np.isnan(told).any(axis=1)]
+    if len(known) < LINKED + known.shape[1]:
+        return None
+    scale, spread = np.abs(known).mean(axis=0) + TINY, told.std(axis=0) + TINY
+    design, of_shown = (np.column_stack((np.ones(len(each)), each / scale)) for each in (known, shown))
+    factors = np.linalg.lstsq(design, told, rcond=None)[0]
+    left = told - design @ factors
+    error = left.std(axis=0) + EXACT * spread
+    some = (error < FOLLOWS * spread) & (spread > EXACT**2 * np.abs(told).max(axis=0, initial=TINY))
+    if not some.any():
+        return None
+    among = np.cov(left[:, some] / error[some], rowvar=False) + EXACT * np.eye(int(some.sum()))
+    white = np.linalg.cholesky(np.linalg.inv(among)) / error[some, None]
+    return asked[:, some] @ white, (of_shown @ factors)[:, some] @ white
+
+
+def _nearest(asked: np.ndarray, others: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest others, and of those near the value, the mean by weight, the greatest weight and the
+    distance."""
+    from scipy.spatial import cKDTree  # takes .1 s to import
+
+    far, near = cKDTree(others).query(asked, k=LINKED)
+    weight = np.exp(-0.5 * (far**2 - far[:, :1] ** 2))
+    weight /= weight.sum(axis=1, keepdims=True)
+    mean = (weight * values[near]).sum(axis=1)
+    return near[:, 0], np.column_stack((values[near[:, 0]], mean, weight[:, 0], np.log1p(far[:, 0])))
 
 
 def _columns(look: Look, columns: list[np.ndarray]) -> np.ndarray:

@@ -19,11 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, twins
+from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, linked, twins
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.sample import Sample, draw, line_of
 from condmask.disclosure.table import ROWS
 from condmask.errors import optional
+from condmask.strata import values_by_pool
 
 D = 0.1  # of the spread
 OPTIONS: dict[str, Any] = {
@@ -46,6 +47,8 @@ class Figures(NamedTuple):
         By attacker; NaN for one that was not tried.
     error : float
         The standard error of ``worst - clear``, by unit.
+    linked : float
+        What of ``worst`` comes of swapped values whose owner the columns in clear tell.
     """
 
     d: float
@@ -54,6 +57,7 @@ class Figures(NamedTuple):
     expected: float
     worst: float
     error: float = 0.0
+    linked: float = 0.0
 
     @property
     def given(self) -> float:
@@ -66,22 +70,30 @@ class Figures(NamedTuple):
         return self.worst - self.clear
 
 
-def alone(x: np.ndarray, scheme: Any, distances: Sequence[float] | None = None) -> list[Figures]:
-    """The figures of a column with nothing beside it, by the joint law of originals and released values.
+def alone(
+    x: np.ndarray, scheme: Any, distances: Sequence[float] | None = None, pool: np.ndarray | None = None
+) -> list[Figures]:
+    """The figures of a column with nothing beside it but its donor pools, which all know: by the joint law of
+    originals and released values of each.
 
     At distances in the units of the data, or at a tenth of the spread on the line on which noise is added.
     """
-    x = x[~np.isnan(x)]
-    law = JointLaw.of(x[evenly_spaced(x.size, ROWS)], scheme, CELLS)
-    if distances is None:
-        line, distances = line_of(x, scheme), [D]
-        law = law._replace(values=line(law.values), released=line(law.released))
-    found = []
-    for d in distances:
-        constant = law.constant(d)
-        expected, worst = (max(constant, law.best(d, known_coins=known)) for known in (False, True))
-        found.append(Figures(d, constant, constant, expected, max(expected, worst)))
-    return found
+    line = line_of(x, scheme) if distances is None else None
+    found, sizes = [], []
+    for _, values in values_by_pool(x, pool):
+        law = JointLaw.of(values[evenly_spaced(values.size, ROWS)], scheme, CELLS)
+        if line is not None:
+            law = law._replace(values=line(law.values), released=line(law.released))
+        found.append([_by_law(law, d) for d in distances or [D]])
+        sizes.append(values.size)
+    return [Figures(*row) for row in np.average(found, axis=0, weights=sizes).tolist()]
+
+
+def _by_law(law: JointLaw, d: float) -> Figures:
+    """The figures of one pool."""
+    constant = law.constant(d)
+    expected, worst = (max(constant, law.best(d, known_coins=known)) for known in (False, True))
+    return Figures(d, constant, constant, expected, max(expected, worst))
 
 
 def attacked(
@@ -94,22 +106,28 @@ def attacked(
     """
     values = sample.table.values
     found = {
-        name: alone(values[name], of, distances[name] if distances else None) for name, of in schemes.items()
+        name: alone(values[name], of, distances[name] if distances else None, sample.table.pool)
+        for name, of in schemes.items()
     }
     if sample.alone:
         return found
     masked, swapped = draw(sample, schemes, number)
     lines = {name: line_of(values[name], of) for name, of in schemes.items()}
     released = np.column_stack([lines[name](z) for name, z in masked.items()])
-    look = Look(sample, released, 0, twins(sample), ~swapped)
+    original, shown = (np.column_stack([each[name] for name in schemes]) for each in (values, masked))
+    look = Look(sample, released, 0, twins(sample), ~swapped, original, shown)
     for k, (name, by_law) in enumerate(found.items()):
-        u = values[name] if distances else lines[name](values[name])
-        found[name] = _guessed(look._replace(column=k), u, by_law, blind=blind)
+        u, z = values[name], masked[name]
+        if not distances:
+            u, z = lines[name](u), lines[name](z)
+        found[name] = _guessed(look._replace(column=k), u, z, by_law, blind=blind)
     return found
 
 
-def _guessed(look: Look, u: np.ndarray, by_law: list[Figures], *, blind: bool) -> list[Figures]:
-    """What attackers guess of one column's values on a line."""
+def _guessed(
+    look: Look, u: np.ndarray, z: np.ndarray, by_law: list[Figures], *, blind: bool
+) -> list[Figures]:
+    """What attackers guess of one column's values on a line, on which z is released."""
     d, here, half = np.array([row.d for row in by_law]), ~np.isnan(u), look.sample.half
     clear = seen(CLEAR, look)
     others = np.hstack((clear, seen(OTHERS, look)))
@@ -117,19 +135,37 @@ def _guessed(look: Look, u: np.ndarray, by_law: list[Figures], *, blind: bool) -
     of_clear, kept = both_halves(clear, u, here, here, half, d), here & look.own
     worst = both_halves(others, u, here, here & ~look.own, half, d)
     worst += both_halves(itself, u, kept, kept, half, d)
+    by_link = worst + _more_by_links(look, others, u, z, here & ~look.own, worst, d)
     unaware = np.full((d.size, u.size), np.nan)
     if blind:
-        table = seen((*CLEAR, *OTHERS, *ITSELF), look._replace(own=np.ones(u.size, dtype=bool)))
+        unsure = look._replace(own=np.ones(u.size, dtype=bool))
+        table = seen((*CLEAR, *OTHERS, *ITSELF), unsure)
         unaware = both_halves(table, u, here, here, half, d)
+        unaware += _more_by_links(unsure, table, u, z, here, unaware, d)
     found = []
     for k, row in enumerate(by_law):
         constant = best_guess(u[here], row.d)[1]
         known = max(constant, float(of_clear[k, here].mean()))
         expected = max(row.expected, float(unaware[k, here].mean())) if blind else np.nan
-        most = np.nanmax([known, row.worst, worst[k, here].mean(), expected])
-        error = _error_by_block((worst - of_clear)[k, here], look.sample.block[here])
-        found.append(Figures(row.d, constant, known, expected, float(most), error))
+        plain = np.nanmax([known, row.worst, worst[k, here].mean()])
+        most = float(np.nanmax([plain, by_link[k, here].mean(), expected]))
+        error = _error_by_block((by_link - of_clear)[k, here], look.sample.block[here])
+        found.append(Figures(row.d, constant, known, expected, most, error, most - float(plain)))
     return found
+
+
+def _more_by_links(
+    look: Look, table: np.ndarray, u: np.ndarray, z: np.ndarray, some: np.ndarray, found: np.ndarray,
+    d: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """How many more of some records are guessed to within each d from swapped values that fit them best."""
+    near, links = linked(look)
+    if not links.shape[1]:
+        return np.zeros((d.size, u.size))
+    named = np.where(near >= 0, z[near], np.nanmedian(u))
+    guessed = both_halves(np.hstack((table, links)), u, some, some, look.sample.half, d, named)
+    better = guessed.sum(axis=1) > np.where(some, found, 0.0).sum(axis=1)
+    return np.where(better[:, None] & some, guessed - found, 0.0)
 
 
 def seen(ideas: Sequence[Callable[[Look], np.ndarray]], look: Look) -> np.ndarray:
@@ -138,23 +174,30 @@ def seen(ideas: Sequence[Callable[[Look], np.ndarray]], look: Look) -> np.ndarra
 
 
 def both_halves(
-    table: np.ndarray, u: np.ndarray, taught: np.ndarray, tried: np.ndarray, half: np.ndarray, d: np.ndarray
-) -> np.ndarray:
-    """Which of the tried records are guessed to within each d, as the other half teaches; 0 for others."""
+    table: np.ndarray, u: np.ndarray, taught: np.ndarray, tried: np.ndarray, half: np.ndarray, d: np.ndarray,
+    named: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Which of the tried records are guessed to within each d, as the other half teaches; 0 for others.
+
+    A value that is `named` for each record is one of the predictions.
+    """
     found = np.zeros((d.size, u.size))
     for side in (0, 1):
         fit, asked = np.flatnonzero(taught & (half != side)), np.flatnonzero(tried & (half == side))
         if fit.size and asked.size:
-            found[:, asked] = hits(table, u, fit, asked, d)
+            found[:, asked] = hits(table, u, fit, asked, d, named)
     return found
 
 
-def hits(table: np.ndarray, u: np.ndarray, fit: np.ndarray, asked: np.ndarray, d: np.ndarray) -> np.ndarray:
+def hits(
+    table: np.ndarray, u: np.ndarray, fit: np.ndarray, asked: np.ndarray, d: np.ndarray,
+    named: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
     """Which of some records are guessed to within each d, as others teach; a third of these say how they
     err."""
     check, predicted = fit[::3], np.zeros(u.size)
     if table.shape[1] and fit.size - check.size >= 2 * FEWEST:
-        tries = predictions(table, u, np.setdiff1d(fit, check))
+        tries = [*predictions(table, u, np.setdiff1d(fit, check)), *([] if named is None else [named])]
         predicted = max(tries, key=lambda some: best_guess(u[check] - some[check], float(d[0]))[1])
     groups = max(1, min(GROUPS, check.size // LIKE))
     edges = np.unique(np.quantile(predicted[check], np.arange(1, groups) / groups))
