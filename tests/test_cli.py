@@ -109,9 +109,11 @@ def test_risk(answer, folder, released):
 
 def test_mask(answer, folder, tmp_path):
     with fixed_keys.under("the same"):
-        found = answer("mask", "in.parquet", "NEW/a.parquet", "-c", "income", *MAPPED, "--no-log")
+        words = (*MAPPED, "--no-log", "--shuffle")
+        found = answer("mask", "in.parquet", "NEW/a.parquet", "-c", "income", *words)
     with fixed_keys.under("the same"):
-        release = cm.mask_file(folder / "in.parquet", tmp_path / "b.parquet", {"income": SCHEME}, log=False)
+        options = {"log": False, "shuffle": True}
+        release = cm.mask_file(folder / "in.parquet", tmp_path / "b.parquet", {"income": SCHEME}, **options)
 
     assert alike(found, release.to_dict())
     assert pq.read_table(tmp_path / "a.parquet").equals(pq.read_table(tmp_path / "b.parquet"))
@@ -273,6 +275,7 @@ def test_wrong_usage(run, tmp_path, words, sentence):
         (("mask", "no.csv", "NEW/a.csv", "-c", "x", *P), "no.csv"),
         (("mask", "in.parquet", "out.parquet", "-c", "income", *MAPPED), "out.parquet exists; it is"),
         (("mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", *MAPPED), "gaps has 134 missing values"),
+        ((*MASK, "-c", "income", *MAPPED, "--max-risk", "1e9=.5"), "income: an attacker who knows which"),
         (("risk", "one.csv", "-c", "income", *SIGMA, "--d", "-1"), "d must "),
         (("estimate", "in.parquet"), "in.parquet holds no scheme"),
         (("estimate", "out.parquet", "-c", "educ"), "column must be one of the masked columns 'income'"),
