@@ -128,6 +128,12 @@ def test_mask_dry(run, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_same_values_are_released_again_only_if_asked(run):
+    words = ("-c", "income", *MAPPED)
+    assert [run("mask", "in.parquet", f"NEW/{k}.parquet", *words)[0] for k in range(2)] == [0, 1]
+    assert run("mask", "in.parquet", "NEW/2.parquet", *words, "--again")[0] == 0
+
+
 def test_estimate(answer, folder):
     asked = ("--quantile", ".5", "--cdf", "900", "--other", "educ", "--group", "region", "--regress", "educ")
     found = answer("estimate", "out.parquet", *asked, "--weights", "educ", "--confidence-level", ".9")
@@ -210,8 +216,8 @@ def test_options_of_a_file_give_way_to_those_typed(answer, tmp_path):
 
 def test_columns_of_a_file_may_differ(answer, tmp_path):
     (tmp_path / "options.toml").write_text(
-        'p = 0.6\nreverse_mapping = true\nmax_risk = {100 = 0.9}\n[columns.income]\nscale = "log"\n'
-        "sigma = 0.3\n[columns.educ]\nsigma = 2\n"
+        "p = 0.6\nsigma = 2\nreverse_mapping = true\nmax_risk = {100 = 0.9}\n"
+        '[columns.income]\nscale = "log"\nsigma = 0.3\n[columns.educ]\n'
     )
 
     found = answer("audit", "in.parquet", "--options", "NEW/options.toml")
