@@ -109,9 +109,11 @@ def test_risk(answer, folder, released):
 
 def test_mask(answer, folder, tmp_path):
     with fixed_keys.under("the same"):
-        found = answer("mask", "in.parquet", "NEW/a.parquet", "-c", "income", *MAPPED, "--no-log")
+        words = (*MAPPED, "--no-log", "--shuffle")
+        found = answer("mask", "in.parquet", "NEW/a.parquet", "-c", "income", *words)
     with fixed_keys.under("the same"):
-        release = cm.mask_file(folder / "in.parquet", tmp_path / "b.parquet", {"income": SCHEME}, log=False)
+        options = {"log": False, "shuffle": True}
+        release = cm.mask_file(folder / "in.parquet", tmp_path / "b.parquet", {"income": SCHEME}, **options)
 
     assert alike(found, release.to_dict())
     assert pq.read_table(tmp_path / "a.parquet").equals(pq.read_table(tmp_path / "b.parquet"))
@@ -124,6 +126,12 @@ def test_mask_dry(run, tmp_path):
     assert (code, err) == (0, "")
     assert out == f"nothing was written\nincome: {SCHEME!r}\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_values_are_released_again_only_if_asked(run):
+    words = ("-c", "income", *MAPPED)
+    assert [run("mask", "in.parquet", f"NEW/{k}.parquet", *words)[0] for k in range(2)] == [0, 1]
+    assert run("mask", "in.parquet", "NEW/2.parquet", *words, "--again")[0] == 0
 
 
 def test_estimate(answer, folder):
@@ -208,8 +216,8 @@ def test_options_of_a_file_give_way_to_those_typed(answer, tmp_path):
 
 def test_columns_of_a_file_may_differ(answer, tmp_path):
     (tmp_path / "options.toml").write_text(
-        'p = 0.6\nreverse_mapping = true\nmax_risk = {100 = 0.9}\n[columns.income]\nscale = "log"\n'
-        "sigma = 0.3\n[columns.educ]\nsigma = 2\n"
+        "p = 0.6\nsigma = 2\nreverse_mapping = true\nmax_risk = {100 = 0.9}\n"
+        '[columns.income]\nscale = "log"\nsigma = 0.3\n[columns.educ]\n'
     )
 
     found = answer("audit", "in.parquet", "--options", "NEW/options.toml")
@@ -273,6 +281,7 @@ def test_wrong_usage(run, tmp_path, words, sentence):
         (("mask", "no.csv", "NEW/a.csv", "-c", "x", *P), "no.csv"),
         (("mask", "in.parquet", "out.parquet", "-c", "income", *MAPPED), "out.parquet exists; it is"),
         (("mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", *MAPPED), "gaps has 134 missing values"),
+        ((*MASK, "-c", "income", *MAPPED, "--max-risk", "1e9=.5"), "income: an attacker who knows which"),
         (("risk", "one.csv", "-c", "income", *SIGMA, "--d", "-1"), "d must "),
         (("estimate", "in.parquet"), "in.parquet holds no scheme"),
         (("estimate", "out.parquet", "-c", "educ"), "column must be one of the masked columns 'income'"),

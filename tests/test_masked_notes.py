@@ -1,4 +1,4 @@
-"""Frames whose notes of masked columns are damaged are refused: to read over them may mask a column twice."""
+"""Frames with notes of masked columns are refused, also where these are damaged: a column is masked once."""
 
 import numpy as np
 import pandas as pd
@@ -35,3 +35,13 @@ def test_a_damaged_note_in_pandas_is_refused():
 
     with pytest.raises(ValueError, match=r"^frame has a damaged note of the columns that are masked already"):
         cm.mask_table(frame, {"x": SCHEME}, accept_visible_coins=True)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pa.table])
+def test_a_masked_frame_is_not_masked_again(make):
+    options = {"accept_visible_coins": True}
+    once = cm.mask_table(make({"x": X, "y": X}), {"x": SCHEME}, **options).data
+
+    for name in ("x", "y"):
+        with pytest.raises(ValueError, match=r"^x is masked already in the frame, as it notes"):
+            cm.mask_table(once, {name: SCHEME}, **options)

@@ -170,6 +170,8 @@ def test_rows_in_order_are_released_in_a_new_one(container):
     assert np.array_equal(np.sort(moved), np.sort(beside))
     assert abs(np.corrcoef(z, np.arange(1_000))[0, 1]) < 0.16  # 5 standard errors
     assert container != "pandas" or data.index.tolist() == list(range(1_000))
+    again = cm.mask_table(frame, {"x": mapped()}, shuffle=True).data  # which nobody could foresee
+    assert not np.array_equal(np.asarray(again["beside"]), moved)
 
 
 def test_files_are_shuffled_whole_or_not_at_all(tmp_path):

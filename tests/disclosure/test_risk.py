@@ -199,7 +199,11 @@ def test_records_are_linked_as_by_all_distances():
 def test_uniques_are_counted():
     table = {"age": np.array([30.0, 30, 41, 52, 52, 60]), "income": np.array([10.0, 10, 10, 30, 31, 5])}
     schemes = dict.fromkeys(table, cm.ConditionalMasking(0.6, 5.0))
-    found = cm.risk(table, schemes, d={"age": 1.0, "income": 1.0}).uniques(0.5)
+    gaps = {
+        "age": np.append(table["age"], np.arange(70.0, 82.0)),
+        "income": np.append(table["income"], np.full(12, np.nan)),
+    }
+    found = cm.risk(gaps, schemes, d={"age": 1.0, "income": 1.0}).uniques(0.5)
 
     times = Counter(zip(*table.values(), strict=True))
     once, twice = (sum(count == k for count in times.values()) for k in (1, 2))
