@@ -310,3 +310,15 @@ def test_other_schemes_are_refused(people, tmp_path):
     release = cm.mask_table(people.frame, {"income": cm.DataSwapping()}, rng=1)
     with pytest.raises(TypeError, match=r"^release must be masked by ConditionalMasking"):
         cm.report(release, tmp_path / "a.html")
+
+
+def test_a_page_stands_outside_of_its_release_and_tells_no_folder(people, tmp_path):
+    (tmp_path / "in").mkdir()
+    people.frame[["income"]].to_parquet(tmp_path / "in/people.parquet")
+    scheme = cm.ConditionalMasking(0.6, 2_000.0)
+    cm.mask_file(tmp_path / "in", tmp_path / "out", {"income": scheme}, accept_visible_coins=True, log=False)
+
+    with pytest.raises(cm.FileError, match="path must stand outside of the files and folders"):
+        cm.report(tmp_path / "out", tmp_path / "out/page.html")
+    cm.report(tmp_path / "out", tmp_path / "page.html")
+    assert str(tmp_path) not in (tmp_path / "page.html").read_text()
