@@ -194,9 +194,11 @@ def test_columns_in_clear_that_hardly_vary_tell_nothing():
     ({"max_risk": {500.0: 0.6}}, False), ({"max_risk": {500.0: 0.2}}, True),
 ])  # fmt: skip
 def test_limits_can_be_given(limits, refused):
-    x = incomes(np.random.default_rng(8))
+    rng = np.random.default_rng(8)
+    x, w = incomes(rng), rng.normal(size=N)
 
     assert cm.audit(x, log(0.3), **limits).refused == refused
+    assert cm.audit({"x": x, "w": w}, {"x": log(0.3)}, **limits).refused == refused
 
 
 def test_a_file_of_parts_is_refused_for_what_a_sample_shows(tmp_path):

@@ -216,6 +216,17 @@ def test_files_and_formats_that_are_none_are_refused(tmp_path, content, options,
         mask_bytes(tmp_path, content, csv=cm.CsvFormat(**options) if options else None)
 
 
+def test_a_code_that_is_to_be_missing_leaves_nothing_behind(tmp_path):
+    pay = np.random.default_rng(1).integers(1_000, 5_000, 400)
+    pay[::10] = -8
+    scheme = cm.ConditionalMasking(0.6, 400.0, decimals=0, missing=-8, missing_as="null")
+    text = "pay,id\n" + "".join(f"{value},{k}\n" for k, value in enumerate(pay))
+
+    released = mask_bytes(tmp_path, text.encode(), {"pay": scheme}).decode().splitlines()[1:]
+
+    assert [line.split(",")[0] == "" for line in released] == (pay == -8).tolist()
+
+
 def test_text_becomes_parquet_by_the_lines_of_the_refusal(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = people().select(["id", "pay", "note", "age"])
