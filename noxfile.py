@@ -18,8 +18,8 @@ nox.options.reuse_existing_virtualenvs = True
 HERE = Path(__file__).parent
 # examples draw fixed keys, as tests do; threads for small products wait for one another beside other tests
 SETTINGS = {"PYTHONPATH": str(HERE / "tests" / "fixed_keys"), "OPENBLAS_NUM_THREADS": "1"}
-# what the lowest versions are tried on, without what is counted over many releases, and without how near attackers
-# come that another scikit-learn has trained
+# what the lowest versions are tried on, without what is counted over many releases, and without how near
+# attackers come that another scikit-learn has trained
 STOREYS = ["kernels", "distribution", "moments", "variance", "estimates", "schemes"]
 LOWEST = [*STOREYS, "disclosure", "files", "plot", "releases", "test_frames.py"]
 NO_COUNTING = "not cover and not unbiased and not insider and not other_programs and not one_by_hand"
