@@ -290,15 +290,21 @@ def mask_file(
             raise ArgumentError(f"{place} is masked in parts, which are not shuffled: shuffle the rows first")
         if job.shuffle:
             only = only.take(job.order(only.num_rows))
-        only = only if alone else None
-        looks = _looked(origin, only, job, report)
+        only, whole = (only if alone else None), None  # one part at a time is held
+        if only is not None:
+            whole = part_of(origin.numeric(only, job.schemes), job, clear=True, to_file=True)
+        looks = _looked(origin, job, report) if whole is None else [look_at(whole, job)]
         LOG.info("%d records of %s in %d parts", sum(origin.rows), place.name, len(looks))
         marks = book.refuse(jobs.marks_of(looks), place, again=again)
         told = jobs.told(looks, job)
     if dry_run:
         return Release(told, None, chosen=job.chosen)
+    if whole is None:
+        masked = _masked(origin, job)
+    else:
+        masked = iter([(only, mask_part(whole, job, workers=job.workers))])
     with publishing(out) as hidden:
-        write(hidden, shape, told, _masked(origin, only, job), origin.rows, report)
+        write(hidden, shape, told, masked, origin.rows, report)
     LOG.info("published %s", out.name)
     book.enter(out, marks, place)
     return released_in(out, workers=job.workers, chosen=job.chosen)
@@ -312,15 +318,12 @@ def _beginning(origin: Source) -> tuple[Any, bool]:
     return parts[0], len(parts) == 1
 
 
-def _looked(origin: Source, only: Any, job: Job, progress: Progress) -> list[Look]:
+def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
     """A look at every part; all that is refused is said at once."""
 
     def look(table: Any, row: int = 1) -> Look:
-        part = origin.numeric(table, job.schemes, row)
-        return look_at(part_of(part, job, clear=only is not None, to_file=True), job)
+        return look_at(part_of(origin.numeric(table, job.schemes, row), job, to_file=True), job)
 
-    if only is not None:
-        return [look(only)]
     found, rows = [], 0
     for table in origin.parts([*job.schemes, *job.groups]):
         first, rows = rows + 1, rows + table.num_rows
@@ -339,8 +342,8 @@ def _looked(origin: Source, only: Any, job: Job, progress: Progress) -> list[Loo
     return found
 
 
-def _masked(origin: Source, only: Any, job: Job) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The parts, and their masked columns; threads work within a single part, or at several."""
+def _masked(origin: Source, job: Job) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The parts, and their masked columns; threads work at several."""
     threads = job.workers if isinstance(job.workers, int) else 1
     names = [name for name in origin.names if name not in origin.keys or name in job.groups]
 
@@ -348,6 +351,6 @@ def _masked(origin: Source, only: Any, job: Job) -> Iterator[tuple[Any, dict[str
         number, table = task
         with heard():  # what was said when it was looked at
             part = part_of(origin.numeric(table, job.schemes), job, audited=False)
-        return table, mask_part(part, job, number, 1 if only is None else job.workers)
+        return table, mask_part(part, job, number)
 
-    yield from ordered_map(masked, enumerate(origin.parts(names) if only is None else [only]), threads)
+    yield from ordered_map(masked, enumerate(origin.parts(names)), threads)
