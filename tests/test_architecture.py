@@ -208,7 +208,7 @@ BUDGETS = {
     "disclosure": 1_830,
     "studies": 1_075,
     "estimates": 1_041,
-    "releases": 841,
+    "releases": 846,
     "kernels": 750,
     "linear": 736,
     "schemes": 707,

@@ -235,6 +235,10 @@ REFUSED = {
     "text at last": (changed(pay=texts), TypeError, r"partition \d", {}),
     "text elsewhere": (changed(age=texts), cm.FileError, "other rows or columns", {}),
     "no rows": (partitioned(cuts=[0, 0, 0]), ValueError, "at least 2 records, got none", {}),
+    "open ends": (
+        partitioned(), ValueError, "aggregate_ends must be a number in a table of Dask",
+        {"schemes": {"pay": cm.ConditionalMasking(0.6, 1e3, reverse_mapping=True, aggregate_ends="auto")}},
+    ),
     "no frame": (FRAME, TypeError, "ddf must be a data frame of Dask, got 'DataFrame'", {}),
 }  # fmt: skip
 

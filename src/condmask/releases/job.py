@@ -14,7 +14,7 @@ from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, table_
 from condmask.disclosure.choose import Choice, choose, widened
 from condmask.disclosure.rails import open_ends, settled
 from condmask.disclosure.table import Clear, Table, clear_of, names_in_clear
-from condmask.errors import CondmaskError, Refusals, warn
+from condmask.errors import ArgumentError, CondmaskError, Refusals, warn
 from condmask.estimates.origin import Origin
 from condmask.files.about import Published
 from condmask.frames import Column
@@ -75,7 +75,9 @@ class Job:
         given = {name: choice.scheme for name, choice in self.chosen.items()} or schemes
         self.method = common_method(given)
         self.schemes: dict[str, Any] = self.method.within(dict(given), strata)
-        if frame_of is not None and open_ends(self.schemes):
+        if open_ends(self.schemes):
+            if frame_of is None:
+                raise ArgumentError("aggregate_ends must be a number in a table of Dask, got 'auto'")
             self.schemes = settled(table_of(frame_of(tuple(given)), self.schemes), self.schemes)
             LOG.info("aggregate_ends: %s", [scheme.aggregate_ends for scheme in self.schemes.values()])
         self.groups = not_masked(next(iter(self.schemes.values())).strata, self.schemes)
