@@ -55,6 +55,16 @@ def ordered_map(function: Callable[[Any], Any], tasks: Iterable[Any], workers: W
         pool.shutdown(wait=current_thread() is consumer, cancel_futures=True)
 
 
+def ahead(items: Iterable[Any]) -> Iterator[Any]:
+    """The same items, none of which is None; a thread makes the next one while one is used."""
+    rest = iter(items)
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, rest, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, rest, None)
+            yield item
+
+
 def joined(parts: Iterable[np.ndarray]) -> np.ndarray:
     """Arrays one after the other, of which there may be none."""
     held = list(parts)

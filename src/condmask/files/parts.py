@@ -47,7 +47,7 @@ class Source:
         The folder below which the names of the files begin; one file itself, whose name is "." then.
     files : list of Path
     rows : list of int
-        The rows of each, of those that were read to their end.
+        The rows of each, once it was read to its end; -1 before.
     keys : dict of str to list
         What stands in the names of the folders above each file, and the names of the files.
     schema : Schema
@@ -71,7 +71,7 @@ class Source:
                 schemas = [pa.schema([(name, pa.large_string()) for name in self.layout.names])]
             else:
                 schemas = [tables.described(file)[0] for file in self.files]
-        self.rows = [0] * len(self.files)
+        self.rows = [-1] * len(self.files)
         self.file_names = [file.relative_to(self.base).as_posix() for file in self.files]
         self.keys = _keys(self.file_names) if self.is_folder else {}
         self.schema = unified(path, schemas, self.keys)

@@ -9,13 +9,12 @@ import logging
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers, ordered_map
+from condmask._blocks import Workers
 from condmask.disclosure.audit import DEFAULT
 from condmask.errors import ArgumentError, ArgumentTypeError, each_once, heard
 from condmask.files.about import published
@@ -304,7 +303,7 @@ def mask_file(
     else:
         masked = iter([(only, mask_part(whole, job, workers=job.workers))])
     with publishing(out) as hidden:
-        write(hidden, shape, told, masked, origin.rows, report)
+        write(hidden, shape, told, masked, origin.rows, report, job.workers)
     LOG.info("published %s", out.name)
     book.enter(out, marks, place)
     return released_in(out, workers=job.workers, chosen=job.chosen)
@@ -312,10 +311,10 @@ def mask_file(
 
 def _beginning(origin: Source) -> tuple[Any, bool]:
     """The first part, and whether there is no other."""
-    parts = [*islice(origin.parts(), 2)]
-    if not parts:
+    first = next(origin.parts(), None)
+    if first is None:
         raise ArgumentError(f"{origin.path} must have at least 2 records, got none")
-    return parts[0], len(parts) == 1
+    return first, -1 not in origin.rows
 
 
 def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
@@ -343,14 +342,10 @@ def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
 
 
 def _masked(origin: Source, job: Job) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The parts, and their masked columns; threads work at several."""
-    threads = job.workers if isinstance(job.workers, int) else 1
+    """The parts, and their masked columns."""
     names = [name for name in origin.names if name not in origin.keys or name in job.groups]
-
-    def masked(task: tuple[int, Any]) -> tuple[Any, dict[str, Any]]:
-        number, table = task
+    for number, table in enumerate(origin.parts(names)):
         with heard():  # what was said when it was looked at
             part = part_of(origin.numeric(table, job.schemes), job, audited=False)
-        return table, mask_part(part, job, number)
-
-    yield from ordered_map(masked, enumerate(origin.parts(names)), threads)
+        yield table, mask_part(part, job, number, job.workers)
+        del table, part  # before the next part is read
