@@ -69,13 +69,16 @@ def test_the_dtype_follows_the_original_where_it_can(x, grid, dtype):
     assert cm.ConditionalMasking(0.5, 30.0, **grid).mask(x, rng=1).dtype == dtype
 
 
-def test_integers_whose_noise_leaves_the_exact_integers_become_floats():
-    x = np.arange(2**53 - 2**53 % 100 - 2_000, 2**53, 100)
+def test_integers_whose_noise_leaves_the_exact_integers_are_refused():
+    x, scheme = (
+        np.arange(2**53 - 2**53 % 100 - 2_000, 2**53, 100),
+        cm.ConditionalMasking(0.5, 1e6, decimals=-2),
+    )
 
-    z = cm.ConditionalMasking(0.5, 1e6, decimals=-2).mask(x, rng=2)
-
-    assert z.dtype == np.float64  # as integers they would claim digits that they have not
-    assert z.max() > 2.0**53
+    with pytest.raises(ValueError, match="x must stay below 2\\^53"):  # it would claim digits that it has not
+        scheme.mask(x, rng=2)
+    with pytest.raises(ValueError, match="income must stay below 2\\^53"):
+        cm.mask_table({"income": x}, {"income": scheme}, rng=2)
 
 
 def of_pandas(names):

@@ -11,8 +11,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask.disclosure.audit import DEFAULT
@@ -21,7 +19,6 @@ from condmask.files.about import published
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
-from condmask.missing_codes import is_code, restore_codes
 from condmask.releases import job as jobs
 from condmask.releases.columns import Frame
 from condmask.releases.job import Job, Look, Part, look_at, part_of
@@ -29,6 +26,7 @@ from condmask.releases.log import Log, Where
 from condmask.releases.release import Release, released_in
 from condmask.releases.write import Progress, shape_of, write
 from condmask.scheme import release_key
+from condmask.schemes.prepare import released
 from condmask.strata import not_masked
 
 LOG = logging.getLogger(__name__)
@@ -36,17 +34,9 @@ LOG = logging.getLogger(__name__)
 
 def mask_part(part: Part, job: Job, number: int = 0, workers: Workers = 1) -> dict[str, Any]:
     """The masked columns of a part, in their containers."""
-    units, pools = part.made.units, part.made.pools
-    key = release_key(job.root_of(number), job.schemes, list(units.values()), pools)
-    masked = job.method.masked_columns(job.schemes, units, key, pools, workers)
-    released = {}
-    for (name, column), z in zip(part.columns.items(), masked, strict=True):
-        scheme = job.schemes[name]
-        if column.kind == "int" and (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
-            raise ArgumentError(f"{name} must stay below 2^53 when it is masked: sigma is too large")
-        nulls = is_code(column.array, scheme.codes, column.kind) if scheme.missing_as == "null" else None
-        released[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
-    return released
+    made = part.made
+    key = release_key(job.root_of(number), job.schemes, list(made.units.values()), made.pools)
+    return released(job.schemes, part.columns, made, key, workers)
 
 
 def mask_table(

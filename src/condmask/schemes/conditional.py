@@ -19,12 +19,12 @@ from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.grid import Grid, decimal_grid, default_step, grid_of, on_the_grid, step_of
 from condmask.law import Law
-from condmask.missing_codes import declared_codes, is_code, restore_codes
+from condmask.missing_codes import declared_codes
 from condmask.scheme import Columns, Scheme, release_key
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.limits import declared_limits
-from condmask.schemes.parameters import choices_of, refuse_by_mapping
-from condmask.schemes.prepare import prepare
+from condmask.schemes.parameters import aggregated, choices_of, places, refuse_by_mapping
+from condmask.schemes.prepare import prepare, released
 from condmask.schemes.rounding import asked
 from condmask.strata import Pools, labels_of, named_strata
 
@@ -145,8 +145,8 @@ class ConditionalMasking(Scheme):
             "p": _checks.probability(self.p, "p", least=_checks.LEAST_SWAP_PROBABILITY),
             "sigma": _checks.deviation(self.sigma),
             "reverse_mapping": _checks.truth(self.reverse_mapping, "reverse_mapping"),
-            "aggregate_ends": _aggregated(self.aggregate_ends),
-            "decimals": _places(self.decimals),
+            "aggregate_ends": aggregated(self.aggregate_ends),
+            "decimals": places(self.decimals),
             "step": None if self.step is None else _checks.not_negative(self.step, "step"),
             "range": declared_limits(self.range),
             "strata": named_strata(self.strata),
@@ -249,10 +249,7 @@ class ConditionalMasking(Scheme):
         for moved in made.moved.values():
             moved.shift("x", self.grid.step)  # type: ignore[union-attr]
         key = release_key(random, {column.name: self}, list(made.units.values()), made.pools)
-        (z,) = self.masked_columns({"x": self}, made.units, key, made.pools, threads)
-        z = restore_codes(self, z, column.array, column.kind, "x")
-        nulls = is_code(column.array, self.codes, column.kind) if self.missing_as == "null" else None
-        return column.back(z, nulls)
+        return released({"x": self}, {"x": column}, made, key, threads)["x"]
 
     @classmethod
     def agree(cls, schemes: dict[str, Self]) -> None:
@@ -409,21 +406,3 @@ def _refuse_others(schemes: dict[str, Any], shared: dict[str, Any]) -> None:
             rule = f"schemes of columns masked together must agree in {parameter}={value!r}"
             other = getattr(scheme, parameter)
             _checks.require(other == value, rule, other, hint=f" for {name!r}")
-
-
-def _places(value: Any) -> int | None:
-    """Decimal places of the data, if they are rounded."""
-    rule = "None or a whole number from -15 to 15"
-    places = None if value is None else _checks.integer(value, "decimals", rule)
-    _checks.require(places is None or -15 <= places <= 15, f"decimals must be {rule}", value)
-    return places
-
-
-def _aggregated(value: Any) -> int | str:
-    """How many values at either end become their mean: none, or several, or what the data need."""
-    if isinstance(value, str) and value == AUTO:
-        return value
-    count = _checks.whole(value, "aggregate_ends", least=0)
-    rule, why = "aggregate_ends must be 0 or at least 2", ": one value is its own mean"
-    _checks.require(count != 1, rule, value, hint=why)
-    return count

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from typing import Any, NamedTuple
 
+from condmask import _checks
+from condmask.disclosure.rails import AUTO
 from condmask.errors import ArgumentError
 
 
@@ -67,6 +69,24 @@ PARAMETERS = {
 def choices_of(name: str) -> tuple[str, ...]:
     """The values that a parameter may have."""
     return PARAMETERS[name].choices
+
+
+def places(value: Any) -> int | None:
+    """Decimal places of the data, if they are rounded."""
+    rule = "None or a whole number from -15 to 15"
+    count = None if value is None else _checks.integer(value, "decimals", rule)
+    _checks.require(count is None or -15 <= count <= 15, f"decimals must be {rule}", value)
+    return count
+
+
+def aggregated(value: Any) -> int | str:
+    """How many values at either end become their mean: none, or several, or what the data need."""
+    if isinstance(value, str) and value == AUTO:
+        return value
+    count = _checks.whole(value, "aggregate_ends", least=0)
+    rule, why = "aggregate_ends must be 0 or at least 2", ": one value is its own mean"
+    _checks.require(count != 1, rule, value, hint=why)
+    return count
 
 
 def refuse_by_mapping(values: Mapping[str, Any]) -> None:

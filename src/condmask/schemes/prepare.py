@@ -10,12 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
+from condmask._blocks import Workers
+from condmask._randomness import Key
 from condmask.disclosure.limits import Limits
 from condmask.disclosure.table import Clear, Table
-from condmask.errors import Refusals
-from condmask.frames import Labels
+from condmask.errors import ArgumentError, Refusals
+from condmask.frames import Column, Labels
 from condmask.grid import decimals_of
-from condmask.missing_codes import refuse_reachable, refuse_undeclared, suspicion, without_codes
+from condmask.missing_codes import (
+    is_code,
+    refuse_reachable,
+    refuse_undeclared,
+    restore_codes,
+    suspicion,
+    without_codes,
+)
 from condmask.schemes.limits import check_limits
 from condmask.schemes.rounding import Moved, rounded
 from condmask.strata import Pools, pools_of
@@ -109,6 +118,21 @@ def prepare(
             refuse_reachable({name: scheme}, units, kinds)
     refusals.raise_all()
     return Prepared(units, pools, patterns, moved)
+
+
+def released(
+    schemes: Mapping[str, Any], columns: Mapping[str, Column], made: Prepared, key: Key, workers: Workers
+) -> dict[str, Any]:
+    """Prepared columns as they are released, in the containers that they came in."""
+    found, first = {}, next(iter(schemes.values()))
+    masked = first.masked_columns(dict(schemes), made.units, key, made.pools, workers)
+    for (name, column), z in zip(columns.items(), masked, strict=True):
+        scheme = schemes[name]
+        if column.kind == "int" and (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
+            raise ArgumentError(f"{name} must stay below 2^53 when it is masked: sigma is too large")
+        nulls = is_code(column.array, scheme.codes, column.kind) if scheme.missing_as == "null" else None
+        found[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
+    return found
 
 
 def decimals_in_text(scheme: Any, values: np.ndarray) -> int | None:
