@@ -24,6 +24,7 @@ MOST_STEPS = 2.0**40  # of a sigma
 MOST_DENOMINATOR = 10**6
 ULPS = 4.0  # by which a value computed in binary may miss its grid point
 MOST_PLACES = 12
+FIRST = 1_000  # values that tell how many places there are at least
 DISTINCT = 2.0**-9  # of the largest units: up to there a tie is seen for what it is
 
 
@@ -185,8 +186,13 @@ def check_fits(values: np.ndarray, law: Any, name: str, kind: str) -> None:
 def decimals_of(array: np.ndarray) -> int | None:
     """The fewest decimal places that all values have, 0 for whole numbers; None where they need too many."""
     values = np.abs(array[~np.isnan(array)])
-    largest = float(values.max(initial=0.0))
-    for places in range(MOST_PLACES + 1):
+    largest, first = float(values.max(initial=0.0)), 0
+    if values.size > FIRST:
+        some = decimals_of(values[:FIRST])
+        if some is None:
+            return None
+        first = some
+    for places in range(first, MOST_PLACES + 1):
         if places and largest * 10.0**places > LARGEST_UNITS:
             break
         grid = decimal_grid(places)

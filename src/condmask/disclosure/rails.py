@@ -170,10 +170,11 @@ def _against_rare(table: Table, name: str, scheme: Any) -> str:
 
 def _of_ends(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     """How means at the ends change the standard deviation."""
+    if not scheme.aggregate_ends:
+        return
     x = table.values[name].astype(np.float64)
     before = float(np.nanstd(x))
-    if scheme.aggregate_ends:
-        aggregate(x, table.pool, scheme.aggregate_ends)
+    aggregate(x, table.pool, scheme.aggregate_ends)
     after = float(np.nanstd(x))
     if abs(after - before) > CHANGED * before:
         shown, changed = (number(value, before / 100.0) for value in (before, after))
