@@ -34,7 +34,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "distribution": (["distribution"], ["tests/distribution", "tests/estimates/test_estimate.py"]),
     "estimates": (["estimates"], ["tests/estimates"]),
     "frames": (
-        ["frames.py", "indicators.py", "missing_codes.py", "strata.py"],
+        ["frames.py", "indicators.py", "labels.py", "missing_codes.py", "strata.py"],
         [
             *(f"tests/test_{name}.py" for name in ("frames", "indicators", "missing_codes", "strata")),
             *("tests/test_masked_notes.py", "tests/test_suspected_codes.py", "tests/files"),

@@ -32,13 +32,6 @@ class Column(NamedTuple):
     back: Callable[..., Any]  # of values, and of where there shall be nulls beside the gaps of the original
 
 
-class Labels(NamedTuple):
-    """A column of labels: the number of each record's label, and the labels by number."""
-
-    code: np.ndarray
-    distinct: list[Any]
-
-
 def column(
     values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2, finite: bool = True
 ) -> Column:
@@ -50,7 +43,7 @@ def column(
         return Column(array, "", kind, lambda z, nulls=None: z)
     import narwhals as nw
 
-    series = _wrapped(values, series_only=True)
+    series = wrapped(values, series_only=True)
     if series is None:
         given = type(values).__name__
         raise ArgumentTypeError(f"{name} must be an array or a series of numbers, got {given}")
@@ -118,7 +111,7 @@ def _decimals(values: Any, name: str, least: int) -> Column:
 
 def is_decimal(values: Any) -> bool:
     """Whether a series holds decimals, of a type of that name or as Python's objects."""
-    series = _wrapped(values, series_only=True)
+    series = wrapped(values, series_only=True)
     if series is None:
         return False
     import narwhals as nw
@@ -143,15 +136,15 @@ def is_missing(label: Any) -> bool:
 
 def labels(values: Any, name: str) -> np.ndarray:
     """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
-    series = _wrapped(values, series_only=True)
+    series = wrapped(values, series_only=True)
     if series is None or _has_arrays(series.dtype):
-        return _checks.array(_without_dictionary(values), name, LABELS)
+        return _checks.array(without_dictionary(values), name, LABELS)
     return objects(values.to_list() if hasattr(values, "to_list") else values.to_pylist())
 
 
-def _without_dictionary(values: Any) -> Any:
+def without_dictionary(values: Any) -> Any:
     """Arrow's values in one piece and without a dictionary, in chunks of which NumPy loses the nulls."""
-    if _home(values) != "pyarrow":
+    if home(values) != "pyarrow":
         return values
     whole = values.combine_chunks() if hasattr(values, "chunks") else values
     return whole.dictionary_decode() if hasattr(whole, "dictionary_decode") else whole
@@ -170,63 +163,6 @@ def objects(values: Sequence[Any]) -> np.ndarray:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
-
-
-def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
-    """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
-    if isinstance(values, dict) or is_frame(values):
-        return [labels(table_column(values, name, argument), name) for name in names]
-    if len(names) == 1:
-        return [labels(values, argument)]
-    several = isinstance(values, list | tuple)
-    if several and len(values) == len(names):
-        return [labels(column, argument) for column in values]
-    columns, given = ", ".join(map(repr, names)), type(values).__name__
-    rule = f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays"
-    raise ArgumentError(f"{rule}, got " + (f"{len(values)} elements" if several else given))
-
-
-def coded(frame: Any, name: str) -> Labels:
-    """A column as labels, a missing one among them."""
-    values = table_column(frame, name)
-    if _home(values) == "pyarrow" and hasattr(values, "chunks"):
-        code = _without_dictionary(values).dictionary_encode(null_encoding="encode")
-        return Labels(code.indices.to_numpy(zero_copy_only=False), code.dictionary.to_pylist())
-    return codes(labels(values, name), name)
-
-
-def codes(values: np.ndarray, name: str) -> Labels:
-    """Labels in their order; objects in that in which they appear, one for all that are missing."""
-    if values.ndim != 1:
-        raise ArgumentError(f"{name} must be 1-D, got {values.ndim}-D")
-    with _checks.converting(values, name, LABELS):
-        if values.dtype.kind != "O":
-            distinct, code = np.unique(values, return_inverse=True)
-            return Labels(code, distinct.tolist())
-        found = [None if is_missing(label) else label for label in values.tolist()]
-        numbers = {label: number for number, label in enumerate(dict.fromkeys(found))}
-        return Labels(np.array([numbers[label] for label in found], dtype=np.int64), list(numbers))
-
-
-def groups(values: Any, name: str, n: int) -> Labels:
-    """Labels of n records in their order; a missing one has the number -1 and is no label."""
-    column = values if isinstance(values, Labels) else codes(labels(values, name), name)
-    _checks.same_length(column.code, name, n, "z")
-    return _ranked(column)
-
-
-def _ranked(column: Labels) -> Labels:
-    """Labels in the order of numbers and texts, without the missing ones."""
-    present = [k for k, label in enumerate(column.distinct) if not is_missing(label)]
-    order = sorted(present, key=lambda k: _sortable(column.distinct[k]))
-    rank = np.full(len(column.distinct) + 1, -1, dtype=column.code.dtype)  # the last one of -1
-    rank[order] = np.arange(len(order))
-    return Labels(rank[column.code], [column.distinct[k] for k in order])
-
-
-def _sortable(label: Any) -> tuple[str, Any]:
-    """Numbers among themselves, texts among themselves."""
-    return ("", label) if isinstance(label, int | float) else (type(label).__name__, str(label))
 
 
 # --- tables ---
@@ -249,21 +185,21 @@ def of_rows(rows: list[dict[str, Any]]) -> Any:
 
 def is_series(values: Any) -> bool:
     """Whether it is a series that narwhals knows, in memory."""
-    return _wrapped(values, series_only=True) is not None
+    return wrapped(values, series_only=True) is not None
 
 
 def series_name(values: Any) -> str:
     """The name of a series; of an array, and of one whose name is no text, ""."""
-    series = _wrapped(values, series_only=True)
+    series = wrapped(values, series_only=True)
     return series.name if series is not None and isinstance(series.name, str) else ""
 
 
 def is_frame(values: Any) -> bool:
     """Whether it is a data frame in memory."""
-    return _wrapped(values, eager_only=True) is not None
+    return wrapped(values, eager_only=True) is not None
 
 
-def _wrapped(values: Any, **kinds: Any) -> Any:
+def wrapped(values: Any, **kinds: Any) -> Any:
     """The series or frame as narwhals wraps it; None where it is no such thing or cannot be looked at."""
     if _of_numpy(values):
         return None
@@ -286,7 +222,7 @@ def _in_chunks(values: Any) -> Any:
 
 def _of_numpy(values: Any) -> bool:
     """Whether it is an array, a list or another thing of Python's own."""
-    return _home(values) in ("numpy", "builtins")
+    return home(values) in ("numpy", "builtins")
 
 
 def _native_names(frame: Any) -> list[Any]:
@@ -408,39 +344,11 @@ def copied(frame: Any) -> Any:
 
 
 def as_frame(frame: Any) -> Any:
-    table = _wrapped(frame, eager_only=True)
+    table = wrapped(frame, eager_only=True)
     if table is None:
         raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}")
     check_names(_native_names(frame))
     return table
-
-
-def design(values: Any, name: str) -> dict[str, Any]:
-    """Columns of numbers by name, from a data frame, a dict of columns, a series or an array of one or two
-    dimensions; those of an array are called w1, w2, ..."""
-    if isinstance(values, np.ndarray | list | tuple):
-        array = _checks.array(values, name, "columns of numbers")
-        known = array.ndim in (1, 2)
-        _checks.require(known, f"{name} must have one or two dimensions", array.ndim)
-        # each column in one piece, before it is looked at several times
-        parts = np.ascontiguousarray(np.atleast_2d(array.T))
-        columns: dict[str, Any] = {f"w{k}": part for k, part in enumerate(parts, 1)}
-    elif isinstance(values, dict):
-        columns = {str(key): column for key, column in values.items()}
-    elif is_series(values):
-        columns = {series_name(values) or "w1": values}
-    else:
-        table, given = _wrapped(values, eager_only=True), type(values).__name__
-        if table is None:
-            rule = f"{name} must be a data frame, a dict of columns or an array"
-            raise ArgumentTypeError(f"{rule}, got {given}")
-        check_names([str(column) for column in table.columns], name)
-        columns = {str(series.name): series.to_native() for series in table.iter_columns()}
-    if not columns:
-        raise ArgumentError(f"{name} must have at least one column, got none")
-    found = {key: _numbers(column, key, name) for key, column in columns.items()}
-    same_lengths(found, name)
-    return found
 
 
 def same_lengths(columns: Any, name: str) -> None:
@@ -455,28 +363,14 @@ def same_lengths(columns: Any, name: str) -> None:
             raise ArgumentError(f"{name} must have columns of one length, got {got}")
 
 
-def _numbers(values: Any, key: str, name: str) -> Any:
-    """One column as numbers; yes and no are 1 and 0."""
-    array = _checks.array(values, key, "1-D")
-    if array.dtype.kind == "O":
-        objects = [np.nan if is_missing(value) else value for value in array.ravel().tolist()]
-        if all(isinstance(value, bool) or value is np.nan for value in objects):
-            return np.array(objects, dtype=np.float64)
-    try:
-        return array.astype(np.float64) if array.dtype.kind == "b" else column(values, key).array
-    except TypeError as error:
-        what = "hold numbers, so give an indicator column for each category but one"
-        raise ArgumentTypeError(f"{name} must {what}: {error}") from None
-
-
 # --- notes ---
 
 
 def masked_columns(frame: Any) -> list[str]:
     """The columns that are noted as masked, here or in the file of a release; none where no note can be."""
-    metadata = getattr(getattr(frame, "schema", None), "metadata", None) if _home(frame) == "pyarrow" else {}
+    metadata = getattr(getattr(frame, "schema", None), "metadata", None) if home(frame) == "pyarrow" else {}
     found = metadata or {}
-    noted = getattr(frame, "attrs", {}).get(MASKED, []) if _home(frame) == "pandas" else []
+    noted = getattr(frame, "attrs", {}).get(MASKED, []) if home(frame) == "pandas" else []
     try:
         noted = [*noted, *json.loads(found.get(MASKED.encode(), b"[]"))]
         return [*noted, *json.loads(found.get(b"condmask", b"{}")).get("columns", {}).keys()]
@@ -487,14 +381,14 @@ def masked_columns(frame: Any) -> list[str]:
 
 def with_masked(frame: Any, names: list[str]) -> Any:
     """A new frame with a note of its masked columns, in pandas' attrs or Arrow's metadata; others as is."""
-    if _home(frame) == "pandas":
+    if home(frame) == "pandas":
         frame.attrs = {**frame.attrs, MASKED: names}
-    elif _home(frame) == "pyarrow":
+    elif home(frame) == "pyarrow":
         notes = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
         return frame.replace_schema_metadata(notes)
     return frame
 
 
-def _home(values: Any) -> str:
+def home(values: Any) -> str:
     """The package that a container is of."""
     return type(values).__module__.split(".")[0]

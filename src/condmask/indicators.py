@@ -1,11 +1,13 @@
-"""Columns of yes and no, and of categories, as numbers: 1 where a record has the property, else 0."""
+"""Columns of numbers by name, from any container; yes and no, and categories, are 1 where a record has the
+property, else 0."""
 
 from typing import Any
 
 import numpy as np
 
-from condmask import frames
-from condmask.errors import ArgumentError
+from condmask import _checks, frames
+from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.labels import groups
 
 MOST = 50  # categories of a column; names and numbers of persons have more
 WORDS = {"true": 1.0, "false": 0.0, "": np.nan}  # as CSV files have them
@@ -38,7 +40,7 @@ def indicators(
 
     They are called ``name=label``, and are NaN where a record has no label.
     """
-    code, distinct = frames.groups(labels, name, n)
+    code, distinct = groups(labels, name, n)
     if not 2 <= len(distinct) <= MOST:
         raise ArgumentError(
             f"{argument} must name columns of numbers, or of 2 to {MOST} categories, got {name!r} with "
@@ -54,3 +56,45 @@ def indicators(
 def _first(array: np.ndarray) -> Any:
     """The first value that is there."""
     return next((value for value in array.ravel() if not frames.is_missing(value)), None)
+
+
+def design(values: Any, name: str) -> dict[str, Any]:
+    """Columns of numbers by name, from a data frame, a dict of columns, a series or an array of one or two
+    dimensions; those of an array are called w1, w2, ..."""
+    if isinstance(values, np.ndarray | list | tuple):
+        array = _checks.array(values, name, "columns of numbers")
+        known = array.ndim in (1, 2)
+        _checks.require(known, f"{name} must have one or two dimensions", array.ndim)
+        # each column in one piece, before it is looked at several times
+        parts = np.ascontiguousarray(np.atleast_2d(array.T))
+        columns: dict[str, Any] = {f"w{k}": part for k, part in enumerate(parts, 1)}
+    elif isinstance(values, dict):
+        columns = {str(key): column for key, column in values.items()}
+    elif frames.is_series(values):
+        columns = {frames.series_name(values) or "w1": values}
+    else:
+        table, given = frames.wrapped(values, eager_only=True), type(values).__name__
+        if table is None:
+            rule = f"{name} must be a data frame, a dict of columns or an array"
+            raise ArgumentTypeError(f"{rule}, got {given}")
+        frames.check_names([str(column) for column in table.columns], name)
+        columns = {str(series.name): series.to_native() for series in table.iter_columns()}
+    if not columns:
+        raise ArgumentError(f"{name} must have at least one column, got none")
+    found = {key: _numbers(column, key, name) for key, column in columns.items()}
+    frames.same_lengths(found, name)
+    return found
+
+
+def _numbers(values: Any, key: str, name: str) -> Any:
+    """One column as numbers; yes and no are 1 and 0."""
+    array = _checks.array(values, key, "1-D")
+    if array.dtype.kind == "O":
+        objects = [np.nan if frames.is_missing(value) else value for value in array.ravel().tolist()]
+        if all(isinstance(value, bool) or value is np.nan for value in objects):
+            return np.array(objects, dtype=np.float64)
+    try:
+        return array.astype(np.float64) if array.dtype.kind == "b" else frames.column(values, key).array
+    except TypeError as error:
+        what = "hold numbers, so give an indicator column for each category but one"
+        raise ArgumentTypeError(f"{name} must {what}: {error}") from None

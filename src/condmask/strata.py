@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.frames import Labels
 from condmask.kernels import counting_sort
+from condmask.labels import Labels, codes, label_columns
 
 SMALLEST = 10  # records of a stratum
 SMALL_TABLE = 1 << 16  # pairs of labels
@@ -91,10 +91,10 @@ def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[La
             "strata must be left out where the scheme names none, got values; "
             "ConditionalMasking(..., strata=name) names their column"
         )
-    columns = frames.label_columns(values, names, "strata")
+    columns = label_columns(values, names, "strata")
     for column in columns:
         _checks.same_length(column, "strata", n, of)
-    return [frames.codes(column, "strata") for column in columns]
+    return [codes(column, "strata") for column in columns]
 
 
 def index_type(n: int) -> type[np.signedinteger]:

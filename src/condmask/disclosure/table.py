@@ -17,6 +17,7 @@ from condmask import frames
 from condmask._blocks import evenly_spaced, in_stretches
 from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
 from condmask.disclosure.units import candidates, units_of
+from condmask.labels import groups
 
 ROWS = 1 << 14  # in which columns in clear are looked at
 SOME_NUMBERS, IN_NUMBERS = 0.1, 0.9  # of the texts of a column: it holds numbers, or nothing else
@@ -172,7 +173,7 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
             numbers[name] = np.where(np.isnat(times), np.nan, times.astype(np.int64) / DAY)
         else:
             with suppress(TypeError, ValueError):  # lists, arrays and other values that are no labels
-                code, distinct = frames.groups(values, name, values.size)
+                code, distinct = groups(values, name, values.size)
                 _add_text(numbers, labels, name, code, [str(label).strip() for label in distinct])
     return numbers, labels
 

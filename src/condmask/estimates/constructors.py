@@ -13,6 +13,7 @@ from condmask.errors import ArgumentError
 from condmask.estimates.batch import batch_of
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
+from condmask.indicators import design
 from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.strata import donor_pools, labels_of, listed
@@ -82,7 +83,7 @@ def _donor_pools(
         drawn = f"donors were drawn within {listed(scheme.strata)}"
         return None, f"strata must be given: {drawn}, so pass {these} to estimate()"
     labels = labels_of(strata, scheme.strata, n, "z", "estimate")
-    columns = [] if patterns is None else list(frames.design(patterns, "patterns").values())
+    columns = [] if patterns is None else list(design(patterns, "patterns").values())
     for column in columns:
         _checks.same_length(column, "patterns", n, "z")
     if not labels and not columns:

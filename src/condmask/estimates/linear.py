@@ -10,7 +10,8 @@ from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import CERTAIN, Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.results import Intervals
-from condmask.indicators import indicators, is_text
+from condmask.indicators import design, indicators, is_text
+from condmask.labels import groups
 from condmask.linear.chunks import CHUNK, Chunks, Named
 from condmask.linear.groups import crossed, group_means
 from condmask.linear.records import Records
@@ -139,7 +140,7 @@ class LinearEstimates(Shared):
         """
         options = self._options(confidence_level, target, clusters, population_size)
         columns = self._label_columns(labels)
-        coded = [frames.groups(column, "labels", self._rows.size) for column in columns.values()]
+        coded = [groups(column, "labels", self._rows.size) for column in columns.values()]
         code, names = coded[0] if len(coded) == 1 else crossed(coded)
         if not names:
             raise ArgumentError("labels must give at least one record a group, got none")
@@ -311,7 +312,7 @@ class LinearEstimates(Shared):
         if isinstance(given, list) and all(isinstance(name, str) for name in given):
             given = dict(zip(given, given, strict=True))
         if not isinstance(given, dict) or not given:
-            given = frames.design(given, argument)
+            given = design(given, argument)
         columns: dict[str, Any] = {}
         constant = intercept  # whether the columns up to here have one in their span
         for name, values in given.items():
@@ -323,7 +324,7 @@ class LinearEstimates(Shared):
                 columns |= indicators(texts, name, n, all_but_first=constant, argument=argument)
                 constant = True
             else:
-                columns |= frames.design({name: column}, argument)
+                columns |= design({name: column}, argument)
                 _checks.same_length(columns[str(name)], str(name), n, "z")
         return columns
 

@@ -5,11 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks
 from condmask.distribution.sample import sample_of
 from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
+from condmask.labels import groups
 from condmask.linear.records import Records
 
 RULE = "True or False for each record"
@@ -78,7 +79,7 @@ class Selection(Shared):
         """Which of n records have these labels, by column."""
         chosen = np.ones(n, dtype=bool)
         for name, label in labels.items():
-            code, found = frames.groups(self._by_name(name, "rows", labels=True), "rows", n)
+            code, found = groups(self._by_name(name, "rows", labels=True), "rows", n)
             wanted, texts = str(label), [str(one) for one in found]
             if wanted not in texts:
                 raise ArgumentError(

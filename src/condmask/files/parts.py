@@ -19,7 +19,7 @@ from condmask._blocks import in_stretches
 from condmask.errors import ArgumentError, ArgumentTypeError, FileError, optional
 from condmask.files import csv_text, tables
 from condmask.files.csv_text import CsvFormat, Layout
-from condmask.frames import Labels
+from condmask.labels import Labels, coded
 
 CELLS = 1 << 24  # of a part
 SIDECAR = ".condmask.json"
@@ -157,7 +157,7 @@ class Source:
         if self.layout is not None and name not in self.keys:
             gaps = pc.is_in(table[name], value_set=self.layout.form.missing)
             table = table.set_column(0, name, pc.if_else(gaps, None, table[name]))
-        return frames.coded(table, name)
+        return coded(table, name)
 
     def objects(self, name: str) -> np.ndarray:
         """A column of labels as it is; None for missing."""

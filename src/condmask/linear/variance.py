@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks
 from condmask.errors import ArgumentError
+from condmask.labels import groups
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.variance.interval import Interval, asked, interval
 
@@ -47,7 +48,7 @@ def interval_options(
     size = np.inf if population_size is None else _checks.positive(population_size, "population_size")
     if clusters is None:
         return IntervalOptions(level, target, None, size)
-    code, names = frames.groups(clusters, "clusters", n)
+    code, names = groups(clusters, "clusters", n)
     return IntervalOptions(level, target, code, size, len(names))
 
 

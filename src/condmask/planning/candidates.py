@@ -13,7 +13,7 @@ from condmask.disclosure.rails import with_ends
 from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.table import ROWS, Table
 from condmask.errors import heard
-from condmask.frames import Labels
+from condmask.labels import Labels
 from condmask.planning.predicted import CDF, QUANTILES, RELATED, predicted
 from condmask.schemes.prepare import prepare
 from condmask.strata import values_by_pool

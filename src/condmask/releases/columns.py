@@ -12,6 +12,7 @@ from condmask.estimates.constructors import estimate_parts
 from condmask.estimates.estimate import Estimate
 from condmask.files.about import Published
 from condmask.files.parts import Source
+from condmask.labels import coded
 from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.strata import donor_pools, names_of
@@ -133,7 +134,7 @@ class MaskedColumn:
 
     def _pools(self, table: Any, z: np.ndarray) -> np.ndarray:
         """The donor pool of each record of a part."""
-        labels = [frames.coded(table, group) for group in self._strata]
+        labels = [coded(table, group) for group in self._strata]
         there = [~np.isnan(self._values(table, other)[0]) for other in self._patterns]
         code = donor_pools(self._scheme, labels, there, ~np.isnan(z))
         return np.zeros(z.size, np.int32) if code is None else code

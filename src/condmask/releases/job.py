@@ -18,6 +18,7 @@ from condmask.errors import ArgumentError, CondmaskError, Refusals, warn
 from condmask.estimates.origin import Origin
 from condmask.files.about import Published
 from condmask.frames import Column
+from condmask.labels import coded
 from condmask.missing_codes import without_codes
 from condmask.releases.log import mark_of
 from condmask.scheme import common_method
@@ -123,7 +124,7 @@ def part_of(
     columns, arrays, kinds = _columns(frame, job)
     audited = audited and job.audited
     made = prepare(
-        job.schemes, arrays, kinds, labels=[frames.coded(frame, name) for name in job.groups],
+        job.schemes, arrays, kinds, labels=[coded(frame, name) for name in job.groups],
         clear=_clear_beside(frame, arrays) if clear and audited else None, nan_policy=job.policy,
         to_grid=job.round, audited=audited, to_file=to_file, scope="whole" if clear else "part",
         limits=job.limits,

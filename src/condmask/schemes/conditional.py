@@ -23,7 +23,7 @@ from condmask.missing_codes import declared_codes
 from condmask.scheme import Columns, Scheme, release_key
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.limits import declared_limits
-from condmask.schemes.parameters import aggregated, choices_of, places, refuse_by_mapping
+from condmask.schemes.parameters import aggregated, choices_of, places, refuse_by_mapping, refuse_others
 from condmask.schemes.prepare import prepare, released
 from condmask.schemes.rounding import asked
 from condmask.strata import Pools, labels_of, named_strata
@@ -255,7 +255,7 @@ class ConditionalMasking(Scheme):
     def agree(cls, schemes: dict[str, Self]) -> None:
         """Refuse schemes that do not share p, donors and reverse mapping: they cannot be masked together."""
         first = next(iter(schemes.values()))
-        _refuse_others(schemes, {name: getattr(first, name) for name in ("reverse_mapping", "p", "donors")})
+        refuse_others(schemes, {name: getattr(first, name) for name in ("reverse_mapping", "p", "donors")})
 
     @classmethod
     def check(
@@ -383,7 +383,7 @@ class ConditionalMasking(Scheme):
             for name, scheme in schemes.items()
         }
         common = first.strata if named is None else named
-        _refuse_others(found, {"strata": common, "small_strata": first.small_strata})
+        refuse_others(found, {"strata": common, "small_strata": first.small_strata})
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -397,12 +397,3 @@ class ConditionalMasking(Scheme):
     def key_entries(self) -> dict[str, Any]:
         """What of the scheme makes the key another one; which records miss what is seen from the data."""
         return {**replace(self, range=None).to_dict(), "patterns": []}  # a range changes no value
-
-
-def _refuse_others(schemes: dict[str, Any], shared: dict[str, Any]) -> None:
-    """Refuse schemes that differ in what columns which are masked together share."""
-    for name, scheme in schemes.items():
-        for parameter, value in shared.items():
-            rule = f"schemes of columns masked together must agree in {parameter}={value!r}"
-            other = getattr(scheme, parameter)
-            _checks.require(other == value, rule, other, hint=f" for {name!r}")

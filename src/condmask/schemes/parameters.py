@@ -100,3 +100,12 @@ def refuse_by_mapping(values: Mapping[str, Any]) -> None:
             where = "where" if reverse else "unless"
             why = f": {declared.why}" if declared.why else ""
             raise ArgumentError(f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}")
+
+
+def refuse_others(schemes: dict[str, Any], shared: dict[str, Any]) -> None:
+    """Refuse schemes that differ in what columns which are masked together share."""
+    for name, scheme in schemes.items():
+        for parameter, value in shared.items():
+            rule = f"schemes of columns masked together must agree in {parameter}={value!r}"
+            other = getattr(scheme, parameter)
+            _checks.require(other == value, rule, other, hint=f" for {name!r}")

@@ -15,8 +15,9 @@ from condmask._randomness import Key
 from condmask.disclosure.limits import Limits
 from condmask.disclosure.table import Clear, Table
 from condmask.errors import ArgumentError, Refusals
-from condmask.frames import Column, Labels
+from condmask.frames import Column
 from condmask.grid import decimals_of
+from condmask.labels import Labels
 from condmask.missing_codes import (
     is_code,
     refuse_reachable,

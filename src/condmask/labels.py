@@ -1,0 +1,74 @@
+"""Labels of records: of strata, groups and clusters, numbered in one order, from any container."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask.errors import ArgumentError
+from condmask.frames import LABELS
+
+
+class Labels(NamedTuple):
+    """A column of labels: the number of each record's label, and the labels by number."""
+
+    code: np.ndarray
+    distinct: list[Any]
+
+
+def coded(frame: Any, name: str) -> Labels:
+    """A column as labels, a missing one among them."""
+    values = frames.table_column(frame, name)
+    if frames.home(values) == "pyarrow" and hasattr(values, "chunks"):
+        code = frames.without_dictionary(values).dictionary_encode(null_encoding="encode")
+        return Labels(code.indices.to_numpy(zero_copy_only=False), code.dictionary.to_pylist())
+    return codes(frames.labels(values, name), name)
+
+
+def codes(values: np.ndarray, name: str) -> Labels:
+    """Labels in their order; objects in that in which they appear, one for all that are missing."""
+    if values.ndim != 1:
+        raise ArgumentError(f"{name} must be 1-D, got {values.ndim}-D")
+    with _checks.converting(values, name, LABELS):
+        if values.dtype.kind != "O":
+            distinct, code = np.unique(values, return_inverse=True)
+            return Labels(code, distinct.tolist())
+        found = [None if frames.is_missing(label) else label for label in values.tolist()]
+        numbers = {label: number for number, label in enumerate(dict.fromkeys(found))}
+        return Labels(np.array([numbers[label] for label in found], dtype=np.int64), list(numbers))
+
+
+def groups(values: Any, name: str, n: int) -> Labels:
+    """Labels of n records in their order; a missing one has the number -1 and is no label."""
+    column = values if isinstance(values, Labels) else codes(frames.labels(values, name), name)
+    _checks.same_length(column.code, name, n, "z")
+    return _ranked(column)
+
+
+def _ranked(column: Labels) -> Labels:
+    """Labels in the order of numbers and texts, without the missing ones."""
+    present = [k for k, label in enumerate(column.distinct) if not frames.is_missing(label)]
+    order = sorted(present, key=lambda k: _sortable(column.distinct[k]))
+    rank = np.full(len(column.distinct) + 1, -1, dtype=column.code.dtype)  # the last one of -1
+    rank[order] = np.arange(len(order))
+    return Labels(rank[column.code], [column.distinct[k] for k in order])
+
+
+def _sortable(label: Any) -> tuple[str, Any]:
+    """Numbers among themselves, texts among themselves."""
+    return ("", label) if isinstance(label, int | float) else (type(label).__name__, str(label))
+
+
+def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
+    """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
+    if isinstance(values, dict) or frames.is_frame(values):
+        return [frames.labels(frames.table_column(values, name, argument), name) for name in names]
+    if len(names) == 1:
+        return [frames.labels(values, argument)]
+    several = isinstance(values, list | tuple)
+    if several and len(values) == len(names):
+        return [frames.labels(column, argument) for column in values]
+    columns, given = ", ".join(map(repr, names)), type(values).__name__
+    rule = f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays"
+    raise ArgumentError(f"{rule}, got " + (f"{len(values)} elements" if several else given))
