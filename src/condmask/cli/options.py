@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from cyclopts.config import Dict
 
 from condmask.cli.text import UsageError, say, to_json
@@ -20,6 +20,7 @@ from condmask.cli.text import UsageError, say, to_json
 if TYPE_CHECKING:
     from condmask.files.csv_text import CsvFormat
 
+SEVERAL = "An option takes one value; repeat it for several: -c income -c rent."
 OF_DATA = {"range", "strata", "small_strata", "missing", "missing_as"}  # may be given beside a chosen scheme
 
 
@@ -209,6 +210,8 @@ def _parsed(function: Callable[..., Any], words: Sequence[str], config: Any, nam
     app.default(function)
     try:
         command, bound, _ = app.parse_args(words, print_error=False, exit_on_error=False)
+    except UnusedCliTokensError as error:
+        raise UsageError(f"{error} {SEVERAL}") from None
     except CycloptsError as error:
         raise UsageError(str(error)) from None
     return partial(command, *bound.args, **bound.kwargs)

@@ -1,7 +1,8 @@
 """Conditional masking, eq. (1) of Ghatak & Roy: swap with probability p, else add noise."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from condmask.disclosure.limits import Limits
 from condmask.disclosure.rails import AUTO
 from condmask.disclosure.table import Table
 from condmask.draws import mask_columns, mask_rows
+from condmask.errors import Refusals
 from condmask.estimates.constructors import estimate_counts, estimate_records
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
@@ -141,22 +143,25 @@ class ConditionalMasking(Scheme):
     missing_as: str = "code"
 
     def __post_init__(self) -> None:
-        canonical: dict[str, Any] = {
-            "p": _checks.probability(self.p, "p", least=_checks.LEAST_SWAP_PROBABILITY),
-            "sigma": _checks.deviation(self.sigma),
-            "reverse_mapping": _checks.truth(self.reverse_mapping, "reverse_mapping"),
-            "aggregate_ends": _aggregated(self.aggregate_ends),
-            "decimals": _places(self.decimals),
-            "step": None if self.step is None else _checks.not_negative(self.step, "step"),
-            "range": declared_limits(self.range),
-            "strata": named_strata(self.strata),
-            "missing": declared_codes(self.missing),
+        checks: dict[str, Callable[[Any], Any]] = {
+            "p": lambda p: _checks.probability(p, "p", least=_checks.LEAST_SWAP_PROBABILITY),
+            "sigma": _checks.deviation,
+            "reverse_mapping": lambda reverse: _checks.truth(reverse, "reverse_mapping"),
+            "aggregate_ends": _aggregated,
+            "decimals": _places,
+            "step": lambda step: None if step is None else _checks.not_negative(step, "step"),
+            "range": declared_limits,
+            "strata": named_strata,
+            "missing": declared_codes,
         }
         for name in ("noise", "donors", "scale", "small_strata", "missing_as"):
-            canonical[name] = _checks.choice(getattr(self, name), name, choices_of(name))
-        refuse_by_mapping(canonical)
-        for name, value in canonical.items():
-            object.__setattr__(self, name, value)
+            checks[name] = partial(_checks.choice, name=name, allowed=choices_of(name))
+        refusals = Refusals()
+        for name, check in checks.items():
+            with refusals.collected():
+                object.__setattr__(self, name, check(getattr(self, name)))
+        refusals.raise_all()
+        refuse_by_mapping({name: getattr(self, name) for name in checks})
         step = 0.0 if self.reverse_mapping else self.step
         object.__setattr__(self, "step", step_of(self.sigma, self.decimals, step))
 

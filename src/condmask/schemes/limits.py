@@ -113,6 +113,7 @@ def warn_of_signs(values: np.ndarray, law: Law | None, name: str) -> None:
             f"some {below / some.size:.0%} of the released values of {name} will lie below 0, where no "
             f"original does; pass reverse_mapping=True ({SERVES})",
             ReleaseWarning,
+            about=name,
         )
 
 

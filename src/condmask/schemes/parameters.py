@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from typing import Any, NamedTuple
 
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, Refusals
 
 
 class Parameter(NamedTuple):
@@ -70,8 +70,8 @@ def choices_of(name: str) -> tuple[str, ...]:
 
 
 def refuse_by_mapping(values: Mapping[str, Any]) -> None:
-    """Refuse values that have no meaning with reverse mapping, or without."""
-    reverse = values["reverse_mapping"]
+    """Refuse values that have no meaning with reverse mapping, or without; all of them at once."""
+    reverse, refusals = values["reverse_mapping"], Refusals()
     for name, declared in PARAMETERS.items():
         value, default = values[name], declared.default
         unset = value in (None, default) or (name == "step" and value == 0.0)
@@ -79,4 +79,6 @@ def refuse_by_mapping(values: Mapping[str, Any]) -> None:
             rule = f"must be {default!r}" if isinstance(default, str) else "must be left out"
             where = "where" if reverse else "unless"
             why = f": {declared.why}" if declared.why else ""
-            raise ArgumentError(f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}")
+            text = f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}"
+            refusals.errors.append(ArgumentError(text))
+    refusals.raise_all()
