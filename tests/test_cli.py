@@ -227,19 +227,20 @@ def test_columns_of_a_file_may_differ(answer, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "exit_code", "sentence"),
     [
-        ("sigmo = 3", 'Unknown option: "[sigmo]" from'),
-        ("[columns.income]\nsigmo = 3", 'Unknown option: "[sigmo]" from column income'),
-        ('step = "wide"', "Invalid value for [step]"),
+        ("sigmo = 3", 2, 'Unknown option: "[sigmo]" from'),
+        ("[columns.income]\nsigmo = 3", 1, "scheme has unknown entries 'sigmo'"),
+        ("columns = {income = 3}", 2, "columns must be tables in a TOML file"),
+        ('step = "wide"', 2, "Invalid value for [step]"),
     ],
 )
-def test_unknown_options_of_a_file_are_wrong_usage(run, tmp_path, text, sentence):
+def test_unknown_options_of_a_file_are_refused(run, tmp_path, text, exit_code, sentence):
     (tmp_path / "options.toml").write_text(text)
 
     code, out, err = run("mask", "in.parquet", "NEW/a.parquet", *P, "--options", "NEW/options.toml")
 
-    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert (code, out, len(err.splitlines())) == (exit_code, "", 1)
     assert err.startswith(f"condmask: error: {sentence}")
 
 
