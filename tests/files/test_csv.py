@@ -12,7 +12,6 @@ import hypothesis
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
-import pyarrow.csv
 import pytest
 from worlds import AGE, JOINT, KEY, PAY, in_memory, masked, numbers, people, read, write
 
