@@ -67,10 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         _run(*words)
         sys.stdout.flush()
-    except UsageError as error:
-        return fail(error, 2)
     except CondmaskError as error:
-        return fail(error, 1)
+        return fail(error, 2 if isinstance(error, UsageError) else 1)
     except KeyboardInterrupt:
         return fail("interrupted", 1)
     except MemoryError:
