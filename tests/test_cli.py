@@ -227,19 +227,20 @@ def test_columns_of_a_file_may_differ(answer, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "exit_code", "sentence"),
     [
-        ("sigmo = 3", 'Unknown option: "[sigmo]" from'),
-        ("[columns.income]\nsigmo = 3", 'Unknown option: "[sigmo]" from column income'),
-        ('step = "wide"', "Invalid value for [step]"),
+        ("sigmo = 3", 2, 'Unknown option: "[sigmo]" from'),
+        ("[columns.income]\nsigmo = 3", 1, "scheme has unknown entries 'sigmo'"),
+        ("columns = {income = 3}", 2, "columns must be tables in a TOML file"),
+        ('step = "wide"', 2, "Invalid value for [step]"),
     ],
 )
-def test_unknown_options_of_a_file_are_wrong_usage(run, tmp_path, text, sentence):
+def test_unknown_options_of_a_file_are_refused(run, tmp_path, text, exit_code, sentence):
     (tmp_path / "options.toml").write_text(text)
 
     code, out, err = run("mask", "in.parquet", "NEW/a.parquet", *P, "--options", "NEW/options.toml")
 
-    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert (code, out, len(err.splitlines())) == (exit_code, "", 1)
     assert err.startswith(f"condmask: error: {sentence}")
 
 
@@ -259,6 +260,7 @@ MASK = ("mask", "in.parquet", "NEW/a.parquet")
             'Invalid value for --p: unable to convert "half" into float',
         ),
         ((*MASK, "-c", "income", "--sigma", "3"), "p must be given for column 'income'"),
+        ((*MASK, "-c", "income", "educ"), "Unused Tokens: ['educ']. An option takes one value; repeat it"),
         ((*MASK, *P), "column must be given"),
         (("audit", "one.csv", "-c", "income", "--max-risk", "150"), "a value must be of the form NAME=VALUE"),
         (("risk", "in.parquet", "--released", "out.parquet", *P), "options of the scheme must be left out"),
@@ -275,11 +277,14 @@ def test_wrong_usage(run, tmp_path, words, sentence):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((*MASK, "-c", "income", "--p", "1.5", "--sigma", "1"), "p must lie strictly between 0 and 1"),
+        ((*MASK, "-c", "income", "--p", "2", "--sigma", "0"), "2 things must be settled: (1) p must"),
         ((*MASK, "-c", "salary", *P), "in.parquet has no column 'salary'; it has 'income', 'educ', 'region'"),
         ((*MASK, "-c", "region", *P), "region must "),
         (("mask", "no.csv", "NEW/a.csv", "-c", "x", *P), "no.csv"),
-        (("mask", "in.parquet", "out.parquet", "-c", "income", *MAPPED), "out.parquet exists; it is"),
+        # before a scheme is chosen, which would be said
+        (("mask", "in.parquet", "out.parquet", "-c", "income"), "out.parquet exists; it is"),
+        (("mask", "one.csv", "NEW/a.parquet", "-c", "income"), "to get a Parquet file of a CSV file"),
+        (("mask", "one.csv", "NEW/a.xlsx", "-c", "income"), "NEW/a.xlsx must end in one of .parquet"),
         (("mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", *MAPPED), "gaps has 134 missing values"),
         ((*MASK, "-c", "income", *MAPPED, "--max-risk", "1e9=.5"), "income: an attacker who knows which"),
         (("risk", "one.csv", "-c", "income", *SIGMA, "--d", "-1"), "d must "),
@@ -294,7 +299,7 @@ def test_a_refusal_is_one_sentence(run, tmp_path, words, sentence):
     code, out, err = run(*words)
 
     assert (code, out, len(err.splitlines())) == (1, "", 1)
-    assert err.startswith(f"condmask: error: {sentence}")
+    assert err.startswith(f"condmask: error: {sentence.replace('NEW', str(tmp_path))}")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -309,6 +314,18 @@ def test_a_warning_is_one_line(run):
 
     assert (code, len(err.splitlines())) == (0, 1)
     assert err.startswith("warning: income was rounded to multiples of 7")
+
+
+@pytest.mark.parametrize("more", [("--dry-run",), ()])
+def test_all_that_is_worth_knowing_is_said(run, tmp_path, more):
+    income = np.random.default_rng(7).lognormal(7.0, 0.5, N).round() * (np.arange(N) % 3 > 0)
+    pd.DataFrame({"income": income, "person": [f"P{3 * k}" for k in range(N)]}).to_csv(tmp_path / "a.csv")
+    words = ("-c", "income", *MAPPED, "--no-log")  # zeros stay under --scale log
+
+    code, _, err = run("mask", "NEW/a.csv", "NEW/b.csv", *words, *more)
+
+    assert code == 0
+    assert [line.split()[1] for line in err.splitlines()] == ["income:", "person"]
 
 
 VALUE = "1204.50 of Ada"

@@ -67,7 +67,7 @@ def one_gap():
 OFF_GRID = "; round=True rounds the data, whose digits would otherwise reveal swapped records"
 MERGE = '; small_strata="merge" pools them'
 OMIT = '; pass nan_policy="omit" to leave them out'
-SAME_GAPS = "; a donor must have the same gaps, so mask the columns one by one or leave these records out"
+SAME_GAPS = "; a donor must have the same gaps, so leave these records out or mask fewer columns"
 NOT_TOGETHER = "other must have been masked together with this column (mask_table), got groups "
 NEEDS = ", which needs normal noise, 0.45 <= p < 1 and a fine step"
 AUTO = "method must be 'auto' for normal noise, p="

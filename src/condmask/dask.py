@@ -137,7 +137,7 @@ def mask(
         schema = unified("ddf", [one.sample.schema for one in there], {})
         looks = [one.look for one in there]
         for text in dict.fromkeys(text for one in there for text in one.warnings):
-            errors.warn(text, ReleaseWarning)
+            errors.warn(text, ReleaseWarning, about=text)
 
         def units(some: jobs.Units) -> Any:
             return _on_each(partitions, partial(jobs.rows_of, some), out)

@@ -22,7 +22,7 @@ PACKAGES |= {
     )
 }  # fmt: skip
 
-_places: ContextVar[set[tuple[object, int]] | None] = ContextVar("places", default=None)
+_places: ContextVar[set[tuple[object, int, str]] | None] = ContextVar("places", default=None)
 _listeners: ContextVar[tuple[tuple[type[Warning], list[str]], ...]] = ContextVar("listeners", default=())
 
 
@@ -114,7 +114,7 @@ def heard(category: type[Warning] = Warning) -> Iterator[list[str]]:
 
 @contextmanager
 def each_once() -> Iterator[None]:
-    """Let each line of the package warn only once: once for a whole batch."""
+    """Let each line of the package warn only once of each thing: once for a whole batch."""
     token = _places.set(set())
     try:
         yield
@@ -122,10 +122,10 @@ def each_once() -> Iterator[None]:
         _places.reset(token)
 
 
-def warn(text: str, category: type[Warning]) -> None:
-    """Warn at the nearest caller outside the package."""
+def warn(text: str, category: type[Warning], about: str = "") -> None:
+    """Warn at the nearest caller outside the package; `about` tells things apart of which one line warns."""
     depth, frame = 2, sys._getframe(1)  # 1 is this line, 2 the caller of this function
-    places, place = _places.get(), (frame.f_code, frame.f_lineno)
+    places, place = _places.get(), (frame.f_code, frame.f_lineno, about)
     if places is not None:
         if place in places:
             return

@@ -247,7 +247,7 @@ def _refuse_small(
         if alike < SMALLEST:
             raise ArgumentError(
                 f"patterns of missing values must have at least {SMALLEST} records each, got {alike}{gaps}; "
-                "a donor must have the same gaps, so mask the columns one by one or leave these records out"
+                "a donor must have the same gaps, so leave these records out or mask fewer columns"
             )
     if small_strata == "merge":
         raise ArgumentError(f"strata must have at least {SMALLEST} records together, got {pools.size.max()}")

@@ -103,7 +103,7 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
     assert release.origins["pay"].group == release.origins["age"].group
     assert release.origins["pay"].patterns == ("pay", "age")
     assert release.data is None
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="'score' is not one of the masked columns 'pay', 'age'"):
         release["score"]
     for read_one in (cm.read_release, cm.read_counts):
         with pytest.raises(

@@ -34,6 +34,7 @@ Commands:
 {chr(10).join(f"  {name:10}{text}" for name, text in COMMANDS.items())}
 
 condmask COMMAND --help lists the options of a command; --options FILE.toml reads them from a file.
+Messages may name an option as Python does: nan_policy="omit" is --nan-policy omit, shuffle=True is --shuffle.
 The exit code is 0 if all was done, 1 if something was refused or failed, 2 if the command was wrong."""
 BUG = "this is a bug in condmask; please report it with the lines above, which contain no value of the data"
 
@@ -66,10 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         _run(*words)
         sys.stdout.flush()
-    except UsageError as error:
-        return fail(error, 2)
     except CondmaskError as error:
-        return fail(error, 1)
+        return fail(error, 2 if isinstance(error, UsageError) else 1)
     except KeyboardInterrupt:
         return fail("interrupted", 1)
     except MemoryError:

@@ -3,6 +3,7 @@
 What is heavy is imported when a command is called, so that ``--help`` answers at once.
 """
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -63,9 +64,9 @@ def plan(
         max_error=pairs(max_error, str, float), d=d, p=p, sigma=sigma, target=target, strata=strata or None,
         other=None if other is None else read_column(source, other, csv=form), **given,
     )  # fmt: skip
+    output.show(plan)
     if plot is not None:
         plan.plot(plot)
-    output.show(plan)
 
 
 def audit(
@@ -144,9 +145,10 @@ def mask(
     workers
         number of threads
     """
-    from condmask.releases.masking import mask_file
+    from condmask.releases.masking import mask_file, opened_for
 
     form, given = csv.format(), _limits(max_lift, max_risk)
+    opened_for(Path(source), Path(target), csv=form, force=force)  # before schemes are chosen
     schemes = scheme.schemes(column, source, form)
     policy = "omit" if scheme.left_open else "raise"
     with progress() as report:
@@ -342,11 +344,11 @@ def simulate(
             _checks.writable(path, name)
     described = read_study(study)
     result = run(**described, workers=workers, progress=True, checkpoint=checkpoint)
+    output.show(result)
     if out is not None:
         result.save(out)
     if plot is not None:
         result.plot(plot)
-    output.show(result)
     if result.replications < described["replications"]:
         raise KeyboardInterrupt
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from cyclopts.config import Dict
 
 from condmask.cli.text import UsageError, say, to_json
@@ -20,6 +20,7 @@ from condmask.cli.text import UsageError, say, to_json
 if TYPE_CHECKING:
     from condmask.files.csv_text import CsvFormat
 
+SEVERAL = "An option takes one value; repeat it for several: -c income -c rent."
 OF_DATA = {"range", "strata", "small_strata", "missing", "missing_as"}  # may be given beside a chosen scheme
 
 
@@ -112,19 +113,20 @@ class SchemeOptions(PlanOptions):
 
         shared = self.given()
         try:
-            own = json.loads(shared.pop("columns", "{}"))
-        except json.JSONDecodeError:
+            tables = json.loads(shared.pop("columns", "{}")).items()
+            own = {name: dict(table) for name, table in tables}
+        except (ValueError, TypeError, AttributeError):
             raise UsageError("columns must be tables in a TOML file; --column names a column") from None
         names = list(dict.fromkeys([*(columns or ()), *own]))
         if not names:
             raise UsageError("column must be given")
         if self.left_open:
             return _chosen(names, partial(ConditionalMasking, **shared), source, csv)
-        found = {name: shared | _of_table(own.get(name, {}), f"column {name}") for name in names}
+        found = {name: shared | own.get(name, {}) for name in names}
         for name, values in found.items():
             if missing := {"p", "sigma"} - values.keys():
                 raise UsageError(f"{min(missing)} must be given for column {name!r}")
-        return {name: ConditionalMasking(**values) for name, values in found.items()}
+        return {name: ConditionalMasking.read(values) for name, values in found.items()}
 
 
 def _chosen(names: list[str], of: Callable[..., Any], source: str, csv: "CsvFormat | None") -> dict[str, Any]:
@@ -194,34 +196,21 @@ class Output(_Options):
 
 def parsed(function: Callable[..., Any], words: Sequence[str]) -> Callable[[], Any]:
     """A command with the options that these words are."""
-    command = _parsed(function, words, _from_file, f"condmask {function.__name__}")
-    if command.keywords.get("output", Output()).verbose:
-        logging.basicConfig(format="%(relativeCreated)7.0f ms  %(message)s")
-        logging.getLogger("condmask").setLevel(logging.INFO)
-    return command
-
-
-def _parsed(function: Callable[..., Any], words: Sequence[str], config: Any, name: str) -> partial[Any]:
     app = App(
-        name=name, help_format="plaintext", version_flags=[], config=config,
+        name=f"condmask {function.__name__}", help_format="plaintext", version_flags=[], config=_from_file,
         default_parameter=Parameter(negative=(), show_default=False),
     )  # fmt: skip
     app.default(function)
     try:
         command, bound, _ = app.parse_args(words, print_error=False, exit_on_error=False)
+    except UnusedCliTokensError as error:
+        raise UsageError(f"{error} {SEVERAL}") from None
     except CycloptsError as error:
         raise UsageError(str(error)) from None
+    if bound.kwargs.get("output", Output()).verbose:
+        logging.basicConfig(format="%(relativeCreated)7.0f ms  %(message)s")
+        logging.getLogger("condmask").setLevel(logging.INFO)
     return partial(command, *bound.args, **bound.kwargs)
-
-
-def _of_table(table: dict[str, Any], source: str) -> dict[str, Any]:
-    """The options of one column, read as those of all."""
-
-    def given(*, scheme: SchemeOptions = SchemeOptions()) -> dict[str, Any]:
-        return scheme.given()
-
-    found: dict[str, Any] = _parsed(given, (), Dict(table, source=source), source)()
-    return found
 
 
 def pairs(values: Sequence[str] | None, key: Callable[[str], Any], value: Callable[[str], Any]) -> Any:
@@ -247,6 +236,9 @@ def _from_file(app: App, commands: tuple[str, ...], arguments: Any) -> None:
 
 
 def _word(name: str, value: Any) -> Any:
+    """A table as the words that would say the same; those of columns as JSON, in which none is null."""
     if not isinstance(value, dict):
         return value
-    return json.dumps(value) if name == "columns" else [f"{key}={entry}" for key, entry in value.items()]
+    if name == "columns":
+        return json.dumps(value).replace('"none"', "null")
+    return [f"{key}={entry}" for key, entry in value.items()]

@@ -78,7 +78,7 @@ class Audit:
         refusals.errors += [ReleaseError(f"{each}{GO_ON}") for each in self.findings if each.refuses]
         refusals.raise_all()
         for finding in self.findings:
-            warn(str(finding), ReleaseWarning)
+            warn(str(finding), ReleaseWarning, about=finding.column + finding.remedy)
 
     def to_dict(self) -> dict[str, Any]:
         """The audit in terms of JSON."""

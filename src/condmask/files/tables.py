@@ -26,8 +26,9 @@ BUFFER = 1 << 22  # bytes of a column that are read at once
 SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
 FROM_CSV = (
     "to get a Parquet file of a CSV file, let pyarrow tell the types of its columns, and mask that: "
-    "import pyarrow.csv, pyarrow.parquet; "
-    "pyarrow.parquet.write_table(pyarrow.csv.read_csv({source!r}), {target!r})"
+    "from pyarrow import csv, parquet; parquet.write_table(csv.read_csv({source!r}, "
+    "parse_options=csv.ParseOptions(delimiter={form.delimiter!r}, newlines_in_values=True), "
+    "convert_options=csv.ConvertOptions(decimal_point={form.decimal!r})), {target!r})"
 )
 
 

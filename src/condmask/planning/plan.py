@@ -15,7 +15,7 @@ from condmask.planning.candidates import Candidate, Column, evaluate
 from condmask.planning.predicted import QUANTILES, RELATED
 from condmask.planning.result import TARGETS, Plan
 from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.parameters import choices_of
+from condmask.schemes.parameters import PARAMETERS
 from condmask.strata import labels_of, pools_of
 from condmask.visible_grid import step_for, suits, visible_grid
 
@@ -135,7 +135,7 @@ def plan(
 def _by_mapping(options: dict[str, Any], scale: str | None, sigma: Any, x: np.ndarray) -> dict[str, Any]:
     """The options with reverse mapping."""
     chosen = "log" if sigma is None and is_skewed(x) else "linear"
-    scale = chosen if scale is None else _checks.choice(scale, "scale", choices_of("scale"))
+    scale = chosen if scale is None else _checks.choice(scale, "scale", PARAMETERS["scale"].choices)
     shared = {name: value for name, value in options.items() if name not in OF_NOISE}
     return shared | {"reverse_mapping": True, "scale": scale}
 

@@ -265,4 +265,5 @@ def _warn_of_order(name: str, n: np.ndarray, sums: np.ndarray, squares: np.ndarr
             f"{name} is masked in {n.size} parts that differ ({between / total:.0%} of its variance is "
             "between them), and records get values of their own part: shuffle the rows first",
             ReleaseWarning,
+            about=name,
         )

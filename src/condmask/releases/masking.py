@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from condmask import _checks, frames
@@ -24,7 +25,7 @@ from condmask.releases.columns import Frame
 from condmask.releases.job import Job, Look, Part, look_at, part_of
 from condmask.releases.log import Log, Where
 from condmask.releases.release import Release, released_in
-from condmask.releases.write import Progress, shape_of, write
+from condmask.releases.write import Progress, Shape, shape_of, write
 from condmask.scheme import release_key
 from condmask.schemes.prepare import released
 from condmask.strata import not_masked
@@ -254,7 +255,8 @@ def mask_file(
     over the source, with all rows of some of the firms, households and the like in them.
     """
     place, out = _checks.path(source, "source"), _checks.path(target, "target")
-    origin = Source(place, csv, part_rows)
+    force, keep = _checks.truth(force, "force"), _checks.names(keep_metadata, "keep_metadata")
+    origin, shape = opened_for(place, out, csv=csv, part_rows=part_rows, force=force, keep=keep)
 
     def first_part(names: Sequence[str]) -> Any:
         origin.require(not_masked(strata, names), names)
@@ -265,14 +267,9 @@ def mask_file(
         round=round, workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift,
         max_risk=max_risk, shuffle=shuffle, missing=missing,
     )  # fmt: skip
-    book, force = Log(log if job.root is None else False), _checks.truth(force, "force")
+    book, report = Log(log if job.root is None else False), _checks.called(progress, "progress")
     again, dry_run = _checks.truth(again, "again"), _checks.truth(dry_run, "dry_run")
-    report, keep = _checks.called(progress, "progress"), _checks.names(keep_metadata, "keep_metadata")
-    refuse_target(out, place, force=force)
     origin.require(job.groups, job.schemes)
-    before = published(origin.base)
-    refuse_masked(before.schemes if before else (), place)
-    shape = shape_of(origin, out, keep)
     with each_once():
         only, alone = _beginning(origin)
         if job.shuffle and not alone:
@@ -297,6 +294,19 @@ def mask_file(
     LOG.info("published %s", out.name)
     book.enter(out, marks, place)
     return released_in(out, workers=job.workers, chosen=job.chosen)
+
+
+def opened_for(
+    place: Path, out: Path, *, csv: CsvFormat | None = None, part_rows: int | None = None,
+    force: bool = False, keep: Sequence[str] = (),
+) -> tuple[Source, Shape]:  # fmt: skip
+    """The source, and the shape of its release; refused before data are looked at where that cannot be
+    written."""
+    origin = Source(place, csv, part_rows)
+    refuse_target(out, place, force=force)
+    before = published(origin.base)
+    refuse_masked(before.schemes if before else (), place)
+    return origin, shape_of(origin, out, keep)
 
 
 def _beginning(origin: Source) -> tuple[Any, bool]:

@@ -103,7 +103,7 @@ class Release(Mapping[str, Estimate]):
 
     def __getitem__(self, column: str) -> Estimate:
         if not isinstance(column, str) or column not in self.schemes:
-            raise KeyError(column)
+            raise KeyError(f"{column!r} is not one of the masked columns {_checks.listed([*self.schemes])}")
         if column not in self._estimates:
             if self._source is None:
                 raise ArgumentError(f"{column!r} has no estimate: nothing was written (dry_run=True)")

@@ -56,10 +56,9 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
     for key in origin.keys:
         schema = schema.remove(schema.get_field_index(key))
     now = origin.format if origin.is_folder else tables.format_of(target)
-    if origin.format == "CSV" and now != "CSV":
-        raise ArgumentError(
-            tables.FROM_CSV.format(source=str(origin.path), target=f"{origin.path.stem}.parquet")
-        )
+    if origin.layout is not None and now != "CSV":
+        names = {"source": str(origin.path), "target": f"{origin.path.stem}.parquet"}
+        raise ArgumentError(tables.FROM_CSV.format(**names, form=origin.layout.form))
     layout = origin.layout or (csv_text.new_layout(target, schema.names) if now == "CSV" else None)
     codecs = tables.codecs_of(origin.files[0]) if origin.format == now == "Parquet" else "snappy"
     return Shape(target, origin.file_names, schema, layout, codecs, keep)

@@ -13,6 +13,7 @@ from condmask._blocks import Workers
 from condmask._digits import number
 from condmask.disclosure.risk_result import WHO
 from condmask.errors import ArgumentError, FileError, optional
+from condmask.files.about import digest_of
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import read_table
 from condmask.files.publish import publishing, refuse_target
@@ -110,7 +111,7 @@ def report(
     else:
         table = original if file is None else read_table(file, shown.schemes, csv=csv)
         facts["columns"], facts["internal"] = view.internal(shown, table, d)
-        facts["original"] = None if file is None else {"name": file.name, "digest": view.digest(file)}
+        facts["original"] = None if file is None else {"name": file.name, "digest": digest_of(file)}
     text = _template().render(facts)
     with publishing(out) as hidden:
         hidden.write_text(text, encoding="utf-8", errors="xmlcharrefreplace")

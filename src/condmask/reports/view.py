@@ -17,7 +17,6 @@ from condmask.disclosure.risk_result import Risk
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME
-from condmask.files.tables import reading
 from condmask.missing_codes import released_codes
 from condmask.releases.release import Release
 from condmask.reports import charts
@@ -97,7 +96,7 @@ class View:
         self.release, self.units, self.schemes = release, units, release.schemes
         self.first = next(iter(self.schemes.values()))
         self.file = "" if release.path is None else release.path.name
-        self.digest = "" if release.path is None else digest(release.path)
+        self.digest = "" if release.path is None else digest_of(release.path)
         self.notes: list[str] = []
         packages = ", ".join(f"{package} {version(package)}" for package in ("condmask", "numpy", "scipy"))
         self.software = f"{packages}, Python {platform.python_version()}"
@@ -216,9 +215,3 @@ def misfits(view: View, column: Column) -> list[str]:
         f"{statistic} of {column.name}" for statistic, row in figures.items()
         if abs(row.error) > FAR * float(row.found.standard_error) + slack
     ]  # fmt: skip
-
-
-def digest(path: Any) -> str:
-    """The SHA-256 of a file."""
-    with reading(path):
-        return digest_of(path)

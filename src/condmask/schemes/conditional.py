@@ -19,11 +19,9 @@ from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.grid import Grid, decimal_grid, default_step, grid_of, on_the_grid, step_of
 from condmask.law import Law
-from condmask.missing_codes import declared_codes
 from condmask.scheme import Columns, Scheme, release_key
 from condmask.schemes import description, reverse_mapping
-from condmask.schemes.limits import declared_limits
-from condmask.schemes.parameters import aggregated, choices_of, places, refuse_by_mapping, refuse_others
+from condmask.schemes.parameters import checked, refuse_others
 from condmask.schemes.prepare import prepare, released
 from condmask.schemes.rounding import asked
 from condmask.strata import Pools, labels_of, named_strata
@@ -141,21 +139,7 @@ class ConditionalMasking(Scheme):
     missing_as: str = "code"
 
     def __post_init__(self) -> None:
-        canonical: dict[str, Any] = {
-            "p": _checks.probability(self.p, "p", least=_checks.LEAST_SWAP_PROBABILITY),
-            "sigma": _checks.deviation(self.sigma),
-            "reverse_mapping": _checks.truth(self.reverse_mapping, "reverse_mapping"),
-            "aggregate_ends": aggregated(self.aggregate_ends),
-            "decimals": places(self.decimals),
-            "step": None if self.step is None else _checks.not_negative(self.step, "step"),
-            "range": declared_limits(self.range),
-            "strata": named_strata(self.strata),
-            "missing": declared_codes(self.missing),
-        }
-        for name in ("noise", "donors", "scale", "small_strata", "missing_as"):
-            canonical[name] = _checks.choice(getattr(self, name), name, choices_of(name))
-        refuse_by_mapping(canonical)
-        for name, value in canonical.items():
+        for name, value in checked(vars(self)).items():
             object.__setattr__(self, name, value)
         step = 0.0 if self.reverse_mapping else self.step
         object.__setattr__(self, "step", step_of(self.sigma, self.decimals, step))

@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
-from condmask.schemes.parameters import in_words
+from condmask.schemes.limits import in_words
 from condmask.strata import names_of
 
 

@@ -18,7 +18,6 @@ from condmask._blocks import evenly_spaced
 from condmask.disclosure.audit import ReleaseWarning
 from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.law import Law
-from condmask.schemes.parameters import in_words
 
 SIDES = "below", "above"
 SERVES = "which releases values of the data alone"
@@ -113,8 +112,17 @@ def warn_of_signs(values: np.ndarray, law: Law | None, name: str) -> None:
             f"some {below / some.size:.0%} of the released values of {name} will lie below 0, where no "
             f"original does; pass reverse_mapping=True ({SERVES})",
             ReleaseWarning,
+            about=name,
         )
 
 
 def _number(count: float) -> str:
     return f"{count:,.0f}" if count >= 10.0 else f"{count:.2g}"
+
+
+def in_words(limits: tuple[float | None, float | None]) -> str:
+    """Bounds as they are read: 0 to 100, at least 0."""
+    low, high = limits
+    if low is None or high is None:
+        return f"at most {high:g}" if low is None else f"at least {low:g}"
+    return f"{low:g} to {high:g}"

@@ -12,10 +12,11 @@ from condmask.scheme import Columns, Scheme, known
 
 @dataclass(frozen=True, init=False)
 class MultiplicativeNoise(Scheme):
-    """Multiply every value by a positive random factor of mean one: Z = X E, log E normal [1]_.
+    """Multiply every value by a positive random factor of mean one: Z = X E, log E normal.
 
-    There are no estimators: the mean of the masked values is right, their spread and tails are too wide. For
-    noise in proportion with estimators use `ConditionalMasking` with ``scale="log"`` and reverse mapping.
+    From [1]_. There are no estimators: the mean of the masked values is right, their spread and tails are
+    too wide. For noise in proportion with estimators use `ConditionalMasking` with ``scale="log"`` and
+    reverse mapping.
 
     Parameters
     ----------

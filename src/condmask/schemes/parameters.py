@@ -3,13 +3,17 @@
 Derived from them: what is refused with reverse mapping, and the rows of a report's table.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING
+from functools import partial
 from typing import Any, NamedTuple
 
 from condmask import _checks
 from condmask.disclosure.rails import AUTO
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, Refusals
+from condmask.missing_codes import declared_codes
+from condmask.schemes.limits import declared_limits
+from condmask.strata import named_strata
 
 
 class Parameter(NamedTuple):
@@ -36,14 +40,6 @@ class Parameter(NamedTuple):
     why: str = ""
 
 
-def in_words(limits: tuple[float | None, float | None]) -> str:
-    """Bounds as they are read: 0 to 100, at least 0."""
-    low, high = limits
-    if low is None or high is None:
-        return f"at most {high:g}" if low is None else f"at least {low:g}"
-    return f"{low:g} to {high:g}"
-
-
 NOT_ROUNDED = "released values are those of the data, and nothing is rounded"
 PARAMETERS = {
     "p": Parameter("swap probability"),
@@ -66,9 +62,27 @@ PARAMETERS = {
 }  # fmt: skip
 
 
-def choices_of(name: str) -> tuple[str, ...]:
-    """The values that a parameter may have."""
-    return PARAMETERS[name].choices
+def checked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of all parameters as a scheme holds them; all that are wrong are named at once."""
+    checks: dict[str, Callable[[Any], Any]] = {
+        "p": partial(_checks.probability, name="p", least=_checks.LEAST_SWAP_PROBABILITY),
+        "sigma": _checks.deviation,
+        "reverse_mapping": partial(_checks.truth, name="reverse_mapping"),
+        "aggregate_ends": aggregated,
+        "decimals": places,
+        "step": lambda step: None if step is None else _checks.not_negative(step, "step"),
+        "range": declared_limits,
+        "strata": named_strata,
+        "missing": declared_codes,
+    }
+    refusals, held = Refusals(), {}
+    for name, parameter in PARAMETERS.items():
+        check = checks.get(name) or partial(_checks.choice, name=name, allowed=parameter.choices)
+        with refusals.collected():
+            held[name] = check(values[name])
+    refusals.raise_all()
+    refuse_by_mapping(held)
+    return held
 
 
 def places(value: Any) -> int | None:
@@ -90,8 +104,8 @@ def aggregated(value: Any) -> int | str:
 
 
 def refuse_by_mapping(values: Mapping[str, Any]) -> None:
-    """Refuse values that have no meaning with reverse mapping, or without."""
-    reverse = values["reverse_mapping"]
+    """Refuse values that have no meaning with reverse mapping, or without; all of them at once."""
+    reverse, refusals = values["reverse_mapping"], Refusals()
     for name, declared in PARAMETERS.items():
         value, default = values[name], declared.default
         unset = value in (None, default) or (name == "step" and value == 0.0)
@@ -99,7 +113,9 @@ def refuse_by_mapping(values: Mapping[str, Any]) -> None:
             rule = f"must be {default!r}" if isinstance(default, str) else "must be left out"
             where = "where" if reverse else "unless"
             why = f": {declared.why}" if declared.why else ""
-            raise ArgumentError(f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}")
+            text = f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}"
+            refusals.errors.append(ArgumentError(text))
+    refusals.raise_all()
 
 
 def refuse_others(schemes: dict[str, Any], shared: dict[str, Any]) -> None:

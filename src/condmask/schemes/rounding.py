@@ -66,5 +66,6 @@ class Moved(NamedTuple):
             f"{name} was rounded to multiples of {step:g}, which moves its mean by {shift[0]:+.2g} "
             f"and its largest value by {shift[1]:+.2g}",
             ReleaseWarning,
+            about=name,
         )
         return {name: (float(f"{shift[0]:.2g}"), float(f"{shift[1]:.2g}"))}

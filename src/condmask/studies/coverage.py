@@ -9,14 +9,12 @@ import numpy as np
 
 from condmask.distribution.quantiles import crossing_of
 from condmask.distribution.sample import EXACT
+from condmask.errors import heard
 from condmask.law import Law
-from condmask.linear.records import Records
-from condmask.moments import moment_interval, pair_interval, pair_variance, theorem_2_1, theorem_2_5
-from condmask.reverse_mapping import pairs
-from condmask.reverse_mapping.pseudo_values import ReverseMapped
+from condmask.moments import moment_interval, pair_interval, theorem_2_1
 from condmask.scheme import Scheme
 from condmask.variance.cdf_interval import cdf_interval
-from condmask.variance.interval import TARGETS, UndefinedError, multiplier
+from condmask.variance.interval import TARGETS, EstimateWarning, UndefinedError, multiplier
 from condmask.variance.of_cdf import t_1_and_sums
 from condmask.variance.quantile_interval import quantile_interval
 
@@ -105,15 +103,8 @@ def _of_pairs(scheme: Scheme, z: np.ndarray, other: np.ndarray, levels: Sequence
     """Both ends of the correlation with the other column; after reverse mapping sample by sample."""
     found = np.full((2, len(levels), len(TARGETS), 1, len(z)), np.nan)
     for rows in range(len(z)) if scheme.reverse_mapping else [slice(None)]:
-        with suppress(UndefinedError):
-            of_rows = pair_interval.correlation(_pair(scheme, z[rows], other[rows]))
+        with heard(EstimateWarning), suppress(UndefinedError):
+            of_rows = scheme.estimate(z[rows])._of_pair(other[rows], pair_interval.correlation)
             for (k, level), (t, target) in product(enumerate(levels), enumerate(TARGETS)):
                 found[:, k, t, 0, rows] = of_rows.ends(level, target)
     return found
-
-
-def _pair(scheme: Scheme, z: np.ndarray, w: np.ndarray) -> pair_variance.Pair:
-    if scheme.law is None:  # reverse mapping
-        return pairs.pair_of(ReverseMapped(Records(z), scheme), w)
-    moments = theorem_2_5.pair_moments(z, w)
-    return pair_variance.pair_of(moments, scheme.law, None, shared_donors=scheme.shared_donors)

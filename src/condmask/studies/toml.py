@@ -1,6 +1,7 @@
 """Studies described in TOML: the arguments of `simulate` by their names."""
 
 import os
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,9 @@ from condmask.files.toml import read_toml
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies.populations import Resampled, paper_population
+from condmask.studies.simulate import simulate
 
-NEEDED = ("n", "replications", "schemes")
-ENTRIES = (
-    *NEEDED, "population", "quantiles", "moments", "cdf_points", "risk_distances", "confidence_levels",
-    "crossing", "rng",
-)  # fmt: skip
+OF_A_RUN = {"workers", "progress", "checkpoint"}  # which are no part of a study
 
 
 def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -26,9 +24,10 @@ def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     path = _checks.path(path, "path")
     described, schemes = read_toml(path), dict[str, Scheme]()
+    parameters = signature(simulate).parameters
     for name in described:
-        _checks.choice(name, f"an entry of {path}", ENTRIES)
-    for name in NEEDED:
+        _checks.choice(name, f"an entry of {path}", [name for name in parameters if name not in OF_A_RUN])
+    for name in ("n", "replications", "schemes"):
         _checks.require(name in described, f"{path} must have {name!r}", list(described))
     tables, population = described["schemes"], described.get("population")
     listed = isinstance(tables, list) and all(isinstance(entry, dict) for entry in tables)
