@@ -98,8 +98,8 @@ def _variances(
     )
 
     def mixed(chunk: Chunk) -> tuple[np.ndarray]:
-        of_w = np.power.outer((chunk.columns[0] - b) / released.unit[1], np.arange(1, DEGREE + 1))
-        return (undone[:, own.cell[chunk.rows]] @ of_w / released.n,)
+        of_w = np.vander((chunk.columns[0] - b) / released.unit[1], DEGREE + 1, increasing=True)
+        return (undone[:, own.cell[chunk.rows]] @ of_w[:, 1:] / released.n,)
 
     (moments[:DEGREE, 1:],) = Chunks(own.records, w).fold(mixed)
     h = of_pair(weights, (0.0, 0.0), own.p).h

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from condmask.distribution.quantiles import crossing_of
-from condmask.distribution.sample import EXACT
+from condmask.distribution.sample import EXACT, sample_of
 from condmask.law import Law
 from condmask.linear.records import Records
 from condmask.moments import moment_interval, pair_interval, pair_variance, theorem_2_1, theorem_2_5
@@ -17,7 +17,7 @@ from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.scheme import Scheme
 from condmask.variance.cdf_interval import cdf_interval
 from condmask.variance.interval import TARGETS, UndefinedError, multiplier
-from condmask.variance.of_cdf import t_1_and_sums
+from condmask.variance.of_cdf import CdfSums
 from condmask.variance.quantile_interval import quantile_interval
 
 TOL = 1e-10  # by so much T may stay below a probability that counts as reached
@@ -77,11 +77,13 @@ def _of_cdf(
     law: Law, z: np.ndarray, design: Any, c: np.ndarray, *, shared: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Both ends of quantiles and of the distribution function, of shape (2, levels, targets, statistics)."""
-    t, sums = t_1_and_sums(*np.unique(law.to_units(z), return_counts=True), law, shared_donors=shared)
+    sample = sample_of(z, law)
+    t = sample.distribution()
+    sums = CdfSums(t.counted, t.masking, shared_donors=shared)
     q, back = np.unique(design.quantiles, return_inverse=True)
     value = None if crossing_of(law.p, z.size) == "rearranged" else t.first(q - TOL)
-    of_quantiles = law.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
-    x = design.points if law.grid is None else law.grid.below(design.points)
+    of_quantiles = sample.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
+    x = sample.to_units(design.points, t)
     there = t.at(x), sums.variance(x), c[:, None]
     return of_quantiles, np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)
 
