@@ -125,7 +125,8 @@ class Pairs(Shared):
         -----
         With a plain column the covariance is linear in the original, and its variance given the file is
         known without bias, by strata. With a column masked together it
-        is that of the general theorem. With heavy tails the interval covers too rarely, as it does without
+        is that of the general theorem; after reverse mapping it is not known: the estimate has no interval,
+        with a warning. With heavy tails the interval covers too rarely, as it does without
         masking.
         """
         options = asked(confidence_level, target)
@@ -148,8 +149,8 @@ class Pairs(Shared):
         Interval
             With a leading axis of replicates where the estimate has one. Interval and estimate lie within
             [-1, 1]: where `correlation` lies outside, the estimate is the nearest end and `about` says so. If
-            a variance is not significantly above 0, the interval is [-1, 1]; if it is estimated negative, the
-            estimate is NaN.
+            a variance is not significantly above 0, or the error is not known (`covariance_interval`), the
+            interval is [-1, 1]; if a variance is estimated negative, the estimate is NaN.
 
         Raises
         ------

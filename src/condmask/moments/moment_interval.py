@@ -109,4 +109,4 @@ def _standard_error(sampled: Sampled, order: int, target: str, *, central: bool)
     functions = of_moment(original[: order + 1], order, about, noise, law.p)
     moments = Moments(*(np.moveaxis(means, 0, -1)[..., None, :, None] for means in (masked, original)))
     variance = polynomial_variance(moments, functions, law.p, shared_donors=shared_donors)
-    return variance.standard_error(n, target)
+    return variance.standard_error(n - 1, target)  # these are variances of a sample, with the divisor n

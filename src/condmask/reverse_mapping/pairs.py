@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from condmask.distribution.sample import EXACT
+from condmask.errors import warn
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.moments import theorem_2_5
 from condmask.moments.influence import of_pair
@@ -23,8 +24,12 @@ from condmask.moments.pair_variance import Pair, linear_covariance
 from condmask.moments.polynomial_variance import covariance
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
-from condmask.variance.interval import UndefinedError
+from condmask.variance.interval import EstimateWarning
 
+TOGETHER = (
+    "how estimates err from columns masked together by reverse mapping is not known; mask one of them alone, "
+    "or estimate each of at least 30 parts or strata, between which estimates vary as they err"
+)
 MOST_TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomial gains
 CLOSE = 1e-8
 
@@ -56,12 +61,10 @@ def joint(one: ReverseMapped, two: ReverseMapped) -> Pair:
     return Pair(moments, (EXACT, EXACT), value, 1.0, _unknown, None)
 
 
-def _unknown(_: Any) -> Any:
-    raise UndefinedError(
-        "other must be a column that was not masked for an interval after reverse mapping: the standard "
-        "error of the covariance of two columns masked together is not known; covariance and correlation "
-        "give the estimate alone"
-    )
+def _unknown(weights: Any) -> np.ndarray:
+    """The variances of a `Pair` of which none is known."""
+    warn(f"relations have no interval: {TOGETHER}", EstimateWarning)
+    return np.full((2, *np.shape(weights)[:-1]), np.nan)
 
 
 def _powers(file: ReverseMapped, x: np.ndarray) -> np.ndarray:

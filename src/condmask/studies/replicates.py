@@ -15,7 +15,7 @@ from condmask.kernels.replication import nearer
 from condmask.law import Law
 from condmask.linear.pseudo_values import covariance_factor
 from condmask.moments.moment_interval import Sampled, moment
-from condmask.moments.theorem_2_1 import powers_of_rows
+from condmask.moments.theorem_2_1 import original_variance, powers_of_rows
 from condmask.scheme import Scheme
 from condmask.studies import coverage, curves
 from condmask.variance.interval import EstimateWarning, UndefinedError
@@ -115,7 +115,7 @@ def _estimates(
         return dict.fromkeys(scheme.estimators or ("masked",), found)
     n, deviation = z.shape[1], z - z.mean(axis=1)[:, None]
     variance = np.einsum("ij,ij->i", deviation, deviation) / (n - 1)
-    original = variance - (1.0 - law.p) * law.variance
+    original = original_variance(variance, law)
     spread = np.sqrt(np.where(original >= 0.0, original, np.nan))
     moments = [z.mean(axis=1), spread]
     if design.moments:
