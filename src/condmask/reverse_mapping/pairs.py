@@ -27,8 +27,8 @@ from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.variance.interval import EstimateWarning
 
 TOGETHER = (
-    "how estimates err from columns masked together by reverse mapping is not known; mask one of them alone, "
-    "or estimate each of at least 30 parts or strata, between which estimates vary as they err"
+    "how estimates err from columns masked together by reverse mapping is not known: mask one of them alone, "
+    "or fit each of at least 30 parts or strata, between which estimates vary as they err"
 )
 MOST_TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomial gains
 CLOSE = 1e-8
@@ -63,7 +63,7 @@ def joint(one: ReverseMapped, two: ReverseMapped) -> Pair:
 
 def _unknown(weights: Any) -> np.ndarray:
     """The variances of a `Pair` of which none is known."""
-    warn(f"relations have no interval: {TOGETHER}", EstimateWarning)
+    warn(f"covariance: {TOGETHER}", EstimateWarning)
     return np.full((2, *np.shape(weights)[:-1]), np.nan)
 
 
