@@ -15,6 +15,7 @@ from condmask.kernels.nodes import POINTS, read, spread
 
 STRETCH = 1 << 14  # nodes of a transform
 KEPT = 64  # stretches
+ODD = tuple(3**threes * 5**fives for threes in range(9) for fives in range(7))
 
 
 class Kernel(NamedTuple):
@@ -159,11 +160,4 @@ def fast_length(least: int) -> int:
 
     SciPy's takes .1 s to import, which every command would wait for.
     """
-    best, fives = 1 << (least - 1).bit_length(), 1
-    while fives < best:
-        odd = fives
-        while odd < best:
-            best = min(best, odd << (-(-least // odd) - 1).bit_length())
-            odd *= 3
-        fives *= 5
-    return best
+    return min(odd << (-(-least // odd) - 1).bit_length() for odd in ODD)

@@ -69,12 +69,11 @@ def _unknown(weights: Any) -> np.ndarray:
 
 def _powers(file: ReverseMapped, x: np.ndarray) -> np.ndarray:
     """M^j x by cell, j = 0, 1, ..., as many as there are coefficients."""
-    powers = np.empty((coefficients(file.p).size, x.size))
-    powers[0] = x
-    for _, mapping, cells, _ in file.pools:
-        for k in range(1, len(powers)):
-            powers[k, cells] = mapping.apply(powers[k - 1, cells])
-    return powers
+    powers = [x]
+    for _ in coefficients(file.p)[1:]:
+        parts = [mapping.apply(powers[-1][cells]) for _, mapping, cells, _ in file.pools]
+        powers.append(np.concatenate(parts))
+    return np.array(powers)
 
 
 def pair_of(own: ReverseMapped, w: Any) -> Pair:

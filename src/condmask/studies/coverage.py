@@ -18,9 +18,8 @@ from condmask.scheme import Scheme
 from condmask.variance.cdf_interval import cdf_interval
 from condmask.variance.interval import TARGETS, UndefinedError, multiplier
 from condmask.variance.of_cdf import CdfSums
-from condmask.variance.quantile_interval import quantile_interval
+from condmask.variance.quantile_interval import REACHED, quantile_interval
 
-TOL = 1e-10  # by so much T may stay below a probability that counts as reached
 ROUNDING = 1e-9  # of a value: an interval that is no longer is a point
 
 
@@ -79,11 +78,10 @@ def _of_cdf(
     """Both ends of quantiles and of the distribution function, of shape (2, levels, targets, statistics)."""
     sample = sample_of(z, law)
     t = sample.distribution()
-    sums = CdfSums(t.counted, t.masking, shared_donors=shared)
+    sums, x = CdfSums(t.counted, t.masking, shared_donors=shared), sample.to_units(design.points, t)
     q, back = np.unique(design.quantiles, return_inverse=True)
-    value = None if crossing_of(law.p, z.size) == "rearranged" else t.first(q - TOL)
+    value = None if crossing_of(law.p, z.size) == "rearranged" else t.first(q - REACHED)
     of_quantiles = sample.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
-    x = sample.to_units(design.points, t)
     there = t.at(x), sums.variance(x), c[:, None]
     return of_quantiles, np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)
 
