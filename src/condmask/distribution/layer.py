@@ -15,7 +15,7 @@ from condmask.kernels.nodes import POINTS, read, spread
 
 STRETCH = 1 << 14  # nodes of a transform
 KEPT = 64  # stretches
-ODD = tuple(3**threes * 5**fives for threes in range(9) for fives in range(7))
+ODD: tuple[int, ...] = tuple(3**threes * 5**fives for threes in range(9) for fives in range(7))
 
 
 class Kernel(NamedTuple):

@@ -92,7 +92,7 @@ class Pairs(Shared):
         return plain(correlation)
 
     def covariance_interval(
-        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Interval of the covariance of the original with another column.
 
@@ -135,7 +135,7 @@ class Pairs(Shared):
         )
 
     def correlation_interval(
-        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Interval of the correlation of the original with another column.
 
@@ -203,8 +203,6 @@ class Pairs(Shared):
 
     def _others(self, other: Any) -> list[Any]:
         """The other column of each replicate: an estimate, an array, or a name in the file of the records."""
-        if other is None:
-            raise ArgumentError("other must be a column or an Estimate, got None")
         found, count = [other], max(len(self._replicates), 1)
         if isinstance(other, Pairs):
             found = list(other._replicates or found)

@@ -15,7 +15,7 @@ from condmask.moments.influence import Weights
 from condmask.moments.pair_variance import Pair
 from condmask.moments.theorem_2_1 import Powers, shift
 from condmask.variance import bounded
-from condmask.variance.heavy_tails import of_masked, warn_of_heavy_tails
+from condmask.variance.heavy_tails import kurtosis, warn_of_heavy_tails
 from condmask.variance.interval import EstimateWarning, Interval, interval, multiplier
 
 TARGETS = ("file", "population")  # in the order of the variances of a `Pair`
@@ -150,7 +150,7 @@ def kurtoses(pair: Pair) -> list[Any]:
     """
     means = np.moveaxis(pair.moments.means, (-2, -1), (0, 1))
     columns = zip((means[:, 0], means[0]), pair.moments.unit, pair.laws, strict=True)
-    found = [of_masked(Powers(0.0, unit, own), law or EXACT) for own, unit, law in columns]
+    found = [kurtosis(Powers(0.0, unit, own), law or EXACT) for own, unit, law in columns]
     if pair.laws[1] is None:
         _, _, second, third, fourth = shift(means[0], -means[0, 1])
         two = fourth * second - third**2 - second**3 <= TWO_VALUES * fourth * second
