@@ -92,13 +92,9 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
         return f"Estimate({shape}, scheme={self.scheme!r})"
 
     def summary(
-        self,
-        quantiles: Any = DECILES,
-        *,
-        points: Any = (),
-        confidence_level: float = 0.95,
-        target: str = "population",
-    ) -> Intervals:
+        self, quantiles: Any = DECILES, *, points: Any = (), confidence_level: float = 0.95, target: str =
+        "population",
+    ) -> Intervals:  # fmt: skip
         """Mean, standard deviation, quantiles and distribution function with standard errors and intervals.
 
         Parameters

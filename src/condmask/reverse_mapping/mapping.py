@@ -33,6 +33,14 @@ FEW = 1 << 8  # values, up to which M is a matrix
 STEPS, EXACT = 60, 1e-13  # of Newton's method, as good as bisection; a share
 
 
+def bell(w: np.ndarray) -> np.ndarray:
+    """The Fourier transform of normal noise."""
+    return np.asarray(np.exp(-0.5 * w * w))
+
+
+NORMAL = 1.0, SPACING, REACH, bell, 1.0  # what a `Layer` of normal noise takes
+
+
 class Mapping:
     """M of one donor pool.
 
@@ -84,7 +92,7 @@ class Mapping:
     @cached_property
     def _lines(self) -> list[tuple[Layer, np.ndarray]]:
         """Of the values and of the thresholds, and where on either the others lie."""
-        layers = [layer(each, np.zeros(each.size)) for each in (self.at, self.cuts)]
+        layers = [Layer(each, np.zeros(each.size), *NORMAL) for each in (self.at, self.cuts)]
         return [(layers[0], layers[0].places(self.cuts)), (layers[1], layers[1].places(self.at))]
 
 
@@ -116,7 +124,7 @@ def sums(
 ) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
     """The function sum_j c_j F(x - v_j) of ascending v, F the noise's own; and its slope."""
     if noise == "normal":
-        lines = [layer(values, weights, density=density) for density in (False, True)]
+        lines = [Layer(values, weights, *NORMAL, density=density) for density in (False, True)]
 
         def normal(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             place = lines[0].places(x)
@@ -134,16 +142,6 @@ def sums(
         return before[i] + 0.5 * (up - down), 0.5 / DECAY * (down + up)
 
     return laplace
-
-
-def layer(values: np.ndarray, weights: np.ndarray, *, density: bool = False) -> Layer:
-    """`sums` of normal noise."""
-    return Layer(values, weights, 1.0, SPACING, REACH, bell, 1.0, density=density)
-
-
-def bell(w: np.ndarray) -> np.ndarray:
-    """The Fourier transform of normal noise."""
-    return np.asarray(np.exp(-0.5 * w * w))
 
 
 def places(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:

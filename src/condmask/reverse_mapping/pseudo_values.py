@@ -18,6 +18,7 @@ import numpy as np
 from condmask.errors import warn
 from condmask.linear.chunks import Chunk
 from condmask.linear.records import Records
+from condmask.moments.theorem_2_1 import shift
 from condmask.reverse_mapping.mapping import Mapping, places
 from condmask.reverse_mapping.undo import LARGEST, refusal, undone, variation
 from condmask.strata import values_by_pool
@@ -156,11 +157,9 @@ class ReverseMapped:
 
         Of the first two the undone values and their variances are made.
         """
-        first, d = self.h, self.middle - middle
-        second = first**2 - self.undone[1]
         third = self._solved((self.means - self.middle) ** 3)
-        orders = np.ones(first.size), first + d, second + d * (2.0 * first + d)
-        return np.array([*orders, third + d * (3.0 * second + d * (3.0 * first + d))])
+        orders = [np.ones(third.size), self.h, self.h**2 - self.undone[1], third]
+        return shift(np.array(orders), self.middle - middle)
 
     def _solved(self, target: np.ndarray) -> np.ndarray:
         """What has a function of the original, by cell, as its mean."""
