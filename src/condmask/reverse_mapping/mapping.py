@@ -13,10 +13,11 @@ values enters, and those that are released are the originals in another order (d
 All of these are sums of distribution functions of the noise. Normal ones go through `Layer`, to 1e-12; those
 of Laplace noise, which has no band limit, are exact, by recursion.
 
-Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that noise reaches.
+Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that noise reaches. M of few values is
+a matrix.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import sqrt
 
@@ -119,23 +120,20 @@ def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
     return np.asarray(found)
 
 
-def sums(
-    noise: str, values: np.ndarray, weights: np.ndarray
-) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+def sums(noise: str, values: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], Sequence[np.ndarray]]:
     """The function sum_j c_j F(x - v_j) of ascending v, F the noise's own; and its slope."""
     if noise == "normal":
         lines = [Layer(values, weights, *NORMAL, density=density) for density in (False, True)]
 
-        def normal(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def normal(x: np.ndarray) -> Sequence[np.ndarray]:
             place = lines[0].places(x)
-            below, slope = (line.at_places(place) for line in lines)
-            return below, slope
+            return [line.at_places(place) for line in lines]
 
         return normal
     before, (left, right) = np.append(0.0, np.cumsum(weights)), np.zeros((2, values.size + 1))
     exponentials.weighted_sums(values, weights, DECAY, left[1:], right[:-1])
 
-    def laplace(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def laplace(x: np.ndarray) -> Sequence[np.ndarray]:
         i = np.searchsorted(values, x, side="right")
         down = left[i] * np.exp((values[np.maximum(i - 1, 0)] - x) / DECAY)
         up = right[i] * np.exp((x - values[np.minimum(i, values.size - 1)]) / DECAY)
