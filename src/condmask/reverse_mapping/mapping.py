@@ -13,8 +13,8 @@ values enters, and those that are released are the originals in another order (d
 All of these are sums of distribution functions of the noise. Normal ones go through `Layer`, to 1e-12; those
 of Laplace noise, which has no band limit, are exact, by recursion.
 
-Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that noise reaches. M of few values is
-a matrix.
+Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that noise reaches; few values have a
+matrix.
 """
 
 from collections.abc import Callable, Sequence
