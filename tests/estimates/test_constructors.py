@@ -11,7 +11,7 @@ import pytest
 import reference
 
 import condmask as cm
-from condmask.estimates.constructors import estimate_parts
+from condmask.estimates.estimate import estimate_parts
 from condmask.linear.records import Records
 
 RNG = np.random.default_rng(51)

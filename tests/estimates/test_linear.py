@@ -223,19 +223,6 @@ def test_groups_that_tell_less_than_five_records_are_flagged(size, few):
     assert found == (f"group_means: {message}" if few else "")
 
 
-@pytest.mark.parametrize("shift", [0.0, -50.0])
-def test_a_negative_mean_of_amounts_that_are_not_negative_says_why(shift):
-    # the 20 least of 400 amounts, a quarter of which are 0: Zt = (Z - p Zbar)/(1-p) is far below 0; where
-    # amounts are negative, such a mean may be right
-    z = np.maximum(np.arange(400.0) - 100.0, 0.0) + shift
-    estimate = cm.ConditionalMasking(0.5, 10.0, step=1.0).estimate(z)
-
-    found = said(lambda: estimate.group_means(np.arange(400) < 20))
-
-    reason = "a negative mean, though hardly any value is negative: too few records"
-    assert found == (f"group_means: 1 of 2 groups have {reason}" if shift == 0.0 else "")
-
-
 # --- regression -------------------------------------------------------------------------------------------
 
 

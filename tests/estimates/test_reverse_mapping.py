@@ -288,6 +288,8 @@ def test_covariances_of_columns_masked_together_are_without_bias():
     assert own.correlation(other) == pytest.approx(
         own.covariance(other) / data["x"].std() / data["y"].std(), rel=1e-12
     )
-    for ask in (own.covariance_interval, own.correlation_interval):
-        with pytest.raises(ValueError, match=r"^other must be a column that was not masked"):
-            ask(other)
+    for ask, ends in ((own.covariance_interval, (np.nan, np.nan)), (own.correlation_interval, (-1.0, 1.0))):
+        with pytest.warns(cm.EstimateWarning, match="covariance: how estimates err from columns"):
+            interval = ask(other)
+        np.testing.assert_equal((interval.low, interval.high, interval.standard_error), (*ends, np.nan))
+        assert interval.estimate == getattr(own, ask.__name__.removesuffix("_interval"))(other)

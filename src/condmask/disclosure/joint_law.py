@@ -132,7 +132,7 @@ Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # released values; chances if
 def _mapped(values: np.ndarray, shares: np.ndarray, scheme: Any) -> Pairs:
     """Under reverse mapping a kept record gets the value whose place among all its key has."""
     at, p = places(values, scheme.sigma, scheme.scale), scheme.p
-    kept = Mapping(at, shares, scheme.noise).chances()
+    kept = Mapping(at, shares, scheme.noise).chances
     return values, p * shares[:, None] * shares, (1.0 - p) * shares[:, None] * kept
 
 

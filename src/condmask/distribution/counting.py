@@ -6,7 +6,7 @@ counted in windows of its own, and what is left after a few of these is sorted.
 Theorems 2.1 to 2.3 are sums over these counts.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -114,25 +114,18 @@ def counted_parts(parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: 
 
     Missing ones are left out.
     """
-
-    def with_rows() -> Iterator[tuple[np.ndarray, str, int]]:
-        row = 0
-        for z, kind in parts:
-            yield z, kind, row
-            row += z.size
-
     held: list[Counted] = []
     task = partial(_counted_part, grid)
-    for counts in ordered_map(task, with_rows(), workers if isinstance(workers, int) else 1):
+    for counts in ordered_map(task, parts, workers if isinstance(workers, int) else 1):
         held.append(counts)
         if sum(each.values.size for each in held[1:]) > held[0].values.size + HELD:
             held = [merged(held)]
     return held[0] if len(held) == 1 else merged(held or [EMPTY])
 
 
-def _counted_part(grid: Grid, part: tuple[np.ndarray, str, int]) -> Counted:
-    """The counts of a part, which begins at a row."""
-    z, kind, row = part
+def _counted_part(grid: Grid, part: tuple[np.ndarray, str]) -> Counted:
+    """The counts of a part."""
+    z, kind = part
     counts, off = count(z, grid)
     off = off[~np.isnan(off)]
     if off.size and kind == "float32":  # decimals miss their grid by more in single precision
@@ -140,10 +133,9 @@ def _counted_part(grid: Grid, part: tuple[np.ndarray, str, int]) -> Counted:
         on = np.abs(off - near) <= 4.0 * np.spacing(np.abs(near).astype(np.float32))
         counts, off = merged([counts, count(near[on], grid)[0]]), off[~on]
     if off.size:
-        first = row + int(np.flatnonzero(z == off[0])[0])
         raise ArgumentError(
-            f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got {float(off[0])!r} at "
-            f"position {first} ({off.size} such values); data without a grid have a scheme of step=0"
+            f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got {float(off[0])!r} "
+            f"({off.size} such values); data without a grid have a scheme of step=0"
         )
     return counts
 

@@ -15,6 +15,7 @@ from condmask.kernels.nodes import POINTS, read, spread
 
 STRETCH = 1 << 14  # nodes of a transform
 KEPT = 64  # stretches
+ODD: tuple[int, ...] = tuple(3**threes * 5**fives for threes in range(9) for fives in range(7))
 
 
 class Kernel(NamedTuple):
@@ -62,16 +63,12 @@ class Layer:
         self.size = int(self.place[-1] + self.beyond) + 2
         stretch = max(STRETCH, int(4.0 * self.beyond))  # of which the margins are no more than half
         self.length = self.size if self.size <= 2 * stretch else stretch
-        self._weigh(counts)
-
-    def _weigh(self, counts: np.ndarray) -> None:
         self.counts, self.kept = counts, dict[int, np.ndarray]()
-        self.before = np.append(0.0, np.cumsum(counts)) * (0.0 if self.kernel.density else self.kernel.total)
 
     def weighing(self, counts: np.ndarray) -> "Layer":
         """The same of other counts."""
         other = copy(self)
-        other._weigh(counts)
+        other.counts, other.kept = counts, {}
         return other
 
     def at(self, x: np.ndarray) -> np.ndarray:
@@ -132,7 +129,8 @@ class Layer:
             a, b = np.searchsorted(self.place, (first - margin, first + length + margin))
             place = self.place[a:b] - first + 2 * margin
             own = summed(place, self.counts[a:b], length + 4 * margin, self.kernel)
-            self.kept[k] = own[2 * margin : 2 * margin + length] * self.scale + self.before[a]
+            before = 0.0 if self.kernel.density else self.counts[:a].sum() * self.kernel.total
+            self.kept[k] = own[2 * margin : 2 * margin + length] * self.scale + before
         return self.kept[k]
 
 
@@ -162,11 +160,4 @@ def fast_length(least: int) -> int:
 
     SciPy's takes .1 s to import, which every command would wait for.
     """
-    best, fives = 1 << (least - 1).bit_length(), 1
-    while fives < best:
-        odd = fives
-        while odd < best:
-            best = min(best, odd << (-(-least // odd) - 1).bit_length())
-            odd *= 3
-        fives *= 5
-    return best
+    return min(odd << (-(-least // odd) - 1).bit_length() for odd in ODD)

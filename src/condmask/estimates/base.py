@@ -5,8 +5,6 @@ from copy import copy
 from functools import cached_property
 from typing import Any, Self
 
-import numpy as np
-
 from condmask.distribution.bandwidth import masking
 from condmask.distribution.counting import Counted, merged
 from condmask.distribution.sample import Sample
@@ -25,8 +23,6 @@ from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.variance.expectation import Function, Mean, mean_of
 from condmask.variance.interval import UndefinedError
 from condmask.variance.of_cdf import CdfSums
-
-CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 
 
 class Shared:
@@ -136,11 +132,3 @@ class Shared:
         self._refuse_additive()
         t = self._sample.distribution()
         return t, CdfSums(t.counted, t.masking, shared_donors=self.scheme.shared_donors)
-
-    def _below_zero(self) -> tuple[float, float]:
-        """The share of negative values in the original file, and its standard error."""
-        # T is constant from one point of the grid to the next
-        x = np.array([-0.5 * self._law.step or np.nextafter(0.0, -1.0)])
-        t, sums = self._of_cdf
-        points = self._sample.to_units(x, t)
-        return t.at(points).item(), sums.variance(points).standard_error(t.n, "file").item()

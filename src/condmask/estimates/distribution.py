@@ -22,14 +22,9 @@ class Distribution(Shared):
 
     @by_replicate
     def cdf(
-        self,
-        t: Any,
-        *,
-        bandwidth: Any = None,
-        tol: float = 1e-10,
-        method: str = "auto",
-        monotone: bool = False,
-    ) -> Any:
+        self, t: Any, *, bandwidth: Any = None, tol: float = 1e-10, method: str = "auto", monotone: bool =
+        False,
+    ) -> Any:  # fmt: skip
         """Distribution function of the original.
 
         Parameters

@@ -1,26 +1,43 @@
-"""What an analyst estimates from masked values: moments, distribution, quantiles, correlations."""
+"""What an analyst estimates from masked values: moments, distribution, quantiles, correlations.
 
-from typing import Any
+From records, with or without a grid, or their counts. For parts of the records that are whole strata
+everything is available, for others only means.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
 
 import numpy as np
 
-from condmask import _checks
+from condmask import _checks, frames
+from condmask._blocks import Workers
+from condmask.distribution.counting import counted_parts
+from condmask.distribution.sample import Sample, law_of, sample_of
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.bands import Bands
+from condmask.estimates.batch import batch_of, by_replicate
+from condmask.estimates.counts import Counts
 from condmask.estimates.distribution import Distribution
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import Moments
 from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
-from condmask.estimates.subsets import Selection
+from condmask.indicators import design
+from condmask.labels import groups
+from condmask.linear.records import Records
+from condmask.missing_codes import released_codes, without_codes
 from condmask.moments.moment_interval import NEGATIVE
+from condmask.strata import donor_pools, labels_of, listed
 from condmask.variance.interval import EstimateWarning, Interval, asked
 
 DECILES = tuple(k / 10 for k in range(1, 10))
+RULE = "True or False for each record"
+MOST_LISTED = 10  # labels in a message
+Parts = Callable[[], Iterable[tuple[np.ndarray, str]]]  # of a column, each with its kind
 
 
-class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs, Selection):
+class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Created by the `estimate` method of a scheme, from records or `Counts`. For a 2-D array its results have a
@@ -77,13 +94,9 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
         return f"Estimate({shape}, scheme={self.scheme!r})"
 
     def summary(
-        self,
-        quantiles: Any = DECILES,
-        *,
-        points: Any = (),
-        confidence_level: float = 0.95,
-        target: str = "population",
-    ) -> Intervals:
+        self, quantiles: Any = DECILES, *, points: Any = (), confidence_level: float = 0.95, target: str =
+        "population",
+    ) -> Intervals:  # fmt: skip
         """Mean, standard deviation, quantiles and distribution function with standard errors and intervals.
 
         Parameters
@@ -139,6 +152,63 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
         found = Interval(low, high, error, estimate, level, target, self._certainty(target))
         return Intervals.of(names, found, self.n, ("statistic",))
 
+    @by_replicate
+    def part(self, rows: Any) -> Self:
+        r"""The estimate from some of the records, which must be whole strata.
+
+        Parameters
+        ----------
+        rows : array_like of bool, shape (n,), or dict
+            Which records: True or False for each, or labels by column, ``{"region": "north"}``. The estimates
+            of a release know columns by name.
+
+        Returns
+        -------
+        Estimate
+            Of these records alone: distribution function, quantiles, bands and everything else.
+
+        Raises
+        ------
+        ValueError
+            If a stratum is selected only in part, the strata are needed but missing, no record has such a
+            label, or fewer than two values remain.
+
+        Notes
+        -----
+        Within a stratum any record may be the donor of another, so the masked values of a part g have the
+        characteristic function :math:`\varphi_{Z|g} = p\,\varphi_X + (1-p)\,\varphi_Y \varphi_{X|g}`, and
+        dividing by :math:`\varphi_Y`, which tends to 0, magnifies the errors at high frequencies without
+        bound. Means are available for any part, from `group_means`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> rng = np.random.default_rng(1)
+        >>> female = rng.random(20_000) < 0.5
+        >>> x = rng.normal(np.where(female, 90.0, 110.0), 15.0)
+        >>> scheme = cm.ConditionalMasking(0.6, 10.0, strata="sex")
+        >>> estimate = scheme.estimate(scheme.mask(x, strata=female, rng=2), strata=female)
+        >>> bool(abs(estimate.part(female).median() - 90.0) < 1.5)
+        True
+        """
+        records = self._records_for("a part of them", "records")
+        z, present = records.z, ~np.isnan(records.z)
+        labelled = isinstance(rows, Mapping)
+        chosen = self._labelled(rows, z.size) if labelled else _checks.array(rows, "rows", RULE)
+        if chosen.dtype != np.bool_ or chosen.shape != z.shape:
+            rule = f"rows must be {RULE}, {z.size} in all, or labels by column"
+            raise ArgumentError(f"{rule}, got {_checks.shown(rows)}")
+        pool = records.pools() if self._law.p > 0.0 else None
+        if self._law.p > 0.0:
+            _check_whole(chosen[present], (np.zeros(z.size, np.int64) if pool is None else pool)[present])
+        sample = sample_of(z[chosen & present], self._law)
+        _checks.at_least_two(sample.n, "rows")
+        kept = Records(z[chosen], None if pool is None else pool[chosen])
+        return type(self)(self.scheme, sample, records=kept, origin=self.origin)
+
+    # --- private ---
+
     def _certainty(self, target: str) -> str:
         """What a summary is about, and how well its numbers are known."""
         where = "the population" if target == "population" else "the original file"
@@ -150,3 +220,100 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
             return f"{known}; for other columns N = {self.N:.2f}"
         except ValueError:  # pools that are not known, or small
             return known
+
+    def _labelled(self, labels: Mapping[str, Any], n: int) -> np.ndarray:
+        """Which of n records have these labels, by column."""
+        chosen = np.ones(n, dtype=bool)
+        for name, label in labels.items():
+            code, found = groups(self._by_name(name, "rows", labels=True), "rows", n)
+            wanted, texts = str(label), [str(one) for one in found]
+            if wanted not in texts:
+                raise ArgumentError(
+                    f"rows must be labels that occur, got {wanted!r} for {name!r}, which has "
+                    f"{_checks.listed(texts[:MOST_LISTED])}"
+                )
+            chosen &= code == texts.index(wanted)
+        return chosen
+
+
+def estimate_records(
+    scheme: Any, z: Any, *, strata: Any = None, patterns: Any = None, nan_policy: str = "omit",
+    workers: Workers = 1,
+) -> Estimate:  # fmt: skip
+    """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
+    law, policy = law_of(scheme), _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
+    threads = _checks.workers(workers)
+    column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
+    codes = released_codes(scheme)
+    if codes:
+        _checks.has_gaps(column.array, "z", policy)  # gaps that no code declares
+        policy = "omit"
+    rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
+    batch, (pool, refusal) = column.array.ndim == 2, _donor_pools(scheme, rows, strata, patterns)
+    estimates = []
+    for row in rows:
+        sample = sample_of(row, law, column.kind, threads)
+        if sample.n < row.size:
+            _checks.has_gaps(row, "z", policy)
+            if batch:
+                raise ArgumentError(
+                    "z must have no missing values where it is 2-D; estimate its rows one by one"
+                )
+        estimates.append(Estimate(scheme, sample, records=Records(row, pool, refusal), name=column.name))
+    return batch_of(estimates) if batch else estimates[0]
+
+
+def estimate_parts(scheme: Any, parts: Parts, records: Records, *, workers: Workers = 1) -> Estimate:
+    """The estimate of a scheme from masked values that arrive in parts, with the kind of their column.
+
+    Missing ones are NaN. If the scheme has a grid, values are counted as they arrive; otherwise all
+    records are kept.
+    """
+    law, threads = law_of(scheme), _checks.workers(workers)
+    if law.grid is None:
+        _checks.no_infinities(records.z, "z")
+        sample = sample_of(records.z, law, workers=threads)
+    else:
+        sample = Sample(counted_parts(parts(), law.grid, threads), law, threads)
+    _checks.at_least_two(sample.n, "z")
+    return Estimate(scheme, sample, records=records)
+
+
+def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Estimate:
+    """The estimate of a scheme from counts of masked values."""
+    counts.check(scheme)
+    if counts.n < 2:
+        raise ArgumentError(f"z must have at least 2 values, got Counts of {counts.n}")
+    sample = Sample(counts.counted, law_of(scheme), _checks.workers(workers))
+    return Estimate(scheme, sample, origin=counts.origin)
+
+
+def _donor_pools(
+    scheme: Any, rows: np.ndarray, strata: Any, patterns: Any
+) -> tuple[np.ndarray | None, str | None]:
+    """The pool of each record, None if there is one pool; and what must be given to find it."""
+    n = rows.shape[1]
+    if strata is None and scheme.strata is not None:
+        these = "that column" if isinstance(scheme.strata, str) else "these columns"
+        drawn = f"donors were drawn within {listed(scheme.strata)}"
+        return None, f"strata must be given: {drawn}, so pass {these} to estimate()"
+    labels = labels_of(strata, scheme.strata, n, "z", "estimate")
+    columns = [] if patterns is None else list(design(patterns, "patterns").values())
+    for column in columns:
+        _checks.same_length(column, "patterns", n, "z")
+    if not labels and not columns:
+        return None, None
+    present = ~np.isnan(rows).any(axis=0)
+    return donor_pools(scheme, labels, [~np.isnan(column) for column in columns], present), None
+
+
+def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:
+    """Refuse strata of which some records are chosen and others are not."""
+    size, inside = np.bincount(pool), np.bincount(pool, chosen)
+    cut = int(np.count_nonzero((inside > 0) & (inside < size)))
+    if cut:
+        raise ArgumentError(
+            f"rows must be whole strata, within which donors were drawn, got parts of {cut} of them: swapped "
+            "records show values from anywhere in their stratum, and the noise of the others cannot be "
+            "undone. For such parts only means are available: group_means, weighted_mean, regress"
+        )

@@ -7,7 +7,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.estimates.base import CERTAIN, Shared
+from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import shaped
 from condmask.variance import bounded, inequality
@@ -15,6 +15,7 @@ from condmask.variance.expectation import Function
 from condmask.variance.inequality import Functional
 from condmask.variance.interval import Interval, asked, interval
 
+CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 FEW = 1 << 12  # points at which the variance of T is known
 
 
@@ -239,6 +240,14 @@ class Functionals(Shared):
             f"{outside} of the estimates lie outside the possible range, and the nearest end of it is given"
         )
         return answer._replace(about=f"{answer.about}; {where}") if outside else answer
+
+    def _below_zero(self) -> tuple[float, float]:
+        """The share of negative values in the original file, and its standard error."""
+        # T is constant from one point of the grid to the next
+        x = np.array([-0.5 * self._law.step or np.nextafter(0.0, -1.0)])
+        t, sums = self._of_cdf
+        points = self._sample.to_units(x, t)
+        return t.at(points).item(), sums.variance(points).standard_error(t.n, "file").item()
 
 
 def _checked(g: Any) -> Function:

@@ -7,7 +7,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
-from condmask.estimates.base import CERTAIN, Shared
+from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.results import Intervals
 from condmask.indicators import design, indicators, is_text
@@ -22,7 +22,6 @@ from condmask.variance import heavy_tails
 from condmask.variance.interval import EstimateWarning, Interval
 
 FEW = 5.0  # unmasked records, less than which a group is flagged
-KNOWN = 0.1  # standard error of the share of negative values, above which nothing is said of it
 
 
 class LinearEstimates(Shared):
@@ -110,8 +109,7 @@ class LinearEstimates(Shared):
         Warns
         -----
         EstimateWarning
-            If a group says less than 5 unmasked records would, n_g (1-p)^2 < 5, or if the mean of amounts
-            that are not negative comes out negative.
+            If a group says less than 5 unmasked records would, n_g (1-p)^2 < 5.
 
         Notes
         -----
@@ -146,7 +144,7 @@ class LinearEstimates(Shared):
             raise ArgumentError("labels must give at least one record a group, got none")
         w = None if weights is None else self._weights(weights, least=0.0)
         found, records = group_means(self._linear(), self._rows, code, len(names), w, options)
-        self._warn_of_few(found.estimate, records)
+        self._warn_of_few(records)
         grouped = " and ".join(columns) if len(columns) > 1 else "group"
         about = f", by {grouped}{self._left_out(int(records.sum()))}"
         return Intervals.of(names, found, records, tuple(columns), about)
@@ -284,7 +282,7 @@ class LinearEstimates(Shared):
         if intercept and "intercept" in design:
             raise ArgumentError("W must have no column called 'intercept' where intercept=True")
         found, basis = regress(self._linear(), self._rows, design, options, intercept=intercept)
-        original = heavy_tails.kurtosis(self._sample.moments(4), self._law)
+        original = heavy_tails.kurtosis(self._sample.powers(4), self._law)
         heavy_tails.warn_of_heavy_tails([original, *basis.tails.kurtoses], basis.records, "coefficients")
         names, about = [*(["intercept"] if intercept else []), *design], self._left_out(basis.records)
         return Intervals.of(names, found, basis.records, ("coefficient",), about)
@@ -354,8 +352,8 @@ class LinearEstimates(Shared):
         n = self._rows.size
         return "" if used == n else f" ({n - used} of {n} records left out, where a value is missing)"
 
-    def _warn_of_few(self, means: np.ndarray, records: np.ndarray) -> None:
-        """Say which groups are too small, and why means may be negative where no value is."""
+    def _warn_of_few(self, records: np.ndarray) -> None:
+        """Say how many groups are too small."""
         share = (1.0 - (self.scheme.p if self.scheme.reverse_mapping else self._law.p)) ** 2
         few = np.count_nonzero((records > 0) & (records * share < FEW))
         if few:
@@ -363,14 +361,3 @@ class LinearEstimates(Shared):
                 f"fewer than {ceil(FEW / share)} records, and say less than {FEW:.0f} unmasked ones would"
             )
             warn(f"group_means: {few} of {records.size} groups have {reason}", EstimateWarning)
-        below = np.count_nonzero(means < 0.0)
-        if below and self._no_negatives():
-            reason = "a negative mean, though hardly any value is negative: too few records"
-            warn(f"group_means: {below} of {records.size} groups have {reason}", EstimateWarning)
-
-    def _no_negatives(self) -> bool:
-        """Whether it is certain that next to no original is negative."""
-        if self._law.p == 0.0:
-            return False
-        share, error = self._below_zero()
-        return share <= CERTAIN * error <= CERTAIN * KNOWN

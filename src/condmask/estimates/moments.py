@@ -11,7 +11,7 @@ from condmask.estimates.batch import plain, rows_of
 from condmask.moments import moment_interval as moments
 from condmask.moments.moment_interval import NEGATIVE, Sampled
 from condmask.moments.theorem_2_1 import powers_of_rows
-from condmask.variance.heavy_tails import warn_of_heavy_tails
+from condmask.variance.heavy_tails import kurtosis, warn_of_heavy_tails
 from condmask.variance.interval import EstimateWarning, Interval, asked
 
 
@@ -214,5 +214,5 @@ class Moments(Shared):
         self._refuse_additive()
         (level, target), sampled = asked(confidence_level, target), self._sampled(2 * order)
         if order > 1 and not (self._law.p == 1.0 and target == "file"):  # which would be exact
-            warn_of_heavy_tails(sampled.kurtosis, sampled.n, quantities)
+            warn_of_heavy_tails(kurtosis(sampled.masked, self._law), sampled.n, quantities)
         return sampled, level, target

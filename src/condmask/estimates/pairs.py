@@ -92,7 +92,7 @@ class Pairs(Shared):
         return plain(correlation)
 
     def covariance_interval(
-        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Interval of the covariance of the original with another column.
 
@@ -125,7 +125,8 @@ class Pairs(Shared):
         -----
         With a plain column the covariance is linear in the original, and its variance given the file is
         known without bias, by strata. With a column masked together it
-        is that of the general theorem. With heavy tails the interval covers too rarely, as it does without
+        is that of the general theorem; after reverse mapping it is not known: the estimate has no interval,
+        with a warning. With heavy tails the interval covers too rarely, as it does without
         masking.
         """
         options = asked(confidence_level, target)
@@ -134,7 +135,7 @@ class Pairs(Shared):
         )
 
     def correlation_interval(
-        self, other: Any = None, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
         """Interval of the correlation of the original with another column.
 
@@ -148,8 +149,8 @@ class Pairs(Shared):
         Interval
             With a leading axis of replicates where the estimate has one. Interval and estimate lie within
             [-1, 1]: where `correlation` lies outside, the estimate is the nearest end and `about` says so. If
-            a variance is not significantly above 0, the interval is [-1, 1]; if it is estimated negative, the
-            estimate is NaN.
+            a variance is not significantly above 0, or the error is not known (`covariance_interval`), the
+            interval is [-1, 1]; if a variance is estimated negative, the estimate is NaN.
 
         Raises
         ------
@@ -202,8 +203,6 @@ class Pairs(Shared):
 
     def _others(self, other: Any) -> list[Any]:
         """The other column of each replicate: an estimate, an array, or a name in the file of the records."""
-        if other is None:
-            raise ArgumentError("other must be a column or an Estimate, got None")
         found, count = [other], max(len(self._replicates), 1)
         if isinstance(other, Pairs):
             found = list(other._replicates or found)

@@ -17,6 +17,7 @@ import numpy as np
 
 from condmask.law import Law
 from condmask.linear.chunks import Chunk, Chunks, longer
+from condmask.moments.theorem_2_1 import noise_variance, original_variance
 from condmask.variance.interval import UndefinedError
 
 
@@ -52,8 +53,6 @@ class PseudoValues:
         The number of records by pool, of which some may not occur.
     mean : ndarray of shape (pools,)
         Of the masked values.
-    noise_variance : float
-        What noise adds to the variance of masked values.
     originals : ndarray of shape (pools,)
         The variance of the originals, at least 0.
     """
@@ -73,11 +72,10 @@ class PseudoValues:
         off, squares = chunks.fold(deviations)
         self.mean = self.mean + off / some  # what rounding of large sums left
         self._squares = squares - off**2 / some
-        self.noise_variance = (1.0 - law.p) * float(law.noise_moments(2, self.unit)[2])
         variance = self._squares / np.maximum(self.size - 1.0, 1.0)
-        self.originals: np.ndarray = np.maximum(variance - self.noise_variance, 0.0)
+        self.originals: np.ndarray = np.maximum(original_variance(variance, law, self.unit), 0.0)
         # the variance of what a record shows that does not keep its place: of a donor's value and noise
-        self._other = law.p * self.originals + self.noise_variance
+        self._other = law.p * self.originals + noise_variance(law, self.unit)
         self._more = self.size / np.maximum(self.size - 1.0, 1.0)
 
     def values(self, chunk: Chunk) -> np.ndarray:

@@ -11,7 +11,6 @@ from condmask.law import Law
 from condmask.moments.influence import of_moment
 from condmask.moments.polynomial_variance import Moments, polynomial_variance
 from condmask.moments.theorem_2_1 import Powers, original_moments, original_variance, shift
-from condmask.variance.heavy_tails import kurtosis
 from condmask.variance.interval import Interval, interval
 
 NEGATIVE = (
@@ -39,12 +38,6 @@ class Sampled(NamedTuple):
     law: Law
     shared_donors: bool
     masked: Powers
-
-    @property
-    def kurtosis(self) -> Any:
-        """That of the original; NaN where noise hides it."""
-        masked = self.masked._replace(means=self.masked.means[:5])
-        return kurtosis(original_moments(masked, self.law), self.law)
 
 
 def moment(sampled: Sampled, order: int, *, central: bool) -> Any:

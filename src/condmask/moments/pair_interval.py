@@ -9,19 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 
+from condmask.distribution.sample import EXACT
 from condmask.errors import warn
-from condmask.law import Law
 from condmask.moments.influence import Weights
 from condmask.moments.pair_variance import Pair
 from condmask.moments.theorem_2_1 import Powers, shift
 from condmask.variance import bounded
-from condmask.variance.heavy_tails import of_masked, warn_of_heavy_tails
+from condmask.variance.heavy_tails import kurtosis, warn_of_heavy_tails
 from condmask.variance.interval import EstimateWarning, Interval, interval, multiplier
 
 TARGETS = ("file", "population")  # in the order of the variances of a `Pair`
 RHO = (-1.0, 0.0, 1.0)  # hypotheses of a correlation
 ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
-NOTHING = Law(1.0, "normal", 0.0)  # masks a plain column
 TWO_VALUES = 1e-9  # of a kurtosis, within which E u^3 squared and 1 are all of it
 
 
@@ -59,11 +58,11 @@ class Correlation(NamedTuple):
         return np.asarray(np.where((self.variance <= reach) & (self.kept < 0.5), times, 0.0).max(axis=-1))
 
     def ends(self, level: float, target: str) -> tuple[Any, Any]:
-        """The ends of intervals, from -1 to 1 where the noise hides the original."""
+        """The ends of intervals, from -1 to 1 where the noise hides the original or errors are not known."""
         low, high = (np.full(self.r.shape, end) for end in (-1.0, 1.0))
-        known = ~np.isnan(self.r) & (self.needed(level) == 0.0)
-        square = self.square[TARGETS.index(target)][known]
-        low[known], high[known] = bounded.interval(self.r[known], square, level)
+        square = self.square[TARGETS.index(target)]
+        known = ~np.isnan(self.r) & ~np.isnan(square[..., 0]) & (self.needed(level) == 0.0)
+        low[known], high[known] = bounded.interval(self.r[known], square[known], level)
         return low[()], high[()]
 
 
@@ -110,7 +109,7 @@ def correlation_interval(pair: Pair, level: float, target: str) -> Interval:
     little = _why_little(n, n * float(np.max(found.needed(level))), pair, found)
     if little:
         warn(f"correlation: {little}", EstimateWarning)
-    else:
+    elif not np.isnan(error).all():
         warn_of_heavy_tails(kurtoses(pair), n, "correlations")
     return answer._replace(about=about[0] if len(set(about)) == 1 else np.array(about))
 
@@ -151,7 +150,7 @@ def kurtoses(pair: Pair) -> list[Any]:
     """
     means = np.moveaxis(pair.moments.means, (-2, -1), (0, 1))
     columns = zip((means[:, 0], means[0]), pair.moments.unit, pair.laws, strict=True)
-    found = [of_masked(Powers(0.0, unit, own), law or NOTHING) for own, unit, law in columns]
+    found = [kurtosis(Powers(0.0, unit, own), law or EXACT) for own, unit, law in columns]
     if pair.laws[1] is None:
         _, _, second, third, fourth = shift(means[0], -means[0, 1])
         two = fourth * second - third**2 - second**3 <= TWO_VALUES * fourth * second

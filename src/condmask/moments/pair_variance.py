@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.distribution.sample import EXACT
 from condmask.law import Law
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.pseudo_values import covariance_factor
@@ -17,7 +18,7 @@ from condmask.linear.variance import of_sums
 from condmask.moments import theorem_2_5
 from condmask.moments.influence import of_pair
 from condmask.moments.polynomial_variance import Moments, polynomial_variance
-from condmask.moments.theorem_2_1 import noise_variance
+from condmask.moments.theorem_2_1 import original_variance
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments, original_moments
 
 Laws = tuple[Law, Law | None]
@@ -65,8 +66,9 @@ class Pair(NamedTuple):
     @property
     def originals(self) -> np.ndarray:
         """Those of the originals, of shape (..., 2); they may be negative."""
-        pairs = zip(self.laws, self.moments.unit, strict=True)
-        return self.released - [0.0 if law is None else noise_variance(law, unit) for law, unit in pairs]
+        columns = zip(np.moveaxis(self.released, -1, 0), self.laws, self.moments.unit, strict=True)
+        found = [original_variance(masked, law or EXACT, unit) for masked, law, unit in columns]
+        return np.stack(found, axis=-1)
 
     @property
     def correlation(self) -> Any:
@@ -76,13 +78,9 @@ class Pair(NamedTuple):
 
 
 def pair_of(
-    moments: PairMoments,
-    law: Law,
-    law_of_w: Law | None,
-    *,
-    shared_donors: bool,
+    moments: PairMoments, law: Law, law_of_w: Law | None, *, shared_donors: bool,
     linear: Callable[[], tuple[float, float]] | None = None,
-) -> Pair:
+) -> Pair:  # fmt: skip
     """A masked column with a plain one, or with one that was masked together with it by `law_of_w`."""
     factor, share = np.ones(moments.alone.shape[:-1]), 1.0
     if law_of_w is None:

@@ -8,8 +8,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask.errors import ArgumentError
-from condmask.estimates.constructors import estimate_parts
-from condmask.estimates.estimate import Estimate
+from condmask.estimates.estimate import Estimate, estimate_parts
 from condmask.files.about import Published
 from condmask.files.parts import Source
 from condmask.labels import coded

@@ -11,12 +11,8 @@ from condmask.estimates.results import Intervals
 from condmask.linear.chunks import Named
 from condmask.linear.masked_regress import Masked, Table, fit
 from condmask.linear.variance import interval_options
+from condmask.reverse_mapping.pairs import TOGETHER
 from condmask.variance.interval import TARGETS, EstimateWarning
-
-TOGETHER = (
-    "how estimates err from columns masked together by reverse mapping is not known: mask one of them alone, "
-    "or fit each of at least 30 parts or strata, between which estimates vary as they err"
-)
 
 
 def regress(release: Any, outcome: Any, on: Any, confidence_level: Any, target: Any) -> Intervals:

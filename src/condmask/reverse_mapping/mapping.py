@@ -13,10 +13,11 @@ values enters, and those that are released are the originals in another order (d
 All of these are sums of distribution functions of the noise. Normal ones go through `Layer`, to 1e-12; those
 of Laplace noise, which has no band limit, are exact, by recursion.
 
-Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that noise reaches.
+Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that noise reaches; few values have a
+matrix.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import sqrt
 
@@ -26,9 +27,19 @@ from condmask.distribution.layer import Layer
 from condmask.kernels import exponentials
 
 GAP = 60.0  # sigmas: no noise reaches farther
+TAIL = np.array([0.5, 1.0, 2.0, 4.0, GAP])  # sigmas beyond the values, where thresholds are looked for first
 REACH, SPACING = 8.6, 1.0 / 16.0  # of normal noise, and of nodes, in sigmas
 DECAY = sqrt(0.5)  # of Laplace noise of unit variance
+FEW = 1 << 8  # values, up to which M is a matrix
 STEPS, EXACT = 60, 1e-13  # of Newton's method, as good as bisection; a share
+
+
+def bell(w: np.ndarray) -> np.ndarray:
+    """The Fourier transform of normal noise."""
+    return np.asarray(np.exp(-0.5 * w * w))
+
+
+NORMAL = 1.0, SPACING, REACH, bell, 1.0  # what a `Layer` of normal noise takes
 
 
 class Mapping:
@@ -49,14 +60,19 @@ class Mapping:
 
     def apply(self, h: np.ndarray) -> np.ndarray:
         """M h: the mean of h at what a kept record gets, by its original."""
+        if self.at.size <= FEW:
+            return np.asarray(self.chances @ h)
         return np.asarray(h[0] + self._across(1, np.diff(h)))
 
     def adjoint(self, g: np.ndarray) -> np.ndarray:
         """The adjoint under w: the mean of g at the original of a kept record, by what it got."""
         weights = self.share * g
+        if self.at.size <= FEW:
+            return np.asarray(weights @ self.chances / self.share)
         below = self._across(0, weights)
         return np.asarray(np.diff(np.concatenate(([0.0], below, [weights.sum()]))) / self.share)
 
+    @cached_property
     def chances(self) -> np.ndarray:
         """M as a matrix, of few values: by row, where the key of a kept record falls between thresholds."""
         from scipy.special import ndtr  # takes .1 s to import
@@ -69,68 +85,61 @@ class Mapping:
     def _across(self, side: int, weights: np.ndarray) -> np.ndarray:
         """`sums` of weights of the values at thresholds, or where `side` is 1 of those at the values."""
         here, there = (self.cuts, self.at) if side else (self.at, self.cuts)
-        if self.noise != "normal" or not self.cuts.size:
-            return sums(self.noise, here, weights)(there)
+        if self.noise != "normal":
+            return sums(self.noise, here, weights)(there)[0]
         line, places = self._lines[side]
         return line.weighing(weights).at_places(places)
 
     @cached_property
     def _lines(self) -> list[tuple[Layer, np.ndarray]]:
         """Of the values and of the thresholds, and where on either the others lie."""
-        layers = [layer(each, np.zeros(each.size)) for each in (self.at, self.cuts)]
+        layers = [Layer(each, np.zeros(each.size), *NORMAL) for each in (self.at, self.cuts)]
         return [(layers[0], layers[0].places(self.cuts)), (layers[1], layers[1].places(self.at))]
 
 
 def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
     """Where H reaches the running sums of shares: by Newton's steps, or halves where they stray."""
-    below, density = sums(noise, at, share), sums(noise, at, share, density=True)
-    wanted, ends = np.cumsum(share)[:-1], np.concatenate(([at[0] - GAP], at, [at[-1] + GAP]))
-    reached = np.maximum.accumulate(below(ends))
+    of_noise, wanted = sums(noise, at, share), np.cumsum(share)[:-1]
+    ends = np.concatenate((at[0] - TAIL[::-1], at, at[-1] + TAIL))
+    reached = np.maximum.accumulate(of_noise(ends)[0])
     k = np.clip(np.searchsorted(reached, wanted), 1, ends.size - 1)
     low, high, rest = ends[k - 1], ends[k], np.arange(wanted.size)
     found = np.interp(wanted, reached, ends)
     for _ in range(STEPS):
-        excess = below(found[rest]) - wanted[rest]
-        rest, excess = rest[np.abs(excess) > EXACT], excess[np.abs(excess) > EXACT]
+        below, slope = of_noise(found[rest])
+        far = np.abs(below - wanted[rest]) > EXACT
+        rest, excess, slope = rest[far], (below - wanted[rest])[far], slope[far]
         if not rest.size:
             break
         t = found[rest]
         low[rest], high[rest] = np.where(excess < 0.0, [t, high[rest]], [low[rest], t])
         with np.errstate(divide="ignore", over="ignore"):
-            step = t - excess / density(t)
+            step = t - excess / slope
         inside = (low[rest] < step) & (step < high[rest])
         found[rest] = np.where(inside, step, 0.5 * (low[rest] + high[rest]))
     return np.asarray(found)
 
 
-def sums(
-    noise: str, values: np.ndarray, weights: np.ndarray, *, density: bool = False
-) -> Callable[[np.ndarray], np.ndarray]:
-    """The function sum_j c_j F(x - v_j) of ascending v, F the noise's distribution function; or its slope."""
-    if not values.size:
-        return np.zeros_like
+def sums(noise: str, values: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], Sequence[np.ndarray]]:
+    """The function sum_j c_j F(x - v_j) of ascending v, F the noise's own; and its slope."""
     if noise == "normal":
-        return layer(values, weights, density=density).at
+        lines = [Layer(values, weights, *NORMAL, density=density) for density in (False, True)]
+
+        def normal(x: np.ndarray) -> Sequence[np.ndarray]:
+            place = lines[0].places(x)
+            return [line.at_places(place) for line in lines]
+
+        return normal
     before, (left, right) = np.append(0.0, np.cumsum(weights)), np.zeros((2, values.size + 1))
     exponentials.weighted_sums(values, weights, DECAY, left[1:], right[:-1])
 
-    def laplace(x: np.ndarray) -> np.ndarray:
+    def laplace(x: np.ndarray) -> Sequence[np.ndarray]:
         i = np.searchsorted(values, x, side="right")
         down = left[i] * np.exp((values[np.maximum(i - 1, 0)] - x) / DECAY)
         up = right[i] * np.exp((x - values[np.minimum(i, values.size - 1)]) / DECAY)
-        return np.asarray(0.5 / DECAY * (down + up) if density else before[i] + 0.5 * (up - down))
+        return before[i] + 0.5 * (up - down), 0.5 / DECAY * (down + up)
 
     return laplace
-
-
-def layer(values: np.ndarray, weights: np.ndarray, *, density: bool = False) -> Layer:
-    """`sums` of normal noise."""
-    return Layer(values, weights, 1.0, SPACING, REACH, bell, 1.0, density=density)
-
-
-def bell(w: np.ndarray) -> np.ndarray:
-    """The Fourier transform of normal noise."""
-    return np.asarray(np.exp(-0.5 * w * w))
 
 
 def places(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:

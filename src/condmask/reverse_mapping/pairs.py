@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from condmask.distribution.sample import EXACT
+from condmask.errors import warn
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.moments import theorem_2_5
 from condmask.moments.influence import of_pair
@@ -23,8 +24,12 @@ from condmask.moments.pair_variance import Pair, linear_covariance
 from condmask.moments.polynomial_variance import covariance
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
-from condmask.variance.interval import UndefinedError
+from condmask.variance.interval import EstimateWarning
 
+TOGETHER = (
+    "how estimates err from columns masked together by reverse mapping is not known: mask one of them alone, "
+    "or fit each of at least 30 parts or strata, between which estimates vary as they err"
+)
 MOST_TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomial gains
 CLOSE = 1e-8
 
@@ -56,22 +61,19 @@ def joint(one: ReverseMapped, two: ReverseMapped) -> Pair:
     return Pair(moments, (EXACT, EXACT), value, 1.0, _unknown, None)
 
 
-def _unknown(_: Any) -> Any:
-    raise UndefinedError(
-        "other must be a column that was not masked for an interval after reverse mapping: the standard "
-        "error of the covariance of two columns masked together is not known; covariance and correlation "
-        "give the estimate alone"
-    )
+def _unknown(weights: Any) -> np.ndarray:
+    """The variances of a `Pair` of which none is known."""
+    warn(f"covariance: {TOGETHER}", EstimateWarning)
+    return np.full((2, *np.shape(weights)[:-1]), np.nan)
 
 
 def _powers(file: ReverseMapped, x: np.ndarray) -> np.ndarray:
     """M^j x by cell, j = 0, 1, ..., as many as there are coefficients."""
-    powers = np.empty((coefficients(file.p).size, x.size))
-    powers[0] = x
-    for _, mapping, cells, _ in file.pools:
-        for k in range(1, len(powers)):
-            powers[k, cells] = mapping.apply(powers[k - 1, cells])
-    return powers
+    powers = [x]
+    for _ in coefficients(file.p)[1:]:
+        parts = [mapping.apply(powers[-1][cells]) for _, mapping, cells, _ in file.pools]
+        powers.append(np.concatenate(parts))
+    return np.array(powers)
 
 
 def pair_of(own: ReverseMapped, w: Any) -> Pair:
@@ -98,8 +100,8 @@ def _variances(
     )
 
     def mixed(chunk: Chunk) -> tuple[np.ndarray]:
-        of_w = np.power.outer((chunk.columns[0] - b) / released.unit[1], np.arange(1, DEGREE + 1))
-        return (undone[:, own.cell[chunk.rows]] @ of_w / released.n,)
+        of_w = np.vander((chunk.columns[0] - b) / released.unit[1], DEGREE + 1, increasing=True)
+        return (undone[:, own.cell[chunk.rows]] @ of_w[:, 1:] / released.n,)
 
     (moments[:DEGREE, 1:],) = Chunks(own.records, w).fold(mixed)
     h = of_pair(weights, (0.0, 0.0), own.p).h

@@ -18,6 +18,7 @@ import numpy as np
 from condmask.errors import warn
 from condmask.linear.chunks import Chunk
 from condmask.linear.records import Records
+from condmask.moments.theorem_2_1 import shift
 from condmask.reverse_mapping.mapping import Mapping, places
 from condmask.reverse_mapping.undo import LARGEST, refusal, undone, variation
 from condmask.strata import values_by_pool
@@ -100,10 +101,8 @@ class ReverseMapped:
         self.origin = 0.5 * low + 0.5 * high
         self.unit = high - self.origin or 1.0
         self.means = (released - self.origin) / self.unit
-        self.middle = np.concatenate([  # the mean of the pool, by cell
-            np.full(mapping.share.size, mapping.share @ self.means[cells])
-            for _, mapping, cells, _ in self.pools
-        ])  # fmt: skip
+        middle = [each.share @ self.means[cells] for _, each, cells, _ in self.pools]
+        self.middle = np.repeat(middle, [each.size for each in means])
         self.size = self._by_pool([each.n for each in self.pools])
         self.n = int(self.size.sum())
         self.factor = self.share = np.ones(self.size.size)
@@ -134,10 +133,8 @@ class ReverseMapped:
     @cached_property
     def variation(self) -> float:
         """N: by how much h varies more than it must, the most of all pools."""
-        return max(
-            variation(mapping.share, self.means[cells], self.h[cells], self.p)
-            for _, mapping, cells, _ in self.pools
-        )
+        pools = [(each.share, self.means[cells], self.h[cells]) for _, each, cells, _ in self.pools]
+        return max(variation(*of_pool, self.p) for of_pool in pools)
 
     @cached_property
     def undone(self) -> tuple[np.ndarray, np.ndarray]:
@@ -160,11 +157,9 @@ class ReverseMapped:
 
         Of the first two the undone values and their variances are made.
         """
-        first, d = self.h, self.middle - middle
-        second = first**2 - self.undone[1]
         third = self._solved((self.means - self.middle) ** 3)
-        orders = np.ones(first.size), first + d, second + d * (2.0 * first + d)
-        return np.array([*orders, third + d * (3.0 * second + d * (3.0 * first + d))])
+        orders = [np.ones(third.size), self.h, self.h**2 - self.undone[1], third]
+        return shift(np.array(orders), self.middle - middle)
 
     def _solved(self, target: np.ndarray) -> np.ndarray:
         """What has a function of the original, by cell, as its mean."""
@@ -172,7 +167,4 @@ class ReverseMapped:
 
     def _by_pool(self, figures: list[Any]) -> np.ndarray:
         """Figures of the pools that occur, and 0 of others."""
-        numbers = [each.number for each in self.pools]
-        found = np.zeros(max(numbers) + 1)
-        found[numbers] = figures
-        return found
+        return np.bincount([each.number for each in self.pools], figures)

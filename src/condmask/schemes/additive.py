@@ -7,8 +7,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask.estimates.constructors import estimate_records
-from condmask.estimates.estimate import Estimate
+from condmask.estimates.estimate import Estimate, estimate_records
 from condmask.law import Law
 from condmask.scheme import Columns, Scheme
 

@@ -14,9 +14,8 @@ from condmask.disclosure.limits import Limits
 from condmask.disclosure.rails import AUTO
 from condmask.disclosure.table import Table
 from condmask.draws import mask_columns, mask_rows
-from condmask.estimates.constructors import estimate_counts, estimate_records
 from condmask.estimates.counts import Counts
-from condmask.estimates.estimate import Estimate
+from condmask.estimates.estimate import Estimate, estimate_counts, estimate_records
 from condmask.grid import Grid, decimal_grid, default_step, grid_of, on_the_grid, step_of
 from condmask.law import Law
 from condmask.scheme import Columns, Scheme, release_key

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from condmask.distribution.quantiles import crossing_of
-from condmask.distribution.sample import EXACT
+from condmask.distribution.sample import EXACT, sample_of
 from condmask.errors import heard
 from condmask.law import Law
 from condmask.moments import moment_interval, pair_interval, theorem_2_1
 from condmask.scheme import Scheme
 from condmask.variance.cdf_interval import cdf_interval
 from condmask.variance.interval import TARGETS, EstimateWarning, UndefinedError, multiplier
-from condmask.variance.of_cdf import t_1_and_sums
-from condmask.variance.quantile_interval import quantile_interval
+from condmask.variance.of_cdf import CdfSums
+from condmask.variance.quantile_interval import REACHED, quantile_interval
 
-TOL = 1e-10  # by so much T may stay below a probability that counts as reached
 ROUNDING = 1e-9  # of a value: an interval that is no longer is a point
 
 
@@ -75,11 +74,12 @@ def _of_cdf(
     law: Law, z: np.ndarray, design: Any, c: np.ndarray, *, shared: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Both ends of quantiles and of the distribution function, of shape (2, levels, targets, statistics)."""
-    t, sums = t_1_and_sums(*np.unique(law.to_units(z), return_counts=True), law, shared_donors=shared)
+    sample = sample_of(z, law)
+    t = sample.distribution()
+    sums, x = CdfSums(t.counted, t.masking, shared_donors=shared), sample.to_units(design.points, t)
     q, back = np.unique(design.quantiles, return_inverse=True)
-    value = None if crossing_of(law.p, z.size) == "rearranged" else t.first(q - TOL)
-    of_quantiles = law.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
-    x = design.points if law.grid is None else law.grid.below(design.points)
+    value = None if crossing_of(law.p, z.size) == "rearranged" else t.first(q - REACHED)
+    of_quantiles = sample.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
     there = t.at(x), sums.variance(x), c[:, None]
     return of_quantiles, np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)
 

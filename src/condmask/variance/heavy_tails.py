@@ -25,16 +25,15 @@ HEAVY = 10.0
 ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal approximation does
 
 
-def kurtosis(original: Powers, law: Law) -> Any:
-    """The kurtosis from moments of the originals to order 4; NaN where noise hides it, and of a constant."""
+def kurtosis(masked: Powers, law: Law) -> Any:
+    """The kurtosis of the originals, from moments of the masked values to order 4 at least.
+
+    NaN where noise hides it, and of a constant.
+    """
+    original = original_moments(masked._replace(means=masked.means[:5]), law)
     _, _, second, _, fourth = shift(original.means, -original.means[1])
     seen = second > noise_variance(law, original.scale)
     return np.divide(fourth, second**2, out=np.full(np.shape(second), np.nan), where=seen)[()]
-
-
-def of_masked(masked: Powers, law: Law) -> Any:
-    """The kurtosis of the originals, from moments of the masked values to order 4."""
-    return kurtosis(original_moments(masked, law), law)
 
 
 class PlainTails:

@@ -93,16 +93,9 @@ def asked(confidence_level: Any, target: Any) -> tuple[float, str]:
 
 
 def interval(
-    estimate: Any,
-    standard_error: Any,
-    confidence_level: float,
-    target: str,
-    quantity: str,
-    *,
-    degrees: Any = np.inf,
-    logarithmic: bool = False,
-    ends: tuple[Any, Any] | None = None,
-) -> Interval:
+    estimate: Any, standard_error: Any, confidence_level: float, target: str, quantity: str, *, degrees: Any =
+    np.inf, logarithmic: bool = False, ends: tuple[Any, Any] | None = None,
+) -> Interval:  # fmt: skip
     """The confidence interval of a quantity from its estimate and standard error.
 
     Parameters

@@ -25,9 +25,7 @@ from condmask.distribution import symbol
 from condmask.distribution.counting import Counted
 from condmask.distribution.layer import fast_length
 from condmask.distribution.symbol import Masking
-from condmask.distribution.t_1 import T_1
 from condmask.kernels.interval_ends import read_sums
-from condmask.law import Law
 from condmask.variance.theorem import Variance, variance_given_file
 
 CELLS_PER_SIGMA = 64
@@ -115,16 +113,6 @@ class CdfSums:
             up_to = self.held[:start].sum() + np.cumsum(dense)[own]
             self.kept[number] = np.ascontiguousarray(nodes[:, own].T), up_to
         return self.kept[number]
-
-
-def t_1_and_sums(
-    values: np.ndarray, counts: np.ndarray, law: Law, *, shared_donors: bool
-) -> tuple[T_1, CdfSums]:
-    """T_1 of distinct values under a law, in steps where it has a grid, and the sums for its variances."""
-    unit = law.sigma / (law.step or 1.0) if law.p < 1.0 else float(values[-1] - values[0]) or 1.0
-    masking = Masking(law.noise, law.p, delta=law.step / law.sigma if law.p < 1.0 else 0.0)
-    counted = Counted(values, counts, unit)
-    return T_1(counted, masking), CdfSums(counted, masking, shared_donors=shared_donors)
 
 
 def lattice(masking: Masking, per_sigma: int) -> tuple[float, Masking]:

@@ -19,7 +19,7 @@ Var T* / Var T = .957 .877 .737 .586 at tau = .1 .3 1 3, and (1 + 2 tau / 3)^(-1
 (docs/inference.rst, "How far T* varies").
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -67,7 +67,12 @@ def quantile_interval(
     shape = c.size, whole.size, q.size
     share, ends = np.where(c < 1.0, c / np.where(c < 1.0, 1.0 - c, 1.0), 1.0), np.empty((2, *shape))
     estimates = np.empty(q.size) if value is None else value
-    for own, points in stretches(t, sums, q, np.max(c[c < 1.0], initial=0.0)):
+    if t.masking.p == 1.0:
+        ends[:] = np.where(whole, _of_known(t, q, np.sqrt(share * q * (1.0 - q))), estimates)
+        parts: Iterable[tuple[slice, Points]] = ()
+    else:
+        parts = stretches(t, sums, q, np.max(c[c < 1.0], initial=0.0))
+    for own, points in parts:
         places, values = rearranged(*points)
         if value is None:
             estimates[own] = reaching(places, values, q[own] - REACHED)
@@ -77,24 +82,23 @@ def quantile_interval(
         ends[..., own] = _ends(t, sums, (places, values, variance), *alike).reshape(ends[..., own].shape)
     if t.masking.delta > 0.0:
         ends, estimates = np.rint(ends), np.rint(estimates)
-    if t.masking.p == 1.0:  # the file is known
-        ends[:, :, ~whole[:, 0]] = estimates
     low, high = np.minimum(ends[0], estimates), np.maximum(ends[1], estimates)
     low[(c >= 1.0) | (whole & (q <= c))] = -np.inf
     high[(c >= 1.0) | (whole & (1.0 - q <= c))] = np.inf
     return np.array([low, high])
 
 
+def _of_known(t: T_1, q: np.ndarray, radius: np.ndarray) -> np.ndarray:
+    """The ends where T is the distribution function of the file: two of its values."""
+    up_to, values = t.counted.below[1:] / t.n, t.counted.values
+    low, high = np.searchsorted(up_to, q - radius), np.searchsorted(up_to, q + radius, "right")
+    return np.asarray(values[np.minimum([low, high], values.size - 1)])
+
+
 def _ends(
-    t: T_1,
-    sums: CdfSums,
-    t_star: tuple[np.ndarray, np.ndarray, np.ndarray],
-    q: np.ndarray,
-    value: np.ndarray,
-    share: np.ndarray,
-    whole: np.ndarray,
-    binomial: np.ndarray,
-) -> np.ndarray:
+    t: T_1, sums: CdfSums, t_star: tuple[np.ndarray, np.ndarray, np.ndarray], q: np.ndarray, value:
+    np.ndarray, share: np.ndarray, whole: np.ndarray, binomial: np.ndarray,
+) -> np.ndarray:  # fmt: skip
     """The ends for probabilities, each at its level and for its target."""
     ends = np.empty((2, q.size))
     interval_ends(*t_star, q, share, binomial, *ends)
@@ -155,14 +159,9 @@ def _read(places: np.ndarray, t: T_1) -> np.ndarray:
 
 
 def _kept_variance(
-    t: T_1,
-    sums: CdfSums,
-    ratio: np.ndarray,
-    whole: np.ndarray,
-    binomial: np.ndarray,
-    value: np.ndarray,
+    t: T_1, sums: CdfSums, ratio: np.ndarray, whole: np.ndarray, binomial: np.ndarray, value: np.ndarray,
     ends: np.ndarray,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """Var T* / Var T about quantiles with these ends.
 
     The steeper side counts: where the curve bends, T* is no average along a straight line, and an average
