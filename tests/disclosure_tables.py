@@ -256,7 +256,7 @@ def earlier_case():
     order = stream.permutation(N)
     table = {"score": steps.cumsum(axis=1).ravel().round(4), "case": number, "before": before}
     table = {name: column[order] for name, column in table.items()}
-    return Case(table, {"score": mapped(0.4)}, 0.20, "too narrow")
+    return Case(table, {"score": mapped(0.4)}, 0.18, "too narrow")
 
 
 def machines_in_turn():

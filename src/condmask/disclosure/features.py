@@ -15,9 +15,9 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.correlations import pearson, ranks
 from condmask.disclosure.sample import Sample
-from condmask.disclosure.units import ALIKE, leaders, period
+from condmask.disclosure.units import ALIKE, period
 
-FARTHEST = 8  # rows before and after, or records that name one another
+FARTHEST = 8  # rows before and after
 FAR = 1 << 40  # between rows of different units
 MOST, PAIRED = 20, 8  # columns of which more than the values themselves are looked at, and pairs of them
 VARIED, SEVERAL, TRIED = 100, 8, 1_000  # values of such a column; records alike; records that show what helps
@@ -112,18 +112,6 @@ def of_neighbours(look: Look) -> np.ndarray:
     return _columns(look, columns)
 
 
-def of_named(look: Look) -> np.ndarray:
-    """What those show whom a record names by a number, and who name it: spouses, parents, earlier
-    cases."""
-    columns = []
-    for named in leaders(look.sample.clear.numbers).values():
-        back = np.full(named.size, -1)
-        back[named[named >= 0]] = np.flatnonzero(named >= 0)
-        before, after = (_along(look.kept, to) for to in (named, back))
-        columns += [before, after, _mean(before, after)]
-    return _columns(look, columns)
-
-
 def of_course(look: Look) -> np.ndarray:
     """What a unit shows, carried on by rises from row to row that columns in clear tell: rates of growth."""
     key = _orders(look)[-1]
@@ -137,8 +125,10 @@ def of_course(look: Look) -> np.ndarray:
     for side in (0, 1):
         asked, fit = look.sample.half[order] == side, ~np.isnan(rise)
         fit &= ~asked
+        if fit.sum() <= VARIED:
+            continue
         predicted = design @ np.linalg.lstsq(design[fit], rise[fit], rcond=None)[0]
-        if fit.sum() > VARIED and np.var((rise - predicted)[fit]) < TOLD * np.var(rise[fit]):
+        if np.var((rise - predicted)[fit]) < TOLD * np.var(rise[fit]):
             level[order[asked]] = np.cumsum(np.where(goes_on, predicted, 0.0))[asked]
     z, known = look.released[:, look.column] - level, np.where(np.isnan(level), -1, unit)
     return _columns(look, [level + _mean_of_unit(look, known, z, own) for own in (0.0, 1.0)])
@@ -161,7 +151,7 @@ def of_itself(look: Look) -> np.ndarray:
 
 
 CLEAR = (clear_values, clear_beside)
-OTHERS = (of_unit, of_neighbours, of_named, of_course, of_twin)
+OTHERS = (of_unit, of_neighbours, of_course, of_twin)
 ITSELF = (of_itself, of_unit_and_itself, of_twin_and_itself)
 
 
@@ -244,15 +234,6 @@ def _around(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
     sums = (np.append(0.0, np.cumsum(each)) for each in (shown, there))
     total, number = (sum_[last] - sum_[first] - each for sum_, each in zip(sums, (shown, there), strict=True))
     return np.where(number > 0.0, total / np.maximum(number, 1.0), np.nan)
-
-
-def _along(z: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """The first value in the chain of records that each names."""
-    found, at = np.full(z.size, np.nan), to
-    for _ in range(FARTHEST):
-        found = np.where(np.isnan(found) & (at >= 0), z[at], found)
-        at = np.where(at >= 0, to[at], -1)
-    return found
 
 
 def _mean(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, twins
-from condmask.disclosure.joint_law import JointLaw
+from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.named import NAMED
 from condmask.disclosure.sample import Sample, draw, line_of
 from condmask.disclosure.table import ROWS
@@ -226,10 +226,7 @@ def hits(
 
 def best_guess(u: np.ndarray, d: float) -> tuple[float, float]:
     """The middle of the window of width 2 d that holds most of some numbers, and the share nearer than d."""
-    ordered = np.sort(u)
-    last = np.searchsorted(ordered, ordered + 2.0 * d, side="left")
-    first = int((last - np.arange(ordered.size)).argmax())
-    middle = float(0.5 * (ordered[first] + ordered[last[first] - 1]))
+    middle = float(fullest(np.sort(u), np.ones((u.size, 1)), d)[1][0])
     return middle, float(np.mean(np.abs(u - middle) < d))
 
 

@@ -109,9 +109,10 @@ def matched(look: Look) -> Named:
         asked = np.flatnonzero((half == side) & (look.own == own))
         noise = np.std((apart - look.released)[known[look.own[known]]], axis=0) + TINY
         group = Group(look, known, asked, look.masked[(look.own == own) & present], noise)
-        for value, sure in (*_by_constants(group), *_by_digits(group), *_by_pairs(group)):
-            better = sure > np.fmax(named[1, asked], UNSURE)
-            named[:, asked[better]] = value[better], sure[better]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            for value, sure in (*_by_constants(group), *_by_digits(group), *_by_pairs(group)):
+                better = sure > np.fmax(named[1, asked], UNSURE)
+                named[:, asked[better]] = value[better], sure[better]
     return named[0], np.column_stack((look.line(named[0]), named[1]))
 
 
@@ -125,11 +126,10 @@ def _by_constants(group: Group) -> Iterator[Named]:
     for w, log in product(group.look.numbers, (False, True)):
         of_w = rounding(w, half_step(w))
         up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slack = of_x / np.abs(x) + of_w / np.abs(w) if log else of_x + of_w
-            constants, shares = _few((up(x) - up(w))[group.known], slack[group.known])
-            possible = down(up(w)[group.asked, None] + constants)
-            reach = of_w[group.asked, None] * (possible / w[group.asked, None] if log else 1.0)
+        slack = of_x / np.abs(x) + of_w / np.abs(w) if log else of_x + of_w
+        constants, shares = _few((up(x) - up(w))[group.known], slack[group.known])
+        possible = down(up(w)[group.asked, None] + constants)
+        reach = of_w[group.asked, None] * (possible / w[group.asked, None] if log else 1.0)
         if shares.sum() > MOSTLY:
             evidence: Any = 1.0
             if group.shows:
@@ -145,7 +145,8 @@ def _few(apart: np.ndarray, slack: np.ndarray) -> np.ndarray:
     hits, found = np.abs(apart[:, None] - apart) <= slack, list[tuple[float, float]]()
     while some.size and len(found) < LINKED and (count := hits.sum(axis=1)).max() >= COMMON * some.size:
         same = hits[count.argmax()].copy()
-        found.append((np.average(apart[same], weights=slack[same] ** -2.0), same.mean()))
+        exact = (slack[same].min() / slack[same]) ** 2
+        found.append((np.average(apart[same], weights=exact), same.mean()))
         hits[:, same] = False
     return np.array(found).reshape(-1, 2).T
 
@@ -200,8 +201,7 @@ def _joined(
 ) -> tuple[np.ndarray, np.ndarray]:
     """A sum, a difference, a product or a quotient, and how far off rounding may take it."""
     slacks = [rounding(each, half) for each, half in zip(pair, halves, strict=False)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return operate(*pair[::order]), slack_of(operate, *pair[::order], *slacks[::order]) + halves[-1]
+    return operate(*pair[::order]), slack_of(operate, *pair[::order], *slacks[::order]) + halves[-1]
 
 
 def _pairs(group: Group, w: np.ndarray, k: int, join: Callable[..., tuple[np.ndarray, np.ndarray]]) -> Named:
@@ -213,8 +213,8 @@ def _pairs(group: Group, w: np.ndarray, k: int, join: Callable[..., tuple[np.nda
     for row, i in enumerate(group.asked.tolist()):
         near = y[first[row] : last[row]]
         joined, reach = join(w[i], near)
-        at = np.searchsorted(x, joined - reach)
-        fits = x[at] <= joined + reach
+        at = np.searchsorted(x, joined - reach).clip(0, x.size - 1)
+        fits = np.isfinite(joined) & (x[at] <= joined + reach)
         values = x[at[fits]]
         if values.size:
             weight = group.nearness(k, near[fits], z[row, k]) * group.nearness(column, values, z[row, column])
