@@ -107,7 +107,10 @@ def matched(look: Look) -> Named:
     for side, own in product((0, 1), np.unique(look.own)):
         known = np.flatnonzero((half != side) & present)
         asked = np.flatnonzero((half == side) & (look.own == own))
-        noise = np.std((apart - look.released)[known[look.own[known]]], axis=0) + TINY
+        kept = known[look.own[known]]
+        if kept.size < LINKED or not look.numbers:
+            continue
+        noise = np.std((apart - look.released)[kept], axis=0) + TINY
         group = Group(look, known, asked, look.masked[(look.own == own) & present], noise)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             for value, sure in (*_by_constants(group), *_by_digits(group), *_by_pairs(group)):
