@@ -25,12 +25,12 @@ from disclosure_tables import CASES
 
 import condmask as cm
 from benchmarks.cells import rows
-from condmask.disclosure import features, known_coins
+from condmask.disclosure import features, known_coins, named
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.choose import choose
 from condmask.disclosure.sample import sample_of
 
-PARTS = ("CLEAR", "OTHERS", "ITSELF")
+PARTS = {"CLEAR": features.CLEAR, "OTHERS": features.OTHERS, "ITSELF": features.ITSELF, "NAMED": named.NAMED}
 SEEDS, N = 4, 4_000
 FEWEST, MOST_COLUMNS = 300, 2  # rows of a real table; its columns that are masked
 SCHEME = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, aggregate_ends=5)
@@ -38,7 +38,7 @@ SCHEME = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, aggregate_ends=5)
 
 def left_out(some):
     """The table of features: what taking each out costs the attacker, where it costs most."""
-    ideas = [None, *(idea for part in PARTS for idea in getattr(features, part))]
+    ideas = [None, *(idea for part in PARTS.values() for idea in part)]
     lost = {idea: {} for idea in ideas}
     for case in CASES[slice(*some)]:
         made = case()
@@ -47,9 +47,8 @@ def left_out(some):
             halves = np.random.default_rng(seed).permutation(np.arange(sample.block.max() + 1) % 2)
             halved = sample._replace(half=halves[sample.block])
             for idea in ideas:
-                for part in PARTS:
-                    rest = tuple(each for each in getattr(features, part) if each is not idea)
-                    setattr(known_coins, part, rest)
+                for part, whole in PARTS.items():
+                    setattr(known_coins, part, tuple(each for each in whole if each is not idea))
                 found = known_coins.attacked(halved, made.schemes, seed)[name][0]
                 lost[idea].setdefault(case.__name__, []).append((found.clear, found.worst))
     lines = [["without", "clear", "worst", "in the table"]]

@@ -191,8 +191,116 @@ def additive():
     return Case(table, {"income": cm.ConditionalMasking(0.6, 1_000.0, decimals=0)})
 
 
+def tax_rates():
+    """Of the six amounts that a tax leaves possible, one alone is shown."""
+    stream = np.random.default_rng(17)
+    net = stream.lognormal(6.0, 0.9, N).round(2)
+    table = {"net": net, "tax": (net * stream.choice([0.05, 0.07, 0.1, 0.13, 0.19, 0.25], N)).round(2)}
+    return Case(table, {"net": log(0.45)}, 0.70, "tell whose", ("tax",))
+
+
+def last_digits():
+    """A reference ends as its amount does."""
+    stream = np.random.default_rng(18)
+    amount = stream.lognormal(6.0, 0.9, N).round(2)
+    ends = np.rint(100.0 * amount).astype(int) % 10_000
+    reference = np.array(
+        [f"RF{a:05d}-{b:04d}" for a, b in zip(stream.integers(0, 10**5, N), ends, strict=True)]
+    )
+    return Case(
+        {"amount": amount, "reference": reference}, {"amount": log(0.45)}, 0.85, "tell whose", ("reference",)
+    )
+
+
+def profit():
+    """Of all pairs of kept revenues and costs few differ by the profit, and swapped ones show both."""
+    stream = np.random.default_rng(19)
+    revenue = stream.lognormal(6.0, 0.8, N).round(2)
+    costs = (revenue * (1.0 - stream.normal(0.05, 0.12, N))).round(2)
+    table = {"revenue": revenue, "costs": costs, "profit": (revenue - costs).round(2)}
+    return Case(table, dict.fromkeys(("revenue", "costs"), log(0.25)), 0.75, "tell whose", ("profit",))
+
+
+def effects(stream, groups, size=10, within=0.4):
+    """Records of groups in no order, and what is alike within each."""
+    group = stream.integers(0, groups, groups * size)
+    level = stream.normal(0.0, 1.0, groups)[group] + within * stream.normal(0.0, 1.0, group.size)
+    return group, np.exp(5.0 + 0.6 * level).round(2)
+
+
+def firm_inside_text():
+    stream = np.random.default_rng(20)
+    firm, amount = effects(stream, N // 10)
+    name = np.array(["".join(letters) for letters in stream.choice(list("abcdefghij"), (N // 10, 8))])[firm]
+    verb = stream.choice(["invoice from", "payment to", "reminder of"], N)
+    text = np.array(
+        [f"{a} {b} no {c}" for a, b, c in zip(verb, name, stream.integers(0, 10**6, N), strict=True)]
+    )
+    return Case({"amount": amount, "text": text}, {"amount": log(0.2)}, 0.17, "too narrow")
+
+
+def branch_in_last_digits():
+    stream = np.random.default_rng(21)
+    branch, amount = effects(stream, N // 10)
+    table = {"amount": amount, "id": 100 + branch + 1_000 * stream.integers(0, 10_000, N)}
+    return Case(table, {"amount": log(0.2)}, 0.19, "too narrow")
+
+
+def earlier_case():
+    """Cases name the one before by its number."""
+    stream, length = np.random.default_rng(22), 20
+    steps = stream.normal(0.0, 0.3, (N // length, length))
+    steps[:, 0] = stream.normal(0.0, 1.0, N // length)
+    number = stream.permutation(10**6)[:N]
+    before = np.where(np.arange(N) % length == 0, -1, np.roll(number, 1))
+    order = stream.permutation(N)
+    table = {"score": steps.cumsum(axis=1).ravel().round(4), "case": number, "before": before}
+    table = {name: column[order] for name, column in table.items()}
+    return Case(table, {"score": mapped(0.4)}, 0.18, "too narrow")
+
+
+def machines_in_turn():
+    stream = np.random.default_rng(23)
+    walk = np.cumsum(stream.normal(0.0, 0.25, (N // 10, 10)), axis=0)
+    value = ((walk - walk.mean(axis=0)) / walk.std(axis=0)).ravel() + stream.normal(0.0, 0.02, N)
+    table = {"temperature": value.round(4), "volt": stream.normal(0.0, 1.0, N).round(3)}
+    return Case(table, {"temperature": mapped(0.3)}, 0.32, "too narrow")
+
+
+def weeks():
+    stream = np.random.default_rng(24)
+    hour = np.arange(N)
+    load = stream.normal(0.0, 1.0, 168)[hour % 168] + 0.35 * stream.normal(0.0, 1.0, hour.size)
+    return Case({"load": load.round(4), "hour": hour}, {"load": mapped(0.3)}, 0.21, "too narrow")
+
+
+def growth():
+    """Rates of growth carry on what other years of a firm show."""
+    stream, years = np.random.default_rng(25), 20
+    rate = 0.35 * stream.normal(0.0, 1.0, (N // years, years))
+    rate[:, 0] = 0.0
+    level = stream.normal(6.0, 1.0, (N // years, 1)) + rate.cumsum(axis=1)
+    table = {"sales": np.exp(level).round(3).ravel(), "growth": np.expm1(rate).round(4).ravel()}
+    table |= {"firm": np.repeat(np.arange(N // years), years), "year": np.tile(np.arange(years), N // years)}
+    order = stream.permutation(N)
+    return Case(
+        {name: column[order] for name, column in table.items()}, {"sales": log(0.7)}, 0.30, "too narrow"
+    )
+
+
+def coordinates():
+    """Towns are known by two columns of many."""
+    stream = np.random.default_rng(26)
+    town, rent = effects(stream, N // 10, within=0.3)
+    place = stream.uniform(0.0, 100.0, (N // 10, 2))[town] + stream.normal(0.0, 0.15, (N, 2))
+    table = {"rent": rent, "north": place[:, 0].round(3), "east": place[:, 1].round(3)}
+    table |= {f"other {k}": stream.normal(0.0, 1.0, N).round(3) for k in range(6)}
+    return Case(table, {"rent": log(0.2)}, 0.19, "too narrow")
+
+
 CASES = (
     harmless, correlated, total, near_copies, body_mass, running_total, month_before, panel,
     keys_in_one_number, keys_in_text, street_and_house, twins, alike_neighbours, ten_that_say_the_same,
-    three_apart, additive,
+    three_apart, additive, tax_rates, last_digits, profit, firm_inside_text, branch_in_last_digits,
+    earlier_case, machines_in_turn, weeks, growth, coordinates,
 )  # fmt: skip

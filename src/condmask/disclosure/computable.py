@@ -60,8 +60,8 @@ class Base(NamedTuple):
 
     @property
     def rounding(self) -> np.ndarray:
-        """Half a step where it is small beside the number: counts are not rounded."""
-        return np.where(self.slack > MEASURED * np.abs(self.values), 0.0, self.slack)
+        """Half a step where numbers were rounded."""
+        return rounding(self.values, self.slack)
 
 
 class Candidate(NamedTuple):
@@ -79,22 +79,22 @@ def computable(sample: Sample) -> list[Formula]:
     rows = np.random.default_rng(0).permutation(sample.half.size)
     learned, proof = rows[: rows.size // 2], rows[rows.size // 2 :]
     for name, values in sample.table.values.items() if bases else ():
-        x, half_step = _without_common(values), _half_step(values)
+        x, own = _without_common(values), half_step(values)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             formulas = [
                 Formula(name, f"{name} = {candidate.text}", share, candidate.names)
                 for candidate in _candidates(x, bases, learned)
-                if (share := _share(x, half_step, candidate, proof))
+                if (share := _share(x, own, candidate, proof))
                 > (SHARE if len(candidate.names) <= 2 else OF_MANY)
             ]
         found += sorted(formulas, key=lambda formula: (len(formula.names), -formula.share))[:1]
     return found
 
 
-def _share(x: np.ndarray, half_step: float, candidate: Candidate, rows: np.ndarray) -> float:
+def _share(x: np.ndarray, own: float, candidate: Candidate, rows: np.ndarray) -> float:
     """In which share of the rows a formula holds, beyond what other residuals near 0 let expect by chance."""
     there = rows[~np.isnan(x[rows])]
-    slack = np.maximum(half_step, candidate.slack[there]) * (1.0 + 1e-6) + 1e-9
+    slack = np.maximum(own, candidate.slack[there]) * (1.0 + 1e-6) + 1e-9
     apart = np.abs(x[there] - candidate.predicted[there]) / slack
     if apart.size < FEW:
         return 0.0
@@ -107,7 +107,7 @@ def _share(x: np.ndarray, half_step: float, candidate: Candidate, rows: np.ndarr
 def _bases(sample: Sample) -> Iterator[Base]:
     """The columns in clear, as they are, in the rows beside, and by how much they rise from row to row."""
     for name, values in list(sample.clear.numbers.items())[:BASES]:
-        slack = _half_step(values)
+        slack = half_step(values)
         yield Base(name, name, values, slack)
         for by, where in ((1, "before"), (-1, "after")):
             beside = sample.clear.beside(values, by)
@@ -145,7 +145,7 @@ def _of_two(
     x: np.ndarray, bases: list[Base], operations: dict[str, Callable[..., Any]], rows: np.ndarray
 ) -> Iterator[Candidate]:
     """Sums, differences, products and quotients that hold in a few of some rows."""
-    there, own = rows[~np.isnan(x[rows])][:TRIED], _half_step(x)
+    there, own = rows[~np.isnan(x[rows])][:TRIED], half_step(x)
     a = np.array([base.values[there] for base in bases])
     slack = np.array([base.rounding[there] for base in bases]) + 1e-9
     varied = np.array([_is_varied(row) for row in (*a, x[there])])
@@ -153,12 +153,12 @@ def _of_two(
         return
     for (text, operate), (k, base) in product(operations.items(), enumerate(bases)):
         predicted = operate(base.values[there], a)
-        error = np.maximum(own, _slack(operate, base.values[there], a, slack[k], slack))
+        error = np.maximum(own, slack_of(operate, base.values[there], a, slack[k], slack))
         hits = (np.abs(x[there] - predicted) <= error).sum(axis=1)
         likely = (hits >= HITS) & (varied[:-1] | varied[k] | (operations is SUMS))
         for other in (bases[j] for j in np.flatnonzero(likely) if bases[j].name != base.name):
             names, pair = (base.name, other.name), (base.values, other.values)
-            reach = _slack(operate, *pair, base.rounding, other.rounding)
+            reach = slack_of(operate, *pair, base.rounding, other.rounding)
             yield Candidate(f"{base.text} {text} {other.text}", names, operate(*pair), reach)
 
 
@@ -166,7 +166,7 @@ def _is_varied(x: np.ndarray) -> bool:
     return bool(np.unique(x[~np.isnan(x)]).size >= VARIED)
 
 
-def _slack(
+def slack_of(
     operate: Callable[..., Any], a: np.ndarray, b: np.ndarray, half: np.ndarray, other: np.ndarray
 ) -> np.ndarray:
     """How far rounding of two columns takes what is computed from them."""
@@ -240,10 +240,15 @@ def _without_common(x: np.ndarray) -> np.ndarray:
     return np.where(np.isclose(x, values[counts.argmax()], rtol=1e-6, atol=0.0), np.nan, x)
 
 
-def _half_step(x: np.ndarray) -> float:
+def half_step(x: np.ndarray) -> float:
     """Half of the power of ten of which the values of a column are multiples; 0 if there is none."""
     places = decimals_of(x[~np.isnan(x)])
     return 0.0 if places is None else 0.5 * 10.0**-places
+
+
+def rounding(x: np.ndarray, slack: float) -> np.ndarray:
+    """Half a step where it is small beside the number: counts are not rounded."""
+    return np.where(slack > MEASURED * np.abs(x), 0.0, slack)
 
 
 def _signed(value: float) -> str:

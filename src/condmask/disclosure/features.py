@@ -1,21 +1,28 @@
 """What an attacker who knows every coin learns a record's value from: a table of contents of ideas.
 
-Each function gives columns of numbers for all records of a sample. The first three look at columns in clear
+Each function gives columns of numbers for all records of a sample. The first two look at columns in clear
 alone; the others at what a release shows of other records, where the values of kept records are their own but
 for noise, and those of swapped records a stranger's; the last at what it shows of the record itself. What
 each is worth stands in docs/coins.rst.
 """
 
+from collections.abc import Callable
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
+from condmask._blocks import evenly_spaced
+from condmask.correlations import pearson, ranks
 from condmask.disclosure.sample import Sample
+from condmask.disclosure.units import ALIKE, period
 
 FARTHEST = 8  # rows before and after
-LINKED = 16  # records of which one may be who is looked for
-EXACT, FOLLOWS, TINY = 1e-4, 0.95, 1e-300  # of a spread: errors of formulas, and of columns that follow
-MOST = 20  # columns of which more than the values themselves are looked at
+FAR = 1 << 40  # between rows of different units
+MOST, PAIRED = 20, 8  # columns of which more than the values themselves are looked at, and pairs of them
+VARIED, SEVERAL, TRIED = 100, 8, 1_000  # values of such a column; records alike; records that show what helps
+TOLD = 0.1  # of the variance of rises, that columns in clear leave open
+TINIEST, TINY = 1e-4, 1e-300
 
 
 class Look(NamedTuple):
@@ -28,22 +35,43 @@ class Look(NamedTuple):
         On the lines on which noise is added.
     column : int
         The masked column whose values are guessed.
-    twin : ndarray of shape (m,) or None
-        The record most like each in the columns in clear; None where there are no numbers.
+    twins : list of ndarray of shape (m, k)
+        The k records most like each, in the columns in clear and in two of them.
     own : ndarray of bool of shape (m,)
         The records whose released values are taken for their own: those that were kept, or all of them where
         the attacker does not know the coins.
     original, masked : ndarray of shape (m, masked columns)
         In the units of the data; originals are known of the other half.
+    noisy : bool
+        Whether kept records show their values with noise, and not values of other kept ones.
+    lines : list of callable
+        What takes values of each masked column to the line on which noise is added.
     """
 
     sample: Sample
     released: np.ndarray
     column: int
-    twin: np.ndarray | None
+    twins: list[np.ndarray]
     own: np.ndarray
     original: np.ndarray
     masked: np.ndarray
+    noisy: bool
+    lines: list[Callable[[np.ndarray], np.ndarray]]
+
+    @property
+    def line(self) -> Callable[[np.ndarray], np.ndarray]:
+        """That of the column."""
+        return self.lines[self.column]
+
+    @property
+    def numbers(self) -> list[np.ndarray]:
+        """The first columns of numbers in clear."""
+        return list(self.sample.clear.numbers.values())[:MOST]
+
+    @property
+    def kept(self) -> np.ndarray:
+        """What records show of their own."""
+        return np.where(self.own, self.released[:, self.column], np.nan)
 
 
 def clear_values(look: Look) -> np.ndarray:
@@ -56,8 +84,7 @@ def clear_values(look: Look) -> np.ndarray:
 def clear_beside(look: Look) -> np.ndarray:
     """The columns in clear in the rows before and after: a running total rises by the value in question."""
     clear = look.sample.clear
-    numbers = list(clear.numbers.values())[:MOST]
-    return _columns(look, [x - clear.beside(x, by) for x in numbers for by in (1, -1)])
+    return _columns(look, [x - clear.beside(x, by) for x in look.numbers for by in (1, -1)])
 
 
 def of_unit(look: Look) -> np.ndarray:
@@ -73,45 +100,49 @@ def of_unit_and_itself(look: Look) -> np.ndarray:
 
 
 def of_neighbours(look: Look) -> np.ndarray:
-    """What the nearest rows before and after show that were kept: files come in some order."""
-    z, rows = np.where(look.own, look.released[:, look.column], np.nan), look.sample.clear.rows
-    before, after = _last(z, rows), _last(z[::-1], -rows[::-1])[::-1]
-    return _columns(look, [before, after, _mean(before, after)])
+    """What the nearest rows before and after show that were kept, and all near ones: files come in some
+    order, machines take turns, and months follow each other."""
+    columns = []
+    for key in _orders(look):
+        order = np.argsort(key, kind="stable")
+        z, near = look.kept[order], np.empty((4, key.size))
+        near[0, order], near[1, order[::-1]] = _last(z, key[order]), _last(z[::-1], -key[order][::-1])
+        near[2], near[3, order] = _mean(near[0], near[1]), _around(z, key[order])
+        columns += list(near)
+    return _columns(look, columns)
+
+
+def of_course(look: Look) -> np.ndarray:
+    """What a unit shows, carried on by rises from row to row that columns in clear tell: rates of growth."""
+    key = _orders(look)[-1]
+    order, u = np.argsort(key, kind="stable"), look.line(look.original[:, look.column])
+    unit, level = np.unique(key // FAR, return_inverse=True)[1], np.full(key.size, np.nan)
+    goes_on = np.append(False, np.diff(unit[order]) == 0)
+    rise = np.where(goes_on, np.diff(u[order], prepend=np.nan), np.nan)
+    told = [each for x in np.nan_to_num(look.numbers) for each in (x, np.log1p(np.maximum(x, TINIEST - 1.0)))]
+    design = np.column_stack((np.ones(key.size), *told))[order]
+    design /= np.abs(design).mean(axis=0) + TINY
+    for side in (0, 1):
+        asked, fit = look.sample.half[order] == side, ~np.isnan(rise)
+        fit &= ~asked
+        if fit.sum() <= VARIED:
+            continue
+        predicted = design @ np.linalg.lstsq(design[fit], rise[fit], rcond=None)[0]
+        if np.var((rise - predicted)[fit]) < TOLD * np.var(rise[fit]):
+            level[order[asked]] = np.cumsum(np.where(goes_on, predicted, 0.0))[asked]
+    z, known = look.released[:, look.column] - level, np.where(np.isnan(level), -1, unit)
+    return _columns(look, [level + _mean_of_unit(look, known, z, own) for own in (0.0, 1.0)])
 
 
 def of_twin(look: Look) -> np.ndarray:
-    """What the nearest record in the columns in clear shows: the same person once more, or one much alike."""
-    return _columns(look, [] if look.twin is None else [_of_twin(look, look.twin)])
+    """What the nearest records in the columns in clear show: the same person once more, or one much alike."""
+    return _columns(look, [_mean_of_twins(look, twins) for twins in look.twins])
 
 
 def of_twin_and_itself(look: Look) -> np.ndarray:
-    """The mean of what this record and the record itself show."""
-    if look.twin is None:
-        return _columns(look, [])
-    return _columns(look, [_mean(_of_twin(look, look.twin), look.released[:, look.column])])
-
-
-def linked(look: Look) -> tuple[np.ndarray, np.ndarray]:
-    """The record that shows what fits each best, -1 for none, and what it and those near it show.
-
-    A swapped record shows all masked values of one person, who stands in no other row, and whose columns in
-    clear tell who it is where they follow from several masked ones.
-    """
-    numbers, near = list(look.sample.clear.numbers.values())[:MOST], np.full(look.own.size, -1)
-    if look.released.shape[1] < 2 or not numbers:
-        return near, _columns(look, [])
-    told = _with_logarithms(np.column_stack((*numbers, *clear_beside(look).T)))
-    known, shown = _with_logarithms(look.original), _with_logarithms(look.original, look.masked)
-    others = np.flatnonzero(~np.isnan(shown).any(axis=1) & ~(look.own & ~look.own.all()))
-    found = np.full((look.own.size, 4), np.nan)
-    for side in (0, 1):
-        fit = (look.sample.half != side) & ~np.isnan(known).any(axis=1)
-        asked = np.flatnonzero((look.sample.half == side) & ~np.isnan(told).any(axis=1))
-        places = _follow(known[fit], told[fit], shown[others], told[asked])
-        if places is not None and asked.size and others.size >= LINKED:
-            nearest, found[asked] = _nearest(*places, look.released[others, look.column])
-            near[asked] = others[nearest]
-    return near, found
+    """The mean of what these and the record itself show."""
+    z = look.released[:, look.column]
+    return _columns(look, [_mean(_mean_of_twins(look, twins), z) for twins in look.twins])
 
 
 def of_itself(look: Look) -> np.ndarray:
@@ -120,60 +151,53 @@ def of_itself(look: Look) -> np.ndarray:
 
 
 CLEAR = (clear_values, clear_beside)
-OTHERS = (of_unit, of_neighbours, of_twin)
+OTHERS = (of_unit, of_neighbours, of_course, of_twin)
 ITSELF = (of_itself, of_unit_and_itself, of_twin_and_itself)
 
 
-def twins(sample: Sample) -> np.ndarray | None:
-    """The number of the record most like each in the columns in clear, by ranks."""
+def twins(sample: Sample) -> list[np.ndarray]:
+    """The numbers of the records most like each: one by ranks in all columns in clear, and some by the two
+    columns in which those alike show most, such as coordinates."""
     numbers = list(sample.clear.numbers.values())[:MOST]
     if not numbers:
-        return None
+        return []
+    places = [np.where(np.isnan(x), 0.5 * x.size, np.argsort(np.argsort(x))) for x in numbers]
+    masked = [ranks(x) for x in sample.table.values.values()]
+    varied = [place for place, x in zip(places, numbers, strict=True) if np.unique(x).size >= VARIED]
+    everyone, best, most = np.arange(sample.half.size), None, ALIKE
+    some = evenly_spaced(everyone.size, TRIED)
+    for pair in map(np.column_stack, combinations(varied[:PAIRED], 2)):
+        near = _nearest(pair, some, SEVERAL)
+        alike = max(pearson(x[some], x[near].mean(axis=1)) for x in masked)
+        if alike > most:
+            best, most = pair, alike
+    found = [_nearest(np.column_stack(places), everyone, 1)]
+    return found if best is None else [*found, _nearest(best, everyone, SEVERAL)]
+
+
+def _nearest(places: np.ndarray, asked: np.ndarray, count: int) -> np.ndarray:
+    """The nearest others of some records."""
     from scipy.spatial import cKDTree  # takes .1 s to import
 
-    ranks = [np.where(np.isnan(x), 0.5 * x.size, np.argsort(np.argsort(x))) for x in numbers]
-    table, itself = np.column_stack(ranks), np.arange(sample.half.size)
-    near = cKDTree(table).query(table, k=2)[1]
-    return np.asarray(np.where(near[:, 0] == itself, near[:, 1], near[:, 0]))
+    near = cKDTree(places).query(places[asked], k=count + 1)[1]
+    return np.asarray(np.where(near[:, :1] == asked[:, None], near[:, 1:], near[:, :-1]))
 
 
-def _with_logarithms(known: np.ndarray, shown: np.ndarray | None = None) -> np.ndarray:
-    """Columns and, of those that are positive as far as is known, the logarithms."""
-    shown, positive = known if shown is None else shown, ~(known <= 0.0).any(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.column_stack((shown, np.log(shown[:, positive])))
-
-
-def _follow(
-    known: np.ndarray, told: np.ndarray, shown: np.ndarray, asked: np.ndarray
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Columns in clear of those asked about, and as they follow from what others show, in errors of this."""
-    known, told = known[~np.isnan(told).any(axis=1)], told[~np.isnan(told).any(axis=1)]
-    if len(known) < LINKED + known.shape[1]:
-        return None
-    scale, spread = np.abs(known).mean(axis=0) + TINY, told.std(axis=0) + TINY
-    design, of_shown = (np.column_stack((np.ones(len(each)), each / scale)) for each in (known, shown))
-    factors = np.linalg.lstsq(design, told, rcond=None)[0]
-    left = told - design @ factors
-    error = left.std(axis=0) + EXACT * spread
-    some = (error < FOLLOWS * spread) & (spread > EXACT**2 * np.abs(told).max(axis=0, initial=TINY))
-    if not some.any():
-        return None
-    among = np.cov(left[:, some] / error[some], rowvar=False) + EXACT * np.eye(int(some.sum()))
-    white = np.linalg.cholesky(np.linalg.inv(among)) / error[some, None]
-    return asked[:, some] @ white, (of_shown @ factors)[:, some] @ white
-
-
-def _nearest(asked: np.ndarray, others: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest others, and of those near the value, the mean by weight, the greatest weight and the
-    distance."""
-    from scipy.spatial import cKDTree  # takes .1 s to import
-
-    far, near = cKDTree(others).query(asked, k=LINKED)
-    weight = np.exp(-0.5 * (far**2 - far[:, :1] ** 2))
-    weight /= weight.sum(axis=1, keepdims=True)
-    mean = (weight * values[near]).sum(axis=1)
-    return near[:, 0], np.column_stack((values[near[:, 0]], mean, weight[:, 0], np.log1p(far[:, 0])))
+def _orders(look: Look) -> list[np.ndarray]:
+    """Numbers of rows in orders in which neighbours may be alike: that of the file, that of machines that
+    take turns, and within a unit that of the column in clear in which they are most alike."""
+    clear, rank = look.sample.clear, ranks(look.original[:, look.column])
+    turn, best, most = period(rank, clear.rows), None, ALIKE
+    found = [clear.rows] + ([clear.rows % turn * FAR + clear.rows // turn] if turn else [])
+    for unit in list(clear.units.values())[:1]:
+        for x in look.numbers:
+            order = np.lexsort((x, unit))
+            same = (unit[order][1:] == unit[order][:-1]) & (unit[order][1:] >= 0)
+            alike = pearson(rank[order][1:][same], rank[order][:-1][same]) if same.any() else 0.0
+            if alike > most:
+                best, most = np.empty(x.size, dtype=np.int64), alike
+                best[order] = unit[order] * FAR + np.arange(x.size)
+    return found if best is None else [*found, best]
 
 
 def _columns(look: Look, columns: list[np.ndarray]) -> np.ndarray:
@@ -188,8 +212,11 @@ def _mean_of_unit(look: Look, codes: np.ndarray, z: np.ndarray, own: float) -> n
     return np.where(number > 0.0, total / np.maximum(number, 1.0), np.nan)
 
 
-def _of_twin(look: Look, twin: np.ndarray) -> np.ndarray:
-    return np.where(look.own[twin], look.released[twin, look.column], np.nan)
+def _mean_of_twins(look: Look, near: np.ndarray) -> np.ndarray:
+    """The mean of what those show that were kept."""
+    there = ~np.isnan(look.kept[near])
+    total, number = np.where(there, look.kept[near], 0.0).sum(axis=1), there.sum(axis=1)
+    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
 def _last(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -197,6 +224,16 @@ def _last(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
     last = np.maximum.accumulate(np.where(np.isnan(z), -1, np.arange(z.size)))
     before = np.append(-1, last[:-1])
     return np.where((before >= 0) & (rows - rows[before] <= FARTHEST), z[before], np.nan)
+
+
+def _around(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The mean of the values near each row."""
+    there = ~np.isnan(z)
+    shown = np.where(there, z, 0.0)
+    first, last = np.searchsorted(rows, (rows - FARTHEST, rows + FARTHEST + 1))
+    sums = (np.append(0.0, np.cumsum(each)) for each in (shown, there))
+    total, number = (sum_[last] - sum_[first] - each for sum_, each in zip(sums, (shown, there), strict=True))
+    return np.where(number > 0.0, total / np.maximum(number, 1.0), np.nan)
 
 
 def _mean(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from condmask import frames
 from condmask._blocks import evenly_spaced
 from condmask._digits import line
-from condmask.disclosure.joint_law import JointLaw
+from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentTypeError
 from condmask.law import Law
@@ -65,10 +64,6 @@ class InsiderRisk:
             {"unknown": k, "exact": exact, **dict(zip(within, near, strict=True))}
             for k, exact, near in shares
         ]
-
-    def to_frame(self) -> Any:
-        """The rows as a pandas data frame, a column for each distance."""
-        return frames.of_rows(self.rows())
 
     def __str__(self) -> str:
         cells = {"unknown": ["exactly", *(f"closer than {d:g}" for d in self.d)]}
@@ -161,11 +156,5 @@ def _named(values: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
         chance /= chance.sum(axis=1)[:, None]
     distinct, first = np.unique(values, return_index=True)
     exact = distinct[np.argmax(np.add.reduceat(chance, first, axis=1), axis=1)]
-    running = np.hstack((np.zeros((values.size, 1)), np.cumsum(chance, axis=1)))
-    found = [np.sum(exact == values)]
-    for distance in d:
-        last = np.searchsorted(values, values + 2.0 * distance)
-        best = (running[:, last] - running[:, :-1]).argmax(axis=1)
-        middle = 0.5 * (values[best] + values[np.maximum(last[best] - 1, best)])
-        found.append(np.sum(np.abs(values - middle) < distance))
-    return np.array(found, dtype=np.float64)
+    near = [np.abs(values - fullest(values, chance.T, each)[1]) < each for each in d]
+    return np.array([np.sum(found) for found in (exact == values, *near)], dtype=np.float64)

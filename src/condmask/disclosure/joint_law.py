@@ -86,21 +86,8 @@ class JointLaw(NamedTuple):
         return sum(float(self.best_windows(part, d)[0].sum()) for part in parts)
 
     def best_windows(self, joint: np.ndarray, d: float) -> tuple[np.ndarray, np.ndarray]:
-        """The mass of the fullest half-open window of width 2 d of each column, and the middle of its values.
-
-        A window from the middle of one cell of several values to that of another holds a half of both.
-        """
-        values = self.values
-        running = np.zeros((values.size + 1, joint.shape[1]))
-        np.cumsum(joint, axis=0, out=running[1:])
-        last = np.searchsorted(values, values + 2.0 * d)
-        inside = running[last] - running[:-1]
-        if self.several.any():
-            outside = np.where(self.several[:, None], 0.5 * joint, 0.0)
-            inside -= outside + outside[last - 1]
-        first = inside.argmax(axis=0)
-        middle = 0.5 * (values[first] + values[np.maximum(last[first] - 1, first)])
-        return inside[first, np.arange(first.size)], middle
+        """The mass of the fullest window of width 2 d of each column, and the middle of its values."""
+        return fullest(self.values, joint, d, self.several)
 
     def guesses(self, x: np.ndarray, z: np.ndarray, d: float) -> list[np.ndarray]:
         """What the best attacker makes of records: the guess, how sure, whether x is that near, and how sure
@@ -110,6 +97,26 @@ class JointLaw(NamedTuple):
         share, guess = self.best_windows(joint, d)
         swapped = self.swapped.sum(axis=0) / mass
         return [guess[cell], (share / mass)[cell], np.abs(x - guess[cell]) < d, swapped[cell]]
+
+
+def fullest(
+    values: np.ndarray, mass: np.ndarray, d: float, several: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mass of the fullest half-open window of width 2 d of each column, and the middle of its values.
+
+    Values ascend by row. A window from the middle of one cell of several values to that of another holds a
+    half of both.
+    """
+    running = np.zeros((values.size + 1, mass.shape[1]))
+    np.cumsum(mass, axis=0, out=running[1:])
+    last = np.searchsorted(values, values + 2.0 * d)
+    inside = running[last] - running[:-1]
+    if several is not None and several.any():
+        outside = np.where(several[:, None], 0.5 * mass, 0.0)
+        inside -= outside + outside[last - 1]
+    first = inside.argmax(axis=0)
+    middle = 0.5 * (values[first] + values[np.maximum(last[first] - 1, first)])
+    return inside[first, np.arange(first.size)], middle
 
 
 def cells_of(x: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, linked, twins
-from condmask.disclosure.joint_law import JointLaw
+from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, twins
+from condmask.disclosure.joint_law import JointLaw, fullest
+from condmask.disclosure.named import NAMED
 from condmask.disclosure.sample import Sample, draw, line_of
 from condmask.disclosure.table import ROWS
 from condmask.errors import optional
@@ -33,7 +34,7 @@ OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 RIDGE = 1.0  # records: columns may say the same
 CELLS = 1 << 9  # of one column by itself
-GROUPS, LIKE, FEWEST = 10, 300, 20  # of like predictions, at most; records that one should have, and must
+GROUPS, LIKE, APART, FEWEST = 10, 300, 40, 20  # of like predictions, at most; records and blocks of one
 
 
 class Figures(NamedTuple):
@@ -115,57 +116,63 @@ def attacked(
     lines = {name: line_of(values[name], of) for name, of in schemes.items()}
     released = np.column_stack([lines[name](z) for name, z in masked.items()])
     original, shown = (np.column_stack([each[name] for name in schemes]) for each in (values, masked))
-    look = Look(sample, released, 0, twins(sample), ~swapped, original, shown)
+    noisy = not next(iter(schemes.values())).reverse_mapping
+    on_line = [*lines.values()]
+    look = Look(sample, released, 0, twins(sample), ~swapped, original, shown, noisy, on_line)
     for k, (name, by_law) in enumerate(found.items()):
-        u, z = values[name], masked[name]
-        if not distances:
-            u, z = lines[name](u), lines[name](z)
-        found[name] = _guessed(look._replace(column=k), u, z, by_law, blind=blind)
+        line = np.asarray if distances else lines[name]
+        found[name] = _guessed(look._replace(column=k), line, by_law, blind=blind)
     return found
 
 
 def _guessed(
-    look: Look, u: np.ndarray, z: np.ndarray, by_law: list[Figures], *, blind: bool
+    look: Look, line: Callable[[np.ndarray], np.ndarray], by_law: list[Figures], *, blind: bool
 ) -> list[Figures]:
-    """What attackers guess of one column's values on a line, on which z is released."""
-    d, here, half = np.array([row.d for row in by_law]), ~np.isnan(u), look.sample.half
+    """What attackers guess of one column's values on a line."""
+    u = line(look.original[:, look.column])
+    d, here, sample = np.array([row.d for row in by_law]), ~np.isnan(u), look.sample
     clear = seen(CLEAR, look)
     others = np.hstack((clear, seen(OTHERS, look)))
     itself = np.hstack((others, seen(ITSELF, look)))
-    of_clear, kept = both_halves(clear, u, here, here, half, d), here & look.own
-    worst = both_halves(others, u, here, here & ~look.own, half, d)
-    worst += both_halves(itself, u, kept, kept, half, d)
-    by_link = worst + _more_by_links(look, others, u, z, here & ~look.own, worst, d)
+    of_clear, kept = both_halves(clear, u, here, here, sample, d), here & look.own
+    worst = both_halves(others, u, here, here & ~look.own, sample, d)
+    worst += both_halves(itself, u, kept, kept, sample, d)
+    by_name = worst + _more_by_names(look, line, others, here & ~look.own, worst, d)
+    by_name += _more_by_names(look, line, itself, kept, worst, d)
     unaware = np.full((d.size, u.size), np.nan)
     if blind:
         unsure = look._replace(own=np.ones(u.size, dtype=bool))
         table = seen((*CLEAR, *OTHERS, *ITSELF), unsure)
-        unaware = both_halves(table, u, here, here, half, d)
-        unaware += _more_by_links(unsure, table, u, z, here, unaware, d)
+        unaware = both_halves(table, u, here, here, sample, d)
+        unaware += _more_by_names(unsure, line, table, here, unaware, d)
     found = []
     for k, row in enumerate(by_law):
         constant = best_guess(u[here], row.d)[1]
         known = max(constant, float(of_clear[k, here].mean()))
         expected = max(row.expected, float(unaware[k, here].mean())) if blind else np.nan
         plain = np.nanmax([known, row.worst, worst[k, here].mean()])
-        most = float(np.nanmax([plain, by_link[k, here].mean(), expected]))
-        error = _error_by_block((by_link - of_clear)[k, here], look.sample.block[here])
+        most = float(np.nanmax([plain, by_name[k, here].mean(), expected]))
+        error = _error_by_block((by_name - of_clear)[k, here], look.sample.block[here])
         found.append(Figures(row.d, constant, known, expected, most, error, most - float(plain)))
     return found
 
 
-def _more_by_links(
-    look: Look, table: np.ndarray, u: np.ndarray, z: np.ndarray, some: np.ndarray, found: np.ndarray,
-    d: np.ndarray,
+def _more_by_names(
+    look: Look, line: Callable[[np.ndarray], np.ndarray], table: np.ndarray, some: np.ndarray,
+    found: np.ndarray, d: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
-    """How many more of some records are guessed to within each d from swapped values that fit them best."""
-    near, links = linked(look)
-    if not links.shape[1]:
-        return np.zeros((d.size, u.size))
-    named = np.where(near >= 0, z[near], np.nanmedian(u))
-    guessed = both_halves(np.hstack((table, links)), u, some, some, look.sample.half, d, named)
-    better = guessed.sum(axis=1) > np.where(some, found, 0.0).sum(axis=1)
-    return np.where(better[:, None] & some, guessed - found, 0.0)
+    """How many more of some records are guessed to within each d where a few values shown are named."""
+    u, more = line(look.original[:, look.column]), np.zeros_like(found)
+    for idea in NAMED:
+        value, features = idea(look)
+        named = line(value)
+        there = some & ~np.isnan(named)
+        if not there.any():
+            continue
+        guessed = both_halves(np.hstack((table, features)), u, there, there, look.sample, d, named)
+        better = (guessed - more - found)[:, there].sum(axis=1) > 0.0
+        more = np.where(better[:, None] & there, guessed - found, more)
+    return more
 
 
 def seen(ideas: Sequence[Callable[[Look], np.ndarray]], look: Look) -> np.ndarray:
@@ -174,7 +181,7 @@ def seen(ideas: Sequence[Callable[[Look], np.ndarray]], look: Look) -> np.ndarra
 
 
 def both_halves(
-    table: np.ndarray, u: np.ndarray, taught: np.ndarray, tried: np.ndarray, half: np.ndarray, d: np.ndarray,
+    table: np.ndarray, u: np.ndarray, taught: np.ndarray, tried: np.ndarray, sample: Sample, d: np.ndarray,
     named: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
     """Which of the tried records are guessed to within each d, as the other half teaches; 0 for others.
@@ -183,23 +190,26 @@ def both_halves(
     """
     found = np.zeros((d.size, u.size))
     for side in (0, 1):
-        fit, asked = np.flatnonzero(taught & (half != side)), np.flatnonzero(tried & (half == side))
-        if fit.size and asked.size:
-            found[:, asked] = hits(table, u, fit, asked, d, named)
+        fit, asked = taught & (sample.half != side), np.flatnonzero(tried & (sample.half == side))
+        check = fit & (sample.block % 3 == 0)
+        if asked.size and check.any():
+            apart = np.unique(sample.block[check]).size
+            groups = max(1, min(GROUPS, int(check.sum()) // LIKE, apart // APART))
+            fit, check = np.flatnonzero(fit & ~check), np.flatnonzero(check)
+            found[:, asked] = hits(table, u, fit, check, asked, d, groups, named)
     return found
 
 
 def hits(
-    table: np.ndarray, u: np.ndarray, fit: np.ndarray, asked: np.ndarray, d: np.ndarray,
-    named: np.ndarray | None = None,
+    table: np.ndarray, u: np.ndarray, fit: np.ndarray, check: np.ndarray, asked: np.ndarray, d: np.ndarray,
+    groups: int, named: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Which of some records are guessed to within each d, as others teach; a third of these say how they
+    """Which of some records are guessed to within each d, as others teach; units beside these say how they
     err."""
-    check, predicted = fit[::3], np.zeros(u.size)
-    if table.shape[1] and fit.size - check.size >= 2 * FEWEST:
-        tries = [*predictions(table, u, np.setdiff1d(fit, check)), *([] if named is None else [named])]
+    predicted = np.zeros(u.size)
+    if table.shape[1] and fit.size >= 2 * FEWEST:
+        tries = [*predictions(table, u, fit), *([] if named is None else [named])]
         predicted = max(tries, key=lambda some: best_guess(u[check] - some[check], float(d[0]))[1])
-    groups = max(1, min(GROUPS, check.size // LIKE))
     edges = np.unique(np.quantile(predicted[check], np.arange(1, groups) / groups))
     group, found = np.digitize(predicted, edges), np.zeros((d.size, asked.size))
     for k in np.unique(group[asked]):
@@ -216,10 +226,7 @@ def hits(
 
 def best_guess(u: np.ndarray, d: float) -> tuple[float, float]:
     """The middle of the window of width 2 d that holds most of some numbers, and the share nearer than d."""
-    ordered = np.sort(u)
-    last = np.searchsorted(ordered, ordered + 2.0 * d, side="left")
-    first = int((last - np.arange(ordered.size)).argmax())
-    middle = float(0.5 * (ordered[first] + ordered[last[first] - 1]))
+    middle = float(fullest(np.sort(u), np.ones((u.size, 1)), d)[1][0])
     return middle, float(np.mean(np.abs(u - middle) < d))
 
 

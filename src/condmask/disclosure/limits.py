@@ -122,7 +122,7 @@ def _telling(
     telling: list[str] = []
     rest, by_strength = sample, _by_strength(sample, told)
     while formulas or _told({name: rows[0] for name, rows in attacked(rest, schemes).items()}, [], limits):
-        named = [name for formula in formulas for name in formula.names]
+        named = [name for formula in formulas for name in map(column_of, formula.names)]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
         telling += left[:1] if len(telling) < MOST else left
         rest = sample._replace(clear=sample.clear.without(telling, sample.table.values))

@@ -130,21 +130,12 @@ class RecordRisk:
         hits = np.flatnonzero(self.hit)
         return np.asarray(self.rows[hits[np.argsort(-self.posterior[hits], kind="stable")[:most]]])
 
-    def to_frame(self) -> Any:
-        """A row for every record, as a pandas data frame."""
-        named = {"record": self.rows, "guess": self.guess, "posterior": self.posterior, "hit": self.hit}
-        named["swap_posterior"] = self.swap_posterior
-        return frames.data_frame({name: column.tolist() for name, column in named.items()})
-
     def to_dict(self) -> dict[str, Any]:
         """Figures over all records, in terms of JSON; nothing about any single record."""
         return {
             "n": int(self.rows.size), "d": self.d, "hit": float(self.hit.mean()),
             "posterior": float(self.posterior.mean()), "surest": float(np.mean(self.posterior > 0.9)),
         }  # fmt: skip
-
-    def __repr__(self) -> str:
-        return f"RecordRisk(records={self.rows.size}, d={self.d:g}, hit={self.hit.mean():.3f})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,6 +8,7 @@ import numpy as np
 from condmask._blocks import blocks, in_stretches
 from condmask._randomness import seeded_key
 from condmask.disclosure.table import ROWS, Clear, Table
+from condmask.disclosure.units import TURNS
 from condmask.draws import coins
 from condmask.strata import make_pools
 
@@ -53,8 +54,8 @@ def sample_of(table: Table, *, shuffled: bool = False) -> Sample:
     some = table._replace(values=values, pool=pool, clear=clear)
     stretch = np.arange(rows.size) // STRETCH
     block = stretch
-    if clear.units:
-        unit = next(iter(clear.units.values()))
+    if units := [unit for name, unit in clear.units.items() if TURNS not in name]:
+        unit = units[0]
         block = np.where(unit >= 0, unit, stretch + unit.max() + 1)
     block = np.unique(block, return_inverse=True)[1]
     half = np.random.default_rng(0).permutation(np.arange(block.max() + 1) % 2)[block]

@@ -21,11 +21,12 @@ from condmask.labels import groups
 
 ROWS = 1 << 14  # in which columns in clear are looked at
 SOME_NUMBERS, IN_NUMBERS = 0.1, 0.9  # of the texts of a column: it holds numbers, or nothing else
-FIRST_PART = " (first part)"  # of a text
+PARTS = (0, 1, 2, 3, -1)  # of a text that are looked at
+PART_OF = " (part "  # of a text
 FEW = 100  # values up to which a column may have each once by chance
 NUMBER = re.compile(r"[-+\u2212]?\d[\d.,'\u00a0\u202f\u2019]*(?:[eE][-+]?\d+)?")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
-PART = re.compile(r"[^\W_]+")  # of a text: what stands before a mark
+PART = re.compile(r"[^\W_]+")  # of a text: what stands between marks
 DAY = 86_400e6  # microseconds
 
 Columns = dict[str, np.ndarray]
@@ -69,8 +70,10 @@ class Clear(NamedTuple):
 
     def without(self, names: Collection[str], masked: Columns) -> "Clear":
         """All but some columns, with the units that the others tell."""
-        numbers = {name: x for name, x in self.numbers.items() if name not in names}
-        labels = {name: x for name, x in self.labels.items() if column_of(name) not in names}
+        numbers, labels = (
+            {name: x for name, x in each.items() if column_of(name) not in names}
+            for each in (self.numbers, self.labels)
+        )
         units = units_of(numbers, labels, masked, self.rows)
         return self._replace(numbers=numbers, labels=labels, units=units)
 
@@ -105,8 +108,8 @@ class Table(NamedTuple):
 
 
 def column_of(name: str) -> str:
-    """The column that labels are made of."""
-    return name.removesuffix(FIRST_PART)
+    """The column that numbers and labels are made of."""
+    return name.partition(PART_OF)[0]
 
 
 def names_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
@@ -119,7 +122,7 @@ def clear_of(frame: Any, names: Sequence[str], masked: Mapping[str, np.ndarray])
     """Columns in clear of a data frame or a dict of columns, beside those that are masked."""
     n = next(iter(masked.values())).size
     found = _looked_at(frame, names, in_stretches(n, ROWS), masked)
-    by_columns = [unit for unit in found.units if not unit.startswith("rows by ")]
+    by_columns = [unit for unit in found.units if not unit.startswith("rows ")]
     if n <= ROWS or not by_columns:
         return found
     return _looked_at(frame, names, _whole_units(frame, names, by_columns[0], found.rows, n), masked)
@@ -186,9 +189,14 @@ def _add_text(numbers: Columns, labels: Columns, name: str, code: np.ndarray, di
     plain = (NUMBER.fullmatch(text) or DATE.match(text) for text in distinct[:FEW])
     if share < IN_NUMBERS or not all(plain):
         labels[name] = code
-        first = [match.group() if (match := PART.search(text)) else text for text in distinct]
-        if 1 < len(set(first)) < len(distinct):
-            labels[name + FIRST_PART] = np.append(np.unique(first, return_inverse=True)[1], -1)[code]
+        split = [PART.findall(text) or [text] for text in distinct]
+        for k in PARTS[: max(map(len, split), default=1)]:
+            part = [parts[k] if k < len(parts) else "" for parts in split]
+            named = f"{name}{PART_OF}{k + 1 or 'at the end'})"
+            if 1 < len(set(part)) < len(distinct):
+                labels[named] = np.append(np.unique(part, return_inverse=True)[1], -1)[code]
+            if sum(map(str.isdecimal, part)) > IN_NUMBERS * len(part):
+                numbers[named] = np.append(numbers_in(part), np.nan)[code]
 
 
 def numbers_in(texts: Sequence[str]) -> np.ndarray:

@@ -1,11 +1,12 @@
 """Units: the firms, households or persons to which several records belong, told by columns in clear.
 
 A column tells units if few records share one of its labels and these are alike in a masked column. Looked at
-are columns as they are, whole numbers without their last digits (a firm's number and the month in one),
-pairs of columns (a street and the number of a house), and so many rows after one another.
+are columns as they are, whole numbers without their last digits, or by these (a firm's number and the month
+in one), pairs of columns (a street and the number of a house), records that name each other by numbers,
+so many rows after one another, and every so many rows.
 """
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -15,6 +16,8 @@ LARGEST = 1_000  # records; larger groups show no more than a column of categori
 ALIKE, CERTAINTY = 0.1, 1.5  # of the variance between units, at least, and times its standard error
 MOST, PAIRED = 3, 12  # units used; columns of which pairs are looked at
 LAST_DIGITS = (10.0, 100.0, 1000.0)
+TURNS, LONGEST, BY_CHANCE, NEARLY = "rows modulo", 1_000, 4.5, 0.8  # standard errors; of the most alike
+NAMED = 0.25  # of the records, that others name
 RUNS = (2, 3, 4, 5, 6, 8, 10, 12)  # rows
 
 
@@ -27,6 +30,7 @@ def units_of(
     """The units that columns in clear and numbers of rows tell, by name, the most alike ones first."""
     ranked = [np.where(np.isnan(x), np.nan, ranks(x)) for x in masked.values()]
     runs = {f"rows by {length}": np.unique(rows // length, return_inverse=True)[1] for length in RUNS}
+    runs |= {f"{TURNS} {turn}": rows % turn for x in ranked if (turn := period(x, rows))}
     found = {
         name: (alike, codes)
         for name, codes in {**candidates(numbers, labels), **runs}.items()
@@ -46,9 +50,48 @@ def candidates(numbers: dict[str, np.ndarray], labels: dict[str, np.ndarray]) ->
         for digits in LAST_DIGITS:
             if np.nanmax(np.abs(x), initial=0.0) >= 10.0 * digits:
                 found[f"{name} by {digits:g}"] = _codes(np.floor(x / digits))
+                found[f"{name} modulo {digits:g}"] = _codes(x % digits)
+    found |= {name: _together(named) for name, named in leaders(whole).items()}
     for (one, a), (other, b) in combinations(columns, 2):
         found[f"{one} x {other}"] = np.where((a < 0) | (b < 0), -1, _codes(a * (b.max() + 2.0) + b))
     return found
+
+
+def period(x: np.ndarray, rows: np.ndarray) -> int:
+    """After how many rows, beyond the next ones, a column is most alike again: machines take turns, and weeks
+    return; 0 if never."""
+    there, place = ~np.isnan(x), rows - rows[0]
+    z = np.zeros((2, int(place[-1]) + LONGEST))
+    z[0, place[there]], z[1, place[there]] = (x[there] - x[there].mean()) / (x[there].std() or 1.0), 1.0
+    both, pairs = (np.fft.irfft(np.abs(np.fft.rfft(each)) ** 2)[:LONGEST] for each in z)
+    alike = both / np.maximum(pairs, 1.0)
+    alike[alike < np.maximum(ALIKE, BY_CHANCE / np.sqrt(np.maximum(pairs, 1.0)))] = 0.0
+    peaks = 2 + np.flatnonzero((alike[2:-1] > alike[3:]) & (alike[2:-1] > alike[1:-2]))
+    return int(peaks[alike[peaks] > NEARLY * alike[peaks].max()][0]) if peaks.size else 0
+
+
+def leaders(numbers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Which record each names by its number in another column, a spouse or an earlier case, -1 for none."""
+    found = {}
+    for (one, b), (other, a) in permutations(numbers.items(), 2):
+        order = np.argsort(b)
+        if np.isnan(b).any() or (np.diff(b[order]) == 0.0).any():
+            continue
+        at = order[np.searchsorted(b[order], a).clip(0, b.size - 1)]
+        named = np.where((b[at] == a) & (at != np.arange(a.size)), at, -1)
+        if np.unique(named).size > NAMED * a.size:
+            found[f"{one} and {other}"] = named
+    return found
+
+
+def _together(named: np.ndarray) -> np.ndarray:
+    """Records that are joined when each is joined with the one that it names."""
+    from scipy.sparse import coo_array  # takes .1 s to import
+    from scipy.sparse.csgraph import connected_components
+
+    each = np.arange(named.size)
+    joined = coo_array((np.ones(each.size), (each, np.where(named < 0, each, named))), (each.size, each.size))
+    return np.asarray(connected_components(joined)[1], dtype=np.int64)
 
 
 def _codes(values: np.ndarray) -> np.ndarray:

@@ -1,0 +1,264 @@
+"""Values that an attacker who knows every coin names: those shown that fit a record as hardly any other does.
+
+Each idea gives for all records of a sample the value that it names, NaN where it names none, and columns of
+numbers that tell how sure it is. All that swapped records show is somebody's own, and under reverse mapping
+so is all that kept records show.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask._blocks import evenly_spaced
+from condmask.disclosure.computable import PRODUCTS, SUMS, half_step, rounding, slack_of
+from condmask.disclosure.features import TINY, Look, clear_beside
+
+LINKED = 16  # records, or constants, of which one may be it
+EXACT, FOLLOWS = 1e-4, 0.95  # of a spread: errors of formulas, and of columns that follow
+MOSTLY, COMMON = 0.5, 0.02  # of the records: in which a relation holds, and with one of its constants
+NEAR = 0.1  # of a spread
+UNSURE = 0.3  # the weight of a value among those that are possible, below which it is not named
+TRIED, AROUND = 256, 32.0  # records for constants; times the error, within which values shown are counted
+LAST_DIGITS = (10_000.0, 1_000.0, 100.0)
+REACH = 3.0  # standard deviations of what kept records show
+Named = tuple[np.ndarray, np.ndarray]
+
+
+class Group(NamedTuple):
+    """The records of which originals are known, those of one swap status that are asked about, and the values
+    that all of that status show."""
+
+    look: Look
+    known: np.ndarray
+    asked: np.ndarray
+    shown: np.ndarray
+    noise: np.ndarray  # standard deviations of what kept records show, by column
+
+    @property
+    def kept(self) -> bool:
+        """Whether records show something near their own values."""
+        return bool(self.asked.size and self.look.own[self.asked[0]] and not self.look.own.all())
+
+    @property
+    def shows(self) -> bool:
+        """Whether the values shown are somebody's own."""
+        return not (self.kept and self.look.noisy)
+
+    def nearness(self, column: int, values: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """How likely kept records that have some values show what they do."""
+        far = (self.look.lines[column](values) - z) / self.noise[column]
+        return np.asarray(np.exp(-0.5 * far**2))
+
+    def surest(self, possible: np.ndarray, weight: np.ndarray) -> Named:
+        """Of possible values, some for each record, one near which most of the weight is, and how much."""
+        if self.kept:
+            column = self.look.column
+            weight = weight * self.nearness(column, possible, self.look.released[self.asked, column, None])
+        return surest(possible, np.where(np.isnan(possible), 0.0, weight), self.look.line(possible))
+
+
+def surest(possible: np.ndarray, weight: np.ndarray, place: np.ndarray) -> Named:
+    """Of each row the value near which most of the weight is, and how much of it."""
+    near = np.abs(place[..., None] - place[..., None, :]) < NEAR
+    mass = np.where(weight > 0.0, (near * weight[..., None, :]).sum(axis=-1), 0.0)
+    best = mass.argmax(axis=-1)[..., None]
+    value, most = (np.take_along_axis(each, best, axis=-1)[..., 0] for each in (possible, mass))
+    return value, most / (weight.sum(axis=-1) + TINY)
+
+
+def linked(look: Look) -> tuple[np.ndarray, np.ndarray]:
+    """What the record shows that fits each best, and of those near it, the mean, the weight and how far.
+
+    A swapped record shows all masked values of one person, who stands in no other row, and whose columns in
+    clear tell who it is where they follow from several masked ones.
+    """
+    numbers, value = look.numbers, np.full(look.own.size, np.nan)
+    if look.released.shape[1] < 2 or not numbers:
+        return value, np.empty((look.own.size, 0))
+    told = _with_logarithms(np.column_stack((*numbers, *clear_beside(look).T)))
+    known, shown = _with_logarithms(look.original), _with_logarithms(look.original, look.masked)
+    others = np.flatnonzero(~np.isnan(shown).any(axis=1) & ~(look.own & ~look.own.all()))
+    found = np.full((look.own.size, 4), np.nan)
+    for side in (0, 1):
+        fit = (look.sample.half != side) & ~np.isnan(known).any(axis=1)
+        asked = np.flatnonzero((look.sample.half == side) & ~np.isnan(told).any(axis=1))
+        places = _follow(known[fit], told[fit], shown[others], told[asked])
+        if places is not None and asked.size and others.size >= LINKED:
+            nearest, found[asked] = _fitting(*places, look.released[others, look.column])
+            value[asked] = look.masked[others[nearest], look.column]
+    if not look.own.all():
+        value[look.own] = np.nan
+    return value, found
+
+
+def matched(look: Look) -> Named:
+    """The value that is shown and that columns in clear leave possible, and how sure it is.
+
+    A tax at one of six rates leaves six amounts, and the last four digits of an amount one in 10,000; a
+    profit leaves pairs of revenues and costs. Of these few are shown, and a kept record shows one near its
+    own.
+    """
+    named, half = np.full((2, look.own.size), np.nan), look.sample.half
+    present = ~(np.isnan(look.original) | np.isnan(look.masked)).any(axis=1)
+    apart = np.column_stack([line(x) for line, x in zip(look.lines, look.original.T, strict=True)])
+    for side, own in product((0, 1), np.unique(look.own)):
+        known = np.flatnonzero((half != side) & present)
+        asked = np.flatnonzero((half == side) & (look.own == own))
+        kept = known[look.own[known]]
+        if kept.size < LINKED or not look.numbers:
+            continue
+        noise = np.std((apart - look.released)[kept], axis=0) + TINY
+        group = Group(look, known, asked, look.masked[(look.own == own) & present], noise)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            for value, sure in (*_by_constants(group), *_by_digits(group), *_by_pairs(group)):
+                better = sure > np.fmax(named[1, asked], UNSURE)
+                named[:, asked[better]] = value[better], sure[better]
+    return named[0], np.column_stack((look.line(named[0]), named[1]))
+
+
+NAMED = (linked, matched)
+
+
+def _by_constants(group: Group) -> Iterator[Named]:
+    """Values whose difference from a column in clear, or quotient by it, is one of few."""
+    x = group.look.original[:, group.look.column]
+    of_x = rounding(x, half_step(x))
+    for w, log in product(group.look.numbers, (False, True)):
+        of_w = rounding(w, half_step(w))
+        up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
+        slack = of_x / np.abs(x) + of_w / np.abs(w) if log else of_x + of_w
+        constants, shares = _few((up(x) - up(w))[group.known], slack[group.known])
+        possible = down(up(w)[group.asked, None] + constants)
+        reach = of_w[group.asked, None] * (possible / w[group.asked, None] if log else 1.0)
+        if shares.sum() > MOSTLY:
+            evidence: Any = 1.0
+            if group.shows:
+                possible, evidence = _among(group.shown[:, group.look.column], possible, half_step(x) + reach)
+            yield group.surest(possible, evidence * shares)
+
+
+def _few(apart: np.ndarray, slack: np.ndarray) -> np.ndarray:
+    """The few values that numbers take to within their errors, and their shares."""
+    some = np.flatnonzero(np.isfinite(apart))
+    some = some[evenly_spaced(some.size, TRIED)]
+    apart, slack = apart[some], slack[some] * (1.0 + EXACT) + EXACT**2 * np.abs(apart[some]) + TINY
+    hits, found = np.abs(apart[:, None] - apart) <= slack, list[tuple[float, float]]()
+    while some.size and len(found) < LINKED and (count := hits.sum(axis=1)).max() >= COMMON * some.size:
+        same = hits[count.argmax()].copy()
+        exact = (slack[same].min() / slack[same]) ** 2
+        found.append((np.average(apart[same], weights=exact), same.mean()))
+        hits[:, same] = False
+    return np.array(found).reshape(-1, 2).T
+
+
+def _among(shown: np.ndarray, possible: np.ndarray, slack: np.ndarray) -> Named:
+    """The values shown that are possible ones to within slack, NaN where there is none, and how many more
+    there are than all around."""
+    ordered = np.append(np.sort(shown), np.inf)
+    reach = slack * (1.0 + EXACT) + EXACT**2 * np.abs(possible)
+    left, first, last, right = (
+        np.searchsorted(ordered, possible + far * reach) for far in (-AROUND, -1.0, 1.0, AROUND)
+    )
+    value = np.where(last > first, ordered[((first + last) // 2).clip(0, shown.size)], np.nan)
+    return value, (last - first) / np.maximum((right - left) / AROUND, 1.0)
+
+
+def _by_digits(group: Group) -> Iterator[Named]:
+    """Values whose last digits stand in a column in clear: a reference."""
+    look = group.look
+    x, step = look.original[:, look.column], 2.0 * half_step(look.original[:, look.column])
+    shown = np.sort(group.shown[:, look.column])
+    for w, digits in product(look.numbers, LAST_DIGITS if step and group.shows and shown.size else ()):
+        of_x, of_shown = (np.rint(np.abs(each) / step) % digits for each in (x, shown))
+        last = np.abs(w) % digits
+        if np.mean((of_x == last)[group.known]) > MOSTLY:
+            order = np.argsort(of_shown, kind="stable")
+            first, end = (
+                np.searchsorted(of_shown[order], last[group.asked], side) for side in ("left", "right")
+            )
+            at = first[:, None] + np.arange(LINKED)
+            value = shown[order[at.clip(0, order.size - 1)]]
+            yield group.surest(np.where(at < end[:, None], value, np.nan), np.ones(LINKED))
+
+
+def _by_pairs(group: Group) -> Iterator[Named]:
+    """Values that kept records show and that a column in clear joins: a profit joins revenues with costs."""
+    look, some = group.look, group.known[:TRIED]
+    x, columns = look.original[:, look.column], np.delete(np.arange(look.original.shape[1]), look.column)
+    for w, k in product(look.numbers, columns if group.kept and group.shows else ()):
+        y = look.original[:, k]
+        halves = half_step(w), half_step(y)
+        for exactly, operate, order in product((EXACT, 1.0), (*SUMS.values(), *PRODUCTS.values()), (1, -1)):
+            join = partial(_joined, operate, order, [exactly * half for half in (*halves, half_step(x))])
+            joined, reach = join(w[some], y[some])
+            if np.mean(np.abs(joined - x[some]) <= reach) > MOSTLY:
+                yield _pairs(group, w, k, join)
+                break
+
+
+def _joined(
+    operate: Callable[..., Any], order: int, halves: Sequence[float], *pair: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A sum, a difference, a product or a quotient, and how far off rounding may take it."""
+    slacks = [rounding(each, half) for each, half in zip(pair, halves, strict=False)]
+    return operate(*pair[::order]), slack_of(operate, *pair[::order], *slacks[::order]) + halves[-1]
+
+
+def _pairs(group: Group, w: np.ndarray, k: int, join: Callable[..., tuple[np.ndarray, np.ndarray]]) -> Named:
+    """The surest of the values shown that a column in clear joins with a value shown in another column."""
+    look, column, found = group.look, group.look.column, np.full((2, group.asked.size), np.nan)
+    x, y = np.append(np.sort(group.shown[:, column]), np.inf), np.sort(group.shown[:, k])
+    z, place = look.released[group.asked], look.lines[k](y)
+    first, last = np.searchsorted(place, (z[:, k] - REACH * group.noise[k], z[:, k] + REACH * group.noise[k]))
+    for row, i in enumerate(group.asked.tolist()):
+        near = y[first[row] : last[row]]
+        joined, reach = join(w[i], near)
+        at = np.searchsorted(x, joined - reach).clip(0, x.size - 1)
+        fits = np.isfinite(joined) & (x[at] <= joined + reach)
+        values = x[at[fits]]
+        if values.size:
+            weight = group.nearness(k, near[fits], z[row, k]) * group.nearness(column, values, z[row, column])
+            found[:, row] = surest(values, weight, look.line(values))
+    return found[0], found[1]
+
+
+def _with_logarithms(known: np.ndarray, shown: np.ndarray | None = None) -> np.ndarray:
+    """Columns and, of those that are positive as far as is known, the logarithms."""
+    shown, positive = known if shown is None else shown, ~(known <= 0.0).any(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.column_stack((shown, np.log(shown[:, positive])))
+
+
+def _follow(
+    known: np.ndarray, told: np.ndarray, shown: np.ndarray, asked: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Columns in clear of those asked about, and as they follow from what others show, in errors of this."""
+    known, told = known[~np.isnan(told).any(axis=1)], told[~np.isnan(told).any(axis=1)]
+    if len(known) < LINKED + known.shape[1]:
+        return None
+    scale, spread = np.abs(known).mean(axis=0) + TINY, told.std(axis=0) + TINY
+    design, of_shown = (np.column_stack((np.ones(len(each)), each / scale)) for each in (known, shown))
+    factors = np.linalg.lstsq(design, told, rcond=None)[0]
+    left = told - design @ factors
+    error = left.std(axis=0) + EXACT * spread
+    some = (error < FOLLOWS * spread) & (spread > EXACT**2 * np.abs(told).max(axis=0, initial=TINY))
+    if not some.any():
+        return None
+    among = np.cov(left[:, some] / error[some], rowvar=False) + EXACT * np.eye(int(some.sum()))
+    white = np.linalg.cholesky(np.linalg.inv(among)) / error[some, None]
+    return asked[:, some] @ white, (of_shown @ factors)[:, some] @ white
+
+
+def _fitting(asked: np.ndarray, others: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest others, and of those near the value, the mean by weight, the greatest weight and the
+    distance."""
+    from scipy.spatial import cKDTree  # takes .1 s to import
+
+    far, near = cKDTree(others).query(asked, k=LINKED)
+    weight = np.exp(-0.5 * (far**2 - far[:, :1] ** 2))
+    weight /= weight.sum(axis=1, keepdims=True)
+    mean = (weight * values[near]).sum(axis=1)
+    return near[:, 0], np.column_stack((values[near[:, 0]], mean, weight[:, 0], np.log1p(far[:, 0])))
