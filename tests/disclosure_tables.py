@@ -213,12 +213,12 @@ def last_digits():
 
 
 def profit():
-    """Of all pairs of kept revenues and costs few differ by the profit, and swapped ones show both."""
+    """A swapped record shows the revenues and the costs of one firm, whose profit is in clear."""
     stream = np.random.default_rng(19)
     revenue = stream.lognormal(6.0, 0.8, N).round(2)
     costs = (revenue * (1.0 - stream.normal(0.05, 0.12, N))).round(2)
     table = {"revenue": revenue, "costs": costs, "profit": (revenue - costs).round(2)}
-    return Case(table, dict.fromkeys(("revenue", "costs"), log(0.25)), 0.75, "tell whose", ("profit",))
+    return Case(table, dict.fromkeys(("revenue", "costs"), log(0.25)), 0.65, "tell whose", ("profit",))
 
 
 def effects(stream, groups, size=10, within=0.4):

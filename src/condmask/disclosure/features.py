@@ -44,8 +44,8 @@ class Look(NamedTuple):
         In the units of the data; originals are known of the other half.
     noisy : bool
         Whether kept records show their values with noise, and not values of other kept ones.
-    lines : list of callable
-        What takes values of each masked column to the line on which noise is added.
+    line : callable
+        What takes values of the column to the line on which noise is added.
     """
 
     sample: Sample
@@ -56,12 +56,12 @@ class Look(NamedTuple):
     original: np.ndarray
     masked: np.ndarray
     noisy: bool
-    lines: list[Callable[[np.ndarray], np.ndarray]]
+    line: Callable[[np.ndarray], np.ndarray] = np.asarray
 
     @property
-    def line(self) -> Callable[[np.ndarray], np.ndarray]:
-        """That of the column."""
-        return self.lines[self.column]
+    def x(self) -> np.ndarray:
+        """The originals of the column."""
+        return self.original[:, self.column]
 
     @property
     def numbers(self) -> list[np.ndarray]:
@@ -115,7 +115,7 @@ def of_neighbours(look: Look) -> np.ndarray:
 def of_course(look: Look) -> np.ndarray:
     """What a unit shows, carried on by rises from row to row that columns in clear tell: rates of growth."""
     key = _orders(look)[-1]
-    order, u = np.argsort(key, kind="stable"), look.line(look.original[:, look.column])
+    order, u = np.argsort(key, kind="stable"), look.line(look.x)
     unit, level = np.unique(key // FAR, return_inverse=True)[1], np.full(key.size, np.nan)
     goes_on = np.append(False, np.diff(unit[order]) == 0)
     rise = np.where(goes_on, np.diff(u[order], prepend=np.nan), np.nan)

@@ -117,11 +117,10 @@ def attacked(
     released = np.column_stack([lines[name](z) for name, z in masked.items()])
     original, shown = (np.column_stack([each[name] for name in schemes]) for each in (values, masked))
     noisy = not next(iter(schemes.values())).reverse_mapping
-    on_line = [*lines.values()]
-    look = Look(sample, released, 0, twins(sample), ~swapped, original, shown, noisy, on_line)
+    look = Look(sample, released, 0, twins(sample), ~swapped, original, shown, noisy)
     for k, (name, by_law) in enumerate(found.items()):
         line = np.asarray if distances else lines[name]
-        found[name] = _guessed(look._replace(column=k), line, by_law, blind=blind)
+        found[name] = _guessed(look._replace(column=k, line=lines[name]), line, by_law, blind=blind)
     return found
 
 
@@ -129,7 +128,7 @@ def _guessed(
     look: Look, line: Callable[[np.ndarray], np.ndarray], by_law: list[Figures], *, blind: bool
 ) -> list[Figures]:
     """What attackers guess of one column's values on a line."""
-    u = line(look.original[:, look.column])
+    u = line(look.x)
     d, here, sample = np.array([row.d for row in by_law]), ~np.isnan(u), look.sample
     clear = seen(CLEAR, look)
     others = np.hstack((clear, seen(OTHERS, look)))
@@ -162,7 +161,7 @@ def _more_by_names(
     found: np.ndarray, d: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     """How many more of some records are guessed to within each d where a few values shown are named."""
-    u, more = line(look.original[:, look.column]), np.zeros_like(found)
+    u, more = line(look.x), np.zeros_like(found)
     for idea in NAMED:
         value, features = idea(look)
         named = line(value)

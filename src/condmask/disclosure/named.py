@@ -5,15 +5,14 @@ numbers that tell how sure it is. All that swapped records show is somebody's ow
 so is all that kept records show.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.computable import PRODUCTS, SUMS, half_step, rounding, slack_of
+from condmask.disclosure.computable import half_step, rounding
 from condmask.disclosure.features import TINY, Look, clear_beside
 
 LINKED = 16  # records, or constants, of which one may be it
@@ -23,7 +22,6 @@ NEAR = 0.1  # of a spread
 UNSURE = 0.3  # the weight of a value among those that are possible, below which it is not named
 TRIED, AROUND = 256, 32.0  # records for constants; times the error, within which values shown are counted
 LAST_DIGITS = (10_000.0, 1_000.0, 100.0)
-REACH = 3.0  # standard deviations of what kept records show
 Named = tuple[np.ndarray, np.ndarray]
 
 
@@ -34,8 +32,8 @@ class Group(NamedTuple):
     look: Look
     known: np.ndarray
     asked: np.ndarray
-    shown: np.ndarray
-    noise: np.ndarray  # standard deviations of what kept records show, by column
+    shown: np.ndarray  # ascending
+    noise: float  # standard deviation of what kept records show
 
     @property
     def kept(self) -> bool:
@@ -47,26 +45,18 @@ class Group(NamedTuple):
         """Whether the values shown are somebody's own."""
         return not (self.kept and self.look.noisy)
 
-    def nearness(self, column: int, values: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """How likely kept records that have some values show what they do."""
-        far = (self.look.lines[column](values) - z) / self.noise[column]
-        return np.asarray(np.exp(-0.5 * far**2))
-
     def surest(self, possible: np.ndarray, weight: np.ndarray) -> Named:
-        """Of possible values, some for each record, one near which most of the weight is, and how much."""
+        """Of possible values, some for each record, that near which most of the weight is, and how much."""
+        place = self.look.line(possible)
         if self.kept:
-            column = self.look.column
-            weight = weight * self.nearness(column, possible, self.look.released[self.asked, column, None])
-        return surest(possible, np.where(np.isnan(possible), 0.0, weight), self.look.line(possible))
-
-
-def surest(possible: np.ndarray, weight: np.ndarray, place: np.ndarray) -> Named:
-    """Of each row the value near which most of the weight is, and how much of it."""
-    near = np.abs(place[..., None] - place[..., None, :]) < NEAR
-    mass = np.where(weight > 0.0, (near * weight[..., None, :]).sum(axis=-1), 0.0)
-    best = mass.argmax(axis=-1)[..., None]
-    value, most = (np.take_along_axis(each, best, axis=-1)[..., 0] for each in (possible, mass))
-    return value, most / (weight.sum(axis=-1) + TINY)
+            z = self.look.released[self.asked, self.look.column]
+            weight = weight * np.exp(-0.5 * ((place - z[:, None]) / self.noise) ** 2)
+        weight = np.where(np.isnan(possible), 0.0, weight)
+        near = np.abs(place[:, :, None] - place[:, None, :]) < NEAR
+        mass = np.where(weight > 0.0, (near * weight[:, None, :]).sum(axis=2), 0.0)
+        best = mass.argmax(axis=1)[:, None]
+        value, most = (np.take_along_axis(each, best, axis=1)[:, 0] for each in (possible, mass))
+        return value, most / (weight.sum(axis=1) + TINY)
 
 
 def linked(look: Look) -> tuple[np.ndarray, np.ndarray]:
@@ -97,23 +87,23 @@ def linked(look: Look) -> tuple[np.ndarray, np.ndarray]:
 def matched(look: Look) -> Named:
     """The value that is shown and that columns in clear leave possible, and how sure it is.
 
-    A tax at one of six rates leaves six amounts, and the last four digits of an amount one in 10,000; a
-    profit leaves pairs of revenues and costs. Of these few are shown, and a kept record shows one near its
-    own.
+    A tax at one of six rates leaves six amounts, and the last four digits of an amount one in 10,000. Of
+    these few are shown, and a kept record shows one near its own.
     """
     named, half = np.full((2, look.own.size), np.nan), look.sample.half
     present = ~(np.isnan(look.original) | np.isnan(look.masked)).any(axis=1)
-    apart = np.column_stack([line(x) for line, x in zip(look.lines, look.original.T, strict=True)])
+    apart = look.line(look.x) - look.released[:, look.column]
     for side, own in product((0, 1), np.unique(look.own)):
         known = np.flatnonzero((half != side) & present)
         asked = np.flatnonzero((half == side) & (look.own == own))
         kept = known[look.own[known]]
         if kept.size < LINKED or not look.numbers:
             continue
-        noise = np.std((apart - look.released)[kept], axis=0) + TINY
-        group = Group(look, known, asked, look.masked[(look.own == own) & present], noise)
+        noise = float(np.std(apart[kept])) + TINY
+        shown = np.sort(look.masked[(look.own == own) & present, look.column])
+        group = Group(look, known, asked, shown, noise)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            for value, sure in (*_by_constants(group), *_by_digits(group), *_by_pairs(group)):
+            for value, sure in (*_by_constants(group), *_by_digits(group)):
                 better = sure > np.fmax(named[1, asked], UNSURE)
                 named[:, asked[better]] = value[better], sure[better]
     return named[0], np.column_stack((look.line(named[0]), named[1]))
@@ -124,7 +114,7 @@ NAMED = (linked, matched)
 
 def _by_constants(group: Group) -> Iterator[Named]:
     """Values whose difference from a column in clear, or quotient by it, is one of few."""
-    x = group.look.original[:, group.look.column]
+    x = group.look.x
     of_x = rounding(x, half_step(x))
     for w, log in product(group.look.numbers, (False, True)):
         of_w = rounding(w, half_step(w))
@@ -136,7 +126,7 @@ def _by_constants(group: Group) -> Iterator[Named]:
         if shares.sum() > MOSTLY:
             evidence: Any = 1.0
             if group.shows:
-                possible, evidence = _among(group.shown[:, group.look.column], possible, half_step(x) + reach)
+                possible, evidence = _among(group.shown, possible, half_step(x) + reach)
             yield group.surest(possible, evidence * shares)
 
 
@@ -157,7 +147,7 @@ def _few(apart: np.ndarray, slack: np.ndarray) -> np.ndarray:
 def _among(shown: np.ndarray, possible: np.ndarray, slack: np.ndarray) -> Named:
     """The values shown that are possible ones to within slack, NaN where there is none, and how many more
     there are than all around."""
-    ordered = np.append(np.sort(shown), np.inf)
+    ordered = np.append(shown, np.inf)
     reach = slack * (1.0 + EXACT) + EXACT**2 * np.abs(possible)
     left, first, last, right = (
         np.searchsorted(ordered, possible + far * reach) for far in (-AROUND, -1.0, 1.0, AROUND)
@@ -168,10 +158,8 @@ def _among(shown: np.ndarray, possible: np.ndarray, slack: np.ndarray) -> Named:
 
 def _by_digits(group: Group) -> Iterator[Named]:
     """Values whose last digits stand in a column in clear: a reference."""
-    look = group.look
-    x, step = look.original[:, look.column], 2.0 * half_step(look.original[:, look.column])
-    shown = np.sort(group.shown[:, look.column])
-    for w, digits in product(look.numbers, LAST_DIGITS if step and group.shows and shown.size else ()):
+    x, shown, step = group.look.x, group.shown, 2.0 * half_step(group.look.x)
+    for w, digits in product(group.look.numbers, LAST_DIGITS if step and group.shows and shown.size else ()):
         of_x, of_shown = (np.rint(np.abs(each) / step) % digits for each in (x, shown))
         last = np.abs(w) % digits
         if np.mean((of_x == last)[group.known]) > MOSTLY:
@@ -182,47 +170,6 @@ def _by_digits(group: Group) -> Iterator[Named]:
             at = first[:, None] + np.arange(LINKED)
             value = shown[order[at.clip(0, order.size - 1)]]
             yield group.surest(np.where(at < end[:, None], value, np.nan), np.ones(LINKED))
-
-
-def _by_pairs(group: Group) -> Iterator[Named]:
-    """Values that kept records show and that a column in clear joins: a profit joins revenues with costs."""
-    look, some = group.look, group.known[:TRIED]
-    x, columns = look.original[:, look.column], np.delete(np.arange(look.original.shape[1]), look.column)
-    for w, k in product(look.numbers, columns if group.kept and group.shows else ()):
-        y = look.original[:, k]
-        halves = half_step(w), half_step(y)
-        for exactly, operate, order in product((EXACT, 1.0), (*SUMS.values(), *PRODUCTS.values()), (1, -1)):
-            join = partial(_joined, operate, order, [exactly * half for half in (*halves, half_step(x))])
-            joined, reach = join(w[some], y[some])
-            if np.mean(np.abs(joined - x[some]) <= reach) > MOSTLY:
-                yield _pairs(group, w, k, join)
-                break
-
-
-def _joined(
-    operate: Callable[..., Any], order: int, halves: Sequence[float], *pair: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """A sum, a difference, a product or a quotient, and how far off rounding may take it."""
-    slacks = [rounding(each, half) for each, half in zip(pair, halves, strict=False)]
-    return operate(*pair[::order]), slack_of(operate, *pair[::order], *slacks[::order]) + halves[-1]
-
-
-def _pairs(group: Group, w: np.ndarray, k: int, join: Callable[..., tuple[np.ndarray, np.ndarray]]) -> Named:
-    """The surest of the values shown that a column in clear joins with a value shown in another column."""
-    look, column, found = group.look, group.look.column, np.full((2, group.asked.size), np.nan)
-    x, y = np.append(np.sort(group.shown[:, column]), np.inf), np.sort(group.shown[:, k])
-    z, place = look.released[group.asked], look.lines[k](y)
-    first, last = np.searchsorted(place, (z[:, k] - REACH * group.noise[k], z[:, k] + REACH * group.noise[k]))
-    for row, i in enumerate(group.asked.tolist()):
-        near = y[first[row] : last[row]]
-        joined, reach = join(w[i], near)
-        at = np.searchsorted(x, joined - reach).clip(0, x.size - 1)
-        fits = np.isfinite(joined) & (x[at] <= joined + reach)
-        values = x[at[fits]]
-        if values.size:
-            weight = group.nearness(k, near[fits], z[row, k]) * group.nearness(column, values, z[row, column])
-            found[:, row] = surest(values, weight, look.line(values))
-    return found[0], found[1]
 
 
 def _with_logarithms(known: np.ndarray, shown: np.ndarray | None = None) -> np.ndarray:
