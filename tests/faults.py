@@ -68,7 +68,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         ],
     ),
     "studies": (["studies"], ["tests/studies"]),
-    "variance": (["variance"], ["tests/variance", "tests/estimates"]),
+    "variance": (["variance"], ["tests/variance", "tests/moments", "tests/estimates"]),
 }
 SWAPS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,

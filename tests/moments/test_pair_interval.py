@@ -116,6 +116,18 @@ def test_standard_errors_about_the_file(together, donors, pools):
         assert abs(estimated.mean() / variance - 1) < 5 * error + 0.01
 
 
+def test_a_permutation_without_noise_leaves_squares_as_they_are():
+    # so n Var r is that of the covariance alone, (p (1 - p) E u^2 v^2 + p) / (1 - p)^2 of standardised values
+    x, w = originals(np.random.default_rng(4), 100_000)
+    scheme = cm.ConditionalMasking(P_FILE, 1e-6, donors="permutation", step=0)
+
+    found = scheme.estimate(scheme.mask(x, rng=4)).correlation_interval(w, target="file")
+
+    u, v = ((each - each.mean()) / each.std() for each in (x, w))
+    expected = P_FILE * ((1.0 - P_FILE) * np.mean(u**2 * v**2) + 1.0) / (1.0 - P_FILE) ** 2
+    assert x.size * found.standard_error**2 == pytest.approx(expected, rel=0.03)
+
+
 def normal_file(rng, n, r=0.6):
     x, e = rng.normal(size=(2, n))
     return x, r * x + np.sqrt(1 - r * r) * e
