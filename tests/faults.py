@@ -52,7 +52,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         ],
     ),
     "linear": (["linear"], ["tests/estimates/test_linear.py"]),
-    "moments": (["moments"], ["tests/moments"]),
+    "moments": (["moments"], ["tests/moments", "tests/estimates/test_estimate.py"]),
     "planning": (["planning"], ["tests/planning"]),
     "releases": (
         ["files", "releases"],
