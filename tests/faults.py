@@ -33,7 +33,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "dask": (["dask.py"], ["tests/test_dask.py"]),
     "disclosure": (["disclosure"], ["tests/disclosure"]),
     "distribution": (["distribution"], ["tests/distribution", "tests/estimates/test_estimate.py"]),
-    "estimates": (["estimates"], ["tests/estimates"]),
+    "estimates": (["estimates"], ["tests/estimates", "tests/moments/test_pair_interval.py"]),
     "frames": (
         ["frames.py", "indicators.py", "missing_codes.py", "strata.py"],
         [
