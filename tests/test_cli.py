@@ -169,6 +169,12 @@ def test_report(run, tmp_path):
 
     assert run(*words) == (0, f"public report in {tmp_path}/a.html\n", "")
     assert "euros" in (tmp_path / "a.html").read_text()
+    told = f"internal report in {tmp_path}/b.html: do not publish it\n"
+    assert run("report", "out.parquet", "NEW/b.html", "--original", "in.parquet") == (0, told, "")
+    titles = [
+        "Internal report on the release" in (tmp_path / name).read_text() for name in ("a.html", "b.html")
+    ]
+    assert titles == [False, True]
     assert run(*words)[0] == 1
 
 
@@ -259,7 +265,7 @@ MASK = ("mask", "in.parquet", "NEW/a.parquet")
             (*MASK, "-c", "income", "--p", "half"),
             'Invalid value for --p: unable to convert "half" into float',
         ),
-        ((*MASK, "-c", "income", "--sigma", "3"), "p must be given for column 'income'"),
+        ((*MASK, "-c", "income", "--decimals", "0"), "p must be given for column 'income'"),
         ((*MASK, "-c", "income", "educ"), "Unused Tokens: ['educ']. An option takes one value; repeat it"),
         ((*MASK, *P), "column must be given"),
         (("audit", "one.csv", "-c", "income", "--max-risk", "150"), "a value must be of the form NAME=VALUE"),

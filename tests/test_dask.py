@@ -88,7 +88,7 @@ def obey(folder):
 @pytest.fixture(scope="module")
 def client():
     """Two processes, which draw their keys from the system, unlike other tests."""
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
     with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
         yield client
 

@@ -118,6 +118,16 @@ def test_nulls_come_out_where_they_are_asked_for(container):
     assert scheme.estimate(values).n == np.count_nonzero(~coded)
 
 
+def test_nulls_come_out_among_decimals_too():
+    scheme = replace(SCHEME, missing_as="null")
+    frame = pa.table({"x": pa.array(CODED).cast(pa.decimal128(20, 1))})
+
+    z = cm.mask_table(frame, {"x": scheme}, accept_visible_coins=True).data["x"]
+
+    assert z.type == pa.decimal128(38, 1)
+    assert np.array_equal(z.is_null(), IS_CODE)
+
+
 def test_columns_of_a_table_have_codes_of_their_own():
     random = np.random.default_rng(8)
     income, bonus = CODED.copy(), np.where(random.random(N) < 0.1, -9.0, VALUES / 2.0)

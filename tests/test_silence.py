@@ -8,6 +8,7 @@ import traceback
 import warnings
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -82,6 +83,13 @@ def test_a_refused_text_is_not_shown(tmp_path, name):
     assert_silent(
         lambda: cm.mask_file(source, tmp_path / "b.csv", {"x": scheme()}), beginning.format(path=source)
     )
+
+
+def test_a_column_of_mixed_types_beside_it_is_not_shown(tmp_path):
+    frame = pd.DataFrame({"x": GENERIC.repeat(20), "note": [1.5] * 199 + [str(VALUE)]})
+    release = cm.mask_table(frame, {"x": scheme(1.0, step=0)}, accept_visible_coins=True)
+
+    assert_silent(lambda: release.write(tmp_path / "b.parquet"), "frame must have columns that hold one type")
 
 
 def test_positions_are_those_of_the_whole_file(tmp_path):

@@ -98,7 +98,7 @@ def _decimals(values: Any, name: str, least: int) -> Column:
         array = original.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
 
     def back(z: np.ndarray, nulls: np.ndarray | None = None) -> Any:
-        gaps = np.isnan(z) if nulls is None else np.isnan(z) | nulls
+        gaps = np.isnan(z)  # nulls for codes among them: no type of decimals tells NaN from null
         places, scale = decimals_of(z[~gaps]), original.type.scale
         fits = places is not None and places <= scale
         kind = pa.decimal128(38, scale) if fits else pa.float64()

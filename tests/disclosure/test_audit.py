@@ -227,3 +227,9 @@ def test_the_audit_in_print_and_in_json_has_no_value_of_the_data():
     shown = str(audit) + str(audit.to_dict())
     assert "x = 0.5 w" in shown
     assert not any(f"{value:.3f}" in shown for value in x[:500])
+
+
+def test_noise_on_a_few_hundred_records_is_judged():
+    audit = cm.audit(incomes(np.random.default_rng(8), 300), cm.ConditionalMasking(0.6, 100.0), max_lift=0.05)
+
+    assert refusal(audit).text.endswith("the noise is too narrow")

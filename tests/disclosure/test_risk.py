@@ -178,6 +178,9 @@ def test_insiders_find_what_they_can():
     assert found.exact[1:4] == pytest.approx([0.80, 0.55, 0.26], abs=0.05)
     assert (np.diff(found.exact) < 0.0).all()
     assert (found.exact <= found.within[:, 0]).all()
+    # two values belong to two records: in each of 200 releases, both are told or neither
+    wide = cm.risk(x, cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True), d=[0.1]).insiders()
+    assert (200.0 * wide.exact[1]).is_integer()
 
 
 def test_records_are_linked_as_by_all_distances():

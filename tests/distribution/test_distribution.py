@@ -111,6 +111,16 @@ def test_a_first_crossing_may_lie_between_records():
         assert above < -1.0
 
 
+def test_a_few_records_reach_whatever_k_reaches():
+    apart = np.linspace(40.0, 20_000.0, 350)
+    one = estimate(np.concatenate((-apart, np.zeros(300), apart)), 0.01)  # a line of many parts
+
+    found = one.quantile(0.98, crossing="first")
+
+    assert -2.0 < found < -1.0  # K reaches 6.8 there, below all zeros
+    assert one.cdf(found) == pytest.approx(0.98)
+
+
 @pytest.mark.parametrize("width", [None, 0.02, 0.3, 1.5])
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 def test_without_a_grid_nothing_is_reached_before_the_first_crossing(noise, width):
@@ -192,6 +202,21 @@ def test_the_series_is_the_definition():
 def test_methods_that_cannot_serve_are_refused(one, method):
     with pytest.raises(ValueError, match=r"method must be .*'auto'"):
         one.cdf(0.0, method=method)
+
+
+@pytest.mark.parametrize("z", [np.append(np.arange(40.0) ** 1.1, 1e3), np.repeat([-1.0, 0.5], [20, 21])])
+def test_rules_are_those_of_silverman_and_scott(z):
+    spread = min(z.std(ddof=1), np.subtract(*np.quantile(z, [0.75, 0.25])) / 1.34)  # by the rank, or by n - 1
+
+    for rule, factor, power in (("scott", 1.06, 5), ("silverman", 0.9, 5), ("undersmooth", 1.06, 3)):
+        assert estimate(z).bandwidth(rule) == pytest.approx(factor * spread * z.size ** (-1 / power))
+
+
+def test_a_bandwidth_finer_than_the_grid_is_refused():
+    with pytest.raises(
+        ValueError, match=r"^bandwidth must be at least 1.5 steps of the grid, 0.75, got 0.7 "
+    ):
+        estimate([1.0, 2.0], step=0.5).cdf(0.0, bandwidth=0.7)
 
 
 def test_laplace_noise_is_taken_from_all_values_by_a_derivative():

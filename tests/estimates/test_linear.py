@@ -202,6 +202,39 @@ def test_several_columns_make_a_group_of_each_combination_that_occurs():
         assert found[name][:4] == joined[" ".join(map(str, name))][:4]
 
 
+def test_clusters_and_groups_that_do_not_occur_together_leave_no_trace():
+    # clusters without a record in a regression; and so many of both that not every pair can have a cell
+    rng = np.random.default_rng(13)
+    z, group, cluster = rng.normal(size=40), np.arange(40) % 3, np.arange(40) % 7
+    one, some = cm.ConditionalMasking(0.5, 1.0, step=0), np.arange(2_000)
+    many = one.estimate(np.append(z, np.tile(z, 50)))
+    w = np.append(rng.normal(size=40), [np.nan] * 3)
+
+    lost, kept = (
+        one.estimate(np.append(z, z[:3])).regress(w, clusters=np.append(cluster, more))
+        for more in ([7, 7, 8], [6, 6, 6])
+    )
+    wide, narrow = (
+        many.group_means(np.append(group, 3 + some % k), clusters=np.append(cluster, 7 + some % k))
+        for k in (2_000, 400)
+    )
+
+    assert lost.standard_error.tolist() == kept.standard_error.tolist()
+    assert wide.standard_error[:3] == pytest.approx(narrow.standard_error[:3])
+
+
+def test_values_far_from_zero_have_the_error_of_those_near_it():
+    rng = np.random.default_rng(1)
+    z, weights = np.rint(rng.normal(size=1_000) * 8.0) / 8.0, rng.random(1_000)
+
+    near, far = (
+        cm.ConditionalMasking(0.5, 1.0, step=0).estimate(z + shift).weighted_mean(weights, target="file")
+        for shift in (0.0, 1e15)
+    )
+
+    assert far.standard_error == pytest.approx(near.standard_error, rel=1e-6)
+
+
 def said(ask):
     """The one warning of a call, or none."""
     with warnings.catch_warnings(record=True) as caught:

@@ -72,6 +72,15 @@ def test_the_law_of_the_map_is_that_of_the_noise_and_keeps_the_distribution(name
     assert (share * g) @ own.apply(h) == pytest.approx((share * h) @ own.adjoint(g), abs=1e-11)
 
 
+def test_of_two_signs_on_the_log_scale_a_kept_record_shows_its_own():
+    # swapped ones show that of any swapped record, their own with the chance (1 - q^n) / n
+    z, q, n = np.tile([-1.0, 1.0], 30), 0.6, 60
+
+    found = cm.ConditionalMasking(1.0 - q, 0.5, reverse_mapping=True, scale="log").estimate(z).pseudo_values()
+
+    assert found == pytest.approx(z / (q + (q - q**n) / (n - 1)))
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_given_its_original_a_released_value_has_it_as_the_mean_of_its_pseudo_value(name):
     x = FILES[name]

@@ -116,6 +116,18 @@ def test_standard_errors_about_the_file(together, donors, pools):
         assert abs(estimated.mean() / variance - 1) < 5 * error + 0.01
 
 
+def test_a_permutation_without_noise_leaves_squares_as_they_are():
+    # so n Var r is that of the covariance alone, (p (1 - p) E u^2 v^2 + p) / (1 - p)^2 of standardised values
+    x, w = originals(np.random.default_rng(4), 100_000)
+    scheme = cm.ConditionalMasking(P_FILE, 1e-6, donors="permutation", step=0)
+
+    found = scheme.estimate(scheme.mask(x, rng=4)).correlation_interval(w, target="file")
+
+    u, v = ((each - each.mean()) / each.std() for each in (x, w))
+    expected = P_FILE * ((1.0 - P_FILE) * np.mean(u**2 * v**2) + 1.0) / (1.0 - P_FILE) ** 2
+    assert x.size * found.standard_error**2 == pytest.approx(expected, rel=0.03)
+
+
 def normal_file(rng, n, r=0.6):
     x, e = rng.normal(size=(2, n))
     return x, r * x + np.sqrt(1 - r * r) * e
@@ -137,13 +149,15 @@ def test_the_standard_error_is_that_under_each_hypothesis():
     rng = np.random.default_rng(6)
     x, w = rng.gamma(1.0, size=(2, 500))
     w = 0.6 * x + 0.8 * w
-    u, v = ((each - each.mean()) / each.std() for each in (x, w))
+    u, v = ((each - each.mean()) / each.std(ddof=1) for each in (x, w))
 
     found = cm.ConditionalMasking(1e-9, 1e-6, step=0.0).estimate(x).correlation_interval(w)
 
     for end in (found.low, found.high):
         error = np.std(u * v - 0.5 * end * (u**2 + v**2)) / np.sqrt(500)
         assert abs(end - found.estimate) == pytest.approx(1.959964 * error, rel=0.01)  # of n for n - 1
+    own = u * v - 0.5 * found.estimate * (u**2 + v**2)
+    assert found.standard_error == pytest.approx(own.std(ddof=1) / np.sqrt(500), rel=1e-5)
     assert found.high - found.estimate < 0.98 * (found.estimate - found.low)  # what the rest is to tell apart
 
 
@@ -156,6 +170,17 @@ def test_units_do_not_matter(case, shift, scale):
 
     plain = scheme.estimate(z).correlation_interval(w)
     assert found[:4] == pytest.approx(plain[:4], rel=1e-6)  # 1e6 takes six digits and a few
+
+
+def test_the_sign_of_a_column_does_not_matter_to_strata_of_other_means(case):
+    _, z, w = case
+    strata = np.repeat([0, 1], 250)
+    one = cm.ConditionalMasking(0.4, 0.7, step=0.0, strata="s").estimate(z + 5.0 * strata, strata=strata)
+    w = w + 2.0 * strata
+
+    turned = one.correlation_interval(-w)
+
+    assert turned.standard_error == pytest.approx(one.correlation_interval(w).standard_error)
 
 
 def test_a_batch_gives_what_its_rows_give(case):
@@ -259,6 +284,12 @@ def test_a_variance_that_noise_hides_leaves_all_correlations():
     )
     assert hidden[:2] == (-1.0, 1.0)  # .095, with a standard error of .11
     assert abs(hidden.estimate) < 1.0
+    # heavy tails leave a variance as uncertain, but no noise hides the original
+    x = np.append(z, 50.0)
+    heavy, _ = said(
+        cm.ConditionalMasking(0.3, 0.1, donors="sample", step=0.0).estimate(x), np.append(other, 0.0)
+    )
+    assert heavy.high - heavy.low < 1.5
     # the error of the variance about the file is V - D of its influence function, here from moments of Z;
     # with the variance at its upper end, twice that error is to be that end
     square, noise = (z - z.mean()) ** 2, 0.7 * 0.6**2
