@@ -14,7 +14,7 @@ STUDY = "n = 20\nreplications = 2\n"
 SCHEMES = "schemes = [{p = 0.5, sigma = 1.0}]\n"
 STUDIES = [
     ("", "must have 'schemes'"),
-    (SCHEMES + "size = 3", "an entry of .* must be one of 'n', .*, got 'size'"),
+    (SCHEMES + "size = 3", "an entry of .* must be one of .*'n', .*, got 'size'"),
     ("schemes = 5", "schemes must be a list of tables, got 5"),
     ("schemes = [5]", "schemes must be a list of tables"),
     ("schemes = [{scheme = 'guessing'}]", "scheme must be one of .*, got 'guessing'"),
