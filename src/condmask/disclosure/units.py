@@ -16,7 +16,7 @@ LARGEST = 1_000  # records; larger groups show no more than a column of categori
 ALIKE, CERTAINTY = 0.1, 1.5  # of the variance between units, at least, and times its standard error
 MOST, PAIRED = 3, 12  # units used; columns of which pairs are looked at
 LAST_DIGITS = (10.0, 100.0, 1000.0)
-TURNS, LONGEST, BY_CHANCE, NEARLY = "rows modulo", 1_000, 4.5, 0.8  # standard errors; of the most alike
+TURNS, LONGEST, BY_CHANCE, NEARLY = "rows modulo", 400, 4.5, 0.8  # standard errors; of the most alike
 NAMED = 0.25  # of the records, that others name
 RUNS = (2, 3, 4, 5, 6, 8, 10, 12)  # rows
 
@@ -60,8 +60,8 @@ def candidates(numbers: dict[str, np.ndarray], labels: dict[str, np.ndarray]) ->
 def period(x: np.ndarray, rows: np.ndarray) -> int:
     """After how many rows, beyond the next ones, a column is most alike again: machines take turns, and weeks
     return; 0 if never."""
-    there, place = ~np.isnan(x), rows - rows[0]
-    z = np.zeros((2, int(place[-1]) + LONGEST))
+    there, place = ~np.isnan(x), np.cumsum(np.minimum(np.diff(rows, prepend=rows[0]), LONGEST))
+    z = np.zeros((2, 1 << int(place[-1] + LONGEST).bit_length()))
     z[0, place[there]], z[1, place[there]] = (x[there] - x[there].mean()) / (x[there].std() or 1.0), 1.0
     both, pairs = (np.fft.irfft(np.abs(np.fft.rfft(each)) ** 2)[:LONGEST] for each in z)
     alike = both / np.maximum(pairs, 1.0)
