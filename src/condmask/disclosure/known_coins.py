@@ -149,7 +149,9 @@ def _guessed(
         constant = best_guess(u[here], row.d)[1]
         known = max(constant, float(of_clear[k, here].mean()))
         expected = max(row.expected, float(unaware[k, here].mean())) if blind else np.nan
-        plain = np.nanmax([known, row.worst, worst[k, here].mean()])
+        # kept records by their law alone, swapped ones by the columns in clear
+        by_parts = row.worst + np.where(look.own, 0.0, of_clear[k] - row.constant)[here].mean()
+        plain = np.nanmax([known, row.worst, by_parts, worst[k, here].mean()])
         most = float(np.nanmax([plain, by_name[k, here].mean(), expected]))
         error = _error_by_block((by_name - of_clear)[k, here], look.sample.block[here])
         found.append(Figures(row.d, constant, known, expected, most, error, most - float(plain)))
