@@ -168,6 +168,15 @@ def test_columns_that_follow_from_several_masked_ones_tell_whose_swapped_values_
         assert not cm.audit(without(table, ["profit"]), schemes).refused
 
 
+def test_a_column_in_clear_that_varies_in_one_half_alone_is_no_formula():
+    rng = np.random.default_rng(4)
+    revenue, costs = rng.lognormal(8.0, 0.5, (2, N))
+    flags = {f"flag {k}": 1.0 * (np.arange(N) == k) for k in range(3)}
+    table = {"revenue": revenue, "costs": costs, "profit": revenue - costs, **flags}
+
+    assert cm.audit(table, dict.fromkeys(("revenue", "costs"), log(0.5))).refused  # as without the flags
+
+
 def test_strata_are_known_to_attackers_of_a_column_alone():
     rng, region = np.random.default_rng(1), np.repeat(["east", "west"], N // 2)
     x = rng.normal(0.0, 1.0, N) + 100.0 * (region == "west")

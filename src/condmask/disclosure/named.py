@@ -70,11 +70,11 @@ def linked(look: Look) -> tuple[np.ndarray, np.ndarray]:
         return value, np.empty((look.own.size, 0))
     told = _with_logarithms(np.column_stack((*numbers, *clear_beside(look).T)))
     known, shown = _with_logarithms(look.original), _with_logarithms(look.original, look.masked)
-    others = np.flatnonzero(~np.isnan(shown).any(axis=1) & ~(look.own & ~look.own.all()))
+    others = np.flatnonzero(np.isfinite(shown).all(axis=1) & ~(look.own & ~look.own.all()))
     found = np.full((look.own.size, 4), np.nan)
     for side in (0, 1):
-        fit = (look.sample.half != side) & ~np.isnan(known).any(axis=1)
-        asked = np.flatnonzero((look.sample.half == side) & ~np.isnan(told).any(axis=1))
+        fit = (look.sample.half != side) & np.isfinite(known).all(axis=1)
+        asked = np.flatnonzero((look.sample.half == side) & np.isfinite(told).all(axis=1))
         places = _follow(known[fit], told[fit], shown[others], told[asked])
         if places is not None and asked.size and others.size >= LINKED:
             nearest, found[asked] = _fitting(*places, look.released[others, look.column])
@@ -186,12 +186,12 @@ def _follow(
     known, told = known[~np.isnan(told).any(axis=1)], told[~np.isnan(told).any(axis=1)]
     if len(known) < LINKED + known.shape[1]:
         return None
-    scale, spread = np.abs(known).mean(axis=0) + TINY, told.std(axis=0) + TINY
+    scale, spread = np.abs(known).mean(axis=0) + TINY, told.std(axis=0)
     design, of_shown = (np.column_stack((np.ones(len(each)), each / scale)) for each in (known, shown))
     factors = np.linalg.lstsq(design, told, rcond=None)[0]
     left = told - design @ factors
     error = left.std(axis=0) + EXACT * spread
-    some = (error < FOLLOWS * spread) & (spread > EXACT**2 * np.abs(told).max(axis=0, initial=TINY))
+    some = (error < FOLLOWS * spread) & (spread > EXACT**2 * np.abs(told).max(axis=0, initial=0.0))
     if not some.any():
         return None
     among = np.cov(left[:, some] / error[some], rowvar=False) + EXACT * np.eye(int(some.sum()))
