@@ -80,7 +80,7 @@ def _passing(table: Table, name: str, of: Callable[..., Any]) -> Iterator[Choice
     for p, share, ends in TRIES:
         sigma, scale = two_digits(share * unit), "log" if log else "linear"
         scheme = of(p, sigma, reverse_mapping=True, scale=scale, aggregate_ends=ends)
-        if (share <= NARROW or _varies(x, scheme) <= PRECISE) and rare_values_hold(table, name, scheme):
+        if (share <= NARROW or _varies(x, scheme) <= PRECISE) and rare_values_hold(table, {name: scheme}):
             yield Choice(scheme, _why(share, ends, log=log, p=p))
 
 

@@ -6,7 +6,7 @@ knows every coin, the noise is too narrow: twelve months of one firm, or ten col
 average it out. Every remedy that is named was tried.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -141,11 +141,9 @@ def _by_strength(sample: Sample, told: list[str]) -> list[str]:
         name: np.where(np.isnan(x), -1, (CELLS * ranks(x) / x.size).astype(np.int64))
         for name, x in sample.clear.numbers.items()
     }
-    strength: dict[str, float] = {}
-    for name, code in [*codes.items(), *sample.clear.labels.items()]:
-        tells = max(intraclass(x, code) for x in masked)
-        strength[column_of(name)] = max(tells, strength.get(column_of(name), 0.0))
-    return sorted(strength, key=lambda name: -strength[name])
+    both = [*codes.items(), *sample.clear.labels.items()]
+    strength = [(max(intraclass(x, code) for x in masked), column_of(name)) for name, code in both]
+    return list(dict.fromkeys(name for _, name in sorted(strength, key=lambda each: -each[0])))
 
 
 def _masked_too(
@@ -204,10 +202,12 @@ def _against_noise(
 ) -> dict[str, str]:
     """By column over a limit the sigma that passes; else what might."""
     of = {name: f" for {name}" if len(schemes) > 1 else "" for name in narrow}
-    held = [name for name in narrow if _hold(sample, schemes, [name])]
+    held = [name for name in narrow if rare_values_hold(sample.table, {name: schemes[name]})]
     for times in WIDER if narrow else ():
         wider = more_noise(schemes, narrow, times)
-        if _hold(sample, wider, held) and not _narrow(sample, wider, limits, tried(sample, wider, limits)):
+        if not rare_values_hold(sample.table, {name: wider[name] for name in held}):
+            continue
+        if not _narrow(sample, wider, limits, tried(sample, wider, limits)):
             return {name: f"pass sigma={wider[name].sigma:g}{of[name]}" for name in narrow}
     return dict.fromkeys(narrow, "mask fewer columns in one call" if len(schemes) > 1 else "leave it out")
 
@@ -218,10 +218,3 @@ def more_noise(schemes: dict[str, Any], names: Collection[str], times: float) ->
         name: replace(scheme, sigma=two_digits(times * scheme.sigma)) if name in names else scheme
         for name, scheme in schemes.items()
     }
-
-
-def _hold(sample: Sample, schemes: dict[str, Any], names: Iterable[str]) -> bool:
-    """Whether no rare value of some columns comes back too often."""
-    return all(
-        rare_values_hold(sample.table, name, schemes[name]) for name in names if schemes[name].reverse_mapping
-    )

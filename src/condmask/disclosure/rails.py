@@ -61,7 +61,8 @@ def rails(table: Table, schemes: dict[str, Any]) -> list[Finding]:
     for name, scheme in schemes.items():
         found += _of_order(table.values[name], name)
         if scheme.reverse_mapping and table.scope != "sample":
-            found += [*_of_rare(table, name, scheme), *_of_ends(table, name, scheme)]
+            found += _of_rare(table, name, scheme)
+            found += _of_ends(table, name, scheme)
             found += _of_zeros(table.values[name], name, scheme)
     return found + list(_of_identifiers(table))
 
@@ -124,22 +125,22 @@ def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
 
 def _too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
     """The chances above `OWN` that records with a rare value show it."""
-    if scheme.p >= 1.0 - OWN:
+    if not scheme.reverse_mapping or scheme.p >= 1.0 - OWN:
         return np.empty(0)
     chances = [own_value_chances(x, scheme) for _, x in values_by_pool(table.values[name], table.pool)]
     return np.concatenate([some[some > OWN] for some in chances] or [np.empty(0)])
 
 
-def rare_values_hold(table: Table, name: str, scheme: Any) -> bool:
-    """Whether no record keeps a rare value too often."""
-    return not _too_often(table, name, scheme).size
+def rare_values_hold(table: Table, schemes: dict[str, Any]) -> bool:
+    """Whether no record keeps a rare value of some columns too often."""
+    return not any(_too_often(table, name, scheme).size for name, scheme in schemes.items())
 
 
 def with_ends(table: Table, name: str, scheme: Any) -> Any:
     """A scheme with the fewest values at its ends released as means, none, 3 or 5, under which no rare value
     comes back too often; with none where that does not help."""
     tried = [replace(scheme, aggregate_ends=count) for count in (0, *ENDS)]
-    return next((each for each in tried if rare_values_hold(table, name, each)), tried[0])
+    return next((each for each in tried if rare_values_hold(table, {name: each})), tried[0])
 
 
 def open_ends(schemes: dict[str, Any]) -> list[str]:
@@ -158,7 +159,7 @@ def _against_rare(table: Table, name: str, scheme: Any) -> str:
     tries: list[dict[str, float]] = [{"aggregate_ends": k} for k in ENDS if k > scheme.aggregate_ends]
     tries += [{"sigma": two_digits(k * scheme.sigma), "aggregate_ends": ends} for k in WIDER]
     for options in [*tries, {"p": 1.0 - OWN}]:
-        if rare_values_hold(table, name, replace(scheme, **options)):
+        if rare_values_hold(table, {name: replace(scheme, **options)}):
             changed = (f"{key}={value:g}" for key, value in options.items() if value != getattr(scheme, key))
             whole = " for all columns" if "p" in options and len(table.values) > 1 else ""
             return f"pass {', '.join(changed)}{whole}"
@@ -198,10 +199,6 @@ def _of_zeros(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:
 
 def _of_identifiers(table: Table) -> Iterator[Finding]:
     """Columns in clear that may be names, or numbers, of persons."""
-    names = () if table.clear is None else table.clear.identifiers
-    if names:
-        verb, which = ("has", "it identifies") if len(names) == 1 else ("have", "they identify")
-        text = (
-            f"{', '.join(names)} {verb} a different value in every record examined and is released unmasked"
-        )
-        yield Finding("", text, f"drop {'it' if len(names) == 1 else 'those'} if {which} persons", False)
+    for name in table.clear.identifiers if table.clear else ():
+        text = f"{name} has a different value in every record examined and is released unmasked"
+        yield Finding("", text, f"drop {name} if it identifies persons", False)

@@ -61,17 +61,10 @@ class Clear(NamedTuple):
         moved[self.rows - np.roll(self.rows, by) != by] = np.nan
         return moved
 
-    def in_order(self, order: np.ndarray) -> "Clear":
-        """The same rows with their columns in another order."""
+    def without(self, names: Collection[str], masked: Columns, order: Any = slice(None)) -> "Clear":
+        """All but some columns, with the units that the others tell, in the rows as they are or reordered."""
         numbers, labels = (
-            {name: x[order] for name, x in each.items()} for each in (self.numbers, self.labels)
-        )
-        return self._replace(numbers=numbers, labels=labels)
-
-    def without(self, names: Collection[str], masked: Columns) -> "Clear":
-        """All but some columns, with the units that the others tell."""
-        numbers, labels = (
-            {name: x for name, x in each.items() if column_of(name) not in names}
+            {name: x[order] for name, x in each.items() if column_of(name) not in names}
             for each in (self.numbers, self.labels)
         )
         units = units_of(numbers, labels, masked, self.rows)
@@ -155,9 +148,8 @@ def in_rows(frame: Any, name: str, rows: np.ndarray) -> np.ndarray:
     import narwhals as nw
 
     series = nw.from_native(values, series_only=True)
-    by_place = getattr(values, "take", None)  # of pandas and Arrow
     try:
-        return frames.labels(by_place(rows) if by_place else series[rows].to_native(), name)
+        return frames.labels(series[rows].to_native(), name)
     except NotImplementedError:  # views and runs of Arrow, which it takes one by one
         return frames.objects([series.item(row) for row in rows.tolist()])
 
