@@ -15,7 +15,7 @@ from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.risk_result import BEST, CLEAR, COINS, CONSTANT, MEAN, RELEASED, ColumnRisk, Risk
 from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
 from condmask.disclosure.table import Table
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentTypeError
 from condmask.grid import check_fits
 from condmask.missing_codes import released_codes, without_codes
 from condmask.scheme import Scheme
@@ -137,31 +137,28 @@ def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> list[float]:
         at_middle = abs(float(np.nanmedian(x))) or 1.0
         return [two_digits(D * spread_of(x, scheme) * (at_middle if is_log(scheme) else 1.0))]
     distances = np.atleast_1d(_checks.few_distances(d, "d")).ravel().tolist()
-    if not distances:
-        raise ArgumentError("d must hold at least one distance, got none")
+    _checks.require(len(distances) > 0, "d must hold at least one distance", d)
     return distances
 
 
 def _column(table: Table, name: str, scheme: Any, d: list[float], z: np.ndarray | None) -> ColumnRisk:
     """The attackers who look at the column alone, by donor pools."""
-    x, n, expected = table.values[name], 0, scheme.reverse_mapping and z is None
-    x = x if z is None else np.where(np.isnan(z), np.nan, x)
-    attackers: dict[str, np.ndarray] = {}
-    exposed = np.zeros(len(d))
-    for rows, values in values_by_pool(x, table.pool):
-        law, shown = JointLaw.of(values, scheme), None if z is None else z[rows]
-        for key, shares in _pool(law, values, scheme, d, shown).items():
-            attackers[key] = attackers.get(key, 0.0) + values.size * shares
-        if expected:
-            exposed = np.maximum(exposed, [most_exposed(values, scheme, law, near) for near in d])
-        n += values.size
+    x = table.values[name] if z is None else np.where(np.isnan(z), np.nan, table.values[name])
+    n = int(np.count_nonzero(~np.isnan(x)))
     _checks.at_least_two(n, "data")
-    attackers = {key: total / n for key, total in attackers.items()}
-    return ColumnRisk(name, n, tuple(d), attackers, n, exposed if expected else None)
+    sizes, found, exposed = [], [], []
+    for rows, values in values_by_pool(x, table.pool):
+        law = JointLaw.of(values, scheme)
+        sizes.append(values.size)
+        found.append(attackers_of_pool(law, values, scheme, d, None if z is None else z[rows]))
+        if scheme.reverse_mapping and z is None:
+            exposed.append([most_exposed(values, scheme, law, near) for near in d])
+    shares = {who: np.average([each[who] for each in found], axis=0, weights=sizes) for who in found[0]}
+    return ColumnRisk(name, n, tuple(d), shares, n, np.max(exposed, axis=0) if exposed else None)
 
 
-def _pool(
-    law: JointLaw, x: np.ndarray, scheme: Any, d: list[float], z: np.ndarray | None
+def attackers_of_pool(
+    law: JointLaw, x: np.ndarray, scheme: Any, d: list[float], z: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
     """The attackers of one pool: as expected, or as a release lets them guess."""
     if z is not None:

@@ -75,16 +75,12 @@ class ColumnRisk:
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every attacker and distance: risk, its interval, and lift over the best constant."""
-        rows = []
+        rows, base = [], self.attackers[CONSTANT]
         for name, shares in self.attackers.items():
-            low, high = self.interval(name)
-            for k, d in enumerate(self.d):
-                base = float(self.attackers[CONSTANT][k])
-                lift = float(shares[k]) / base if base > 0.0 else np.nan
-                rows.append({
-                    "column": self.name, "attacker": name, "d": d, "risk": float(shares[k]), "lift": lift,
-                    "low": float(low[k]), "high": float(high[k]),
-                })  # fmt: skip
+            lift = np.divide(shares, base, out=np.full(base.size, np.nan), where=base > 0.0)
+            for row in np.transpose([self.d, shares, lift, *self.interval(name)]).tolist():
+                figures = dict(zip(("d", "risk", "lift", "low", "high"), row, strict=True))
+                rows.append({"column": self.name, "attacker": name, **figures})
         return rows
 
     def lines(self) -> list[str]:
@@ -277,14 +273,12 @@ class Risk:
 
     def to_dict(self) -> dict[str, Any]:
         """The risk in terms of JSON: "n", "risk" with the rows, "most_exposed", "schemes"."""
-        of, exposed = "scheme" if self._released is None else "release", {}
-        for name, column in self.columns.items():
-            exposed[name] = None if column.most_exposed is None else column.most_exposed.tolist()
+        exposed = {name: column.most_exposed for name, column in self.columns.items()}
         return {
             "n": self.n,
-            "of": of,
+            "of": "scheme" if self._released is None else "release",
             "risk": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
-            "most_exposed": exposed,
+            "most_exposed": {name: None if most is None else most.tolist() for name, most in exposed.items()},
             "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
         }
 
