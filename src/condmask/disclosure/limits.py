@@ -44,10 +44,6 @@ class Limits(NamedTuple):
     lift: float = 0.10
     risk: Mapping[float, float] = {}
 
-    def close(self, found: Figures) -> bool:
-        """Whether a figure lies within two errors of its limit."""
-        return 0.0 < abs(found.lift - self.lift) < 2.0 * found.error
-
 
 def judged(
     sample: Sample, schemes: dict[str, Any], limits: Limits
@@ -59,12 +55,10 @@ def judged(
         known, most = max(row.clear, formula.share), max(row.worst, formula.share)
         found[formula.column] = row._replace(clear=known, worst=most)
     told = _told(found, formulas, limits)
-    if told:
-        remedies = dict.fromkeys(told, _against_clear(sample, schemes, limits, [*told], formulas))
-    else:
-        told = _narrow(sample, schemes, limits, found)
-        remedies = _against_noise(sample, schemes, limits, told)
-    return found, [Finding(name, text, remedies[name], True) for name, text in told.items()]
+    if not told:
+        return found, _too_narrow(sample, schemes, limits, found)
+    remedy = _against_clear(sample, schemes, limits, [*told], formulas)
+    return found, [Finding(name, text, remedy, True) for name, text in told.items()]
 
 
 def tried(sample: Sample, schemes: dict[str, Any], limits: Limits) -> dict[str, Figures]:
@@ -74,7 +68,7 @@ def tried(sample: Sample, schemes: dict[str, Any], limits: Limits) -> dict[str, 
         drawn.append([rows[0] for rows in attacked(sample, schemes, number).values()])
         means = [Figures(*row) for row in np.mean(drawn, axis=0).tolist()]
         means = [row._replace(error=row.error / np.sqrt(len(drawn))) for row in means]
-        if not any(map(limits.close, means)):
+        if not any(0.0 < abs(row.lift - limits.lift) < 2.0 * row.error for row in means):
             break
     return dict(zip(schemes, means, strict=True))
 
@@ -105,9 +99,8 @@ def _against_clear(
 ) -> str:
     """The columns to mask as well, or to drop, so that what is left in clear tells little."""
     telling, rest = _telling(sample, schemes, limits, told, formulas)
-    narrow = _narrow(rest, schemes, limits, tried(rest, schemes, limits))
-    wider = _against_noise(rest, schemes, limits, narrow)
-    dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(wider[name] for name in narrow)])
+    narrow = _too_narrow(rest, schemes, limits, tried(rest, schemes, limits))
+    dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(finding.remedy for finding in narrow)])
     both = _masked_too(rest, sample, schemes, telling)
     if both is None or _refused(*both, limits):
         return dropped
@@ -197,19 +190,21 @@ def _narrow(
     return {name: f"{over[name]}: the noise is too narrow" for name in schemes if name in over}
 
 
-def _against_noise(
-    sample: Sample, schemes: dict[str, Any], limits: Limits, narrow: Collection[str]
-) -> dict[str, str]:
-    """By column over a limit the sigma that passes; else what might."""
-    of = {name: f" for {name}" if len(schemes) > 1 else "" for name in narrow}
+def _too_narrow(
+    sample: Sample, schemes: dict[str, Any], limits: Limits, found: dict[str, Figures]
+) -> list[Finding]:
+    """The columns over a limit, each with the sigma that passes; else with what might."""
+    narrow = _narrow(sample, schemes, limits, found)
+    remedies = dict.fromkeys(narrow, "mask fewer columns in one call" if len(schemes) > 1 else "leave it out")
     held = [name for name in narrow if rare_values_hold(sample.table, {name: schemes[name]})]
     for times in WIDER if narrow else ():
         wider = more_noise(schemes, narrow, times)
-        if not rare_values_hold(sample.table, {name: wider[name] for name in held}):
-            continue
-        if not _narrow(sample, wider, limits, tried(sample, wider, limits)):
-            return {name: f"pass sigma={wider[name].sigma:g}{of[name]}" for name in narrow}
-    return dict.fromkeys(narrow, "mask fewer columns in one call" if len(schemes) > 1 else "leave it out")
+        hold = rare_values_hold(sample.table, {name: wider[name] for name in held})
+        if hold and not _narrow(sample, wider, limits, tried(sample, wider, limits)):
+            of = " for {}" if len(schemes) > 1 else ""
+            remedies = {name: f"pass sigma={wider[name].sigma:g}{of.format(name)}" for name in narrow}
+            break
+    return [Finding(name, text, remedies[name], True) for name, text in narrow.items()]
 
 
 def more_noise(schemes: dict[str, Any], names: Collection[str], times: float) -> dict[str, Any]:

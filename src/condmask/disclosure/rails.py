@@ -148,11 +148,6 @@ def open_ends(schemes: dict[str, Any]) -> list[str]:
     return [name for name, scheme in schemes.items() if getattr(scheme, "aggregate_ends", 0) == AUTO]
 
 
-def settled(table: Table, schemes: dict[str, Any]) -> dict[str, Any]:
-    """Schemes with a number of ends in place of "auto"."""
-    return schemes | {name: with_ends(table, name, schemes[name]) for name in open_ends(schemes)}
-
-
 def _against_rare(table: Table, name: str, scheme: Any) -> str:
     """The first of other parameters that helps, those first that cost analysts least."""
     ends = max(scheme.aggregate_ends, ENDS[0])
@@ -171,17 +166,14 @@ def _against_rare(table: Table, name: str, scheme: Any) -> str:
 
 def _of_ends(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     """How means at the ends change the standard deviation."""
-    if not scheme.aggregate_ends:
-        return
-    x = table.values[name].astype(np.float64)
+    x, ends = table.values[name].astype(np.float64), scheme.aggregate_ends
     before = float(np.nanstd(x))
-    aggregate(x, table.pool, scheme.aggregate_ends)
+    if ends:
+        aggregate(x, table.pool, ends)
     after = float(np.nanstd(x))
     if abs(after - before) > CHANGED * before:
         shown, changed = (number(value, before / 100.0) for value in (before, after))
-        text = (
-            f"aggregate_ends={scheme.aggregate_ends} changes the standard deviation from {shown} to {changed}"
-        )
+        text = f"aggregate_ends={ends} changes the standard deviation from {shown} to {changed}"
         lost = f"({100.0 * (after / before - 1.0):+.1f}%), which analysts cannot undo"
         yield Finding(name, f"{text} {lost}", "", False)
 
@@ -190,10 +182,7 @@ def _of_zeros(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:
     """Zeros, which the log scale does not move: kept records show theirs."""
     share = float(np.mean(x[~np.isnan(x)] == 0.0)) if scheme.scale == "log" else 0.0
     if share > ZEROS:
-        text = (
-            f'{share:.0%} of the values are zero and stay so under scale="log": all kept records that have '
-            f"one show it, against {share:.0%} of the swapped ones"
-        )
+        text = f'{share:.0%} of the values are zero and stay so under scale="log", as all kept records show'
         yield Finding(name, text, 'pass scale="linear" where it matters', False)
 
 

@@ -10,7 +10,6 @@ from condmask import _checks, frames
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import D, Figures, attacked
-from condmask.disclosure.rails import settled
 from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.risk_result import BEST, CLEAR, COINS, CONSTANT, MEAN, RELEASED, ColumnRisk, Risk
 from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
@@ -88,7 +87,6 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     best attacker [0.41 0.66]
     """
     table, by_column = _table(data, schemes, strata, released)
-    by_column = settled(table, by_column)
     shown = None if released is None else _released(released, schemes, by_column, table)
     columns = {}
     for name, scheme in by_column.items():
@@ -106,13 +104,12 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
 
 def _table(data: Any, schemes: Any, strata: Any, released: Any) -> tuple[Table, dict[str, Any]]:
     if isinstance(schemes, Mapping):
-        return table_of(data, schemes, strata), dict(schemes)
+        return table_of(data, schemes, strata)
     rule = "schemes must be a masking scheme"
     _checks.require(isinstance(schemes, Scheme), rule, schemes, ArgumentTypeError)
     if schemes.law is None and not schemes.reverse_mapping and released is None:
         raise ArgumentTypeError(f"{schemes!r} has no closed form of its risk; pass what it released")
-    table = table_of(data, schemes, strata, any_scheme=True)
-    return table, {next(iter(table.values)): schemes}
+    return table_of(data, schemes, strata, any_scheme=True)
 
 
 def _released(released: Any, schemes: Any, by_column: dict[str, Any], table: Table) -> dict[str, np.ndarray]:

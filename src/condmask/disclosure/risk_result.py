@@ -15,16 +15,15 @@ from condmask.errors import ArgumentError
 from condmask.strata import values_by_pool
 
 WIDTH = 14  # of a column of the table
-RELEASED, MEAN, CONSTANT = "masked value", "mean of masked values", "best constant"
-CLEAR, BEST, COINS = "columns in clear", "best attacker", "knows who was swapped"
 WHO = {
-    RELEASED: "takes the masked value for the original",
-    MEAN: "guesses the mean of all masked values for every record",
-    CONSTANT: "guesses the same value for every record, and needs no release",
-    CLEAR: "learned what the columns in clear tell, and needs no release",
-    BEST: "knows the scheme, how the data are distributed, and all that is released",
-    COINS: "the same, and knows every coin",
+    "masked value": "takes the masked value for the original",
+    "mean of masked values": "guesses the mean of all masked values for every record",
+    "best constant": "guesses the same value for every record, and needs no release",
+    "columns in clear": "learned what the columns in clear tell, and needs no release",
+    "best attacker": "knows the scheme, how the data are distributed, and all that is released",
+    "knows who was swapped": "the same, and knows every coin",
 }
+RELEASED, MEAN, CONSTANT, CLEAR, BEST, COINS = WHO
 HEAD = max(map(len, WHO)) + 2
 
 

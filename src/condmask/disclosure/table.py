@@ -105,15 +105,14 @@ def column_of(name: str) -> str:
     return name.partition(PART_OF)[0]
 
 
-def names_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
-    """The columns of a table except some, and except those that share a name."""
-    count = Counter(names)
-    return [name for name in names if name not in left and count[name] == 1]
-
-
-def clear_of(frame: Any, names: Sequence[str], masked: Mapping[str, np.ndarray]) -> Clear:
-    """Columns in clear of a data frame or a dict of columns, beside those that are masked."""
-    n = next(iter(masked.values())).size
+def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
+    """Columns in clear of a data frame or a dict of columns, beside those that are masked; not those that
+    share a name. None where there is one masked column alone."""
+    frame, n = frames.with_index(frame), next(iter(masked.values())).size
+    count = Counter(frames.column_names(frame))
+    names = [name for name in count if name not in masked and count[name] == 1]
+    if not names and len(masked) == 1:
+        return None
     found = _looked_at(frame, names, in_stretches(n, ROWS), masked)
     by_columns = [unit for unit in found.units if not unit.startswith("rows ")]
     if n <= ROWS or not by_columns:
@@ -143,11 +142,9 @@ def _whole_units(frame: Any, names: Sequence[str], unit: str, rows: np.ndarray, 
 def in_rows(frame: Any, name: str, rows: np.ndarray) -> np.ndarray:
     """A column in some rows."""
     values = frames.table_column(frame, name)
-    if not frames.is_series(values):
+    series = frames.wrapped(values, series_only=True)
+    if series is None:
         return np.asarray(frames.labels(values, name)[rows])
-    import narwhals as nw
-
-    series = nw.from_native(values, series_only=True)
     try:
         return frames.labels(series[rows].to_native(), name)
     except NotImplementedError:  # views and runs of Arrow, which it takes one by one

@@ -84,6 +84,8 @@ class Column(NamedTuple):
         The column with its gaps, without codes, in the order of the file.
     labels : list of Labels
         The strata.
+    name, kind : str
+        What the column is called, and the data type that it had.
     """
 
     x: np.ndarray
@@ -92,16 +94,8 @@ class Column(NamedTuple):
     code: np.ndarray | None
     table: Table
     labels: list[Labels]
-
-    @property
-    def name(self) -> str:
-        """What the column is called."""
-        return next(iter(self.table.values))
-
-    @property
-    def kind(self) -> str:
-        """The data type that it had."""
-        return self.table.kinds[self.name]
+    name: str
+    kind: str
 
     def suited(self, scheme: Any) -> Any:
         """A scheme that can mask the values; by reverse mapping with means at the ends where that helps."""
