@@ -178,10 +178,9 @@ def limits_of(max_lift: Any, max_risk: Any) -> Limits:
     lift = _checks.probability(max_lift, "max_lift")
     rule = "max_risk must be a dict of shares by distance"
     _checks.require(max_risk is None or isinstance(max_risk, Mapping), rule, max_risk, ArgumentTypeError)
-    for d, share in (max_risk or {}).items():
-        _checks.positive(d, "max_risk")
-        _checks.probability(share, "max_risk")
-    return Limits(lift=lift, risk=dict(max_risk or {}))
+    given = (max_risk or {}).items()
+    risk = {_checks.positive(d, "max_risk"): _checks.probability(share, "max_risk") for d, share in given}
+    return Limits(lift=lift, risk=risk)
 
 
 def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT) -> Audit:
@@ -201,13 +200,13 @@ def check_release(
 ) -> None:
     """Refuse a release that shows too much, for all that there is, and warn of what else it shows."""
     audit_table(table, schemes, limits).raise_or_warn()
-    if to_file and not next(iter(schemes.values())).reverse_mapping:
-        refuse_few(table.n)
+    if to_file:
+        refuse_few(table.n, schemes)
 
 
-def refuse_few(n: int) -> None:
+def refuse_few(n: int, schemes: Mapping[str, Any]) -> None:
     """Refuse to write a file of so few records with additive noise."""
-    if n < FEW:
+    if n < FEW and not next(iter(schemes.values())).reverse_mapping:
         raise ReleaseError(
             f"{n} records are too few, and a file must have at least {FEW}; reverse_mapping=True needs only "
             f"groups of 50 or more, and has guard rails of its own{GO_ON}"

@@ -109,8 +109,7 @@ def _varies(x: np.ndarray, scheme: Any) -> float:
 
 
 def _why(share: float, ends: int, *, log: bool, p: float) -> str:
-    of = "on the log scale, for skewed amounts" if log else "of the spread"
-    reasons = [f"noise of {share:g} {of}"]
+    reasons = [f"noise of {share:g} {'on the log scale, for skewed amounts' if log else 'of the spread'}"]
     if ends:
         reasons.append(f"the {ends} smallest and largest values are released as their means")
     if ends or share > NARROW:

@@ -156,8 +156,7 @@ def _masked_too(
         plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")
         more[name] = replace(plain, sigma=two_digits(share * spread_of(x, plain)))
     table = sample.table
-    kinds = {**table.kinds, **dict.fromkeys(values, "float64")}
-    table = table._replace(values={**table.values, **values}, kinds=kinds)
+    table = table._replace(values=table.values | values, kinds=table.kinds | dict.fromkeys(values, "float64"))
     return rest._replace(table=table), {**schemes, **more}
 
 

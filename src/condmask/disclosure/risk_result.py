@@ -162,9 +162,8 @@ class Risk:
 
     def column(self, name: str | None = None) -> ColumnRisk:
         """One of the columns, which needs no name where it is the only one."""
-        names = [*self.columns]
-        only = names[0] if name is None and len(names) == 1 else name
-        return self.columns[_checks.choice(only, "column", names)]
+        only = next(iter(self.columns)) if name is None and len(self.columns) == 1 else name
+        return self.columns[_checks.choice(only, "column", [*self.columns])]
 
     @property
     def d(self) -> tuple[float, ...]:
