@@ -14,7 +14,7 @@ from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.risk_result import BEST, CLEAR, COINS, CONSTANT, MEAN, RELEASED, ColumnRisk, Risk
 from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
 from condmask.disclosure.table import Table
-from condmask.errors import ArgumentTypeError
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import check_fits
 from condmask.missing_codes import released_codes, without_codes
 from condmask.scheme import Scheme
@@ -134,7 +134,8 @@ def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> list[float]:
         at_middle = abs(float(np.nanmedian(x))) or 1.0
         return [two_digits(D * spread_of(x, scheme) * (at_middle if is_log(scheme) else 1.0))]
     distances = np.atleast_1d(_checks.few_distances(d, "d")).ravel().tolist()
-    _checks.require(len(distances) > 0, "d must hold at least one distance", d)
+    if not distances:
+        raise ArgumentError("d must hold at least one distance, got none")
     return distances
 
 
