@@ -42,7 +42,7 @@ def left_out(some):
     lost = {idea: {} for idea in ideas}
     for case in CASES[slice(*some)]:
         made = case()
-        sample, name = sample_of(table_of(made.table, made.schemes)), next(iter(made.schemes))
+        sample, name = sample_of(table_of(made.table, made.schemes)[0]), next(iter(made.schemes))
         for seed in range(SEEDS):
             halves = np.random.default_rng(seed).permutation(np.arange(sample.block.max() + 1) % 2)
             halved = sample._replace(half=halves[sample.block])
@@ -132,7 +132,7 @@ def real(some):
         numbers = frame.select_dtypes("number").dropna(axis=1).drop(columns=["id", "year"], errors="ignore")
         fit = [column for column in numbers if numbers[column].nunique() >= 50]
         for column in fit[:MOST_COLUMNS] if len(frame) >= FEWEST else ():
-            chosen = choose(table_of(table, {column: SCHEME}), [column], cm.ConditionalMasking)
+            chosen = choose(table_of(table, {column: SCHEME})[0], [column], cm.ConditionalMasking)
             schemes = {column: chosen[column].scheme}
             told = [finding for finding in cm.audit(table, schemes).findings if finding.refuses]
             passes = []

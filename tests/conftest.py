@@ -62,5 +62,5 @@ def unaudited():
     """Releases go out whatever they show: for tests of what masking does, not of whether it should."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ConditionalMasking, "check", classmethod(lambda *_, **__: None))
-        patch.setattr("condmask.releases.release.refuse_few", lambda n: None)
+        patch.setattr("condmask.releases.release.refuse_few", lambda n, schemes: None)
         yield

@@ -206,10 +206,10 @@ def test_every_public_name_resolves_and_no_other():
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
     "top": 2_093,
-    "disclosure": 2_050,
+    "disclosure": 1_982,
     "studies": 1_067,
     "estimates": 1_006,
-    "releases": 840,
+    "releases": 836,
     "kernels": 750,
     "schemes": 735,
     "linear": 724,
@@ -217,7 +217,7 @@ BUDGETS = {
     "files": 673,
     "variance": 590,
     "moments": 489,
-    "planning": 469,
+    "planning": 464,
     "cli": 398,
     "reports": 342,
     "reverse_mapping": 294,

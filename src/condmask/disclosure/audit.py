@@ -9,14 +9,14 @@ from condmask import _checks, frames
 from condmask._digits import finite, line
 from condmask.disclosure.known_coins import Figures
 from condmask.disclosure.limits import Limits, judged
-from condmask.disclosure.rails import FEW, SHUFFLE, Finding, rails, settled
+from condmask.disclosure.rails import FEW, SHUFFLE, Finding, open_ends, rails, with_ends
 from condmask.disclosure.sample import sample_of
-from condmask.disclosure.table import Table, clear_of, names_in_clear
+from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
 from condmask.grid import check_fits
 from condmask.missing_codes import drop_codes
 from condmask.scheme import Scheme, common_method
-from condmask.strata import donor_pools, labels_of, names_of, not_masked, of_present, present_values
+from condmask.strata import donor_pools, labels_of, not_masked, of_present, present_values
 
 LOG = logging.getLogger(__name__)
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"
@@ -170,9 +170,7 @@ def audit(
     >>> found.refused, found.findings
     (False, ())
     """
-    table = table_of(data, scheme, strata)
-    schemes = dict(scheme) if isinstance(scheme, Mapping) else {next(iter(table.values)): scheme}
-    return audit_table(table, settled(table, schemes), limits_of(max_lift, max_risk))
+    return audit_table(*table_of(data, scheme, strata), limits_of(max_lift, max_risk))
 
 
 def limits_of(max_lift: Any, max_risk: Any) -> Limits:
@@ -180,10 +178,9 @@ def limits_of(max_lift: Any, max_risk: Any) -> Limits:
     lift = _checks.probability(max_lift, "max_lift")
     rule = "max_risk must be a dict of shares by distance"
     _checks.require(max_risk is None or isinstance(max_risk, Mapping), rule, max_risk, ArgumentTypeError)
-    for d, share in (max_risk or {}).items():
-        _checks.positive(d, "max_risk")
-        _checks.probability(share, "max_risk")
-    return Limits(lift=lift, risk=dict(max_risk or {}))
+    given = (max_risk or {}).items()
+    risk = {_checks.positive(d, "max_risk"): _checks.probability(share, "max_risk") for d, share in given}
+    return Limits(lift=lift, risk=risk)
 
 
 def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT) -> Audit:
@@ -203,35 +200,39 @@ def check_release(
 ) -> None:
     """Refuse a release that shows too much, for all that there is, and warn of what else it shows."""
     audit_table(table, schemes, limits).raise_or_warn()
-    if to_file and not next(iter(schemes.values())).reverse_mapping:
-        refuse_few(table.n)
+    if to_file:
+        refuse_few(table.n, schemes)
 
 
-def refuse_few(n: int) -> None:
+def refuse_few(n: int, schemes: Mapping[str, Any]) -> None:
     """Refuse to write a file of so few records with additive noise."""
-    if n < FEW:
+    if n < FEW and not next(iter(schemes.values())).reverse_mapping:
         raise ReleaseError(
             f"{n} records are too few, and a file must have at least {FEW}; reverse_mapping=True needs only "
             f"groups of 50 or more, and has guard rails of its own{GO_ON}"
         )
 
 
-def table_of(data: Any, scheme: Any, strata: Any = None, *, any_scheme: bool = False) -> Table:
-    """Columns to be masked and those beside them from their containers, checked."""
-    several = isinstance(scheme, Mapping)
-    schemes = dict(scheme) if several else {"x": scheme}
-    if not any_scheme:
-        check_schemes(schemes)
+def table_of(
+    data: Any, scheme: Any, strata: Any = None, *, any_scheme: bool = False
+) -> tuple[Table, dict[str, Any]]:
+    """Columns to be masked and those beside them from their containers, checked, and schemes by column, with
+    numbers of ends for "auto"."""
+    schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
+    for method in () if any_scheme else schemes.values():
+        law = method.law if isinstance(method, Scheme) else None
+        swaps = getattr(method, "reverse_mapping", False) or (law is not None and law.p > 0.0)
+        rule = "scheme must be one that swaps records, ConditionalMasking"
+        _checks.require(swaps, rule, method, ArgumentTypeError)
+    common_method(schemes)
     first, clear = next(iter(schemes.values())), None
-    if several:
+    if isinstance(scheme, Mapping):
         frames.same_lengths(data, "data")
         columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
-        whole = frames.with_index(data)
-        beside = names_in_clear(frames.column_names(whole), {*schemes})
-        clear = clear_of(whole, beside, {name: column.array for name, column in columns.items()})
-        parts = [frames.table_column(data, name) for name in not_masked(first.strata, schemes)]
-        if strata is None and parts:
-            strata = dict(zip(names_of(first.strata), parts, strict=True)) if len(parts) > 1 else parts[0]
+        clear = clear_of(data, {name: column.array for name, column in columns.items()})
+        groups = not_masked(first.strata, schemes)
+        if strata is None and groups:
+            strata = {name: frames.table_column(data, name) for name in groups}
     else:
         column = frames.column(data, "x")
         columns, schemes = {column.name or "x": column}, {column.name or "x": scheme}
@@ -243,14 +244,5 @@ def table_of(data: Any, scheme: Any, strata: Any = None, *, any_scheme: bool = F
     labels = labels_of(strata, first.strata, next(iter(values.values())).size, "x", "audit")
     present, patterns = present_values([*values.values()])
     code = donor_pools(first, labels, patterns, present)
-    return Table(values, kinds, None if code is None else of_present(code, present), clear)
-
-
-def check_schemes(schemes: dict[str, Any]) -> None:
-    """Refuse schemes that swap no records, or that cannot be combined in one table."""
-    for method in schemes.values():
-        law = method.law if isinstance(method, Scheme) else None
-        swaps = getattr(method, "reverse_mapping", False) or (law is not None and law.p > 0.0)
-        rule = "scheme must be one that swaps records, ConditionalMasking"
-        _checks.require(swaps, rule, method, ArgumentTypeError)
-    common_method(schemes)
+    table = Table(values, kinds, None if code is None else of_present(code, present), clear)
+    return table, schemes | {name: with_ends(table, name, schemes[name]) for name in open_ends(schemes)}

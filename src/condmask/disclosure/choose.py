@@ -80,7 +80,7 @@ def _passing(table: Table, name: str, of: Callable[..., Any]) -> Iterator[Choice
     for p, share, ends in TRIES:
         sigma, scale = two_digits(share * unit), "log" if log else "linear"
         scheme = of(p, sigma, reverse_mapping=True, scale=scale, aggregate_ends=ends)
-        if (share <= NARROW or _varies(x, scheme) <= PRECISE) and rare_values_hold(table, name, scheme):
+        if (share <= NARROW or _varies(x, scheme) <= PRECISE) and rare_values_hold(table, {name: scheme}):
             yield Choice(scheme, _why(share, ends, log=log, p=p))
 
 
@@ -109,8 +109,7 @@ def _varies(x: np.ndarray, scheme: Any) -> float:
 
 
 def _why(share: float, ends: int, *, log: bool, p: float) -> str:
-    of = "on the log scale, for skewed amounts" if log else "of the spread"
-    reasons = [f"noise of {share:g} {of}"]
+    reasons = [f"noise of {share:g} {'on the log scale, for skewed amounts' if log else 'of the spread'}"]
     if ends:
         reasons.append(f"the {ends} smallest and largest values are released as their means")
     if ends or share > NARROW:

@@ -50,26 +50,12 @@ class Formula(NamedTuple):
     names: tuple[str, ...]
 
 
-class Base(NamedTuple):
-    """A column that formulas are made of, and half a step of it."""
-
-    text: str
-    name: str
-    values: np.ndarray
-    slack: float
-
-    @property
-    def rounding(self) -> np.ndarray:
-        """Half a step where numbers were rounded."""
-        return rounding(self.values, self.slack)
-
-
-class Candidate(NamedTuple):
-    """What a formula predicts, and how far off rounding may take it."""
+class Term(NamedTuple):
+    """A column in clear, or what a formula of some predicts, and how far off rounding may take it."""
 
     text: str
     names: tuple[str, ...]
-    predicted: np.ndarray
+    values: np.ndarray
     slack: np.ndarray
 
 
@@ -82,20 +68,19 @@ def computable(sample: Sample) -> list[Formula]:
         x, own = _without_common(values), half_step(values)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             formulas = [
-                Formula(name, f"{name} = {candidate.text}", share, candidate.names)
-                for candidate in _candidates(x, bases, learned)
-                if (share := _share(x, own, candidate, proof))
-                > (SHARE if len(candidate.names) <= 2 else OF_MANY)
+                Formula(name, f"{name} = {term.text}", share, term.names)
+                for term in _candidates(x, bases, learned)
+                if (share := _share(x, own, term, proof)) > (SHARE if len(term.names) <= 2 else OF_MANY)
             ]
         found += sorted(formulas, key=lambda formula: (len(formula.names), -formula.share))[:1]
     return found
 
 
-def _share(x: np.ndarray, own: float, candidate: Candidate, rows: np.ndarray) -> float:
+def _share(x: np.ndarray, own: float, formula: Term, rows: np.ndarray) -> float:
     """In which share of the rows a formula holds, beyond what other residuals near 0 let expect by chance."""
     there = rows[~np.isnan(x[rows])]
-    slack = np.maximum(own, candidate.slack[there]) * (1.0 + 1e-6) + 1e-9
-    apart = np.abs(x[there] - candidate.predicted[there]) / slack
+    slack = np.maximum(own, formula.slack[there]) * (1.0 + 1e-6) + 1e-9
+    apart = np.abs(x[there] - formula.values[there]) / slack
     if apart.size < FEW:
         return 0.0
     holds = float(np.mean(apart <= 1.0))
@@ -104,22 +89,22 @@ def _share(x: np.ndarray, own: float, candidate: Candidate, rows: np.ndarray) ->
     return float(holds - max(near, min(holds, chance)))
 
 
-def _bases(sample: Sample) -> Iterator[Base]:
+def _bases(sample: Sample) -> Iterator[Term]:
     """The columns in clear, as they are, in the rows beside, and by how much they rise from row to row."""
     for name, values in list(sample.clear.numbers.items())[:BASES]:
-        slack = half_step(values)
-        yield Base(name, name, values, slack)
+        looks = {name: values}
         for by, where in ((1, "before"), (-1, "after")):
-            beside = sample.clear.beside(values, by)
-            yield Base(f"{name} of the row {where}", name, beside, slack)
-            yield Base(f"the rise of {name} from the row {where}", name, values - beside, slack)
+            looks[f"{name} of the row {where}"] = beside = sample.clear.beside(values, by)
+            looks[f"the rise of {name} from the row {where}"] = values - beside
+        half = half_step(values)
+        yield from (Term(text, (name,), look, rounding(look, half)) for text, look in looks.items())
 
 
-def _candidates(x: np.ndarray, bases: list[Base], rows: np.ndarray) -> Iterator[Candidate]:
+def _candidates(x: np.ndarray, bases: list[Term], rows: np.ndarray) -> Iterator[Term]:
     for base in bases:
         if _is_varied(base.values) or not _is_varied(x):
             yield from _of_one(x, base, rows)
-    plain = [base for base in bases if base.text == base.name]
+    plain = [base for base in bases if base.text in base.names]
     yield from _of_two(x, bases[:BASES], SUMS, rows)
     yield from _of_two(x, plain[:BASES], PRODUCTS, rows)
     if len(plain) > 1:
@@ -129,25 +114,25 @@ def _candidates(x: np.ndarray, bases: list[Base], rows: np.ndarray) -> Iterator[
         yield from _of_many(x, positive, rows, log=True)
 
 
-def _of_one(x: np.ndarray, base: Base, rows: np.ndarray) -> Iterator[Candidate]:
+def _of_one(x: np.ndarray, base: Term, rows: np.ndarray) -> Iterator[Term]:
     """A multiple, a constant more, or what is left of a constant."""
-    values, names = base.values, (base.name,)
+    text, names, values, slack = base
     if factor := _most_common(x[rows] / values[rows]):
-        times = base.text if factor == 1.0 else f"{factor:g} {base.text}"
-        yield Candidate(times, names, factor * values, abs(factor) * base.rounding)
+        times = text if factor == 1.0 else f"{factor:g} {text}"
+        yield Term(times, names, factor * values, abs(factor) * slack)
     if more := _most_common(x[rows] - values[rows]):
-        yield Candidate(f"{base.text} {_signed(more)}", names, values + more, base.rounding)
+        yield Term(f"{text} {_signed(more)}", names, values + more, slack)
     if whole := _most_common(x[rows] + values[rows]):
-        yield Candidate(f"{whole:.6g} - {base.text}", names, whole - values, base.rounding)
+        yield Term(f"{whole:.6g} - {text}", names, whole - values, slack)
 
 
 def _of_two(
-    x: np.ndarray, bases: list[Base], operations: dict[str, Callable[..., Any]], rows: np.ndarray
-) -> Iterator[Candidate]:
+    x: np.ndarray, bases: list[Term], operations: dict[str, Callable[..., Any]], rows: np.ndarray
+) -> Iterator[Term]:
     """Sums, differences, products and quotients that hold in a few of some rows."""
     there, own = rows[~np.isnan(x[rows])][:TRIED], half_step(x)
     a = np.array([base.values[there] for base in bases])
-    slack = np.array([base.rounding[there] for base in bases]) + 1e-9
+    slack = np.array([base.slack[there] for base in bases]) + 1e-9
     varied = np.array([_is_varied(row) for row in (*a, x[there])])
     if operations is PRODUCTS and not varied[-1]:
         return
@@ -156,10 +141,10 @@ def _of_two(
         error = np.maximum(own, slack_of(operate, base.values[there], a, slack[k], slack))
         hits = (np.abs(x[there] - predicted) <= error).sum(axis=1)
         likely = (hits >= HITS) & (varied[:-1] | varied[k] | (operations is SUMS))
-        for other in (bases[j] for j in np.flatnonzero(likely) if bases[j].name != base.name):
-            names, pair = (base.name, other.name), (base.values, other.values)
-            reach = slack_of(operate, *pair, base.rounding, other.rounding)
-            yield Candidate(f"{base.text} {text} {other.text}", names, operate(*pair), reach)
+        for other in (bases[j] for j in np.flatnonzero(likely) if bases[j].names != base.names):
+            both, pair = base.names + other.names, (base.values, other.values)
+            reach = slack_of(operate, *pair, base.slack, other.slack)
+            yield Term(f"{base.text} {text} {other.text}", both, operate(*pair), reach)
 
 
 def _is_varied(x: np.ndarray) -> bool:
@@ -175,13 +160,13 @@ def slack_of(
     return np.asarray(np.abs(operate(a, b)) * np.fmax(half / np.abs(a), other / np.abs(b)))
 
 
-def _of_many(x: np.ndarray, bases: list[Base], rows: np.ndarray, *, log: bool) -> Iterator[Candidate]:
+def _of_many(x: np.ndarray, bases: list[Term], rows: np.ndarray, *, log: bool) -> Iterator[Term]:
     """Sums with factors, or products of powers, by least absolute deviations."""
     table = np.column_stack([base.values for base in bases])
-    rounding = np.column_stack([base.rounding for base in bases])
+    rounding = np.column_stack([base.slack for base in bases])
     up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
     for factors, constant, used in _fitted(up(x), up(table), rows):
-        named, more = tuple(bases[k].name for k in used), ["..."] if len(used) > SAID else []
+        named, more = tuple(bases[k].text for k in used), ["..."] if len(used) > SAID else []
         predicted, slack = down(up(table[:, used]) @ factors + constant), np.abs(factors) * rounding[:, used]
         if log:
             slack = predicted[:, None] * slack / table[:, used]
@@ -190,7 +175,7 @@ def _of_many(x: np.ndarray, bases: list[Base], rows: np.ndarray, *, log: bool) -
         else:
             terms = [f"{_signed(factor)} {name}" for factor, name in zip(factors, named, strict=True)]
             text = " ".join([*terms[:SAID], *more, _signed(constant)])
-        yield Candidate(text, named, predicted, slack.max(axis=1))
+        yield Term(text, named, predicted, slack.max(axis=1))
 
 
 def _fitted(

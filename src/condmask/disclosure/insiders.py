@@ -58,12 +58,9 @@ class InsiderRisk:
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every number of unknown originals, and the shares of them that are found out."""
-        shares = zip(self.unknown, self.exact.tolist(), self.within.tolist(), strict=True)
-        within = [f"within_{d:g}" for d in self.d]
-        return [
-            {"unknown": k, "exact": exact, **dict(zip(within, near, strict=True))}
-            for k, exact, near in shares
-        ]
+        names = ("unknown", "exact", *(f"within_{d:g}" for d in self.d))
+        rows = zip(self.unknown, self.exact.tolist(), *self.within.T.tolist(), strict=True)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def __str__(self) -> str:
         cells = {"unknown": ["exactly", *(f"closer than {d:g}" for d in self.d)]}

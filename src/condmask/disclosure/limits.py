@@ -6,7 +6,7 @@ knows every coin, the noise is too narrow: twelve months of one firm, or ten col
 average it out. Every remedy that is named was tried.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 from condmask.correlations import intraclass, ranks
 from condmask.disclosure.computable import Formula, computable
 from condmask.disclosure.known_coins import Figures, attacked
-from condmask.disclosure.rails import Finding, rails, rare_values_hold
+from condmask.disclosure.rails import Finding, rails
 from condmask.disclosure.sample import Sample, is_log, spread_of, two_digits
 from condmask.disclosure.table import column_of
 
@@ -44,10 +44,6 @@ class Limits(NamedTuple):
     lift: float = 0.10
     risk: Mapping[float, float] = {}
 
-    def close(self, found: Figures) -> bool:
-        """Whether a figure lies within two errors of its limit."""
-        return 0.0 < abs(found.lift - self.lift) < 2.0 * found.error
-
 
 def judged(
     sample: Sample, schemes: dict[str, Any], limits: Limits
@@ -59,12 +55,10 @@ def judged(
         known, most = max(row.clear, formula.share), max(row.worst, formula.share)
         found[formula.column] = row._replace(clear=known, worst=most)
     told = _told(found, formulas, limits)
-    if told:
-        remedies = dict.fromkeys(told, _against_clear(sample, schemes, limits, [*told], formulas))
-    else:
-        told = _narrow(sample, schemes, limits, found)
-        remedies = _against_noise(sample, schemes, limits, told)
-    return found, [Finding(name, text, remedies[name], True) for name, text in told.items()]
+    if not told:
+        return found, _too_narrow(sample, schemes, limits, found)
+    remedy = _against_clear(sample, schemes, limits, [*told], formulas)
+    return found, [Finding(name, text, remedy, True) for name, text in told.items()]
 
 
 def tried(sample: Sample, schemes: dict[str, Any], limits: Limits) -> dict[str, Figures]:
@@ -74,7 +68,7 @@ def tried(sample: Sample, schemes: dict[str, Any], limits: Limits) -> dict[str, 
         drawn.append([rows[0] for rows in attacked(sample, schemes, number).values()])
         means = [Figures(*row) for row in np.mean(drawn, axis=0).tolist()]
         means = [row._replace(error=row.error / np.sqrt(len(drawn))) for row in means]
-        if not any(map(limits.close, means)):
+        if not any(0.0 < abs(row.lift - limits.lift) < 2.0 * row.error for row in means):
             break
     return dict(zip(schemes, means, strict=True))
 
@@ -105,9 +99,8 @@ def _against_clear(
 ) -> str:
     """The columns to mask as well, or to drop, so that what is left in clear tells little."""
     telling, rest = _telling(sample, schemes, limits, told, formulas)
-    narrow = _narrow(rest, schemes, limits, tried(rest, schemes, limits))
-    wider = _against_noise(rest, schemes, limits, narrow)
-    dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(wider[name] for name in narrow)])
+    narrow = _too_narrow(rest, schemes, limits, tried(rest, schemes, limits))
+    dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(finding.remedy for finding in narrow)])
     both = _masked_too(rest, sample, schemes, telling)
     if both is None or _refused(*both, limits):
         return dropped
@@ -121,13 +114,15 @@ def _telling(
     """Columns in clear without which the others tell little, and the sample without them."""
     telling: list[str] = []
     rest, by_strength = sample, _by_strength(sample, told)
-    while formulas or _told({name: rows[0] for name, rows in attacked(rest, schemes).items()}, [], limits):
+    while True:
         named = [name for formula in formulas for name in map(column_of, formula.names)]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
         telling += left[:1] if len(telling) < MOST else left
         rest = sample._replace(clear=sample.clear.without(telling, sample.table.values))
         formulas = computable(rest) if formulas else []
-    return telling, rest
+        found = {name: rows[0] for name, rows in attacked(rest, schemes).items()}
+        if not formulas and not _told(found, [], limits):
+            return telling, rest
 
 
 def _listed(names: list[str]) -> str:
@@ -141,11 +136,9 @@ def _by_strength(sample: Sample, told: list[str]) -> list[str]:
         name: np.where(np.isnan(x), -1, (CELLS * ranks(x) / x.size).astype(np.int64))
         for name, x in sample.clear.numbers.items()
     }
-    strength: dict[str, float] = {}
-    for name, code in [*codes.items(), *sample.clear.labels.items()]:
-        tells = max(intraclass(x, code) for x in masked)
-        strength[column_of(name)] = max(tells, strength.get(column_of(name), 0.0))
-    return sorted(strength, key=lambda name: -strength[name])
+    both = [*codes.items(), *sample.clear.labels.items()]
+    strength = [(max(intraclass(x, code) for x in masked), column_of(name)) for name, code in both]
+    return list(dict.fromkeys(name for _, name in sorted(strength, key=lambda each: -each[0])))
 
 
 def _masked_too(
@@ -165,8 +158,7 @@ def _masked_too(
         plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")
         more[name] = replace(plain, sigma=two_digits(share * spread_of(x, plain)))
     table = sample.table
-    kinds = {**table.kinds, **dict.fromkeys(values, "float64")}
-    table = table._replace(values={**table.values, **values}, kinds=kinds)
+    table = table._replace(values=table.values | values, kinds=table.kinds | dict.fromkeys(values, "float64"))
     return rest._replace(table=table), {**schemes, **more}
 
 
@@ -199,17 +191,19 @@ def _narrow(
     return {name: f"{over[name]}: the noise is too narrow" for name in schemes if name in over}
 
 
-def _against_noise(
-    sample: Sample, schemes: dict[str, Any], limits: Limits, narrow: Collection[str]
-) -> dict[str, str]:
-    """By column over a limit the sigma that passes; else what might."""
-    of = {name: f" for {name}" if len(schemes) > 1 else "" for name in narrow}
-    held = [name for name in narrow if _hold(sample, schemes, [name])]
+def _too_narrow(
+    sample: Sample, schemes: dict[str, Any], limits: Limits, found: dict[str, Figures]
+) -> list[Finding]:
+    """The columns over a limit, each with the sigma that passes; else with what might."""
+    narrow = _narrow(sample, schemes, limits, found)
+    remedies = dict.fromkeys(narrow, "mask fewer columns in one call" if len(schemes) > 1 else "leave it out")
     for times in WIDER if narrow else ():
         wider = more_noise(schemes, narrow, times)
-        if _hold(sample, wider, held) and not _narrow(sample, wider, limits, tried(sample, wider, limits)):
-            return {name: f"pass sigma={wider[name].sigma:g}{of[name]}" for name in narrow}
-    return dict.fromkeys(narrow, "mask fewer columns in one call" if len(schemes) > 1 else "leave it out")
+        if not _narrow(sample, wider, limits, tried(sample, wider, limits)):
+            of = " for {}" if len(schemes) > 1 else ""
+            remedies = {name: f"pass sigma={wider[name].sigma:g}{of.format(name)}" for name in narrow}
+            break
+    return [Finding(name, text, remedies[name], True) for name, text in narrow.items()]
 
 
 def more_noise(schemes: dict[str, Any], names: Collection[str], times: float) -> dict[str, Any]:
@@ -218,10 +212,3 @@ def more_noise(schemes: dict[str, Any], names: Collection[str], times: float) ->
         name: replace(scheme, sigma=two_digits(times * scheme.sigma)) if name in names else scheme
         for name, scheme in schemes.items()
     }
-
-
-def _hold(sample: Sample, schemes: dict[str, Any], names: Iterable[str]) -> bool:
-    """Whether no rare value of some columns comes back too often."""
-    return all(
-        rare_values_hold(sample.table, name, schemes[name]) for name in names if schemes[name].reverse_mapping
-    )

@@ -5,7 +5,6 @@ for one of the k nearest; columns count in units of their standard deviation. An
 the columns masked together may show them all, in whosever place.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +19,7 @@ Z = 1.959963984540054  # the normal law's quantile for 95%
 SLACK = 1e-9  # of a distance, within which two are the same
 
 
-@dataclass(frozen=True)
-class Linkage:
+class Linkage(NamedTuple):
     """How many masked records are linked to their originals.
 
     Attributes
@@ -71,7 +69,7 @@ def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Lin
     with _checks.converting(k, "k", "a whole number or several"):
         numbers = np.atleast_1d(k).tolist()
     _checks.require(len(numbers) > 0, "k must hold at least one number", k)
-    numbers = [_checks.whole(number, "k", least=1, most=MOST_NEAR) for number in numbers]
+    numbers = np.array([_checks.whole(number, "k", least=1, most=MOST_NEAR) for number in numbers])
     present = np.logical_and.reduce([~np.isnan(x) for x in (*table.values.values(), *released.values())])
     n = int(np.count_nonzero(present))
     _checks.at_least_two(n, "data")
@@ -84,12 +82,10 @@ def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Lin
     nearer = tree.query_ball_point(shown, distance - slack, return_length=True)
     nearer = np.where(distance > slack, nearer, 0)
     equal = tree.query_ball_point(shown, distance + slack, return_length=True) - nearer
-    linked = [
-        float(np.clip((min(number, n) - nearer) / np.maximum(equal, 1), 0.0, 1.0).mean())
-        for number in numbers
-    ]
-    blind = tuple(min(number, n) / n for number in numbers)
-    return Linkage(n, int(rows.size), tuple(table.values), tuple(numbers), tuple(linked), blind)
+    among = np.minimum(numbers, n)
+    linked = np.clip((among[:, None] - nearer) / np.maximum(equal, 1), 0.0, 1.0).mean(axis=1)
+    figures = (tuple(each.tolist()) for each in (numbers, linked, among / n))
+    return Linkage(n, rows.size, tuple(table.values), *figures)
 
 
 class Uniques(NamedTuple):

@@ -61,7 +61,8 @@ def rails(table: Table, schemes: dict[str, Any]) -> list[Finding]:
     for name, scheme in schemes.items():
         found += _of_order(table.values[name], name)
         if scheme.reverse_mapping and table.scope != "sample":
-            found += [*_of_rare(table, name, scheme), *_of_ends(table, name, scheme)]
+            found += _of_rare(table, name, scheme)
+            found += _of_ends(table, name, scheme)
             found += _of_zeros(table.values[name], name, scheme)
     return found + list(_of_identifiers(table))
 
@@ -124,32 +125,27 @@ def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
 
 def _too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
     """The chances above `OWN` that records with a rare value show it."""
-    if scheme.p >= 1.0 - OWN:
+    if not scheme.reverse_mapping or scheme.p >= 1.0 - OWN:
         return np.empty(0)
     chances = [own_value_chances(x, scheme) for _, x in values_by_pool(table.values[name], table.pool)]
     return np.concatenate([some[some > OWN] for some in chances] or [np.empty(0)])
 
 
-def rare_values_hold(table: Table, name: str, scheme: Any) -> bool:
-    """Whether no record keeps a rare value too often."""
-    return not _too_often(table, name, scheme).size
+def rare_values_hold(table: Table, schemes: dict[str, Any]) -> bool:
+    """Whether no record keeps a rare value of some columns too often."""
+    return not any(_too_often(table, name, scheme).size for name, scheme in schemes.items())
 
 
 def with_ends(table: Table, name: str, scheme: Any) -> Any:
     """A scheme with the fewest values at its ends released as means, none, 3 or 5, under which no rare value
     comes back too often; with none where that does not help."""
     tried = [replace(scheme, aggregate_ends=count) for count in (0, *ENDS)]
-    return next((each for each in tried if rare_values_hold(table, name, each)), tried[0])
+    return next((each for each in tried if rare_values_hold(table, {name: each})), tried[0])
 
 
 def open_ends(schemes: dict[str, Any]) -> list[str]:
     """The columns whose schemes leave the number of ends to the data."""
     return [name for name, scheme in schemes.items() if getattr(scheme, "aggregate_ends", 0) == AUTO]
-
-
-def settled(table: Table, schemes: dict[str, Any]) -> dict[str, Any]:
-    """Schemes with a number of ends in place of "auto"."""
-    return schemes | {name: with_ends(table, name, schemes[name]) for name in open_ends(schemes)}
 
 
 def _against_rare(table: Table, name: str, scheme: Any) -> str:
@@ -158,7 +154,7 @@ def _against_rare(table: Table, name: str, scheme: Any) -> str:
     tries: list[dict[str, float]] = [{"aggregate_ends": k} for k in ENDS if k > scheme.aggregate_ends]
     tries += [{"sigma": two_digits(k * scheme.sigma), "aggregate_ends": ends} for k in WIDER]
     for options in [*tries, {"p": 1.0 - OWN}]:
-        if rare_values_hold(table, name, replace(scheme, **options)):
+        if rare_values_hold(table, {name: replace(scheme, **options)}):
             changed = (f"{key}={value:g}" for key, value in options.items() if value != getattr(scheme, key))
             whole = " for all columns" if "p" in options and len(table.values) > 1 else ""
             return f"pass {', '.join(changed)}{whole}"
@@ -170,17 +166,14 @@ def _against_rare(table: Table, name: str, scheme: Any) -> str:
 
 def _of_ends(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     """How means at the ends change the standard deviation."""
-    if not scheme.aggregate_ends:
-        return
-    x = table.values[name].astype(np.float64)
+    x, ends = table.values[name].astype(np.float64), scheme.aggregate_ends
     before = float(np.nanstd(x))
-    aggregate(x, table.pool, scheme.aggregate_ends)
+    if ends:
+        aggregate(x, table.pool, ends)
     after = float(np.nanstd(x))
     if abs(after - before) > CHANGED * before:
         shown, changed = (number(value, before / 100.0) for value in (before, after))
-        text = (
-            f"aggregate_ends={scheme.aggregate_ends} changes the standard deviation from {shown} to {changed}"
-        )
+        text = f"aggregate_ends={ends} changes the standard deviation from {shown} to {changed}"
         lost = f"({100.0 * (after / before - 1.0):+.1f}%), which analysts cannot undo"
         yield Finding(name, f"{text} {lost}", "", False)
 
@@ -189,19 +182,12 @@ def _of_zeros(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:
     """Zeros, which the log scale does not move: kept records show theirs."""
     share = float(np.mean(x[~np.isnan(x)] == 0.0)) if scheme.scale == "log" else 0.0
     if share > ZEROS:
-        text = (
-            f'{share:.0%} of the values are zero and stay so under scale="log": all kept records that have '
-            f"one show it, against {share:.0%} of the swapped ones"
-        )
+        text = f'{share:.0%} of the values are zero and stay so under scale="log", as all kept records show'
         yield Finding(name, text, 'pass scale="linear" where it matters', False)
 
 
 def _of_identifiers(table: Table) -> Iterator[Finding]:
     """Columns in clear that may be names, or numbers, of persons."""
-    names = () if table.clear is None else table.clear.identifiers
-    if names:
-        verb, which = ("has", "it identifies") if len(names) == 1 else ("have", "they identify")
-        text = (
-            f"{', '.join(names)} {verb} a different value in every record examined and is released unmasked"
-        )
-        yield Finding("", text, f"drop {'it' if len(names) == 1 else 'those'} if {which} persons", False)
+    for name in table.clear.identifiers if table.clear else ():
+        text = f"{name} has a different value in every record examined and is released unmasked"
+        yield Finding("", text, f"drop {name} if it identifies persons", False)

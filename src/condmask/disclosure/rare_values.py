@@ -89,10 +89,7 @@ def _neighbours(at: np.ndarray, rare: np.ndarray) -> np.ndarray:
     """The records that may come between, by their places."""
     first = np.maximum(rare - AROUND, np.searchsorted(at, at[rare] - REACH))
     last = np.minimum(rare + AROUND + 1, np.searchsorted(at, at[rare] + REACH, side="right"))
-    among = np.zeros(at.size + 1, dtype=np.int64)
-    np.add.at(among, first, 1)
-    np.add.at(among, last, -1)
-    return np.flatnonzero(np.cumsum(among[:-1]) > 0)
+    return np.unique(np.concatenate([rare, *map(np.arange, first, last)]))
 
 
 def kept_maps(values: np.ndarray, scheme: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:

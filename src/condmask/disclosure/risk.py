@@ -10,7 +10,6 @@ from condmask import _checks, frames
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import D, Figures, attacked
-from condmask.disclosure.rails import settled
 from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.risk_result import BEST, CLEAR, COINS, CONSTANT, MEAN, RELEASED, ColumnRisk, Risk
 from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
@@ -88,7 +87,6 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     best attacker [0.41 0.66]
     """
     table, by_column = _table(data, schemes, strata, released)
-    by_column = settled(table, by_column)
     shown = None if released is None else _released(released, schemes, by_column, table)
     columns = {}
     for name, scheme in by_column.items():
@@ -106,13 +104,12 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
 
 def _table(data: Any, schemes: Any, strata: Any, released: Any) -> tuple[Table, dict[str, Any]]:
     if isinstance(schemes, Mapping):
-        return table_of(data, schemes, strata), dict(schemes)
+        return table_of(data, schemes, strata)
     rule = "schemes must be a masking scheme"
     _checks.require(isinstance(schemes, Scheme), rule, schemes, ArgumentTypeError)
     if schemes.law is None and not schemes.reverse_mapping and released is None:
         raise ArgumentTypeError(f"{schemes!r} has no closed form of its risk; pass what it released")
-    table = table_of(data, schemes, strata, any_scheme=True)
-    return table, {next(iter(table.values)): schemes}
+    return table_of(data, schemes, strata, any_scheme=True)
 
 
 def _released(released: Any, schemes: Any, by_column: dict[str, Any], table: Table) -> dict[str, np.ndarray]:
@@ -144,24 +141,22 @@ def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> list[float]:
 
 def _column(table: Table, name: str, scheme: Any, d: list[float], z: np.ndarray | None) -> ColumnRisk:
     """The attackers who look at the column alone, by donor pools."""
-    x, n, expected = table.values[name], 0, scheme.reverse_mapping and z is None
-    x = x if z is None else np.where(np.isnan(z), np.nan, x)
-    attackers: dict[str, np.ndarray] = {}
-    exposed = np.zeros(len(d))
-    for rows, values in values_by_pool(x, table.pool):
-        law, shown = JointLaw.of(values, scheme), None if z is None else z[rows]
-        for key, shares in _pool(law, values, scheme, d, shown).items():
-            attackers[key] = attackers.get(key, 0.0) + values.size * shares
-        if expected:
-            exposed = np.maximum(exposed, [most_exposed(values, scheme, law, near) for near in d])
-        n += values.size
+    x = table.values[name] if z is None else np.where(np.isnan(z), np.nan, table.values[name])
+    n = int(np.count_nonzero(~np.isnan(x)))
     _checks.at_least_two(n, "data")
-    attackers = {key: total / n for key, total in attackers.items()}
-    return ColumnRisk(name, n, tuple(d), attackers, n, exposed if expected else None)
+    sizes, found, exposed = [], [], []
+    for rows, values in values_by_pool(x, table.pool):
+        law = JointLaw.of(values, scheme)
+        sizes.append(values.size)
+        found.append(attackers_of_pool(law, values, scheme, d, None if z is None else z[rows]))
+        if scheme.reverse_mapping and z is None:
+            exposed.append([most_exposed(values, scheme, law, near) for near in d])
+    shares = {who: np.average([each[who] for each in found], axis=0, weights=sizes) for who in found[0]}
+    return ColumnRisk(name, n, tuple(d), shares, n, np.max(exposed, axis=0) if exposed else None)
 
 
-def _pool(
-    law: JointLaw, x: np.ndarray, scheme: Any, d: list[float], z: np.ndarray | None
+def attackers_of_pool(
+    law: JointLaw, x: np.ndarray, scheme: Any, d: list[float], z: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
     """The attackers of one pool: as expected, or as a release lets them guess."""
     if z is not None:

@@ -15,16 +15,15 @@ from condmask.errors import ArgumentError
 from condmask.strata import values_by_pool
 
 WIDTH = 14  # of a column of the table
-RELEASED, MEAN, CONSTANT = "masked value", "mean of masked values", "best constant"
-CLEAR, BEST, COINS = "columns in clear", "best attacker", "knows who was swapped"
 WHO = {
-    RELEASED: "takes the masked value for the original",
-    MEAN: "guesses the mean of all masked values for every record",
-    CONSTANT: "guesses the same value for every record, and needs no release",
-    CLEAR: "learned what the columns in clear tell, and needs no release",
-    BEST: "knows the scheme, how the data are distributed, and all that is released",
-    COINS: "the same, and knows every coin",
+    "masked value": "takes the masked value for the original",
+    "mean of masked values": "guesses the mean of all masked values for every record",
+    "best constant": "guesses the same value for every record, and needs no release",
+    "columns in clear": "learned what the columns in clear tell, and needs no release",
+    "best attacker": "knows the scheme, how the data are distributed, and all that is released",
+    "knows who was swapped": "the same, and knows every coin",
 }
+RELEASED, MEAN, CONSTANT, CLEAR, BEST, COINS = WHO
 HEAD = max(map(len, WHO)) + 2
 
 
@@ -75,16 +74,12 @@ class ColumnRisk:
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every attacker and distance: risk, its interval, and lift over the best constant."""
-        rows = []
+        rows, base = [], self.attackers[CONSTANT]
         for name, shares in self.attackers.items():
-            low, high = self.interval(name)
-            for k, d in enumerate(self.d):
-                base = float(self.attackers[CONSTANT][k])
-                lift = float(shares[k]) / base if base > 0.0 else np.nan
-                rows.append({
-                    "column": self.name, "attacker": name, "d": d, "risk": float(shares[k]), "lift": lift,
-                    "low": float(low[k]), "high": float(high[k]),
-                })  # fmt: skip
+            lift = np.divide(shares, base, out=np.full(base.size, np.nan), where=base > 0.0)
+            for row in np.transpose([self.d, shares, lift, *self.interval(name)]).tolist():
+                figures = dict(zip(("d", "risk", "lift", "low", "high"), row, strict=True))
+                rows.append({"column": self.name, "attacker": name, **figures})
         return rows
 
     def lines(self) -> list[str]:
@@ -167,9 +162,8 @@ class Risk:
 
     def column(self, name: str | None = None) -> ColumnRisk:
         """One of the columns, which needs no name where it is the only one."""
-        names = [*self.columns]
-        only = names[0] if name is None and len(names) == 1 else name
-        return self.columns[_checks.choice(only, "column", names)]
+        only = next(iter(self.columns)) if name is None and len(self.columns) == 1 else name
+        return self.columns[_checks.choice(only, "column", [*self.columns])]
 
     @property
     def d(self) -> tuple[float, ...]:
@@ -277,14 +271,12 @@ class Risk:
 
     def to_dict(self) -> dict[str, Any]:
         """The risk in terms of JSON: "n", "risk" with the rows, "most_exposed", "schemes"."""
-        of, exposed = "scheme" if self._released is None else "release", {}
-        for name, column in self.columns.items():
-            exposed[name] = None if column.most_exposed is None else column.most_exposed.tolist()
+        exposed = {name: column.most_exposed for name, column in self.columns.items()}
         return {
             "n": self.n,
-            "of": of,
+            "of": "scheme" if self._released is None else "release",
             "risk": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
-            "most_exposed": exposed,
+            "most_exposed": {name: None if most is None else most.tolist() for name, most in exposed.items()},
             "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
         }
 

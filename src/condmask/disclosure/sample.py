@@ -49,14 +49,11 @@ def sample_of(table: Table, *, shuffled: bool = False) -> Sample:
     order = np.random.default_rng(0).permutation(rows.size) if shuffled else np.arange(rows.size)
     values = {name: x[rows][order] for name, x in table.values.items()}
     if shuffled:
-        clear = clear.in_order(order).without((), values)
+        clear = clear.without((), values, order)
     pool = None if table.pool is None else table.pool[rows][order].astype(np.int64)
     some = table._replace(values=values, pool=pool, clear=clear)
-    stretch = np.arange(rows.size) // STRETCH
-    block = stretch
-    if units := [unit for name, unit in clear.units.items() if TURNS not in name]:
-        unit = units[0]
-        block = np.where(unit >= 0, unit, stretch + unit.max() + 1)
+    unit = next((unit for name, unit in clear.units.items() if TURNS not in name), np.full(rows.size, -1))
+    block = np.where(unit >= 0, unit, np.arange(rows.size) // STRETCH + unit.max() + 1)
     block = np.unique(block, return_inverse=True)[1]
     half = np.random.default_rng(0).permutation(np.arange(block.max() + 1) % 2)[block]
     return Sample(some, clear, block, half)
@@ -112,10 +109,8 @@ def draw(sample: Sample, schemes: dict[str, Any], number: int) -> tuple[dict[str
     """
     table, first, key = sample.table, next(iter(schemes.values())), seeded_key(number, USE)
     present = np.logical_or.reduce([~np.isnan(x) for x in table.values.values()])
-    pool = np.zeros(table.n, dtype=np.int64)
-    if table.pool is not None:
-        present &= table.pool >= 0
-        pool = np.maximum(table.pool, 0)
+    pool = np.zeros(table.n, dtype=np.int64) if table.pool is None else table.pool
+    present, pool = present & (pool >= 0), np.maximum(pool, 0)
     size = np.bincount(2 * pool[present] + sample.half[present], minlength=2 * (int(pool.max()) + 1))
     halved = size.reshape(-1, 2).min(axis=1) > 1
     pools = make_pools(2 * pool + np.where(halved[pool], sample.half, 0), present)

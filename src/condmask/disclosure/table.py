@@ -61,17 +61,10 @@ class Clear(NamedTuple):
         moved[self.rows - np.roll(self.rows, by) != by] = np.nan
         return moved
 
-    def in_order(self, order: np.ndarray) -> "Clear":
-        """The same rows with their columns in another order."""
+    def without(self, names: Collection[str], masked: Columns, order: Any = slice(None)) -> "Clear":
+        """All but some columns, with the units that the others tell, in the rows as they are or reordered."""
         numbers, labels = (
-            {name: x[order] for name, x in each.items()} for each in (self.numbers, self.labels)
-        )
-        return self._replace(numbers=numbers, labels=labels)
-
-    def without(self, names: Collection[str], masked: Columns) -> "Clear":
-        """All but some columns, with the units that the others tell."""
-        numbers, labels = (
-            {name: x for name, x in each.items() if column_of(name) not in names}
+            {name: x[order] for name, x in each.items() if column_of(name) not in names}
             for each in (self.numbers, self.labels)
         )
         units = units_of(numbers, labels, masked, self.rows)
@@ -112,15 +105,14 @@ def column_of(name: str) -> str:
     return name.partition(PART_OF)[0]
 
 
-def names_in_clear(names: Sequence[str], left: Collection[str]) -> list[str]:
-    """The columns of a table except some, and except those that share a name."""
-    count = Counter(names)
-    return [name for name in names if name not in left and count[name] == 1]
-
-
-def clear_of(frame: Any, names: Sequence[str], masked: Mapping[str, np.ndarray]) -> Clear:
-    """Columns in clear of a data frame or a dict of columns, beside those that are masked."""
-    n = next(iter(masked.values())).size
+def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
+    """Columns in clear of a data frame or a dict of columns, beside those that are masked; not those that
+    share a name. None where there is one masked column alone."""
+    frame, n = frames.with_index(frame), next(iter(masked.values())).size
+    count = Counter(frames.column_names(frame))
+    names = [name for name in count if name not in masked and count[name] == 1]
+    if not names and len(masked) == 1:
+        return None
     found = _looked_at(frame, names, in_stretches(n, ROWS), masked)
     by_columns = [unit for unit in found.units if not unit.startswith("rows ")]
     if n <= ROWS or not by_columns:
@@ -150,14 +142,11 @@ def _whole_units(frame: Any, names: Sequence[str], unit: str, rows: np.ndarray, 
 def in_rows(frame: Any, name: str, rows: np.ndarray) -> np.ndarray:
     """A column in some rows."""
     values = frames.table_column(frame, name)
-    if not frames.is_series(values):
+    series = frames.wrapped(values, series_only=True)
+    if series is None:
         return np.asarray(frames.labels(values, name)[rows])
-    import narwhals as nw
-
-    series = nw.from_native(values, series_only=True)
-    by_place = getattr(values, "take", None)  # of pandas and Arrow
     try:
-        return frames.labels(by_place(rows) if by_place else series[rows].to_native(), name)
+        return frames.labels(series[rows].to_native(), name)
     except NotImplementedError:  # views and runs of Arrow, which it takes one by one
         return frames.objects([series.item(row) for row in rows.tolist()])
 

@@ -5,12 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.closed_form_risk import chance_of_near, interval_risk
+from condmask.closed_form_risk import chance_of_near
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import CELLS
 from condmask.disclosure.rails import with_ends
 from condmask.disclosure.rare_values import most_exposed
+from condmask.disclosure.risk import attackers_of_pool
+from condmask.disclosure.risk_result import BEST, CONSTANT
 from condmask.disclosure.table import ROWS, Table
 from condmask.errors import heard
 from condmask.labels import Labels
@@ -82,6 +84,8 @@ class Column(NamedTuple):
         The column with its gaps, without codes, in the order of the file.
     labels : list of Labels
         The strata.
+    name, kind : str
+        What the column is called, and the data type that it had.
     """
 
     x: np.ndarray
@@ -90,16 +94,8 @@ class Column(NamedTuple):
     code: np.ndarray | None
     table: Table
     labels: list[Labels]
-
-    @property
-    def name(self) -> str:
-        """What the column is called."""
-        return next(iter(self.table.values))
-
-    @property
-    def kind(self) -> str:
-        """The data type that it had."""
-        return self.table.kinds[self.name]
+    name: str
+    kind: str
 
     def suited(self, scheme: Any) -> Any:
         """A scheme that can mask the values; by reverse mapping with means at the ends where that helps."""
@@ -153,12 +149,10 @@ def evaluate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
 def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The risks by the best attacker, by a constant, and of the most exposed record, of ascending values."""
     joint = JointLaw.of(x[evenly_spaced(x.size, ROWS)], scheme, CELLS)
-    constant = np.array([joint.constant(near) for near in d.tolist()])
-    best = np.maximum(constant, [joint.best(near, known_coins=False) for near in d.tolist()])
+    found = attackers_of_pool(joint, x, scheme, d.tolist())
     if scheme.reverse_mapping:
-        shown = [joint.shares @ joint.shown(near) for near in d.tolist()]
         exposed = np.array([most_exposed(x, scheme, joint, near) for near in d.tolist()])
-        return np.maximum(best, shown), constant, exposed
+        return found[BEST], found[CONSTANT], exposed
     law, rows, apart = scheme.law, x, d
     if law.grid is not None:  # in whole steps, so that differences are not rounded
         rows, apart = law.grid.units(x), law.grid.above(d)
@@ -166,8 +160,7 @@ def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray
         np.max(np.searchsorted(rows, rows + far) - np.searchsorted(rows, rows - far, side="right")) - 1.0
         for far in apart
     ])  # fmt: skip
-    exposed = chance_of_near(most, x.size - 1.0, d, law)
-    return np.maximum(best, interval_risk(x, d, law)), constant, exposed
+    return found[BEST], found[CONSTANT], chance_of_near(most, x.size - 1.0, d, law)
 
 
 def frontier(candidates: list[Candidate]) -> np.ndarray:

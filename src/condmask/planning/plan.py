@@ -235,7 +235,7 @@ def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Colu
     _checks.at_least_two(rows.size, "x")
     table = Table(values, {name: column.kind}, pool)
     code = None if pool is None else pool[rows]
-    return Column(values[name][rows], beside[rows], other is not None, code, table, labels)
+    return Column(values[name][rows], beside[rows], other is not None, code, table, labels, name, column.kind)
 
 
 def _caps(given: Any, name: str) -> dict[Any, float]:

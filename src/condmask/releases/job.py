@@ -12,8 +12,8 @@ from condmask._blocks import Workers
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
 from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, table_of
 from condmask.disclosure.choose import Choice, choose, widened
-from condmask.disclosure.rails import open_ends, settled
-from condmask.disclosure.table import Clear, Table, clear_of, names_in_clear
+from condmask.disclosure.rails import open_ends
+from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentError, CondmaskError, Refusals, warn
 from condmask.estimates.origin import Origin
 from condmask.files.about import Published
@@ -79,7 +79,7 @@ class Job:
         if open_ends(self.schemes):
             if frame_of is None:
                 raise ArgumentError("aggregate_ends must be a number in a table of Dask, got 'auto'")
-            self.schemes = settled(table_of(frame_of(tuple(given)), self.schemes), self.schemes)
+            _, self.schemes = table_of(frame_of(tuple(given)), self.schemes)
             LOG.info("aggregate_ends: %s", [scheme.aggregate_ends for scheme in self.schemes.values()])
         self.groups = not_masked(next(iter(self.schemes.values())).strata, self.schemes)
         random = check_rng(rng)
@@ -103,7 +103,7 @@ class Job:
 
 def chosen(frame: Any, names: Sequence[str], of: Callable[..., Any]) -> dict[str, Choice]:
     """Schemes, which `of` makes, for columns of a table of which nothing is known but their names."""
-    table = table_of(frame, dict.fromkeys(names, of(0.6, 1.0, reverse_mapping=True)))
+    table, _ = table_of(frame, dict.fromkeys(names, of(0.6, 1.0, reverse_mapping=True)))
     return widened(table, choose(table, names, of))
 
 
@@ -125,7 +125,7 @@ def part_of(
     audited = audited and job.audited
     made = prepare(
         job.schemes, arrays, kinds, labels=[coded(frame, name) for name in job.groups],
-        clear=_clear_beside(frame, arrays) if clear and audited else None, nan_policy=job.policy,
+        clear=clear_of(frame, arrays) if clear and audited else None, nan_policy=job.policy,
         to_grid=job.round, audited=audited, to_file=to_file, scope="whole" if clear else "part",
         limits=job.limits,
     )  # fmt: skip
@@ -143,7 +143,7 @@ def sampled(frame: Any, job: Job, found: Found | None = None) -> Table:
 
     _, arrays, kinds = _columns(frame, job)
     values = {name: without_codes(x, job.schemes[name].codes, kinds[name]) for name, x in arrays.items()}
-    table = Table(values, kinds, None, _clear_beside(frame, values), "sample")
+    table = Table(values, kinds, None, clear_of(frame, values), "sample")
     named = [name for name in table.clear.units if name in frame.column_names] if table.clear else []
     if not named or found is None:
         return table
@@ -177,13 +177,6 @@ def _columns(frame: Any, job: Job) -> tuple[dict[str, Column], dict[str, np.ndar
     refusals.raise_all()
     kinds = {name: column.kind for name, column in columns.items()}
     return columns, {name: column.array for name, column in columns.items()}, kinds
-
-
-def _clear_beside(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
-    """The columns in clear, where there are some."""
-    whole = frames.with_index(frame)
-    names = names_in_clear(frames.column_names(whole), {*masked})
-    return clear_of(whole, names, masked) if names else None
 
 
 def tried(task: Callable[[Any], Any], frame: Any, where: str) -> Any:

@@ -176,8 +176,8 @@ class Release(Mapping[str, Estimate]):
             raise ArgumentError(
                 "write must be called on the release of a table; a masked file is written already"
             )
-        if self._audited and not next(iter(self.schemes.values())).reverse_mapping:
-            refuse_few(self.records)
+        if self._audited:
+            refuse_few(self.records, self.schemes)
         target, book = _checks.path(path, "path"), Log(log)
         marks = book.refuse(self._marks, None, again=_checks.truth(again, "again"))
         force = _checks.truth(force, "force")
