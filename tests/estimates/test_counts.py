@@ -1,6 +1,5 @@
 """Counts against the estimate from the values, bit by bit, however the values were cut and merged."""
 
-import io
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -180,12 +179,10 @@ def test_bytes_give_the_counts_back():
 
 def test_damaged_bytes_are_refused():
     whole = counted(scheme(), gridded(np.random.default_rng(111).normal(size=100))).to_bytes()
-    with np.load(io.BytesIO(whole)) as state:
-        parts = dict(state)
-    changed = io.BytesIO()
-    np.savez(changed, **parts | {"values": parts["values"] + 1.0})  # nothing but the digest tells
+    half = len(whole) // 2
+    changed = whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1 :]
 
-    for data in (b"", whole[:1000], whole[:-100], changed.getvalue(), "text"):
+    for data in (b"", whole[:1000], whole[:-100], changed, "text"):
         with pytest.raises(ValueError, match=r"^data must be the bytes of Counts, got other "):
             cm.Counts.from_bytes(data)
 

@@ -120,7 +120,7 @@ class Counts:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Counts from what `to_bytes` gave; its digest tells damage, and not who wrote it."""
+        """Counts from what `to_bytes` gave; its checksums tell damage, and not who wrote it."""
         try:
             described, arrays = _state.unpack(data)
             group, patterns, shift = described["origin"]
