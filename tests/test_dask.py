@@ -156,6 +156,12 @@ def test_nothing_stands_under_the_name_if_the_client_is_killed(client, tmp_path)
         cm.dask.mask(partitioned(), SCHEMES, tmp_path / "out", **OPEN)
 
 
+def test_what_partitions_warn_of_is_said_here(client, tmp_path):
+    wide = {"pay": cm.ConditionalMasking(0.6, 3000.0, decimals=2)}
+    with pytest.warns(cm.ReleaseWarning, match="released values of pay will lie below 0"):
+        cm.dask.mask(partitioned(), wide, tmp_path / "out", **OPEN)
+
+
 def test_the_map_of_a_client_keeps_the_order(client):
     assert list(cm.dask.client_map(client)(abs, range(-9, 0))) == list(range(9, 0, -1))
 
@@ -207,6 +213,16 @@ def test_columns_in_clear_are_audited(here, tmp_path):
     telling = FRAME.assign(tax=0.3 * PAY)
 
     assert_refused(cm.ReleaseError, "tax", tmp_path / "out", partitioned(telling), accept_visible_coins=False)
+
+
+def test_a_large_partition_is_audited_by_its_records(here, tmp_path):
+    cuts = np.cumsum([0, 30_000, *[400] * 19])
+    rng = np.random.default_rng(1)
+    pay = rng.lognormal(8.0, 0.5, cuts[-1]).round(2)
+    tax = 0.3 * np.where(np.arange(pay.size) < 30_000, pay, rng.permutation(pay))
+    ddf, one = partitioned(pd.DataFrame({"pay": pay, "tax": tax}), cuts), {"pay": SCHEMES["pay"]}
+
+    assert_refused(cm.ReleaseError, "drop tax", tmp_path / "out", ddf, one, accept_visible_coins=False)
 
 
 def changed(**columns):

@@ -55,6 +55,12 @@ def test_correlated_whole_numbers_are_no_formula(spread):
     assert found(x, a=a, b=b) == []
 
 
+def test_a_fit_through_half_of_few_records_is_no_formula():
+    x, *others = np.random.default_rng(1).normal(100.0, 20.0, (66, 200)).round(1)
+
+    assert found(x, **{f"n{k}": each for k, each in enumerate(others)}) == []  # all columns
+
+
 def test_zeros_that_agree_are_no_formula():
     zeros = STREAM.random(N) < 0.4
 

@@ -98,6 +98,12 @@ def test_given_its_original_a_released_value_has_it_as_the_mean_of_its_pseudo_va
     assert share @ h == pytest.approx(x.mean(), rel=1e-12)
 
 
+def test_of_many_values_pseudo_values_have_the_mean_of_the_file():
+    x = np.random.default_rng(3).lognormal(0.0, 0.8, 20_000)
+
+    assert scheme_of(x).estimate(x).pseudo_values().mean() == pytest.approx(x.mean(), rel=1e-9)
+
+
 CELLS = [
     ("skewed", 0.6, "normal", "linear"),
     ("ties", 0.1, "laplace", "linear"),

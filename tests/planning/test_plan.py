@@ -33,7 +33,7 @@ def mask(x, scheme, **options):
 @pytest.mark.parametrize(
     ("x", "options"),
     [
-        (X, {"max_risk": {500: 0.42, 1000: 0.69}}),
+        (X, {"max_risk": {500: 0.43, 1000: 0.7}}),  # which the cheapest but two miss by little
         (X, {"max_record_risk": {500: 0.55}, "max_risk": {500: 0.46}}),
         (X, {"max_error": {"quantile 0.5": 45.0, "correlation": 0.08}, "d": [500]}),
         (heaped(), {"max_risk": {25: 0.3}, "sigma": [100.0, 180.0, 700.0], "other": None}),
@@ -64,6 +64,15 @@ def test_suggestions_keep_the_caps_are_accepted_and_get_safer(x, options):
         if ok and each.loss < loss[0]:
             with pytest.raises(ValueError, match=r"noise|rare|must"):
                 mask(x, each.scheme)
+
+
+@pytest.mark.parametrize("d", [500.0, 20_000.0])  # farther than which nobody guesses
+def test_on_the_frontier_no_other_scheme_is_as_cheap_and_as_safe(d):
+    made = cm.plan(X, d=[d], **FAST)
+
+    loss, risk = np.array([(each.loss, each.risk.mean()) for each in made.candidates]).T
+    as_good = (loss <= loss[:, None]) & (risk <= risk[:, None])
+    assert np.array_equal(made.on_frontier, as_good.sum(axis=1) == 1)
 
 
 def test_risks_are_those_of_attackers():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from marks import rest_slow
-from scipy.stats import laplace
+from scipy.stats import laplace, norm
 
 import condmask as cm
 from condmask.planning.predicted import QUANTILES
@@ -143,6 +143,26 @@ def test_by_reverse_mapping_the_column_itself_costs_nothing(scale, sigma):
         assert found.population[name] == pytest.approx(np.hypot(found.file[name], plain[name]), rel=1e-9)
     ratios = [found.population[name] / plain[name] for name in RELATED]
     assert found.loss == pytest.approx(0.5 + 0.5 * np.mean(ratios), rel=1e-9)
+
+
+def test_by_reverse_mapping_two_values_have_closed_forms():
+    """An original u = 1 or -1 comes back with the mean c u, so that u / c has the variance 1/c^2 - 1."""
+    n, p = 40_000, 0.6
+    x, w = np.tile([-500.0, -500.0, 500.0, 500.0], n // 4), np.tile([-3.0, 3.0, -3.0, 3.0], n // 4)
+    c = (1.0 - p) * (2.0 * norm.cdf(500.0 / 700.0) - 1.0)
+
+    found = one(x, p, 700.0, reverse_mapping=True, other=w).file
+
+    exact = np.sqrt((1.0 / c**2 - 1.0) / n)
+    assert found["correlation"] == pytest.approx(exact, rel=1e-3)
+    assert found["slope"] == pytest.approx(exact * 500.0 / 3.0, rel=1e-3)
+
+
+def test_by_reverse_mapping_quantiles_are_those_of_a_sample():
+    n, q = 100, np.arange(1, 10) / 10
+    found = one(np.arange(float(n)), 0.5, 20.0, reverse_mapping=True).population
+
+    assert [found[name] for name in QUANTILES] == pytest.approx(np.sqrt(q * (1.0 - q) * n), rel=0.01)
 
 
 def test_pools_that_are_alike_are_as_one():

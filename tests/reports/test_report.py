@@ -176,15 +176,35 @@ def test_risks_are_those_of_the_api(people, made):
 
 
 def test_analysts_errors_are_predicted_and_actual(people, made):
-    each = cm.read_release(made.release, "income").correlation_interval("age", target="file")
+    each = cm.read_release(made.release, "income").correlation_interval("schooling", target="file")
     z = pd.read_parquet(made.release)["income"]
-    actual, masked = (np.corrcoef(values, people.frame.age)[0, 1] for values in (people.frame.income, z))
+    actual, masked = (
+        np.corrcoef(values, people.frame.schooling)[0, 1] for values in (people.frame.income, z)
+    )
     wanted = (actual, masked, each.estimate, each.standard_error, each.estimate - actual)
 
     shown = [number(value, each.standard_error).replace("-", "\u2212") for value in wanted]
-    assert row(made.internal, "correlation with age") == [shown]
+    assert row(made.internal, "correlation with schooling") == [shown]
     if made.scheme.reverse_mapping:
         assert row(made.internal, "mean")[0][3:] == ["0", "0"]
+
+
+def test_each_distance_has_its_line_of_a_constant_guess(made):
+    (picture,) = (each for each in pictures(made.internal) if "best attacker" in each)
+    lines = re.findall(r'd="M ([\d.]+) [\d.]+ \nL \1 [\d.]+ \n"[^>]*dasharray', picture)
+    dots = re.findall(r'<use [^>]*x="([\d.]+)"', picture)  # of every attacker; one guesses so
+
+    assert len({*lines}) == len(D)
+    assert {*lines} <= {*dots}
+
+
+def test_missing_values_are_not_drawn():
+    z = np.random.default_rng(1).lognormal(8.0, 0.5, 400).round(2)
+    whole, gaps = (
+        charts.distribution(SCHEMES["noise"].estimate(x), {charts.MASKED: x}, "income", target="file")
+        for x in (z, np.insert(z, 9, [np.nan] * 100))
+    )
+    assert whole == gaps
 
 
 def test_pictures_are_well_formed_and_name_their_column_and_unit(made):

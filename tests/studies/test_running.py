@@ -103,6 +103,13 @@ def test_the_command_runs_a_study(tmp_path, capsys):
     assert main(["simulate", str(file), "--out", str(tmp_path / "no" / "r.npz")]) != 0
 
 
+def test_a_scheme_with_two_names_masks_twice():
+    found = simulated(schemes={"one": SCHEMES["CM"], "another": SCHEMES["CM"]})
+
+    one, another = (found.value(name, "T_1", "mean", "rmse") for name in ("one", "another"))
+    assert one != another
+
+
 def test_what_is_not_defined_is_a_dash():
     mapped = {"mapped": cm.ConditionalMasking(0.5, 9e3, reverse_mapping=True)}  # too few for a correlation
     text = str(run(2, mapped, n=20))
