@@ -145,8 +145,9 @@ def in_rows(frame: Any, name: str, rows: np.ndarray) -> np.ndarray:
     series = frames.wrapped(values, series_only=True)
     if series is None:
         return np.asarray(frames.labels(values, name)[rows])
+    by_place = getattr(values, "take", None)  # of pandas and Arrow, of which old narwhals takes no rows
     try:
-        return frames.labels(series[rows].to_native(), name)
+        return frames.labels(by_place(rows) if by_place else series[rows].to_native(), name)
     except NotImplementedError:  # views and runs of Arrow, which it takes one by one
         return frames.objects([series.item(row) for row in rows.tolist()])
 
