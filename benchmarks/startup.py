@@ -12,7 +12,7 @@ import numpy as np
 COMMANDS = {
     "info": ["info", "masked.parquet"],
     "mask": [
-        "mask", "small.csv", "out.csv", "-c", "x", "--p", ".6", "--sigma", "100", "--decimals", "2",
+        "mask", "small.csv", "out.csv", "-c", "x", "--p", ".6", "--sigma", "300", "--decimals", "2",
         "--force", "--no-log",
     ],
     "estimate": ["estimate", "masked.parquet"],

@@ -72,12 +72,14 @@ class Figures(NamedTuple):
 
 
 def alone(
-    x: np.ndarray, scheme: Any, distances: Sequence[float] | None = None, pool: np.ndarray | None = None
-) -> list[Figures]:
+    x: np.ndarray, scheme: Any, distances: Sequence[float] | None = None, pool: np.ndarray | None = None,
+    *, blind: bool = False,
+) -> list[Figures]:  # fmt: skip
     """The figures of a column with nothing beside it but its donor pools, which all know: by the joint law of
     originals and released values of each.
 
-    At distances in the units of the data, or at a tenth of the spread on the line on which noise is added.
+    At distances in the units of the data, or at a tenth of the spread on the line on which noise is added;
+    with `blind` also without coins.
     """
     line = line_of(x, scheme) if distances is None else None
     found, sizes = [], []
@@ -85,16 +87,16 @@ def alone(
         law = JointLaw.of(values[evenly_spaced(values.size, ROWS)], scheme, CELLS)
         if line is not None:
             law = law._replace(values=line(law.values), released=line(law.released))
-        found.append([_by_law(law, d) for d in distances or [D]])
+        found.append([_by_law(law, d, blind=blind) for d in distances or [D]])
         sizes.append(values.size)
     return [Figures(*row) for row in np.average(found, axis=0, weights=sizes).tolist()]
 
 
-def _by_law(law: JointLaw, d: float) -> Figures:
-    """The figures of one pool."""
+def _by_law(law: JointLaw, d: float, *, blind: bool) -> Figures:
+    """The figures of one pool; who knows the coins does no worse."""
     constant = law.constant(d)
-    expected, worst = (max(constant, law.best(d, known_coins=known)) for known in (False, True))
-    return Figures(d, constant, constant, expected, max(expected, worst))
+    expected = max(constant, law.best(d, known_coins=False)) if blind else np.nan
+    return Figures(d, constant, constant, expected, max(constant, law.best(d, known_coins=True)))
 
 
 def attacked(
@@ -107,7 +109,7 @@ def attacked(
     """
     values = sample.table.values
     found = {
-        name: alone(values[name], of, distances[name] if distances else None, sample.table.pool)
+        name: alone(values[name], of, distances[name] if distances else None, sample.table.pool, blind=blind)
         for name, of in schemes.items()
     }
     if sample.alone:
