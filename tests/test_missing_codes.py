@@ -95,7 +95,9 @@ def test_kinds_of_numbers_stay_and_hold_a_code_as_they_can(kind, code):
 
 
 def test_codes_are_not_audited():
-    assert cm.audit(CODED, SCHEME).figures == cm.audit(GAPS, SCHEME).figures
+    coded, gaps = (cm.audit(x, SCHEME).to_dict()["figures"] for x in (CODED, GAPS))
+
+    assert coded == gaps
 
 
 @pytest.mark.parametrize("container", [list, pd.Series, pl.Series, pa.array])
