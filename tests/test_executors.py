@@ -29,6 +29,18 @@ CYCLE = cm.ConditionalMasking(0.6, 1000.0, noise="laplace", donors="permutation"
 REVERSED = cm.ConditionalMasking(0.6, 1000.0, reverse_mapping=True)
 
 
+STUDY = """
+import numpy as np
+import condmask as cm
+x = np.random.default_rng(1).lognormal(8.0, 0.5, 5_000)
+scheme = cm.ConditionalMasking(0.6, 1000.0, reverse_mapping=True)
+if {after}:
+    scheme.estimate(scheme.mask(x, rng=1, accept_visible_coins=True)).pseudo_values()
+noise = {{"noise": cm.ConditionalMasking(0.6, 1000.0)}}
+print(cm.simulate(cm.paper_population(), noise, n=200, replications=2, rng=1).sums.tolist())
+"""
+
+
 def masked(scheme, **options):
     return lambda workers: scheme.mask(X, rng=1, workers=workers, accept_visible_coins=True, **options)
 
@@ -102,3 +114,12 @@ def test_the_page_shows_every_script_and_that_of_processes_runs_as_it_stands():
     for each in SCRIPTS:
         assert f".. literalinclude:: examples/executors/{each.name}\n" in page
     assert (done.returncode, done.stdout) == (0, "14.444\n"), done.stderr
+
+
+def test_a_study_has_the_same_bits_whatever_a_process_did_before():
+    alone, after = (
+        subprocess.run([sys.executable, "-c", STUDY.format(after=after)], capture_output=True, check=True)
+        for after in (False, True)
+    )
+
+    assert alone.stdout == after.stdout

@@ -30,7 +30,9 @@ def shares(u, share):
         right *= u + LEFT - k
 
 
-@kernel(fastmath=SAFE_MATH)
+# in line: machine code for its own calls and that for calls by `spread_rows` round differently, and what is
+# loaded first would serve both
+@kernel(fastmath=SAFE_MATH, inline="always")
 def spread(place, counts, nodes):
     """Add counts at places, in units of the nodes' distance, to the nodes about them."""
     share = np.empty(POINTS)
