@@ -21,7 +21,7 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, twins
 from condmask.disclosure.joint_law import JointLaw, fullest
-from condmask.disclosure.named import NAMED
+from condmask.disclosure.named import NAMED, Named
 from condmask.disclosure.sample import Sample, draw, line_of
 from condmask.disclosure.table import ROWS
 from condmask.errors import optional
@@ -138,14 +138,16 @@ def _guessed(
     of_clear, kept = both_halves(clear, u, here, here, sample, d), here & look.own
     worst = both_halves(others, u, here, here & ~look.own, sample, d)
     worst += both_halves(itself, u, kept, kept, sample, d)
-    by_name = worst + _more_by_names(look, line, others, here & ~look.own, worst, d)
-    by_name += _more_by_names(look, line, itself, kept, worst, d)
+    named = [idea(look) for idea in NAMED]
+    by_name = worst + _more_by_names(look, line, named, others, here & ~look.own, worst, d)
+    by_name += _more_by_names(look, line, named, itself, kept, worst, d)
     unaware = np.full((d.size, u.size), np.nan)
     if blind:
         unsure = look._replace(own=np.ones(u.size, dtype=bool))
         table = seen((*CLEAR, *OTHERS, *ITSELF), unsure)
         unaware = both_halves(table, u, here, here, sample, d)
-        unaware += _more_by_names(unsure, line, table, here, unaware, d)
+        named = [idea(unsure) for idea in NAMED]
+        unaware += _more_by_names(unsure, line, named, table, here, unaware, d)
     found = []
     for k, row in enumerate(by_law):
         constant = best_guess(u[here], row.d)[1]
@@ -161,18 +163,17 @@ def _guessed(
 
 
 def _more_by_names(
-    look: Look, line: Callable[[np.ndarray], np.ndarray], table: np.ndarray, some: np.ndarray,
-    found: np.ndarray, d: np.ndarray,
+    look: Look, line: Callable[[np.ndarray], np.ndarray], named: Sequence[Named], table: np.ndarray,
+    some: np.ndarray, found: np.ndarray, d: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     """How many more of some records are guessed to within each d where a few values shown are named."""
     u, more = line(look.x), np.zeros_like(found)
-    for idea in NAMED:
-        value, features = idea(look)
-        named = line(value)
-        there = some & ~np.isnan(named)
+    for value, features in named:
+        place = line(value)
+        there = some & ~np.isnan(place)
         if not there.any():
             continue
-        guessed = both_halves(np.hstack((table, features)), u, there, there, look.sample, d, named)
+        guessed = both_halves(np.hstack((table, features)), u, there, there, look.sample, d, place)
         better = (guessed - more - found)[:, there].sum(axis=1) > 0.0
         more = np.where(better[:, None] & there, guessed - found, more)
     return more

@@ -6,7 +6,7 @@ in one), pairs of columns (a street and the number of a house), records that nam
 so many rows after one another, and every so many rows.
 """
 
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 
@@ -73,14 +73,15 @@ def period(x: np.ndarray, rows: np.ndarray) -> int:
 def leaders(numbers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Which record each names by its number in another column, a spouse or an earlier case, -1 for none."""
     found = {}
-    for (one, b), (other, a) in permutations(numbers.items(), 2):
+    for one, b in numbers.items():
         order = np.argsort(b)
         if np.isnan(b).any() or (np.diff(b[order]) == 0.0).any():
             continue
-        at = order[np.searchsorted(b[order], a).clip(0, b.size - 1)]
-        named = np.where((b[at] == a) & (at != np.arange(a.size)), at, -1)
-        if np.unique(named).size > NAMED * a.size:
-            found[f"{one} and {other}"] = named
+        for other, a in numbers.items():
+            at = order[np.searchsorted(b[order], a).clip(0, b.size - 1)]
+            named = np.where((b[at] == a) & (at != np.arange(a.size)), at, -1)
+            if np.unique(named).size > NAMED * a.size:
+                found[f"{one} and {other}"] = named
     return found
 
 
