@@ -22,9 +22,14 @@ class Distribution(Shared):
 
     @by_replicate
     def cdf(
-        self, t: Any, *, bandwidth: Any = None, tol: float = 1e-10, method: str = "auto", monotone: bool =
-        False,
-    ) -> Any:  # fmt: skip
+        self,
+        t: Any,
+        *,
+        bandwidth: Any = None,
+        tol: float = 1e-10,
+        method: str = "auto",
+        monotone: bool = False,
+    ) -> Any:
         """Distribution function of the original.
 
         Parameters

@@ -94,9 +94,13 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
         return f"Estimate({shape}, scheme={self.scheme!r})"
 
     def summary(
-        self, quantiles: Any = DECILES, *, points: Any = (), confidence_level: float = 0.95, target: str =
-        "population",
-    ) -> Intervals:  # fmt: skip
+        self,
+        quantiles: Any = DECILES,
+        *,
+        points: Any = (),
+        confidence_level: float = 0.95,
+        target: str = "population",
+    ) -> Intervals:
         """Mean, standard deviation, quantiles and distribution function with standard errors and intervals.
 
         Parameters
@@ -237,9 +241,14 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
 
 
 def estimate_records(
-    scheme: Any, z: Any, *, strata: Any = None, patterns: Any = None, nan_policy: str = "omit",
+    scheme: Any,
+    z: Any,
+    *,
+    strata: Any = None,
+    patterns: Any = None,
+    nan_policy: str = "omit",
     workers: Workers = 1,
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
     law, policy = law_of(scheme), _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     threads = _checks.workers(workers)

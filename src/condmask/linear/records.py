@@ -29,9 +29,12 @@ class Records:
     """
 
     def __init__(
-        self, z: np.ndarray | Callable[[], Any], pool: np.ndarray | Callable[[Any], Any] | None = None,
-        refusal: str | None = None, reader: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        z: np.ndarray | Callable[[], Any],
+        pool: np.ndarray | Callable[[Any], Any] | None = None,
+        refusal: str | None = None,
+        reader: Any = None,
+    ) -> None:
         self._z, self._pool, self.refusal, self._reader = z, pool, refusal, reader
 
     @property

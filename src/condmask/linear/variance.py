@@ -75,9 +75,12 @@ def of_pools(
 
 
 def of_sums(
-    pseudo: Any, chunks: Chunks, total: np.ndarray, step: Callable[[Chunk], tuple[np.ndarray, np.ndarray]],
+    pseudo: Any,
+    chunks: Chunks,
+    total: np.ndarray,
+    step: Callable[[Chunk], tuple[np.ndarray, np.ndarray]],
     clusters: int = 0,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:  # fmt: skip
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
     """How several sums of originals vary.
 
     Parameters
@@ -137,9 +140,16 @@ def of_clusters(
 
 
 def t_interval(
-    quantity: str, estimate: np.ndarray, variances: tuple[np.ndarray, Any], degrees: Any, pseudo: Any,
-    options: IntervalOptions, *, total: Any = 1.0, units: Any = 1.0,
-) -> Interval:  # fmt: skip
+    quantity: str,
+    estimate: np.ndarray,
+    variances: tuple[np.ndarray, Any],
+    degrees: Any,
+    pseudo: Any,
+    options: IntervalOptions,
+    *,
+    total: Any = 1.0,
+    units: Any = 1.0,
+) -> Interval:
     """Intervals of estimates by Student's t, in the units of the data.
 
     Parameters

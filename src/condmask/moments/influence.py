@@ -56,9 +56,13 @@ def of_moment(
 
 
 def of_pair(
-    weights: Any, means: tuple[Any, Any], p: float, *, plain: tuple[np.ndarray, np.ndarray] | None = None,
+    weights: Any,
+    means: tuple[Any, Any],
+    p: float,
+    *,
+    plain: tuple[np.ndarray, np.ndarray] | None = None,
     factor: np.ndarray | float = 1.0,
-) -> Influence:  # fmt: skip
+) -> Influence:
     """The influence functions of functions of the covariance and the variances of two columns.
 
     Parameters

@@ -78,9 +78,13 @@ class Pair(NamedTuple):
 
 
 def pair_of(
-    moments: PairMoments, law: Law, law_of_w: Law | None, *, shared_donors: bool,
+    moments: PairMoments,
+    law: Law,
+    law_of_w: Law | None,
+    *,
+    shared_donors: bool,
     linear: Callable[[], tuple[float, float]] | None = None,
-) -> Pair:  # fmt: skip
+) -> Pair:
     """A masked column with a plain one, or with one that was masked together with it by `law_of_w`."""
     factor, share = np.ones(moments.alone.shape[:-1]), 1.0
     if law_of_w is None:

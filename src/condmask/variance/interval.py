@@ -93,9 +93,16 @@ def asked(confidence_level: Any, target: Any) -> tuple[float, str]:
 
 
 def interval(
-    estimate: Any, standard_error: Any, confidence_level: float, target: str, quantity: str, *, degrees: Any =
-    np.inf, logarithmic: bool = False, ends: tuple[Any, Any] | None = None,
-) -> Interval:  # fmt: skip
+    estimate: Any,
+    standard_error: Any,
+    confidence_level: float,
+    target: str,
+    quantity: str,
+    *,
+    degrees: Any = np.inf,
+    logarithmic: bool = False,
+    ends: tuple[Any, Any] | None = None,
+) -> Interval:
     """The confidence interval of a quantity from its estimate and standard error.
 
     Parameters

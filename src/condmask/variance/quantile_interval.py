@@ -96,9 +96,15 @@ def _of_known(t: T_1, q: np.ndarray, radius: np.ndarray) -> np.ndarray:
 
 
 def _ends(
-    t: T_1, sums: CdfSums, t_star: tuple[np.ndarray, np.ndarray, np.ndarray], q: np.ndarray, value:
-    np.ndarray, share: np.ndarray, whole: np.ndarray, binomial: np.ndarray,
-) -> np.ndarray:  # fmt: skip
+    t: T_1,
+    sums: CdfSums,
+    t_star: tuple[np.ndarray, np.ndarray, np.ndarray],
+    q: np.ndarray,
+    value: np.ndarray,
+    share: np.ndarray,
+    whole: np.ndarray,
+    binomial: np.ndarray,
+) -> np.ndarray:
     """The ends for probabilities, each at its level and for its target."""
     ends = np.empty((2, q.size))
     interval_ends(*t_star, q, share, binomial, *ends)
@@ -159,9 +165,14 @@ def _read(places: np.ndarray, t: T_1) -> np.ndarray:
 
 
 def _kept_variance(
-    t: T_1, sums: CdfSums, ratio: np.ndarray, whole: np.ndarray, binomial: np.ndarray, value: np.ndarray,
+    t: T_1,
+    sums: CdfSums,
+    ratio: np.ndarray,
+    whole: np.ndarray,
+    binomial: np.ndarray,
+    value: np.ndarray,
     ends: np.ndarray,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Var T* / Var T about quantiles with these ends.
 
     The steeper side counts: where the curve bends, T* is no average along a straight line, and an average

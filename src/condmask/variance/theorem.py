@@ -48,9 +48,14 @@ def variance_given_file(
 
 
 def covariance_given_file(
-    v: np.ndarray, d: np.ndarray | float, h: np.ndarray, a: np.ndarray | float, *, shared_donors: bool, p:
-    float,
-) -> np.ndarray:  # fmt: skip
+    v: np.ndarray,
+    d: np.ndarray | float,
+    h: np.ndarray,
+    a: np.ndarray | float,
+    *,
+    shared_donors: bool,
+    p: float,
+) -> np.ndarray:
     """n times the covariances of estimates about their values in the original file.
 
     From covariances of influence functions, of which `variance_given_file` takes the variances.
