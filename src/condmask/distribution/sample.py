@@ -126,11 +126,11 @@ class Sample:
         self, q: np.ndarray, bandwidth: Any = None, tol: float | None = None, crossing: str | None = None
     ) -> np.ndarray:
         """The points where T, or its monotone rearrangement, first reaches q."""
+        if self.law.p == 1.0 and bandwidth is None:
+            return self.from_units(self._order_statistics(q - self._tolerance(tol))) + 0.0  # zero has no sign
         t, tol = self._known(bandwidth, tol)
         rearranged = (crossing or quantiles.crossing_of(self.law.p, self.n)) == "rearranged"
-        first = not rearranged or self.law.p == 1.0  # then T is monotone
-        reached = t.first(q - tol) if first else quantiles.reached(t, q - tol, rearranged=True)
-        return self.from_units(reached) + 0.0  # zero has no sign
+        return self.from_units(quantiles.reached(t, q - tol, rearranged=rearranged)) + 0.0
 
     def monotone(self, x: np.ndarray, bandwidth: Any = None, tol: float | None = None) -> np.ndarray:
         """The monotone rearrangement of T, within [0, 1], at points."""
@@ -153,13 +153,28 @@ class Sample:
         """And back."""
         return np.asarray(self.law.from_units(x))
 
+    def _order_statistics(self, q: np.ndarray) -> np.ndarray:
+        """The least values that at least the shares q of the records do not exceed, without sorting all."""
+        n, z = self.n, vars(self).get("counted", self._z)  # in order, where they had to be put so
+        before = np.floor(q * n)
+        before -= before / n >= q
+        ranks = np.maximum(before, 0.0).astype(np.int64)
+        if isinstance(z, Counted):
+            return np.asarray(z.values[np.searchsorted(z.below[1:], ranks, side="right")])
+        return np.asarray(np.partition(z, np.unique(ranks))[ranks])
+
     def _known(self, bandwidth: Any, tol: float | None) -> tuple[Any, float]:
-        """T_1 or T_b, and its tolerance, by default 1e-10; refused below the rounding error of a weight."""
-        t, p = self.distribution(bandwidth), self.law.p
-        least = smallest_tol(p) * (1.0 if p > 0.0 else 1.0 + 0.5 / t.masking.beta**2)
+        """T_1 or T_b, and its tolerance."""
+        t = self.distribution(bandwidth)
+        return t, self._tolerance(tol, t.masking.beta)
+
+    def _tolerance(self, tol: float | None, beta: float = 0.0) -> float:
+        """By default 1e-10; refused below the rounding error of a weight."""
+        p = self.law.p
+        least = smallest_tol(p) * (1.0 if p > 0.0 else 1.0 + 0.5 / beta**2)
         if tol is not None and tol < least:
             raise ArgumentError(f"tol must be at least {least:.1e} at p={p} (rounding), got {tol!r}")
-        return t, max(1e-10, least) if tol is None else tol
+        return max(1e-10, least) if tol is None else tol
 
 
 def law_of(scheme: Any) -> Law:

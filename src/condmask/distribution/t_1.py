@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from condmask.distribution import quantiles
 from condmask.distribution.counting import Counted
 from condmask.distribution.layer import Layer
 from condmask.distribution.symbol import Masking, bend, is_coarse, laplace_tail, reach, smooth_symbol, symbol
@@ -50,13 +49,6 @@ class T_1:  # noqa: N801
         """T_1 at points."""
         steps = self.counted.below[np.searchsorted(self.counted.values, x, side="right")]
         return np.asarray((steps * self.jump + self._smooth(x)) / self.n)
-
-    def first(self, q: np.ndarray) -> np.ndarray:
-        """The least points at which T_1 is at least q."""
-        if self.masking.p == 1.0:
-            ranks = np.searchsorted(self.counted.below[1:] / self.n, q)
-            return np.asarray(self.counted.values[np.minimum(ranks, self.counted.values.size - 1)])
-        return quantiles.reached(self, q, rearranged=False)
 
     def smooth(self, k: int) -> np.ndarray:
         """n T_1 without its steps at the nodes of a stretch."""

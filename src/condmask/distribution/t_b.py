@@ -12,7 +12,6 @@ from math import pi
 
 import numpy as np
 
-from condmask.distribution import quantiles
 from condmask.distribution.counting import Counted
 from condmask.distribution.layer import Layer
 from condmask.distribution.symbol import SATURATION, Masking, reach, symbol
@@ -52,10 +51,6 @@ class T_b:  # noqa: N801
     def density(self, x: np.ndarray) -> np.ndarray:
         """The derivative of T_b at points."""
         return np.asarray(sum(layer.at(x) for layer in self._densities) / self.n)
-
-    def first(self, q: np.ndarray) -> np.ndarray:
-        """The least points at which T_b is at least q."""
-        return quantiles.reached(self, q, rearranged=False)
 
     def smooth(self, k: int) -> np.ndarray:
         """n T_b at the nodes of a stretch."""

@@ -16,7 +16,7 @@ from condmask.scheme import Scheme
 from condmask.variance.cdf_interval import cdf_interval
 from condmask.variance.interval import TARGETS, EstimateWarning, UndefinedError, multiplier
 from condmask.variance.of_cdf import CdfSums
-from condmask.variance.quantile_interval import REACHED, quantile_interval
+from condmask.variance.quantile_interval import quantile_interval
 
 ROUNDING = 1e-9  # of a value: an interval that is no longer is a point
 
@@ -78,7 +78,8 @@ def _of_cdf(
     t = sample.distribution()
     sums, x = CdfSums(t.counted, t.masking, shared_donors=shared), sample.to_units(design.points, t)
     q, back = np.unique(design.quantiles, return_inverse=True)
-    value = None if crossing_of(law.p, z.size) == "rearranged" else t.first(q - REACHED)
+    rearranged = crossing_of(law.p, z.size) == "rearranged"
+    value = None if rearranged else sample.to_units(sample.quantiles(q), t)
     of_quantiles = sample.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
     there = t.at(x), sums.variance(x), c[:, None]
     return of_quantiles, np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)
