@@ -23,6 +23,8 @@ def finish(asked, cells, run, table):
     """Compute the cells that are missing by ``run(name, replications, seed)``; print and write the table."""
     asked.folder.mkdir(parents=True, exist_ok=True)
     chosen = [name for name in cells if all(word in name.split() for word in asked.only)]
+    if not chosen:
+        raise SystemExit(f"--only must be words of one of the cells {', '.join(map(repr, cells))}")
     if asked.replications > 0:
         work = functools.partial(_kept, asked.folder, run, asked.replications, asked.seed)
         with ProcessPoolExecutor(asked.workers) as pool:

@@ -2,10 +2,11 @@
 
 A script hands `main` a function that checks answers, times, and returns lines. It is run twice, each time in
 a process of its own: as the machine is, and without the AVX-512 code of NumPy, whose sort is several times
-as fast as its other one. Both columns go to docs/measured/<name>.rst.
+as fast as its other one, or as slow. Both columns go to docs/measured/<name>.rst.
 
 Options of every script: ``--before PATH`` adds lines that compare with the code at PATH (a checkout's src),
-``--long`` those that take minutes, ``--rounds`` sets how often each call is timed.
+``--long`` those that take minutes, ``--rounds`` sets how often each call is timed; ``--write`` writes the
+table.
 """
 
 import argparse
@@ -94,6 +95,7 @@ def main(script, measure, *, alone=None, columns=tuple(COLUMNS)):
     parser.add_argument("--before", metavar="PATH")
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("--once", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--alone", help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -106,9 +108,9 @@ def main(script, measure, *, alone=None, columns=tuple(COLUMNS)):
         where = found[0][0]
         lines = [[Line(*line) for line in column] for _, column in found]
         text = rst(where, columns, lines)
-        MEASURED.mkdir(exist_ok=True)
-        (MEASURED / f"{Path(script).stem}.rst").write_text(text)
         print(text)
+        if args.write:
+            (MEASURED / f"{Path(script).stem}.rst").write_text(text)
         missed = [
             f"{line.what} ({c})" for c, own in zip(columns, lines, strict=True) for line in own if line.missed
         ]
@@ -122,7 +124,8 @@ def rst(where, columns, lines):
     for together in zip(*lines, strict=True):
         first = together[0]
         what = first.what + (f", {first.unit}" if first.unit else "")
-        rows.append([what, *(shown(line.value) for line in together), first.asked])
+        asked = first.asked + ", missed" * any(line.missed for line in together)
+        rows.append([what, *(shown(line.value) for line in together), asked])
     if not any(row[-1] for row in rows[1:]):
         rows = [row[:-1] for row in rows]
     table = [f"   {'* -' if k == 0 else '  -'} {cell}".rstrip() for row in rows for k, cell in enumerate(row)]

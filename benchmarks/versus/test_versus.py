@@ -61,7 +61,12 @@ def test_table():
     rows = tables.rst("here", ("one", "other"), [[fast], [slow]]).splitlines()
 
     assert rows[0] == "here."
-    assert rows[-4:] == ["   * - this, relative to that", "     - 0.12", "     - 12", "     - at most 1"]
+    assert rows[-4:] == [
+        "   * - this, relative to that",
+        "     - 0.12",
+        "     - 12",
+        "     - at most 1, missed",
+    ]
     assert (fast.missed, slow.missed) == (False, True)
 
 
