@@ -502,6 +502,11 @@ def sums_by(labels, terms):
     return np.array([sum(terms[labels == own]) for own in sorted(set(labels))], dtype=object)
 
 
+def about_their_mean(terms):
+    """The sum of squares about the mean of as many independent terms, times n / (n - 1)."""
+    return sum((terms - sum(terms) / terms.size) ** 2) * terms.size / (terms.size - 1)
+
+
 class LinearReference:
     """What is linear in the original and its standard errors, from the words of docs/inference.rst.
 
@@ -550,21 +555,23 @@ class LinearReference:
         w = exact(weights) / sum(exact(weights))
         mean = sum(w * self.undone)
         terms = w * (self.undone - mean)
-        if clusters is not None:
-            sums = sums_by(clusters[w != 0], terms[w != 0])
-            squares = sum((sums - sum(sums) / sums.size) ** 2) * sums.size / (sums.size - 1)
-        elif group:
+        if group:
             count = np.count_nonzero(w)
             squares = sum(terms**2) * count / (count - 1)
         else:
             squares = sum(terms**2 / (1 - w))
+        if clusters is not None:
+            squares = max(squares, about_their_mean(sums_by(clusters[w != 0], terms[w != 0])))
         return mean, self.error(w, squares, target)
 
-    def total(self, weights, target):
+    def total(self, weights, target, clusters=None):
         """A total of the records that have a weight, others 0, and its standard error."""
         w = exact(weights)
         terms = (w * self.undone)[w != 0]
-        squares = sum((terms - sum(terms) / terms.size) ** 2) * terms.size / (terms.size - 1)
+        squares = about_their_mean(terms)
+        if clusters is not None:
+            squares = squares * (terms.size - 1) / terms.size
+            squares = max(squares, about_their_mean(sums_by(clusters[w != 0], terms)))
         return sum(terms), self.error(w, squares, target)
 
     def covariance(self, column, target):
@@ -572,7 +579,7 @@ class LinearReference:
         w, n = exact(column), len(column)
         w = (w - sum(w) / n) / (n - 1)
         terms = w * (self.undone - sum(self.undone) / n)
-        squares = sum((terms - sum(terms) / n) ** 2) * n / (n - 1)
+        squares = about_their_mean(terms)
         return sum(terms), self.error(w, squares, target)
 
     def regression(self, columns, used, target, clusters=None):
@@ -589,9 +596,8 @@ class LinearReference:
                 leverages = (design * lines).sum(axis=0)
                 squares = sum((line * residual / (1 - leverages)) ** 2)
             else:
-                sums = sums_by(clusters[used], (line * residual)[used])
-                share = mpmath.mpf(sums.size) / (sums.size - 1) * (n - 1) / (n - q)
-                squares = sum((sums - sum(sums) / sums.size) ** 2) * share
+                sums = about_their_mean(sums_by(clusters[used], (line * residual)[used]))
+                squares = max(sums, sum((line * residual) ** 2)) * mpmath.mpf(n - 1) / (n - q)
             errors.append(self.error(line, squares, target))
         return found, errors
 

@@ -90,7 +90,8 @@ class LinearEstimates(Shared):
             What the intervals should cover: the means in the population that the file is a sample of, or
             those in the original file.
         clusters : array_like of shape (n,) or str, optional
-            The cluster of each record, where clusters and not records were sampled.
+            The cluster of each record, where clusters and not records were sampled. No standard error is
+            smaller than without.
         population_size : float, optional
             The number of records in the population, where it is known and finite.
         weights : array_like of shape (n,) or str, optional

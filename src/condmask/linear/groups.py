@@ -97,24 +97,23 @@ def group_means(
             (each / factor) ** 2 * v for each in (weight - taken(lowered, cells.of(chunk)), weight)
         )
         # a residual lacks the share of its own weight; where all are equal this is n / (n - 1)
-        sampled = residual**2 / (1.0 - weight) if options.clusters is None else 0.0
-        of_groups = (kept, sampled - masked, *([] if weights is None else [weight**2]))
+        single = residual**2 / (1.0 - weight)
+        of_groups = (kept, masked, single, *([] if weights is None else [weight**2]))
         sums = (summed(each, chunk.columns[0], count) for each in of_groups)
         return (*cells.sums(chunk, v, weight * q), *sums)
 
     with np.errstate(invalid="ignore", divide="ignore"):
-        v, q, kept, excess, *shares = chunks.fold(squares, cells=cells.size)
+        v, q, kept, masked, sampled, *shares = chunks.fold(squares, cells=cells.size)
         degrees = 1.0 / (shares[0] if shares else unit) - 1.0
     if options.clusters is not None:
         pairs = Cells(chunks, lambda chunk: chunk.columns[2], options.cluster_count, count, pseudo.n)
         sums, occurs = chunks.fold(
             lambda chunk: pairs.sums(chunk, contributions(chunk)[1], np.ones(chunk.z.size)), cells=pairs.size
         )
-        sampled, degrees = of_clusters(sums, occurs > 0, pairs.group, count)
-        excess = excess + sampled
+        sampled, degrees = of_clusters(sums, occurs > 0, pairs.group, sampled)
     file = kept + cells.by_group(of_pools(pseudo, total, members, v, q, cells.code))
     quantity = "mean of the original" if weights is None else "weighted mean of the original"
-    found = t_interval(quantity, estimate, (file, excess), degrees, pseudo, options)
+    found = t_interval(quantity, estimate, (file, sampled - masked), degrees, pseudo, options)
     return found, cells.by_group(members).astype(np.int64)
 
 

@@ -4,8 +4,9 @@ Given the file, the pseudo-values Zt_i have the means X_i, so ``sum l_i Zt_i`` h
 is ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar) / f``, where lbar is the mean of l over the donor pool,
 ``p' = p n/(n-1)`` and f = 1 - p'. Its variance given the file is the sum of ``k_i^2 v_i``, v_i that of Z_i,
 less what the donors of a permutation have in common. About the population records vary too: by the sum of
-their squared contributions, in clusters by that of the clusters' sums, from which the part of the masking,
-which they contain, is taken out again (docs/inference.rst, "Groups, weights, regressions, pairs").
+their squared contributions, in clusters by that of the clusters' sums if it is larger, from which the part of
+the masking, which they contain, is taken out again (docs/inference.rst, "Groups, weights, regressions,
+pairs").
 """
 
 from collections.abc import Callable
@@ -108,35 +109,37 @@ def of_sums(
         factor, one, (v, q) = chunk.of_pool(pseudo.factor), np.ones(chunk.z.size), pseudo.spread(chunk)
         k = (weights - chunk.of_pool(lowered)) / factor
         sampled = np.einsum("ij,ij->i", contributions, contributions)
-        if clusters:
-            rows = [*contributions, one]
-            sampled = np.array([np.bincount(chunk.columns[-1], row, clusters) for row in rows])
+        rows = [*contributions, one] if clusters else []
+        sums = np.array([np.bincount(chunk.columns[-1], row, clusters) for row in rows])
         by_pool = (chunk.by_pool(each, pseudo.size.size) for each in (one, v, weights * q))
-        return k**2 @ v, weights**2 @ (v / factor**2), sampled, *by_pool
+        return k**2 @ v, weights**2 @ (v / factor**2), sampled, sums, *by_pool
 
-    own, masked, sampled, *by_pool = chunks.fold(fold, cells=clusters)
+    own, masked, sampled, sums, *by_pool = chunks.fold(fold, cells=clusters)
     file = own + of_pools(pseudo, total, *by_pool).sum(axis=-1)
     if not clusters:
         return file, sampled, masked, np.full(len(total), np.nan)
     statistic = np.repeat(np.arange(len(total)), clusters)
-    occurs = np.tile(sampled[-1] > 0, len(total))
-    sampled, degrees = of_clusters(sampled[:-1].ravel(), occurs, statistic, len(total))
+    occurs = np.tile(sums[-1] > 0, len(total))
+    single = sampled - sums[:-1].sum(axis=1) ** 2 / sums[-1].sum()
+    sampled, degrees = of_clusters(sums[:-1].ravel(), occurs, statistic, single)
     return file, sampled, masked, degrees
 
 
 def of_clusters(
-    sums: np.ndarray, occurs: np.ndarray, statistic: np.ndarray, count: int
+    sums: np.ndarray, occurs: np.ndarray, statistic: np.ndarray, single: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The variances over sampled clusters of so many statistics, and their degrees of freedom.
+    """The variances over sampled clusters of statistics, and their degrees of freedom.
 
     `sums` are those of the contributions of a cluster to a statistic, whose number is `statistic`, and
-    `occurs` says whether it has records.
+    `occurs` says whether it has records. None is below `single`, the variance if records were sampled one by
+    one: masking leaves what those of a cluster have in common so uncertain that it may come out negative.
     """
+    count = single.size
     clusters = np.bincount(statistic, occurs, count)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(statistic, sums, count) / clusters
         squares = np.bincount(statistic, occurs * (sums - mean[statistic]) ** 2, count)
-        return squares * (clusters / (clusters - 1.0)), clusters - 1.0
+        return np.maximum(squares * (clusters / (clusters - 1.0)), single), clusters - 1.0
 
 
 def t_interval(
