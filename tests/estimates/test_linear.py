@@ -421,8 +421,8 @@ def test_what_cannot_be_asked(ask, message):
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_intervals_of_all_records_in_clusters_cover(reverse):
-    # 95% intervals of 200 files of 60 clusters; without the floor .85 and .70 to .75 cover. As few as .875, 4.9
-    # standard errors below, in one of 10^6 seeds
+    # 95% intervals of 200 files of 60 clusters; without the floor .85 and .70 to .75 cover. As few as .875,
+    # 4.9 standard errors below, in one of 10^6 seeds
     rng, cluster, held = np.random.default_rng(5), np.arange(300) // 5, []
     scheme = cm.ConditionalMasking(0.6, 100.0, reverse_mapping=reverse)
     for _ in range(200):
