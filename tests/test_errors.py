@@ -64,8 +64,13 @@ def one_gap():
     return cm.mask_table(frame, dict.fromkeys("ab", scheme()), nan_policy="omit")
 
 
+def released():
+    """A release of one column."""
+    return cm.mask_table({"a": np.tile(X, 2)}, {"a": scheme()}, accept_visible_coins=True)
+
+
 OFF_GRID = "; round=True rounds the data, whose digits would otherwise reveal swapped records"
-MERGE = '; small_strata="merge" pools them'
+MERGE = '; recode them, or pass small_strata="merge"'
 OMIT = '; pass nan_policy="omit" to leave them out'
 SAME_GAPS = "; a donor must have the same gaps, so leave these records out or mask fewer columns"
 NOT_TOGETHER = "other must have been masked together with this column (mask_table), got groups "
@@ -244,6 +249,7 @@ WRONG_VALUES = {
     ),
     "other must be as long as z, 10 values, got 2": lambda: estimate().covariance([VALUE, 2.5]),
     "other must have 2 replicates, as z has, got 3": lambda: estimate([X, X]).covariance([X] * 3),
+    "other must be another column, got 'a' itself": lambda: released()["a"].correlation("a"),
     f"{NOT_TOGETHER}None and None": lambda: estimate().correlation(estimate()),
     f"{NOT_TOGETHER}'a' and 'b'": lambda: estimate(group="a").correlation(estimate(group="b")),
     "other must have at least 2 values where z has them, got 1": (

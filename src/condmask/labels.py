@@ -16,6 +16,9 @@ class Labels(NamedTuple):
     code: np.ndarray
     distinct: list[Any]
 
+    def __repr__(self) -> str:
+        return "labels"
+
 
 def coded(frame: Any, name: str) -> Labels:
     """A column as labels, a missing one among them."""

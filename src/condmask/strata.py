@@ -255,5 +255,5 @@ def _refuse_small(
     more = "" if small.size == 1 else f" ({small.size} strata are too small)"
     raise ArgumentError(
         f"strata must have at least {SMALLEST} records each, got {pools.size[small[0]]} in stratum "
-        f'{label[0] if len(label) == 1 else label!r}{gaps}{more}; small_strata="merge" pools them'
+        f'{label[0] if len(label) == 1 else label!r}{gaps}{more}; recode them, or pass small_strata="merge"'
     )

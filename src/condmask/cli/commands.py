@@ -245,7 +245,7 @@ def estimate(
                 raise
             warn(str(error), UserWarning)  # quantiles were not asked for
             results = {"summary": of_column.summary((), points=cdf or (), **options)}
-        if other is not None:
+        if other not in (None, name):
             results["correlation"] = of_column.correlation_interval(other, **options)
         if group is not None:
             results["groups"] = of_column.group_means(group, weights=weights, **options)

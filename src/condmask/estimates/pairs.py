@@ -236,6 +236,8 @@ class Pairs(Shared):
         if isinstance(other, Named):
             return other
         if isinstance(other, Pairs):
+            if self._name and (self._name, self.origin.group) == (other._name, other.origin.group):
+                raise ArgumentError(f"other must be another column, got {self._name!r} itself")
             if self.origin.group is None or self.origin.group != other.origin.group:
                 raise ArgumentError(
                     "other must have been masked together with this column (mask_table), got groups "

@@ -60,7 +60,7 @@ class Masked(NamedTuple):
         After reverse mapping, of each column: gives for a chunk what has the first three powers of the
         originals' deviations from the mean of the pool as means, of shape (3, m).
     products : ndarray of shape (columns, columns)
-        After reverse mapping of several: the covariances of their originals.
+        After reverse mapping of several: the covariances of their originals, off the diagonal.
     """
 
     places: list[int]

@@ -1,6 +1,7 @@
 """Regressions of a release: which of their columns are masked, and how."""
 
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,9 @@ def _masked(estimates: list[Any], places: list[int]) -> Masked:
     first, records, products = estimates[0], estimates[0]._rows, None
     if first.scheme.reverse_mapping:
         if len(estimates) > 1:
-            products = np.array([[one.covariance(two) for two in estimates] for one in estimates])
+            products = np.zeros((len(estimates), len(estimates)))
+            for i, j in combinations(range(len(estimates)), 2):
+                products[i, j] = products[j, i] = estimates[i].covariance(estimates[j])
         undone = [_undone(each) for each in estimates]
         return Masked(places, records, 1.0, True, np.zeros((len(places), 5)), undone, products)
     noise = np.array([each._law.noise_moments(4, 1.0) for each in estimates])

@@ -60,7 +60,7 @@ def check_limits(values: np.ndarray, scheme: Any, name: str) -> None:
         raise ArgumentError(
             f"{name} must stay within its range, {stated}, got noise that is expected to "
             f"take {' and '.join(counts)} it, of {values.size:,} values; pass "
-            f"reverse_mapping=True ({SERVES}), or leave range out"
+            f"reverse_mapping=True without decimals ({SERVES}), or leave range out"
         )
 
 
@@ -110,7 +110,7 @@ def warn_of_signs(values: np.ndarray, law: Law | None, name: str) -> None:
     if below > MANY * some.size:
         warn(
             f"some {below / some.size:.0%} of the released values of {name} will lie below 0, where no "
-            f"original does; pass reverse_mapping=True ({SERVES})",
+            f"original does; pass reverse_mapping=True without decimals ({SERVES})",
             ReleaseWarning,
             about=name,
         )
