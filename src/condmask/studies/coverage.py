@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 
 from condmask.distribution.quantiles import crossing_of
-from condmask.distribution.sample import EXACT, sample_of
 from condmask.errors import heard
-from condmask.law import Law
-from condmask.moments import moment_interval, pair_interval, theorem_2_1
+from condmask.moments import pair_interval
 from condmask.scheme import Scheme
 from condmask.variance.cdf_interval import cdf_interval
 from condmask.variance.interval import TARGETS, EstimateWarning, UndefinedError, multiplier
-from condmask.variance.of_cdf import CdfSums
 from condmask.variance.quantile_interval import REACHED, quantile_interval
 
 ROUNDING = 1e-9  # of a value: an interval that is no longer is a point
@@ -62,41 +59,35 @@ def ends(
     Statistics are the quantiles, the mean, the standard deviation, the moments, the distribution function at
     the points of the design, and the correlation with the other column where there is one.
     """
-    law = scheme.law or EXACT
+    batch, asked = scheme.estimate(z), [{"confidence_level": level} for level in levels]
     c = np.array([multiplier(level) ** 2 / z.shape[1] for level in levels])
-    of_cdf = [_of_cdf(law, own, design, c, shared=scheme.shared_donors) for own in z]
+    of_cdf = [_of_cdf(each, design, c) for each in batch._replicates]
     quantiles, cdf = (np.moveaxis(np.array(found), 0, -1) for found in zip(*of_cdf, strict=True))
-    parts = [quantiles, _of_moments(scheme, z, law, design, levels), cdf]
+    with heard(EstimateWarning):  # of heavy tails
+        of_moments = [
+            [_of_moments(batch, design.moments, target=target, **options) for target in TARGETS]
+            for options in asked
+        ]
+    parts = [quantiles, np.moveaxis(np.array(of_moments), 3, 0), cdf]
     return np.concatenate(parts if other is None else [*parts, _of_pairs(scheme, z, other, levels)], axis=3)
 
 
-def _of_cdf(
-    law: Law, z: np.ndarray, design: Any, c: np.ndarray, *, shared: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both ends of quantiles and of the distribution function, of shape (2, levels, targets, statistics)."""
-    sample = sample_of(z, law)
-    t = sample.distribution()
-    sums, x = CdfSums(t.counted, t.masking, shared_donors=shared), sample.to_units(design.points, t)
+    (t, sums), sample = estimate._of_cdf, estimate._sample
     q, back = np.unique(design.quantiles, return_inverse=True)
-    value = None if crossing_of(law.p, z.size) == "rearranged" else t.first(q - REACHED)
+    value = None if crossing_of(t.masking.p, t.n) == "rearranged" else t.first(q - REACHED)
     of_quantiles = sample.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
+    x = sample.to_units(design.points, t)
     there = t.at(x), sums.variance(x), c[:, None]
     return of_quantiles, np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)
 
 
-def _of_moments(scheme: Scheme, z: np.ndarray, law: Law, design: Any, levels: Sequence[float]) -> np.ndarray:
+def _of_moments(batch: Any, orders: tuple[int, ...], **options: Any) -> list[Any]:
     """Both ends of the mean, the standard deviation and raw moments of rows."""
-    powers = theorem_2_1.powers_of_rows(z, 2 * max((2, *design.moments)), law.sigma)
-    sampled = moment_interval.Sampled(z.shape[1], law, scheme.shared_donors, powers)
-    found = []
-    for target in TARGETS:
-        asked = sampled, np.array(levels)[:, None], target
-        mean, *raw = (
-            moment_interval.moment_interval(*asked, order, "", central=False)[:2]
-            for order in (1, *design.moments)
-        )
-        found.append([mean, moment_interval.variance_interval(*asked, root=True)[:2], *raw])
-    return np.transpose(found, (2, 3, 0, 1, 4))
+    found = [batch.mean_interval(**options), batch.std_interval(**options)]
+    found += [batch.moment_interval(order, **options) for order in orders]
+    return [interval[:2] for interval in found]
 
 
 def _of_pairs(scheme: Scheme, z: np.ndarray, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:

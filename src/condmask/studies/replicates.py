@@ -14,8 +14,9 @@ from condmask.errors import ArgumentError, heard
 from condmask.kernels.replication import nearer
 from condmask.law import Law
 from condmask.linear.pseudo_values import covariance_factor
-from condmask.moments.moment_interval import Sampled, moment
-from condmask.moments.theorem_2_1 import original_variance, powers_of_rows
+from condmask.moments import moment_interval
+from condmask.moments.moment_interval import Sampled
+from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.scheme import Scheme
 from condmask.studies import coverage, curves
 from condmask.variance.interval import EstimateWarning, UndefinedError
@@ -113,21 +114,18 @@ def _estimates(
         )
         found = _of_samples(ordered, _pairs(*undone), design)
         return dict.fromkeys(scheme.estimators or ("masked",), found)
-    n, deviation = z.shape[1], z - z.mean(axis=1)[:, None]
-    variance = np.einsum("ij,ij->i", deviation, deviation) / (n - 1)
-    original = original_variance(variance, law)
-    spread = np.sqrt(np.where(original >= 0.0, original, np.nan))
-    moments = [z.mean(axis=1), spread]
-    if design.moments:
-        powers = powers_of_rows(z, max(design.moments), law.sigma)
-        rows = Sampled(n, law, scheme.shared_donors, powers)
-        moments += [moment(rows, order, central=False) for order in design.moments]
+    n, spread = z.shape[1], z.std(axis=1, ddof=1)
+    powers = powers_of_rows(z, max((2, *design.moments)), law.sigma)
+    rows = Sampled(n, law, scheme.shared_donors, powers)
+    original = moment_interval.variance(rows, root=True)
+    raw = [moment_interval.moment(rows, order, central=False) for order in (1, *design.moments)]
+    moments = [raw[0], original, *raw[1:]]
     kept = covariance_factor(law.p, n) if law.p > 0.0 else 1.0  # by which masking multiplies a covariance
     pairs = _pairs(z, others, design) / kept
-    pairs[:, :1] *= (np.sqrt(variance) / spread)[:, None]
+    pairs[:, :1] *= (spread / original)[:, None]
     estimates = {}
     for estimator, rule in scheme.estimators.items():
-        widths = None if rule is None else _bandwidths(ordered, np.sqrt(variance), rule)
+        widths = None if rule is None else _bandwidths(ordered, spread, rule)
         of_t = _of_distribution(scheme, ordered, law, widths, design)
         quantiles, cdf = np.split(of_t, [design.quantiles.size], axis=1)
         estimates[estimator] = np.column_stack([quantiles, *moments, cdf, pairs])
