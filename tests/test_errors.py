@@ -151,13 +151,11 @@ WRONG_VALUES = {
     "nan_policy must be one of 'raise', 'omit', got 'drop'": lambda: mask(nan_policy="drop"),
     "strata must be as long as x, 10 values, got 2": lambda: mask(strata=[1, 2]),
     "strata must be 1-D, got 0-D": lambda: mask(strata="region"),
-    "strata must have at least 10 records each, got 6 in stratum 'a' (2 strata are too small)" + MERGE: (
-        lambda: mask(strata=REGIONS)
-    ),
-    "strata must have at least 10 records each, got 8 in stratum ('a', 1)" + MERGE: lambda: scheme(
+    "strata must have at least 10 records each, got 6 in stratum 'a'" + MERGE: (lambda: mask(strata=REGIONS)),
+    "strata must have at least 10 records each, got 8 in stratum 'a', 1" + MERGE: lambda: scheme(
         strata=CROSSED
     ).mask(np.tile(X, 2), strata=[["a"] * 8 + ["b"] * 12, [1] * 20]),
-    "strata must have at least 10 records together, got 9": (
+    "strata must have at least 10 records each, got 9": (
         lambda: mask(X[:9], strata=list("aaabbbccc"), small_strata="merge")
     ),
     "strata must be left out where the scheme names none, got values; ConditionalMasking(..., strata=name) "
@@ -165,7 +163,7 @@ WRONG_VALUES = {
     "strata must be given: the scheme names 'region', so pass that column to mask()": (
         lambda: scheme(strata="region").mask(X)
     ),
-    "strata must be given: donors were drawn within 'region', 'sex', so pass these columns to estimate()": (
+    "strata must be given: the scheme names 'region', 'sex', so pass these columns to estimate()": (
         lambda: estimate(strata=CROSSED).correlation(X)
     ),
     "strata must be a table with the columns 'region', 'sex' or a list of 2 arrays, got 10 elements": (

@@ -65,11 +65,6 @@ def probability(value: Any, name: str) -> float:
     return number
 
 
-def confidence_level(value: Any, name: str = "confidence_level") -> float:
-    """The level of an interval."""
-    return probability(value, name)
-
-
 def positive(value: Any, name: str, *, least: float = 0.0) -> float:
     """A positive finite number."""
     number = real(value, name, "a positive finite number")
@@ -112,11 +107,6 @@ def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
     """The order of a moment."""
     beyond = ", beyond which powers of the noise are too large for a number"
     return whole(value, name, least=1, most=most, beyond=beyond)
-
-
-def workers(value: Any) -> Any:
-    """How many threads, or what maps a function over tasks."""
-    return value if callable(value) else whole(value, "workers", least=1)
 
 
 def called(value: Any, name: str) -> Any:

@@ -147,7 +147,7 @@ def simulated(population=POPULATION, schemes=None, **options):
         ),
         (lambda: simulated(n=3), "n must be a whole number of at least 4, got 3"),
         (lambda: simulated(crossing="last"), "crossing must be one of 'first', 'rearranged', got 'last'"),
-        (lambda: simulated(confidence_levels=[95]), "confidence_level must .*"),
+        (lambda: simulated(confidence_levels=[95]), "confidence_levels must .*"),
         (
             lambda: cm.NormalCopula(["norm"]),
             "margins must be one or two frozen SciPy .*",

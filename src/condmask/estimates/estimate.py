@@ -27,7 +27,7 @@ from condmask.labels import groups
 from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.moments.moment_interval import NEGATIVE
-from condmask.strata import donor_pools, labels_of, listed
+from condmask.strata import donor_pools, labels_of, missing_strata
 from condmask.variance.interval import EstimateWarning, Interval, asked
 
 DECILES = tuple(k / 10 for k in range(1, 10))
@@ -296,9 +296,7 @@ def _donor_pools(
     """The pool of each record, None if there is one pool; and what must be given to find it."""
     n = rows.shape[1]
     if strata is None and scheme.strata is not None:
-        these = "that column" if isinstance(scheme.strata, str) else "these columns"
-        drawn = f"donors were drawn within {listed(scheme.strata)}"
-        return None, f"strata must be given: {drawn}, so pass {these} to estimate()"
+        return None, missing_strata(scheme.strata, "estimate")
     labels = labels_of(strata, scheme.strata, n, "z", "estimate")
     columns = [] if patterns is None else list(design(patterns, "patterns").values())
     for column in columns:

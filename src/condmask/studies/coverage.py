@@ -59,17 +59,12 @@ def ends(
     Statistics are the quantiles, the mean, the standard deviation, the moments, the distribution function at
     the points of the design, and the correlation with the other column where there is one.
     """
-    batch, asked = scheme.estimate(z), [{"confidence_level": level} for level in levels]
+    batch = scheme.estimate(z)
     c = np.array([multiplier(level) ** 2 / z.shape[1] for level in levels])
     of_cdf = [_of_cdf(each, design, c) for each in batch._replicates]
     quantiles, cdf = (np.moveaxis(np.array(found), 0, -1) for found in zip(*of_cdf, strict=True))
-    with heard(EstimateWarning):  # of heavy tails
-        of_moments = [
-            [_of_moments(batch, design.moments, target=target, **options) for target in TARGETS]
-            for options in asked
-        ]
-    parts = [quantiles, np.moveaxis(np.array(of_moments), 3, 0), cdf]
-    return np.concatenate(parts if other is None else [*parts, _of_pairs(scheme, z, other, levels)], axis=3)
+    parts = [quantiles, _of_moments(batch, design.moments, levels), cdf]
+    return np.concatenate(parts if other is None else [*parts, _of_pairs(batch, other, levels)], axis=3)
 
 
 def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -83,19 +78,25 @@ def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.n
     return of_quantiles, np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)
 
 
-def _of_moments(batch: Any, orders: tuple[int, ...], **options: Any) -> list[Any]:
+def _of_moments(batch: Any, orders: tuple[int, ...], levels: Sequence[float]) -> np.ndarray:
     """Both ends of the mean, the standard deviation and raw moments of rows."""
-    found = [batch.mean_interval(**options), batch.std_interval(**options)]
-    found += [batch.moment_interval(order, **options) for order in orders]
-    return [interval[:2] for interval in found]
+    found = np.empty((2, len(levels), len(TARGETS), 2 + len(orders), len(batch._replicates)))
+    for (k, level), (t, target) in product(enumerate(levels), enumerate(TARGETS)):
+        asked = {"confidence_level": level, "target": target}
+        with heard(EstimateWarning):  # of heavy tails
+            own = [batch.mean_interval(**asked), batch.std_interval(**asked)]
+            own += [batch.moment_interval(order, **asked) for order in orders]
+        found[:, k, t] = np.stack([interval[:2] for interval in own], axis=1)
+    return found
 
 
-def _of_pairs(scheme: Scheme, z: np.ndarray, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+def _of_pairs(batch: Any, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:
     """Both ends of the correlation with the other column; after reverse mapping sample by sample."""
-    found = np.full((2, len(levels), len(TARGETS), 1, len(z)), np.nan)
-    for rows in range(len(z)) if scheme.reverse_mapping else [slice(None)]:
+    found = np.full((2, len(levels), len(TARGETS), 1, len(other)), np.nan)
+    single: Any = enumerate(batch._replicates) if batch.scheme.reverse_mapping else [(slice(None), batch)]
+    for rows, estimate in single:
         with heard(EstimateWarning), suppress(UndefinedError):
-            of_rows = scheme.estimate(z[rows])._of_pair(other[rows], pair_interval.correlation)
+            of_rows = estimate._of_pair(other[rows], pair_interval.correlation)
             for (k, level), (t, target) in product(enumerate(levels), enumerate(TARGETS)):
                 found[:, k, t, 0, rows] = of_rows.ends(level, target)
     return found

@@ -58,13 +58,13 @@ def block(design: Design, seed: int, index: int) -> Columns:
     """The statistics of one block of replicates."""
     key, (x, others) = _key(design, seed, index), samples(design, seed, index)
     attacks = [*(f"risk {d:g}" for d in design.distances), "MSE"]
-    ordered, found = np.sort(x, axis=1), Columns()
+    found = Columns()
 
     def add(scheme: str, estimator: str, statistics: list[str], values: np.ndarray) -> None:
         names = ((scheme, estimator, statistic) for statistic in statistics)
         found.update(zip(names, values.T, strict=True))
 
-    add("", "sample", design.statistics, _of_samples(ordered, _pairs(x, others, design), design))
+    add("", "sample", design.statistics, of_samples(x, others, design))
     for name, scheme in design.schemes.items():
         z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
         for estimator, values in _estimates(scheme, z, others, design).items():
@@ -74,7 +74,7 @@ def block(design: Design, seed: int, index: int) -> Columns:
         for guess, values in _attacks(rounded, z, design.distances, law).items():
             add(name, guess, attacks, values)
         if design.levels and coverage.has_intervals(scheme):
-            of_file = _of_samples(np.sort(rounded, axis=1), _pairs(rounded, others, design), design)
+            of_file = of_samples(rounded, others, design)
             tried = coverage.tried(scheme, z, others[0] if others else None, of_file, design)
             found |= {(name, *column): values for column, values in tried.items()}
     return found
@@ -165,6 +165,11 @@ def _bandwidths(ordered: np.ndarray, spread: np.ndarray, rule: str) -> np.ndarra
     of_quartiles = np.diff(near + along * (following - near), axis=1)[:, 0] / 1.34
     least = np.where(of_quartiles > 0.0, np.minimum(spread, of_quartiles), spread)
     return np.asarray(factor * least * n**power)
+
+
+def of_samples(x: np.ndarray, others: tuple[np.ndarray, ...], design: Design) -> np.ndarray:
+    """Statistics of samples."""
+    return _of_samples(np.sort(x, axis=1), _pairs(x, others, design), design)
 
 
 def _of_samples(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:
