@@ -29,12 +29,11 @@ quantiles = [0.5]
 risk_distances = [100.0]
 rng = 3
 
-[[schemes]]
-name = "masked"
+[schemes.masked]
 p = 0.6
 sigma = 700.0
 
-[[schemes]]
+[schemes.ranks]
 scheme = "RankSwapping"
 percent = 10
 """

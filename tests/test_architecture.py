@@ -205,21 +205,21 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 2_079,
+    "top": 2_001,
     "disclosure": 1_986,
-    "studies": 1_067,
-    "estimates": 1_020,
-    "releases": 836,
+    "studies": 1_042,
+    "estimates": 1_006,
+    "releases": 832,
     "kernels": 750,
     "linear": 737,
-    "schemes": 735,
+    "schemes": 728,
     "distribution": 683,
     "files": 673,
     "variance": 613,
     "moments": 497,
-    "planning": 464,
+    "planning": 439,
     "cli": 398,
-    "reports": 342,
+    "reports": 341,
     "reverse_mapping": 294,
     "plot": 260,
 }

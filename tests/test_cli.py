@@ -28,7 +28,7 @@ n = 60
 replications = 3
 rng = 3
 quantiles = [0.5]
-schemes = [{name = "masked", p = 0.6, sigma = 20000.0}]  # so much that some samples have no s.d.
+schemes = {masked = {p = 0.6, sigma = 20000.0}}  # so much that some samples have no s.d.
 """
 
 

@@ -46,10 +46,10 @@ def read(**entries):
     return cm.ConditionalMasking.from_dict({**scheme().to_dict(), **entries})
 
 
-def estimate(z=X, p=0.6, labels=None, group=None, nan_policy="omit", **options):
+def estimate(z=X, p=0.6, labels=None, group=None, **options):
     options = {"strata": None if labels is None else "region", "sigma": 2.0, **options}
     options = options if "decimals" in options else {"step": 0, **options}
-    return in_group(scheme(p, **options).estimate(z, strata=labels, nan_policy=nan_policy), group)
+    return in_group(scheme(p, **options).estimate(z, strata=labels), group)
 
 
 def with_value(value, at=3):
@@ -83,8 +83,6 @@ WRONG_VALUES = {
     "p must lie strictly between 0 and 1, got 1.5": lambda: scheme(1.5),
     "p must lie strictly between 0 and 1, got nan": lambda: scheme(np.nan),
     "sigma must be positive and finite, got 0": lambda: scheme(sigma=0),
-    f"sigma must be positive and finite, got {10**400}": lambda: scheme(sigma=10**400),
-    "sigma must be at most 1e+300, got 1.1e+300": lambda: scheme(sigma=1.1e300),
     "range must be two numbers, the lower first, of which one may be None, got (1, 1)": (
         lambda: scheme(range=(1, 1))
     ),
@@ -109,11 +107,7 @@ WRONG_VALUES = {
     "strata must name each column once, got ['a', 'b', 'a']": lambda: scheme(strata=["a", "b", "a"]),
     "step must be at least 0 and finite, got -1.0": lambda: scheme(step=-1.0),
     "step must be at least sigma / 2^40, got 1e-10 with sigma=1000.0": lambda: scheme(step=1e-10),
-    "step must be 0 or at least 1e-300, got 5e-324": lambda: scheme(sigma=1e-310, step=5e-324),
     "step must be left out where decimals=1 is given, got 0.5": lambda: scheme(decimals=1, step=0.5),
-    "sigma must be at least 1e-290 for its default step, got 1e-291; pass step=0 for research": (
-        lambda: scheme(sigma=1e-291)
-    ),
     "secret must be 16 bytes, got 5": lambda: Key(b"short"),
     # a column
     f"x has 1 missing value, the first at position 3{OMIT}": lambda: mask(with_value(np.nan)),
@@ -162,13 +156,11 @@ WRONG_VALUES = {
     "nan_policy must be one of 'raise', 'omit', got 'drop'": lambda: mask(nan_policy="drop"),
     "strata must be as long as x, 10 values, got 2": lambda: mask(strata=[1, 2]),
     "strata must be 1-D, got 0-D": lambda: mask(strata="region"),
-    "strata must have at least 10 records each, got 6 in stratum 'a' (2 strata are too small)" + MERGE: (
-        lambda: mask(strata=REGIONS)
-    ),
-    "strata must have at least 10 records each, got 8 in stratum ('a', 1)" + MERGE: lambda: scheme(
+    "strata must have at least 10 records each, got 6 in stratum 'a'" + MERGE: (lambda: mask(strata=REGIONS)),
+    "strata must have at least 10 records each, got 8 in stratum 'a', 1" + MERGE: lambda: scheme(
         strata=CROSSED
     ).mask(np.tile(X, 2), strata=[["a"] * 8 + ["b"] * 12, [1] * 20]),
-    "strata must have at least 10 records together, got 9": (
+    "strata must have at least 10 records each, got 9": (
         lambda: mask(X[:9], strata=list("aaabbbccc"), small_strata="merge")
     ),
     "strata must be left out where the scheme names none, got values; ConditionalMasking(..., strata=name) "
@@ -176,7 +168,7 @@ WRONG_VALUES = {
     "strata must be given: the scheme names 'region', so pass that column to mask()": (
         lambda: scheme(strata="region").mask(X)
     ),
-    "strata must be given: donors were drawn within 'region', 'sex', so pass these columns to estimate()": (
+    "strata must be given: the scheme names 'region', 'sex', so pass these columns to estimate()": (
         lambda: estimate(strata=CROSSED).correlation(X)
     ),
     "strata must be a table with the columns 'region', 'sex' or a list of 2 arrays, got 10 elements": (
@@ -184,9 +176,6 @@ WRONG_VALUES = {
     ),
     "strata must have the column 'sex', it has 'region'": (
         lambda: scheme(strata=CROSSED).mask(X, strata={"region": X})
-    ),
-    "workers must be a whole number of at least 1 or a map-like callable, got True": (
-        lambda: mask(workers=True)
     ),
     "rng must be at least 0, got -1": lambda: mask(rng=-1),
     # a table
@@ -260,6 +249,7 @@ WRONG_VALUES = {
     ),
 }
 WRONG_TYPES = {
+    "workers must be a whole number of at least 1, got True": lambda: mask(workers=True),
     "p must be a number strictly between 0 and 1, got 'half'": lambda: scheme("half"),
     "p must be a number strictly between 0 and 1, got True": lambda: scheme(True),
     "sigma must be a positive finite number, got [1]": lambda: scheme(sigma=[1]),

@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from math import isqrt
-from threading import current_thread
 from typing import Any
 
 import numpy as np
 
 BLOCK = 65_536
-MOST_AHEAD = 1 << 12  # tasks, however many threads
 STRETCH = 16  # rows, which show what neighbours have in common
 
 Workers = int | Callable[..., Iterable[Any]]
@@ -41,18 +39,16 @@ def ordered_map(function: Callable[[Any], Any], tasks: Iterable[Any], workers: W
     if workers == 1:
         yield from map(function, tasks)
         return
-    remaining, consumer = iter(tasks), current_thread()
-    pool = ThreadPoolExecutor(workers)
+    remaining, pool = iter(tasks), ThreadPoolExecutor(workers)
     try:
-        begun = deque(pool.submit(function, task) for task in islice(remaining, min(2 * workers, MOST_AHEAD)))
+        begun = deque(pool.submit(function, task) for task in islice(remaining, 2 * workers))
         while begun:
             result = begun.popleft().result()
             begun.extend(pool.submit(function, task) for task in islice(remaining, 1))
             yield result
-            consumer = current_thread()
     finally:
-        # garbage is collected in any thread, in one of the pool as well, which cannot wait for itself
-        pool.shutdown(wait=current_thread() is consumer, cancel_futures=True)
+        # without waiting: garbage is collected in any thread, also in one of the pool
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def ahead(items: Iterable[Any]) -> Iterator[Any]:

@@ -3,7 +3,7 @@
 A release is only as private as its randomness, so the words come from AES-128 in counter mode under
 a key of 128 bits. A key is derived, never reused: the working key of a release comes from the root key and
 all that is released under it, so that two columns, or one column under two schemes, share neither coins (swap
-status) nor noise even under one seed (`working_key`). With the same noise y under two sigmas, z = x + y and z
+status) nor noise even under one seed (`release_key`). With the same noise y under two sigmas, z = x + y and z
 = x + 2 y would give x away.
 
 The counter of a stream starts at ``(block << 64) | (lane << 56) | (column << 40)``. Each step of the
@@ -23,7 +23,7 @@ WHOLE       in block 0, all that a scheme draws which masks a
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -34,6 +34,7 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 
 COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
 
+MASK = b"mask"  # what the key of a release is for
 ALL_ONES = np.iinfo(np.uint64).max
 
 
@@ -89,10 +90,6 @@ class Key:
         counter = (block << 64) | (lane << 56) | (column << 40)
         return np.random.Generator(AESCounter(key=int.from_bytes(self._secret, "little"), counter=counter))
 
-    def transport(self) -> Secret:
-        """The one way in which a key travels to another process: `Key` of it is the key again."""
-        return self._secret
-
 
 def group_name() -> str:
     """A name for columns that were masked together.
@@ -115,24 +112,25 @@ def seeded_key(seed: int, use: bytes = b"seed") -> Key:
     return Key(hashlib.blake2b(repr(seed).encode(), digest_size=16, person=b"condmask " + use).digest())
 
 
-def working_key(
-    rng: Any, purpose: bytes, schemes: Mapping[str, Any], digests: Callable[[], Sequence[bytes]]
+def release_key(
+    rng: Any, schemes: Mapping[str, Any], columns: Sequence[np.ndarray], pools: Any = None
 ) -> Key:
     """The key under which columns are released together.
 
     None takes a new key from the operating system. A Key stands for the same key each time, as do a whole
     number and a SeedSequence, so all that must make a difference is hashed into the working key:
 
-    - the purpose;
     - the columns that are masked together, and how: their names (of a single column without one "") and whole
       schemes, as JSON with sorted entries;
-    - the data: the SHA-256 of each column as it is masked, and of what else decides who gets which value.
+    - the data: the SHA-256 of each column as it is masked, and of who may give a value to whom in pools.
     """
     if rng is None:
         return Key()
     described = [[name, scheme.key_entries()] for name, scheme in schemes.items()]
     label = json.dumps(described, sort_keys=True, separators=(",", ":")).encode()
-    return root_key(rng).derive(purpose, label, *digests())
+    data = columns if pools is None else [*columns, pools.leaders()]
+    digests = [hashlib.sha256(np.ascontiguousarray(each).data).digest() for each in data]
+    return root_key(rng).derive(MASK, label, *digests)
 
 
 def root_key(rng: Any) -> Key:

@@ -23,6 +23,7 @@ from condmask.schemes.conditional import ConditionalMasking
 SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%
 DECILES = np.arange(1, 10) / 10
 NEAR = 50.0  # dollars
+PARTS = ("name", "original", "estimated", "low", "high")  # of a row
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class Demo:
         Number of records.
     scheme : ConditionalMasking
         The scheme in the masked file.
-    rows : tuple of (str, float, float, float, float)
-        Name, value from the original file, estimate from the masked file and its 95% interval for the
-        population.
+    rows : list of dict
+        By "name" the value from the "original" file, as "estimated" from the masked file, and its 95%
+        interval for the population from "low" to "high".
     near : tuple of (float, float)
         The share of records whose masked amount is less than 50 dollars from their own, and of pairs of any
         two records whose amounts are.
@@ -45,17 +46,15 @@ class Demo:
 
     n: int
     scheme: ConditionalMasking
-    rows: tuple[tuple[str, float, float, float, float], ...]
+    rows: list[dict[str, Any]]
     near: tuple[float, float]
 
     def to_dict(self) -> dict[str, Any]:
         """In terms of JSON."""
-        parts = ("name", "original", "estimated", "low", "high")
-        rows = [dict(zip(parts, row, strict=True)) for row in self.rows]
-        return {"n": self.n, "scheme": self.scheme.to_dict(), "rows": rows, "near": list(self.near)}
+        return {**vars(self), "scheme": self.scheme.to_dict(), "near": list(self.near)}
 
     def __str__(self) -> str:
-        width = max(len(name) for name, *_ in self.rows)
+        width = max(len(row["name"]) for row in self.rows)
         of, chance = (f"{share:.0%}" for share in self.near)
         lines = [
             f"Weekly earnings (dollars) of {self.n:,} husbands, most of them round; US survey of 1991.",
@@ -64,7 +63,8 @@ class Demo:
             "",
             f"{'':{width}}  {'original':>10}  {'estimated':>10}  {'95% from':>10}  {'to':>10}",
         ]
-        for name, *values in self.rows:
+        for row in self.rows:
+            name, *values = row.values()
             lines.append(f"{name:{width}}  " + "  ".join(f"{value:>10,.1f}" for value in values))
         lines += [
             "",
@@ -105,11 +105,11 @@ def run(out: Any = None) -> Demo:
         masked = read_column(target, "earnings")
     originals = [earnings.mean(), earnings.std(ddof=1)]
     originals += np.quantile(earnings, DECILES, method="inverted_cdf").tolist()
-    names = ["mean", "s.d.", *(f"quantile {q:g}" for q in DECILES)]
     columns = (originals, summary.estimate, summary.low, summary.high)
-    table = zip(names, *(map(float, column) for column in columns), strict=True)
+    table = zip(summary.names, *(map(float, column) for column in columns), strict=True)
+    rows = [dict(zip(PARTS, row, strict=True)) for row in table]
     near = float(np.mean(np.abs(masked - earnings) < NEAR)), _near_by_chance(earnings)
-    return Demo(earnings.size, release.schemes["earnings"], tuple(table), near)
+    return Demo(earnings.size, release.schemes["earnings"], rows, near)
 
 
 def people() -> Any:

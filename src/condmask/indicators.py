@@ -13,9 +13,9 @@ MOST = 50  # categories of a column; names and numbers of persons have more
 WORDS = {"true": 1.0, "false": 0.0, "": np.nan}  # as CSV files have them
 
 
-def yes_no(values: Any) -> Any:
+def yes_no(values: Any, name: str = "values") -> Any:
     """A column of yes and no as 1 and 0, NaN where one is missing; every other column as it is."""
-    array = np.asarray(values)
+    array = _checks.array(values, name, "1-D")
     if array.dtype.kind == "b":
         return array.astype(np.float64)
     if array.dtype.kind not in "OUT" or not isinstance(_first(array), bool | np.bool_ | str):
@@ -88,13 +88,8 @@ def design(values: Any, name: str) -> dict[str, Any]:
 
 def _numbers(values: Any, key: str, name: str) -> Any:
     """One column as numbers; yes and no are 1 and 0."""
-    array = _checks.array(values, key, "1-D")
-    if array.dtype.kind == "O":
-        objects = [np.nan if frames.is_missing(value) else value for value in array.ravel().tolist()]
-        if all(isinstance(value, bool) or value is np.nan for value in objects):
-            return np.array(objects, dtype=np.float64)
     try:
-        return array.astype(np.float64) if array.dtype.kind == "b" else frames.column(values, key).array
+        return frames.column(yes_no(values, key), key).array
     except TypeError as error:
         what = "hold numbers, so give an indicator column for each category but one"
         raise ArgumentTypeError(f"{name} must {what}: {error}") from None

@@ -5,7 +5,6 @@ Where it describes its noise by a `Law`, its risks follow in closed form; where 
 original, it names them in `estimators` and gives an `Estimate`.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, fields
 from importlib import import_module
@@ -14,8 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
-from condmask._randomness import WHOLE, Key, check_rng, working_key
+from condmask._randomness import WHOLE, Key, check_rng, release_key
 from condmask.closed_form_risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import Grid
@@ -24,7 +22,6 @@ from condmask.missing_codes import Declared, check_finite, without_codes
 from condmask.strata import Names, Pools
 
 Columns = tuple[np.ndarray, ...]
-MASK = b"mask"  # what the key of a release is for
 _REGISTER: dict[str, type["Scheme"]] = {}
 # The package's own schemes register themselves when they are imported, which is when a name is looked up.
 _HOMES = ("conditional", "additive", "multiplicative", "swapping", "shuffling")
@@ -109,7 +106,7 @@ class Scheme:
         columns: dict[str, np.ndarray],
         key: Key,
         pools: Pools | None,
-        workers: Workers,
+        workers: int,
     ) -> list[np.ndarray]:
         """The masked values of columns: here each column on its own."""
         masked = []
@@ -138,7 +135,7 @@ class Scheme:
         """How a column was masked, for readers of the release."""
         return f"masked by {self!r}."
 
-    def estimate(self, z: Any, *, workers: Workers = 1) -> Any:
+    def estimate(self, z: Any, *, workers: int = 1) -> Any:
         """Estimates about the original; refused where a scheme has no estimator of it."""
         raise ArgumentTypeError(
             f"{self!r} has no estimator of the original; its masked values are read as they are"
@@ -259,18 +256,6 @@ def scheme_class(method: Any, name: str) -> type[Scheme]:
         if method not in [*_REGISTER]:
             import_module(f"condmask.schemes.{home}")
     return _REGISTER[_checks.choice(method, name, sorted(_REGISTER))]
-
-
-def release_key(
-    rng: Any, schemes: Mapping[str, Scheme], columns: list[np.ndarray], pools: Pools | None = None
-) -> Key:
-    """The working key of a release: `columns` as they are masked, and who may give a value to whom."""
-
-    def digests() -> list[bytes]:
-        leaders = [] if pools is None else [pools.leaders()]
-        return [hashlib.sha256(np.ascontiguousarray(data).data).digest() for data in (*columns, *leaders)]
-
-    return working_key(rng, MASK, schemes, digests)
 
 
 def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:

@@ -76,16 +76,19 @@ def listed(strata: Names) -> str:
     return ", ".join(map(repr, names_of(strata)))
 
 
+def missing_strata(strata: Names, call: str) -> str:
+    """What to say where the columns that a scheme names are not given."""
+    what = "that column" if isinstance(strata, str) else "these columns"
+    return f"strata must be given: the scheme names {listed(strata)}, so pass {what} to {call}()"
+
+
 def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[Labels]:
     """The columns that a scheme names, from the values passed to a call; both must be given, or neither."""
     names = names_of(strata)
     if values is None and not names:
         return []
     if values is None:
-        what = "that column" if len(names) == 1 else "these columns"
-        raise ArgumentError(
-            f"strata must be given: the scheme names {listed(strata)}, so pass {what} to {call}()"
-        )
+        raise ArgumentError(missing_strata(strata, call))
     if not names:
         raise ArgumentError(
             "strata must be left out where the scheme names none, got values; "
@@ -238,22 +241,16 @@ def _refuse_small(
     small = np.flatnonzero((pools.size > 0) & (pools.size < SMALLEST))
     if not small.size:
         return
-    row, gaps = int(pools.order[pools.first[small[0]]]), ""
+    got, row = f"{pools.size[small[0]]}", int(pools.order[pools.first[small[0]]])
+    hints = []
+    if strata and small_strata != "merge":
+        labels = [column.distinct[column.code[row]] for column in strata]
+        got += f" in stratum {', '.join(map(repr, labels))}"
+        hints.append('recode them, or pass small_strata="merge"')
     if patterns:
-        pattern = crossed(list(patterns.values()), pools.pool.size)
-        alike = np.count_nonzero((pattern == pattern[row]) & (pools.pool >= 0))
-        missing = [name for name, there in patterns.items() if not there[row]]
-        gaps = f" without {', '.join(missing)}" if missing else " without a gap"
-        if alike < SMALLEST:
-            raise ArgumentError(
-                f"patterns of missing values must have at least {SMALLEST} records each, got {alike}{gaps}; "
-                "a donor must have the same gaps, so leave these records out or mask fewer columns"
-            )
-    if small_strata == "merge":
-        raise ArgumentError(f"strata must have at least {SMALLEST} records together, got {pools.size.max()}")
-    label = tuple(labels.distinct[labels.code[row]] for labels in strata)
-    more = "" if small.size == 1 else f" ({small.size} strata are too small)"
-    raise ArgumentError(
-        f"strata must have at least {SMALLEST} records each, got {pools.size[small[0]]} in stratum "
-        f'{label[0] if len(label) == 1 else label!r}{gaps}{more}; recode them, or pass small_strata="merge"'
-    )
+        missing = ", ".join(name for name, there in patterns.items() if not there[row])
+        got += f" without {missing}" if missing else ""
+        hints.append("a donor must have the same gaps, so leave these records out or mask fewer columns")
+    what = "strata" if strata else "patterns of missing values"
+    rule = f"{what} must have at least {SMALLEST} records each"
+    raise ArgumentError("; ".join([f"{rule}, got {got}", *hints]))

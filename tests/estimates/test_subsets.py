@@ -96,7 +96,7 @@ def test_a_stratum_of_which_any_number_but_all_is_chosen_is_refused(whole, insid
             lambda: SMALL.part(np.isin(np.arange(10), [5, 6])),
             "rows must be whole strata, .* parts of 2 of them",
         ),
-        (lambda: SCHEME.estimate(Z[:10]).part(np.arange(10) < 5), "strata must be given: donors were drawn"),
+        (lambda: SCHEME.estimate(Z[:10]).part(np.arange(10) < 5), "strata must be given: the scheme names"),
         (lambda: SMALL.part([0, 1]), "rows must be True or False for each record, 10 in all, or labels by"),
         (lambda: SMALL.part({"region": 1}), "rows must be a column, got 'region': only the estimates of a"),
         (lambda: SMALL.part(np.zeros(10, dtype=bool)), "rows must have at least 2 values, got 0"),

@@ -11,15 +11,14 @@ NOT_TOML = {
     "digits": b"a = " + b"9" * 5_000,
 }
 STUDY = "n = 20\nreplications = 2\n"
-SCHEMES = "schemes = [{p = 0.5, sigma = 1.0}]\n"
+SCHEMES = "schemes = {a = {p = 0.5, sigma = 1.0}}\n"
 STUDIES = [
     ("", "must have 'schemes'"),
     (SCHEMES + "size = 3", "an entry of .* must be one of .*'n', .*, got 'size'"),
-    ("schemes = 5", "schemes must be a list of tables, got 5"),
-    ("schemes = [5]", "schemes must be a list of tables"),
-    ("schemes = [{scheme = 'guessing'}]", "scheme must be one of .*, got 'guessing'"),
-    ("schemes = [{p = 0.5, sigma = 1.0, share = 1}]", "scheme has unknown entries 'share'"),
-    ("schemes = [{p = 0.5, sigma = 1.0}, {p = 0.5, sigma = 1.0}]", "schemes must have different names"),
+    ("schemes = 5", "schemes must be a table for each, by its name, got 5"),
+    ("schemes = [5]", "schemes must be a table for each"),
+    ("schemes = {a = {scheme = 'guessing'}}", "scheme must be one of .*, got 'guessing'"),
+    ("schemes = {a = {p = 0.5, sigma = 1.0, share = 1}}", "scheme has unknown entries 'share'"),
     (SCHEMES + "population = 5", "population must be a table of path, column and perhaps other, got 5"),
     (SCHEMES + "population = {path = 'a.csv'}", "population must be a table of path, column"),
     (SCHEMES + "population = {path = 5, column = 'x'}", "path must be a path, got 5"),

@@ -208,16 +208,6 @@ def test_what_cannot_be_planned_is_refused(options, error, said):
     assert said in str(caught.value)
 
 
-def test_a_check_is_about_the_target_of_the_plan_and_finds_no_error_where_there_is_none():
-    made = cm.plan(X, reverse_mapping=True, other=W, target="file", **FEW | {"p": 0.7})
-    found = made.check(made.candidates[0].scheme, replications=12, rng=1)
-
-    related = {"correlation", "difference"}
-    for name, (predicted, simulated) in found.items():
-        assert (predicted > 0.0, simulated > 1e-9) == (name in related, name in related)
-    assert made.check(replications=10, target="population", rng=1)["mean"][1] > 0.0
-
-
 def test_a_plan_reads_and_writes(tmp_path):
     made = cm.plan(pd.Series(X, name="pay"), max_risk={500: 0.45}, other=W, **FAST)
 

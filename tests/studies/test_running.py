@@ -91,7 +91,7 @@ def test_the_command_runs_a_study(tmp_path, capsys):
     found = cm.StudyResult.load(out)
     assert shown.startswith("4 replications, seed 3,")
     lines = shown.splitlines()
-    assert "RankSwapping(percent=10.0)" in lines
+    assert "ranks" in lines
     rmse = found.value("masked", "T_1", "mean", "rmse")
     (line,) = (line.split() for line in lines if line.split()[:2] == ["T_1", "mean"])
     assert line[5] == f"{rmse:.5g}"
@@ -147,7 +147,7 @@ def simulated(population=POPULATION, schemes=None, **options):
         ),
         (lambda: simulated(n=3), "n must be a whole number of at least 4, got 3"),
         (lambda: simulated(crossing="last"), "crossing must be one of 'first', 'rearranged', got 'last'"),
-        (lambda: simulated(confidence_levels=[95]), "confidence_level must .*"),
+        (lambda: simulated(confidence_levels=[95]), "confidence_levels must .*"),
         (
             lambda: cm.NormalCopula(["norm"]),
             "margins must be one or two frozen SciPy .*",

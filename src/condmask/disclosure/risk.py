@@ -133,7 +133,7 @@ def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> list[float]:
     if d is None:
         at_middle = abs(float(np.nanmedian(x))) or 1.0
         return [two_digits(D * spread_of(x, scheme) * (at_middle if is_log(scheme) else 1.0))]
-    distances = np.atleast_1d(_checks.few_distances(d, "d")).ravel().tolist()
+    distances = np.atleast_1d(_checks.finite_distances(d, "d")).ravel().tolist()
     if not distances:
         raise ArgumentError("d must hold at least one distance, got none")
     return distances

@@ -78,7 +78,7 @@ class Shared:
         column = self._read_column(given, labels)
         if isinstance(column, Shared) and not masked:
             raise ArgumentError(f"{argument} must be a column that was not masked, got {given!r}")
-        return column if labels or isinstance(column, Shared) else yes_no(column)
+        return column if labels or isinstance(column, Shared) else yes_no(column, argument)
 
     def _records_for(self, purpose: str, missing: str) -> Records:
         """The records; an error if there are only Counts."""

@@ -97,7 +97,7 @@ class Counts:
         """Add other counts of the same scheme."""
         if not isinstance(other, Counts):
             raise ArgumentTypeError(f"other must be Counts, got {type(other).__name__}")
-        if other._identity() != self._identity():
+        if (other.scheme, other.origin) != (self.scheme, self.origin):
             raise ArgumentError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
         self._add(other.counted)
 
@@ -109,7 +109,7 @@ class Counts:
 
     def check(self, scheme: Any) -> None:
         """Refuse another scheme than that of the counts."""
-        if Counts(scheme, origin=self.origin)._identity() != self._identity():
+        if scheme != self.scheme:
             raise ArgumentError(f"z must be Counts of the scheme {scheme!r}, got {self!r}")
 
     def to_bytes(self) -> bytes:
@@ -134,12 +134,6 @@ class Counts:
         return counts
 
     # --- private ---
-
-    def _identity(self) -> tuple[Any, ...]:
-        scheme, codes = self.scheme, released_codes(self.scheme)
-        placed = (scheme.scale, scheme.aggregate_ends) if scheme.reverse_mapping else scheme.grid
-        law = scheme.p, scheme.noise, scheme.sigma, scheme.reverse_mapping, placed
-        return law, scheme.shared_donors, scheme.strata, self.origin, codes
 
     def _add(self, counts: Counted) -> None:
         with ADDING:

@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
 from condmask.distribution.counting import counted_parts
 from condmask.distribution.sample import Sample, law_of, sample_of
 from condmask.errors import ArgumentError, warn
@@ -28,7 +27,7 @@ from condmask.labels import groups
 from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.moments.moment_interval import NEGATIVE
-from condmask.strata import donor_pools, labels_of, listed
+from condmask.strata import donor_pools, labels_of, missing_strata
 from condmask.variance.interval import EstimateWarning, Interval, asked
 
 DECILES = tuple(k / 10 for k in range(1, 10))
@@ -246,24 +245,18 @@ def estimate_records(
     *,
     strata: Any = None,
     patterns: Any = None,
-    nan_policy: str = "omit",
-    workers: Workers = 1,
+    workers: int = 1,
 ) -> Estimate:
     """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
-    law, policy = law_of(scheme), _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
-    threads = _checks.workers(workers)
+    law, threads = law_of(scheme), _checks.whole(workers, "workers", least=1)
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
-    codes = released_codes(scheme)
-    if codes:
-        _checks.has_gaps(column.array, "z", policy)  # gaps that no code declares
-        policy = "omit"
-    rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
+    rows = np.atleast_2d(without_codes(column.array, released_codes(scheme), column.kind))
     batch, (pool, refusal) = column.array.ndim == 2, _donor_pools(scheme, rows, strata, patterns)
     estimates = []
     for row in rows:
         sample = sample_of(row, law, column.kind, threads)
         if sample.n < row.size:
-            _checks.has_gaps(row, "z", policy)
+            _checks.at_least_two(sample.n, "z")
             if batch:
                 raise ArgumentError(
                     "z must have no missing values where it is 2-D; estimate its rows one by one"
@@ -272,13 +265,13 @@ def estimate_records(
     return batch_of(estimates) if batch else estimates[0]
 
 
-def estimate_parts(scheme: Any, parts: Parts, records: Records, *, workers: Workers = 1) -> Estimate:
+def estimate_parts(scheme: Any, parts: Parts, records: Records, *, workers: int = 1) -> Estimate:
     """The estimate of a scheme from masked values that arrive in parts, with the kind of their column.
 
     Missing ones are NaN. If the scheme has a grid, values are counted as they arrive; otherwise all
     records are kept.
     """
-    law, threads = law_of(scheme), _checks.workers(workers)
+    law, threads = law_of(scheme), _checks.whole(workers, "workers", least=1)
     if law.grid is None:
         _checks.no_infinities(records.z, "z")
         sample = sample_of(records.z, law, workers=threads)
@@ -288,12 +281,12 @@ def estimate_parts(scheme: Any, parts: Parts, records: Records, *, workers: Work
     return Estimate(scheme, sample, records=records)
 
 
-def estimate_counts(scheme: Any, counts: Counts, *, workers: Workers = 1) -> Estimate:
+def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimate:
     """The estimate of a scheme from counts of masked values."""
     counts.check(scheme)
     if counts.n < 2:
         raise ArgumentError(f"z must have at least 2 values, got Counts of {counts.n}")
-    sample = Sample(counts.counted, law_of(scheme), _checks.workers(workers))
+    sample = Sample(counts.counted, law_of(scheme), _checks.whole(workers, "workers", least=1))
     return Estimate(scheme, sample, origin=counts.origin)
 
 
@@ -303,9 +296,7 @@ def _donor_pools(
     """The pool of each record, None if there is one pool; and what must be given to find it."""
     n = rows.shape[1]
     if strata is None and scheme.strata is not None:
-        these = "that column" if isinstance(scheme.strata, str) else "these columns"
-        drawn = f"donors were drawn within {listed(scheme.strata)}"
-        return None, f"strata must be given: {drawn}, so pass {these} to estimate()"
+        return None, missing_strata(scheme.strata, "estimate")
     labels = labels_of(strata, scheme.strata, n, "z", "estimate")
     columns = [] if patterns is None else list(design(patterns, "patterns").values())
     for column in columns:

@@ -1,5 +1,6 @@
 """One scheme for one file: what attackers learn under it, and what analysts lose."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,11 +164,12 @@ def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray
     return found[BEST], found[CONSTANT], chance_of_near(most, x.size - 1.0, d, law)
 
 
-def frontier(candidates: list[Candidate]) -> np.ndarray:
-    """Which schemes no other beats in both mean risk and loss."""
-    risk, loss = np.array([(each.risk.mean(), each.loss) for each in candidates]).T
-    order = np.lexsort((risk, loss))
-    least = np.minimum.accumulate(np.append(np.inf, risk[order]))[:-1]
-    on = np.zeros(risk.size, dtype=bool)
-    on[order] = risk[order] < least
-    return on
+def frontier(
+    candidates: list[Candidate], accepts: Callable[[Candidate], bool] = lambda _: True
+) -> list[Candidate]:
+    """Those accepted that no other of these beats in both mean risk and loss, from the cheapest on."""
+    found: list[Candidate] = []
+    for each in sorted(candidates, key=lambda each: (each.loss, each.risk.mean())):
+        if (not found or each.risk.mean() < found[-1].risk.mean()) and accepts(each):
+            found.append(each)
+    return found

@@ -11,7 +11,7 @@ from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import default_step
 from condmask.missing_codes import drop_codes, without_codes
-from condmask.planning.candidates import Candidate, Column, evaluate
+from condmask.planning.candidates import Candidate, Column, evaluate, frontier
 from condmask.planning.predicted import QUANTILES, RELATED
 from condmask.planning.result import TARGETS, Plan
 from condmask.schemes.conditional import ConditionalMasking
@@ -85,10 +85,6 @@ def plan(
     ValueError
         If a cap is met by no scheme tried; if names or distances are wrong; if no scheme can mask the data;
         if values look like codes for missing ones and `missing` does not say whether they are.
-
-    See Also
-    --------
-    Plan.check : compares predicted errors with those of simulated releases.
 
     Notes
     -----
@@ -172,18 +168,16 @@ def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[st
 
 
 def _accepted(column: Column, candidates: list[Candidate]) -> tuple[list[Candidate], dict[Any, str]]:
-    """The frontier of what masking accepts, from the cheapest to the safest, and why others are refused."""
-    found: list[Candidate] = []
+    """The frontier of what masking accepts, and why others are refused."""
     refusals: dict[Any, str] = {}
-    for each in sorted(candidates, key=lambda each: (each.loss, each.risk.mean())):
-        if found and each.risk.mean() >= found[-1].risk.mean():
-            continue
+
+    def accepts(each: Candidate) -> bool:
         refusal = column.refusal(each.scheme)
         if refusal:
             refusals[each.scheme] = refusal
-        else:
-            found.append(each)
-    return found, refusals
+        return not refusal
+
+    return frontier(candidates, accepts), refusals
 
 
 def _suggested(front: list[Candidate], most: float) -> dict[str, Candidate]:
@@ -251,7 +245,7 @@ def _distances(d: Any, caps: list[Any], x: np.ndarray) -> np.ndarray:
     """The distances of risks, and those of caps."""
     if d is None and not caps:
         return np.array([float(f"{_spread(x) / 4.0:.0e}")])
-    given = () if d is None else np.ravel(_checks.few_distances(d, "d")).tolist()
+    given = () if d is None else np.ravel(_checks.finite_distances(d, "d")).tolist()
     return np.unique([*given, *(_checks.positive(near, "max_risk") for near in caps)])
 
 

@@ -113,10 +113,8 @@ def released_moments(originals: PairMoments, law: Law) -> PairMoments:
 
 def _about_pools(w: np.ndarray, code: np.ndarray | None) -> np.ndarray:
     """Deviations from the mean of the donor pool, as sums over it are fixed."""
-    deviation = w.copy()
-    for rows, values in values_by_pool(w, code):
-        deviation[rows] -= values.mean()
-    return deviation
+    pool = np.zeros(w.size, dtype=np.int64) if code is None else code
+    return np.asarray(w - (np.bincount(pool, w) / np.maximum(np.bincount(pool), 1))[pool])
 
 
 def spread_of_pseudo_values(x: np.ndarray, scheme: Any) -> np.ndarray:

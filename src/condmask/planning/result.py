@@ -1,19 +1,16 @@
 """A plan: schemes with their predicted risks and errors, the frontier, and the suggestions."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import frames
 from condmask._digits import finite
 from condmask.errors import ArgumentError
-from condmask.planning.candidates import Candidate, Column, evaluate, frontier
-from condmask.planning.predicted import DECILES
-from condmask.studies.populations import Fixed, Resampled
-from condmask.studies.simulate import simulate
+from condmask.planning.candidates import Candidate, Column, frontier
 
 TARGETS = ("population", "file")
 
@@ -67,7 +64,8 @@ class Plan:
     @cached_property
     def on_frontier(self) -> np.ndarray:
         """Which schemes no other beats in both mean risk and loss."""
-        return frontier(self.candidates)
+        front = {each.scheme for each in frontier(self.candidates)}
+        return np.array([each.scheme in front for each in self.candidates])
 
     @property
     def refused(self) -> np.ndarray:
@@ -81,47 +79,6 @@ class Plan:
             raise ArgumentError(str(self).splitlines()[-1])
         of_errors = self.caps and all(name.startswith("error") for name in self.caps)
         return [*self.suggestions.values()][-1 if of_errors else 0]
-
-    def check(
-        self, scheme: Any = None, *, replications: int = 400, target: str | None = None, rng: Any = None
-    ) -> dict[str, tuple[float, float]]:
-        """Compare predicted standard errors with those of simulated releases of this file.
-
-        Parameters
-        ----------
-        scheme : ConditionalMasking, optional
-            By default that of `best`; without strata, which `simulate` does not know.
-        replications : int
-            Number of releases. The relative error of simulated errors is 1 / sqrt(2 replications): 3.5% for
-            400.
-        target : {"population", "file"}, optional
-            "file": the file stays fixed, so only the masking varies; "population": records are drawn from it
-            anew each time. By default that of the plan.
-        rng : int, optional
-            A whole number gives the same result again.
-
-        Returns
-        -------
-        dict of str to (float, float)
-            By statistic the predicted and the simulated standard error; not of the slope, which `simulate`
-            does not estimate.
-        """
-        target = self.target if target is None else _checks.choice(target, "target", TARGETS)
-        chosen = self.best.scheme if scheme is None else scheme
-        predicted = getattr(evaluate(self.column, chosen, np.array(self.d)), target)
-        other = self.column.beside if self.column.related else None
-        population = (Fixed if target == "file" else Resampled)(self.column.x, other)
-        study = simulate(
-            population, {"plan": replace(chosen, missing=())}, n=self.n, replications=replications,
-            quantiles=DECILES, rng=rng,
-        )  # fmt: skip
-        simulated = {
-            row["statistic"]: float(np.sqrt(max(row["rmse"] ** 2 - row["bias"] ** 2, 0.0)))
-            for row in study.rows()
-            if row["estimator"] == "T_1"
-        }
-        simulated["std"] = simulated.pop("s.d.")
-        return {name: (error, simulated[name]) for name, error in predicted.items() if name in simulated}
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every scheme: its parameters, risks, loss and errors, whether it is on the frontier,

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
 from condmask.errors import ArgumentError
 from condmask.estimates.estimate import Estimate, estimate_parts
 from condmask.files.about import Published
@@ -67,7 +66,7 @@ class MaskedColumn:
         self._strata = names_of(self._scheme.strata)
         self._needed = dict.fromkeys([name, *self._strata, *self._patterns])
 
-    def estimate(self, workers: Workers = 1) -> Estimate:
+    def estimate(self, workers: int = 1) -> Estimate:
         """The estimate of the original."""
         if not self._scheme.estimators:
             self._scheme.estimate(None)  # refuses

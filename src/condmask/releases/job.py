@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
 from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, table_of
 from condmask.disclosure.choose import Choice, choose, widened
@@ -59,7 +58,7 @@ class Job:
     def __init__(
         self, schemes: Any, frame_of: Callable[[tuple[str, ...]], Any] | None = None, *, strata: Any = None,
         rng: Any = None, nan_policy: str = "raise", round: bool = False, accept_visible_coins: bool = False,
-        workers: Workers = 1, max_lift: float = DEFAULT.lift, max_risk: Mapping[float, float] | None = None,
+        workers: int = 1, max_lift: float = DEFAULT.lift, max_risk: Mapping[float, float] | None = None,
         shuffle: bool = False, missing: Any = (),
     ) -> None:  # fmt: skip
         names: tuple[str, ...] = ()
@@ -86,7 +85,7 @@ class Job:
         self.root = None if random is None else root_key(random)
         policy = "omit" if names else nan_policy
         self.policy = _checks.choice(policy, "nan_policy", _checks.NAN_POLICIES)
-        self.round, self.workers = asked(round, given), _checks.workers(workers)
+        self.round, self.workers = asked(round, given), _checks.whole(workers, "workers", least=1)
         self.audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
         self.limits, self.shuffle = limits_of(max_lift, max_risk), _checks.truth(shuffle, "shuffle")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
+from condmask._randomness import release_key
 from condmask.disclosure.audit import DEFAULT
 from condmask.errors import ArgumentError, ArgumentTypeError, each_once, heard
 from condmask.files.about import published
@@ -26,14 +26,13 @@ from condmask.releases.job import Job, Look, Part, look_at, part_of
 from condmask.releases.log import Log, Where
 from condmask.releases.release import Release, released_in
 from condmask.releases.write import Progress, Shape, shape_of, write
-from condmask.scheme import release_key
 from condmask.schemes.prepare import released
 from condmask.strata import not_masked
 
 LOG = logging.getLogger(__name__)
 
 
-def mask_part(part: Part, job: Job, number: int = 0, workers: Workers = 1) -> dict[str, Any]:
+def mask_part(part: Part, job: Job, number: int = 0, workers: int = 1) -> dict[str, Any]:
     """The masked columns of a part, in their containers."""
     made = part.made
     key = release_key(job.root_of(number), job.schemes, list(made.units.values()), made.pools)
@@ -48,7 +47,7 @@ def mask_table(
     rng: Any = None,
     nan_policy: str = "raise",
     round: bool = False,
-    workers: Workers = 1,
+    workers: int = 1,
     accept_visible_coins: bool = False,
     max_lift: float = DEFAULT.lift,
     max_risk: Mapping[float, float] | None = None,
@@ -165,7 +164,7 @@ def mask_file(
     nan_policy: str = "raise",
     round: bool = False,
     force: bool = False,
-    workers: Workers = 1,
+    workers: int = 1,
     progress: Progress = None,
     accept_visible_coins: bool = False,
     dry_run: bool = False,

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
 from condmask.disclosure.audit import refuse_few
 from condmask.disclosure.choose import Choice
 from condmask.errors import ArgumentError, ArgumentTypeError, warn
@@ -37,7 +36,7 @@ class Release(Mapping[str, Estimate]):
         By which the log knows the columns again, of a table that is not written yet.
     audited : bool
         Whether a table of too few records must not be written.
-    workers : int or map-like callable
+    workers : int
         For estimates; results do not depend on it.
     chosen : dict of str to Choice, optional
         What was chosen for columns of which only the names were given.
@@ -83,7 +82,7 @@ class Release(Mapping[str, Estimate]):
         *,
         marks: Mapping[str, Any] | None = None,
         audited: bool = False,
-        workers: Workers = 1,
+        workers: int = 1,
         chosen: Mapping[str, Choice] | None = None,
     ) -> None:
         self._published, self._source, self.chosen = published, source, dict(chosen or {})
@@ -305,7 +304,7 @@ def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
     return released_in(path).schemes
 
 
-def read_release(path: str | os.PathLike[str], column: str | None = None, *, workers: Workers = 1) -> Any:
+def read_release(path: str | os.PathLike[str], column: str | None = None, *, workers: int = 1) -> Any:
     """The estimate of a masked column, or of all of them, from the file alone.
 
     Parameters
@@ -314,7 +313,7 @@ def read_release(path: str | os.PathLike[str], column: str | None = None, *, wor
         A file or a folder that `mask_file` or `Release.write` wrote.
     column : str, optional
         The masked column; None for all.
-    workers : int or map-like callable
+    workers : int
         Results do not depend on it.
 
     Returns
@@ -331,7 +330,7 @@ def read_release(path: str | os.PathLike[str], column: str | None = None, *, wor
     ValueError
         If it has no scheme, or none for this column, or lacks a column of the strata.
     """
-    release = released_in(path, workers=_checks.workers(workers))
+    release = released_in(path, workers=_checks.whole(workers, "workers", least=1))
     return release if column is None else release[masked_column(release.schemes, column)]
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import frames
-from condmask._blocks import Workers, ahead
+from condmask._blocks import ahead
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
@@ -66,7 +66,7 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
 
 def write(
     place: Path, shape: Shape, published: Published, parts: Iterable[Masked], rows: Sequence[int],
-    progress: Progress = None, workers: Workers = 1,
+    progress: Progress = None, workers: int = 1,
 ) -> None:  # fmt: skip
     """Write masked parts into files of so many rows at a hidden place, and what is published with them."""
     sums: dict[str, list[float]] = {name: [] for name in published.schemes if published.parts[1:]}

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask._blocks import Workers
 from condmask._digits import number
 from condmask.disclosure.risk_result import WHO
 from condmask.errors import ArgumentError, FileError, optional
@@ -32,7 +31,7 @@ def report(
     units: Mapping[str, str] | None = None,
     csv: CsvFormat | None = None,
     force: bool = False,
-    workers: Workers = 1,
+    workers: int = 1,
 ) -> None:
     """Write the report of a release: one HTML file that needs no network and runs no scripts.
 
@@ -55,7 +54,7 @@ def report(
         How the original is written, as for `mask_file`.
     force : bool
         Whether an existing file may be replaced.
-    workers : int or map-like callable
+    workers : int
         For the estimates of a released file; results do not depend on it.
 
     Raises
@@ -94,7 +93,7 @@ def report(
     [False, True]
     >>> folder.cleanup()
     """
-    out, threads = _checks.path(path, "path"), _checks.workers(workers)
+    out, threads = _checks.path(path, "path"), _checks.whole(workers, "workers", least=1)
     file = Path(original) if isinstance(original, str | os.PathLike) else None
     beside = release.path if isinstance(release, Release) else _checks.path(release, "release")
     _check_page(out, [each.resolve() for each in (beside, file) if each is not None])

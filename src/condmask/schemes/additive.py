@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
 from condmask.estimates.estimate import Estimate, estimate_records
 from condmask.law import Law
 from condmask.scheme import Columns, Scheme
@@ -41,7 +40,7 @@ class AdditiveNoise(Scheme):
     noise: str = "laplace"
 
     def __init__(self, sigma: float, *, noise: str = "laplace") -> None:
-        object.__setattr__(self, "sigma", _checks.deviation(sigma))
+        object.__setattr__(self, "sigma", _checks.positive(sigma, "sigma"))
         object.__setattr__(self, "noise", _checks.choice(noise, "noise", NOISES))
 
     def mask(self, x: Any, *, rng: Any = None) -> Any:
@@ -61,14 +60,14 @@ class AdditiveNoise(Scheme):
         """How a column was masked, for readers of the release."""
         return f"{self.noise} noise of standard deviation {self.sigma:g} was added to every value."
 
-    def estimate(self, z: Any, *, nan_policy: str = "omit", workers: Workers = 1) -> Estimate:
+    def estimate(self, z: Any, *, workers: int = 1) -> Estimate:
         """The analyst's view of noisy values.
 
         Parameters
         ----------
         z : array_like or series of shape (n,), or array_like of shape (replicates, n)
             Masked values.
-        nan_policy, workers
+        workers
             As for `ConditionalMasking.estimate`.
 
         Returns
@@ -76,4 +75,4 @@ class AdditiveNoise(Scheme):
         Estimate
             A distribution function and quantiles only for Laplace noise, with a bandwidth; no density.
         """
-        return estimate_records(self, z, nan_policy=nan_policy, workers=workers)
+        return estimate_records(self, z, workers=workers)

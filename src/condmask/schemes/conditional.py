@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._blocks import Workers
-from condmask._randomness import Key, check_rng
+from condmask._randomness import Key, check_rng, release_key
 from condmask.disclosure.audit import DEFAULT, check_release
 from condmask.disclosure.limits import Limits
 from condmask.disclosure.rails import AUTO
@@ -18,7 +17,7 @@ from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate, estimate_counts, estimate_records
 from condmask.grid import Grid, decimal_grid, default_step, grid_of, on_the_grid, step_of
 from condmask.law import Law
-from condmask.scheme import Columns, Scheme, release_key
+from condmask.scheme import Columns, Scheme
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.parameters import checked, refuse_others
 from condmask.schemes.prepare import prepare, released
@@ -159,7 +158,7 @@ class ConditionalMasking(Scheme):
         strata: Any = None,
         nan_policy: str = "raise",
         round: bool = False,
-        workers: Workers = 1,
+        workers: int = 1,
         accept_visible_coins: bool = False,
     ) -> Any:
         """Mask a column.
@@ -179,7 +178,7 @@ class ConditionalMasking(Scheme):
         round : bool
             Round the data to multiples of the scheme's step first, ties up as they are written (1.005 to
             1.01); a warning says what that moves.
-        workers : int or map-like callable
+        workers : int
             Results do not depend on it.
         accept_visible_coins : bool
             Release without an audit and without guard rails, whatever that reveals.
@@ -223,7 +222,7 @@ class ConditionalMasking(Scheme):
         random = check_rng(rng)
         policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
-        threads = _checks.workers(workers)
+        threads = _checks.whole(workers, "workers", least=1)
         made = prepare(
             {"x": self}, {"x": column.array}, {"x": column.kind}, labels=labels, nan_policy=policy,
             to_grid=asked(round, {"x": self}),
@@ -254,7 +253,7 @@ class ConditionalMasking(Scheme):
         columns: dict[str, np.ndarray],
         key: Key,
         pools: Pools | None,
-        workers: Workers,
+        workers: int,
     ) -> list[np.ndarray]:
         """The masked values of columns that share one swap status and one donor; reverse mapping takes the
         place of the originals."""
@@ -282,24 +281,21 @@ class ConditionalMasking(Scheme):
         *,
         strata: Any = None,
         patterns: Any = None,
-        nan_policy: str = "omit",
-        workers: Workers = 1,
+        workers: int = 1,
     ) -> Estimate:
         """The analyst's view: estimates about the original values from the masked ones.
 
         Parameters
         ----------
         z : array_like or series of shape (n,), array_like of shape (replicates, n), or Counts
-            Masked values. If 2-D, every result has a leading axis of replicates.
+            Masked values; missing ones are left out. If 2-D, every result has a leading axis of replicates.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
             As for `mask`. Needed for relations with other columns, groups, weights and `part`; other
             estimates are the same without them.
         patterns : data frame or dict of columns, optional
             All columns that were masked together, if some of them have missing values (NaN or null): a donor
             has the same gaps as the record. Needed where strata are; a `Release` finds both itself.
-        nan_policy : {"raise", "omit"}
-            "omit" leaves missing values out.
-        workers : int or map-like callable
+        workers : int
             Results do not depend on it.
 
         Returns
@@ -320,9 +316,7 @@ class ConditionalMasking(Scheme):
         """
         if isinstance(z, Counts):
             return estimate_counts(self, z, workers=workers)
-        return estimate_records(
-            self, z, strata=strata, patterns=patterns, nan_policy=nan_policy, workers=workers
-        )
+        return estimate_records(self, z, strata=strata, patterns=patterns, workers=workers)
 
     @property
     def estimators(self) -> dict[str, Any]:  # type: ignore[override]

@@ -41,7 +41,7 @@ class MultiplicativeNoise(Scheme):
     sigma: float
 
     def __init__(self, sigma: float) -> None:
-        object.__setattr__(self, "sigma", _checks.deviation(sigma))
+        object.__setattr__(self, "sigma", _checks.positive(sigma, "sigma"))
 
     def mask(self, x: Any, *, rng: Any = None) -> Any:
         """Multiply a column by noise; missing values stay missing. Same container out as in."""

@@ -65,8 +65,8 @@ PARAMETERS = {
 def checked(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values of all parameters as a scheme holds them; all that are wrong are named at once."""
     checks: dict[str, Callable[[Any], Any]] = {
-        "p": partial(_checks.probability, name="p", least=_checks.LEAST_SWAP_PROBABILITY),
-        "sigma": _checks.deviation,
+        "p": partial(_checks.probability, name="p"),
+        "sigma": partial(_checks.positive, name="sigma"),
         "reverse_mapping": partial(_checks.truth, name="reverse_mapping"),
         "aggregate_ends": aggregated,
         "decimals": places,

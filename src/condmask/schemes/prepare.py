@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask._blocks import Workers
 from condmask._randomness import Key
 from condmask.disclosure.limits import Limits
 from condmask.disclosure.table import Clear, Table
@@ -122,7 +121,7 @@ def prepare(
 
 
 def released(
-    schemes: Mapping[str, Any], columns: Mapping[str, Column], made: Prepared, key: Key, workers: Workers
+    schemes: Mapping[str, Any], columns: Mapping[str, Column], made: Prepared, key: Key, workers: int
 ) -> dict[str, Any]:
     """Prepared columns as they are released, in the containers that they came in."""
     found, first = {}, next(iter(schemes.values()))

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import Workers, ordered_map
+from condmask._blocks import ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.disclosure.aggregated_ends import aggregate
 from condmask.draws import Tossed, in_order, split, toss, words_of_swapped
@@ -30,20 +30,19 @@ from condmask.strata import Pools, by_stratum
 
 
 def mask_columns(
-    schemes: Sequence[Any], columns: list[np.ndarray], key: Key, pools: Pools | None, workers: Workers
+    schemes: Sequence[Any], columns: list[np.ndarray], key: Key, pools: Pools | None, workers: int
 ) -> None:
     """Put columns of originals into the order in which they are released, and aggregate their ends.
 
     One swap status per record and one order of the swapped records for all columns; each column is mapped
     back by itself. Nothing depends on the number of workers.
     """
-    threads = workers if isinstance(workers, int) else 1
     pool = None if pools is None else pools.pool
-    tossed = toss(key, schemes[0].p, columns[0].size, threads)
+    tossed = toss(key, schemes[0].p, columns[0].size, workers)
     swapped = by_pool(tossed.swapped, pool)
     donors = by_pool(tossed.swapped[in_order(words_of_swapped(key, tossed))], pool)
     for number, (x, scheme) in enumerate(zip(columns, schemes, strict=True)):
-        keys = _keys(x, scheme, key, tossed, number, threads)
+        keys = _keys(x, scheme, key, tossed, number, workers)
         rearrange(x, swapped, donors, tossed.kept, keys, partial(_words_of_kept, key, tossed), pool)
         if scheme.aggregate_ends:
             aggregate(x, pool, scheme.aggregate_ends)
@@ -99,7 +98,7 @@ def ascending(values: np.ndarray) -> np.ndarray:
     return order.astype(np.int64)
 
 
-def _keys(x: np.ndarray, scheme: Any, key: Key, tossed: Tossed, column: int, threads: int) -> np.ndarray:
+def _keys(x: np.ndarray, scheme: Any, key: Key, tossed: Tossed, column: int, workers: int) -> np.ndarray:
     """The keys of the kept rows; NaN where a value is missing."""
     law, before = Law(scheme.p, scheme.noise, scheme.sigma), tossed.kept_before
 
@@ -108,7 +107,7 @@ def _keys(x: np.ndarray, scheme: Any, key: Key, tossed: Tossed, column: int, thr
         noise = law.draw(key.stream(block, NOISE, column), rows.size)
         return _with_noise(x[rows], noise, scheme.scale)
 
-    return np.concatenate(list(ordered_map(of_block, range(before.size - 1), threads)))
+    return np.concatenate(list(ordered_map(of_block, range(before.size - 1), workers)))
 
 
 def _words_of_kept(key: Key, tossed: Tossed) -> np.ndarray:

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 
 from condmask.distribution.quantiles import crossing_of
-from condmask.distribution.sample import EXACT, sample_of
 from condmask.errors import heard
-from condmask.law import Law
-from condmask.moments import moment_interval, pair_interval, theorem_2_1
+from condmask.moments import pair_interval
 from condmask.scheme import Scheme
 from condmask.variance.cdf_interval import cdf_interval
 from condmask.variance.interval import TARGETS, EstimateWarning, UndefinedError, multiplier
-from condmask.variance.of_cdf import CdfSums
 from condmask.variance.quantile_interval import quantile_interval
 
 ROUNDING = 1e-9  # of a value: an interval that is no longer is a point
@@ -62,50 +59,45 @@ def ends(
     Statistics are the quantiles, the mean, the standard deviation, the moments, the distribution function at
     the points of the design, and the correlation with the other column where there is one.
     """
-    law = scheme.law or EXACT
+    batch = scheme.estimate(z)
     c = np.array([multiplier(level) ** 2 / z.shape[1] for level in levels])
-    of_cdf = [_of_cdf(law, own, design, c, shared=scheme.shared_donors) for own in z]
+    of_cdf = [_of_cdf(each, design, c) for each in batch._replicates]
     quantiles, cdf = (np.moveaxis(np.array(found), 0, -1) for found in zip(*of_cdf, strict=True))
-    parts = [quantiles, _of_moments(scheme, z, law, design, levels), cdf]
-    return np.concatenate(parts if other is None else [*parts, _of_pairs(scheme, z, other, levels)], axis=3)
+    parts = [quantiles, _of_moments(batch, design.moments, levels), cdf]
+    return np.concatenate(parts if other is None else [*parts, _of_pairs(batch, other, levels)], axis=3)
 
 
-def _of_cdf(
-    law: Law, z: np.ndarray, design: Any, c: np.ndarray, *, shared: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both ends of quantiles and of the distribution function, of shape (2, levels, targets, statistics)."""
-    sample = sample_of(z, law)
-    t = sample.distribution()
-    sums, x = CdfSums(t.counted, t.masking, shared_donors=shared), sample.to_units(design.points, t)
+    (t, sums), sample = estimate._of_cdf, estimate._sample
     q, back = np.unique(design.quantiles, return_inverse=True)
-    rearranged = crossing_of(law.p, z.size) == "rearranged"
+    rearranged = crossing_of(t.masking.p, t.n) == "rearranged"
     value = None if rearranged else sample.to_units(sample.quantiles(q), t)
     of_quantiles = sample.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
+    x = sample.to_units(design.points, t)
     there = t.at(x), sums.variance(x), c[:, None]
     return of_quantiles, np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)
 
 
-def _of_moments(scheme: Scheme, z: np.ndarray, law: Law, design: Any, levels: Sequence[float]) -> np.ndarray:
+def _of_moments(batch: Any, orders: tuple[int, ...], levels: Sequence[float]) -> np.ndarray:
     """Both ends of the mean, the standard deviation and raw moments of rows."""
-    powers = theorem_2_1.powers_of_rows(z, 2 * max((2, *design.moments)), law.sigma)
-    sampled = moment_interval.Sampled(z.shape[1], law, scheme.shared_donors, powers)
-    found = []
-    for target in TARGETS:
-        asked = sampled, np.array(levels)[:, None], target
-        mean, *raw = (
-            moment_interval.moment_interval(*asked, order, "", central=False)[:2]
-            for order in (1, *design.moments)
-        )
-        found.append([mean, moment_interval.variance_interval(*asked, root=True)[:2], *raw])
-    return np.transpose(found, (2, 3, 0, 1, 4))
+    found = np.empty((2, len(levels), len(TARGETS), 2 + len(orders), len(batch._replicates)))
+    for (k, level), (t, target) in product(enumerate(levels), enumerate(TARGETS)):
+        asked = {"confidence_level": level, "target": target}
+        with heard(EstimateWarning):  # of heavy tails
+            own = [batch.mean_interval(**asked), batch.std_interval(**asked)]
+            own += [batch.moment_interval(order, **asked) for order in orders]
+        found[:, k, t] = np.stack([interval[:2] for interval in own], axis=1)
+    return found
 
 
-def _of_pairs(scheme: Scheme, z: np.ndarray, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+def _of_pairs(batch: Any, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:
     """Both ends of the correlation with the other column; after reverse mapping sample by sample."""
-    found = np.full((2, len(levels), len(TARGETS), 1, len(z)), np.nan)
-    for rows in range(len(z)) if scheme.reverse_mapping else [slice(None)]:
+    found = np.full((2, len(levels), len(TARGETS), 1, len(other)), np.nan)
+    single: Any = enumerate(batch._replicates) if batch.scheme.reverse_mapping else [(slice(None), batch)]
+    for rows, estimate in single:
         with heard(EstimateWarning), suppress(UndefinedError):
-            of_rows = scheme.estimate(z[rows])._of_pair(other[rows], pair_interval.correlation)
+            of_rows = estimate._of_pair(other[rows], pair_interval.correlation)
             for (k, level), (t, target) in product(enumerate(levels), enumerate(TARGETS)):
                 found[:, k, t, 0, rows] = of_rows.ends(level, target)
     return found

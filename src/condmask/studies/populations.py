@@ -88,7 +88,7 @@ class NormalCopula:
 
 
 class Resampled:
-    """A real column, drawn with replacement; with a second column, in pairs.
+    """A real column, drawn with replacement; with a second column, in pairs. Its statistics are the truth.
 
     Parameters
     ----------
@@ -102,46 +102,15 @@ class Resampled:
         for name, column in zip(named, self.columns, strict=True):
             _checks.complete(column, name)
             _checks.same_length(column, name, self.columns[0].size, "x")
-        self.ascending = np.sort(self.columns[0])  # sums from the smallest up, as studies add
 
     def __repr__(self) -> str:
         pairs = ", in pairs" if len(self.columns) > 1 else ""
-        return f"{type(self).__name__}({self.ascending.size} records{pairs})"
+        return f"{type(self).__name__}({self.columns[0].size} records{pairs})"
 
     def __call__(self, rng: np.random.Generator, replications: int, n: int) -> tuple[np.ndarray, ...]:
         """Draw `replications` samples of n."""
-        rows = rng.integers(0, self.ascending.size, (replications, n))
+        rows = rng.integers(0, self.columns[0].size, (replications, n))
         return tuple(column[rows] for column in self.columns)
-
-    def mean(self) -> float:
-        """Mean of the column."""
-        return float(self.ascending.mean())
-
-    def std(self) -> float:
-        """Standard deviation of the column, divisor n."""
-        return float(self.ascending.std())
-
-    def moment(self, order: int) -> float:
-        """Raw moment of the column."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.mean(self.ascending**order))
-
-    def quantile(self, q: np.ndarray) -> np.ndarray:
-        """Quantiles of the column: the least values whose distribution function reaches q."""
-        return np.asarray(np.quantile(self.ascending, q, method="inverted_cdf"))
-
-    def cdf(self, t: np.ndarray) -> np.ndarray:
-        """Distribution function of the column."""
-        return np.searchsorted(self.ascending, t, side="right") / self.ascending.size
-
-    def correlation(self) -> float:
-        """Correlation of the pair."""
-        return float(np.corrcoef(self.columns[0], self.columns[1])[0, 1])
-
-    def difference(self) -> float:
-        """Mean of the records above the median of the other column, less that of the rest."""
-        x, above = self.columns[0], self.columns[1] > self.split()
-        return float(x[above].mean() - x[~above].mean())
 
     def split(self) -> float:
         """The value above which the upper half of the other column lies."""
@@ -160,10 +129,6 @@ class Fixed(Resampled):
     def __call__(self, rng: np.random.Generator, replications: int, n: int) -> tuple[np.ndarray, ...]:
         """The column, `replications` times; n must be its number of records."""
         return tuple(np.broadcast_to(column, (replications, column.size)) for column in self.columns)
-
-    def std(self) -> float:
-        """Standard deviation of the column, divisor n - 1, as it is estimated."""
-        return float(self.ascending.std(ddof=1))
 
 
 def paper_population() -> NormalCopula:

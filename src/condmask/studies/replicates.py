@@ -14,8 +14,9 @@ from condmask.errors import ArgumentError, heard
 from condmask.kernels.replication import nearer
 from condmask.law import Law
 from condmask.linear.pseudo_values import covariance_factor
-from condmask.moments.moment_interval import Sampled, moment
-from condmask.moments.theorem_2_1 import original_variance, powers_of_rows
+from condmask.moments import moment_interval
+from condmask.moments.moment_interval import Sampled
+from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.scheme import Scheme
 from condmask.studies import coverage, curves
 from condmask.variance.interval import EstimateWarning, UndefinedError
@@ -57,13 +58,13 @@ def block(design: Design, seed: int, index: int) -> Columns:
     """The statistics of one block of replicates."""
     key, (x, others) = _key(design, seed, index), samples(design, seed, index)
     attacks = [*(f"risk {d:g}" for d in design.distances), "MSE"]
-    ordered, found = np.sort(x, axis=1), Columns()
+    found = Columns()
 
     def add(scheme: str, estimator: str, statistics: list[str], values: np.ndarray) -> None:
         names = ((scheme, estimator, statistic) for statistic in statistics)
         found.update(zip(names, values.T, strict=True))
 
-    add("", "sample", design.statistics, _of_samples(ordered, _pairs(x, others, design), design))
+    add("", "sample", design.statistics, of_samples(x, others, design))
     for name, scheme in design.schemes.items():
         z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
         for estimator, values in _estimates(scheme, z, others, design).items():
@@ -73,7 +74,7 @@ def block(design: Design, seed: int, index: int) -> Columns:
         for guess, values in _attacks(rounded, z, design.distances, law).items():
             add(name, guess, attacks, values)
         if design.levels and coverage.has_intervals(scheme):
-            of_file = _of_samples(np.sort(rounded, axis=1), _pairs(rounded, others, design), design)
+            of_file = of_samples(rounded, others, design)
             tried = coverage.tried(scheme, z, others[0] if others else None, of_file, design)
             found |= {(name, *column): values for column, values in tried.items()}
     return found
@@ -113,21 +114,18 @@ def _estimates(
         )
         found = _of_samples(ordered, _pairs(*undone), design)
         return dict.fromkeys(scheme.estimators or ("masked",), found)
-    n, deviation = z.shape[1], z - z.mean(axis=1)[:, None]
-    variance = np.einsum("ij,ij->i", deviation, deviation) / (n - 1)
-    original = original_variance(variance, law)
-    spread = np.sqrt(np.where(original >= 0.0, original, np.nan))
-    moments = [z.mean(axis=1), spread]
-    if design.moments:
-        powers = powers_of_rows(z, max(design.moments), law.sigma)
-        rows = Sampled(n, law, scheme.shared_donors, powers)
-        moments += [moment(rows, order, central=False) for order in design.moments]
+    n, spread = z.shape[1], z.std(axis=1, ddof=1)
+    powers = powers_of_rows(z, max((2, *design.moments)), law.sigma)
+    rows = Sampled(n, law, scheme.shared_donors, powers)
+    original = moment_interval.variance(rows, root=True)
+    raw = [moment_interval.moment(rows, order, central=False) for order in (1, *design.moments)]
+    moments = [raw[0], original, *raw[1:]]
     kept = covariance_factor(law.p, n) if law.p > 0.0 else 1.0  # by which masking multiplies a covariance
     pairs = _pairs(z, others, design) / kept
-    pairs[:, :1] *= (np.sqrt(variance) / spread)[:, None]
+    pairs[:, :1] *= (spread / original)[:, None]
     estimates = {}
     for estimator, rule in scheme.estimators.items():
-        widths = None if rule is None else _bandwidths(ordered, np.sqrt(variance), rule)
+        widths = None if rule is None else _bandwidths(ordered, spread, rule)
         of_t = _of_distribution(scheme, ordered, law, widths, design)
         quantiles, cdf = np.split(of_t, [design.quantiles.size], axis=1)
         estimates[estimator] = np.column_stack([quantiles, *moments, cdf, pairs])
@@ -167,6 +165,11 @@ def _bandwidths(ordered: np.ndarray, spread: np.ndarray, rule: str) -> np.ndarra
     of_quartiles = np.diff(near + along * (following - near), axis=1)[:, 0] / 1.34
     least = np.where(of_quartiles > 0.0, np.minimum(spread, of_quartiles), spread)
     return np.asarray(factor * least * n**power)
+
+
+def of_samples(x: np.ndarray, others: tuple[np.ndarray, ...], design: Design) -> np.ndarray:
+    """Statistics of samples."""
+    return _of_samples(np.sort(x, axis=1), _pairs(x, others, design), design)
 
 
 def _of_samples(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:

@@ -28,7 +28,7 @@ from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.kernels.replication import add_errors
 from condmask.scheme import Scheme
 from condmask.studies import replicates
-from condmask.studies.populations import split
+from condmask.studies.populations import Fixed, Resampled, split
 from condmask.studies.replicates import Columns, Design
 from condmask.studies.result import PARTS, Column, StudyResult
 
@@ -129,11 +129,12 @@ def simulate(
         tuple(_checks.order(order, "moments") for order in _several(moments, "moments")),
         np.ravel(_checks.reals(cdf_points, "cdf_points")),
         np.ravel(_checks.distances(risk_distances, "risk_distances")),
-        tuple(_checks.confidence_level(level) for level in _several(confidence_levels, "confidence_levels")),
+        tuple(np.ravel(_checks.probabilities(confidence_levels, "confidence_levels")).tolist()),
         None if crossing is None else _checks.choice(crossing, "crossing", CROSSINGS),
     )
     wanted = _checks.whole(replications, "replications", least=2)
-    threads, progress = _checks.workers(workers), _checks.truth(progress, "progress")
+    threads = workers if callable(workers) else _checks.whole(workers, "workers", least=1)
+    progress = _checks.truth(progress, "progress")
     seed = None if rng is None else _checks.whole(rng, "rng", least=0)
     path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
     before = None if path is None or not path.exists() else StudyResult.load(path)
@@ -237,12 +238,17 @@ def _with_truth(design: Design, seed: int) -> Design:
         known = getattr(population, "split", None)
         design = design._replace(split=split(others[0]) if known is None else known())
     truth = np.full(len(design.statistics), np.nan)
-    if hasattr(population, "quantile"):
+    if isinstance(population, Resampled):
+        x, *beside = (column[None] for column in population.columns)
+        truth = replicates.of_samples(x, tuple(beside), design)[0]
+        if not isinstance(population, Fixed):  # whose deviation is estimated with the divisor n - 1
+            truth[design.statistics.index("s.d.")] *= np.sqrt(1.0 - 1.0 / x.size)
+    elif hasattr(population, "quantile"):
         known = [*population.quantile(design.quantiles), population.mean(), population.std()]
         known += [population.moment(order) for order in design.moments]
         known += [*population.cdf(design.points)]
         if others:
-            known += [population.correlation(), getattr(population, "difference", lambda: np.nan)()]
+            known += [population.correlation(), np.nan]
         truth[:] = known
     return design._replace(truth=truth)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from condmask import _checks
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentTypeError
 from condmask.files.parts import read_column
 from condmask.files.toml import read_toml
 from condmask.scheme import Scheme
@@ -23,20 +23,16 @@ def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
     The population is the paper's, or columns of a file.
     """
     path = _checks.path(path, "path")
-    described, schemes = read_toml(path), dict[str, Scheme]()
-    parameters = signature(simulate).parameters
+    described, parameters = read_toml(path), signature(simulate).parameters
     for name in described:
         _checks.choice(name, f"an entry of {path}", [name for name in parameters if name not in OF_A_RUN])
     for name in ("n", "replications", "schemes"):
         _checks.require(name in described, f"{path} must have {name!r}", list(described))
     tables, population = described["schemes"], described.get("population")
-    listed = isinstance(tables, list) and all(isinstance(entry, dict) for entry in tables)
-    _checks.require(listed, "schemes must be a list of tables", tables, ArgumentTypeError)
-    for entry in tables:
-        name = entry.pop("name", None)
-        scheme = Scheme.from_dict({"scheme": ConditionalMasking.method, **entry})
-        if schemes.setdefault(name or repr(scheme), scheme) is not scheme:
-            raise ArgumentError(f"schemes must have different names, got {name or repr(scheme)!r} twice")
+    named = isinstance(tables, dict) and all(isinstance(entry, dict) for entry in tables.values())
+    _checks.require(named, "schemes must be a table for each, by its name", tables, ArgumentTypeError)
+    default = {"scheme": ConditionalMasking.method}
+    schemes = {name: Scheme.from_dict(default | entry) for name, entry in tables.items()}
     drawn = paper_population() if population is None else _resampled(population, path.parent)
     return {**described, "population": drawn, "schemes": schemes}
 

@@ -88,7 +88,7 @@ def multiplier(confidence_level: float) -> float:
 
 def asked(confidence_level: Any, target: Any) -> tuple[float, str]:
     """The level and the target of an interval, checked."""
-    level = _checks.confidence_level(confidence_level)
+    level = _checks.probability(confidence_level, "confidence_level")
     return level, _checks.choice(target, "target", tuple(TARGETS))
 
 
