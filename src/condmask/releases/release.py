@@ -8,12 +8,12 @@ from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask.disclosure.audit import refuse_few
 from condmask.disclosure.choose import Choice
-from condmask.errors import ArgumentError, ArgumentTypeError, warn
+from condmask.errors import ArgumentError, warn
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.results import Intervals
 from condmask.files.about import MANIFEST, Published, published, sidecar
-from condmask.files.parts import Source, as_stored
+from condmask.files.parts import Source
 from condmask.releases.columns import Frame, MaskedColumn
 from condmask.releases.log import Log, Where, keyed
 from condmask.releases.regress import regress
@@ -350,14 +350,8 @@ def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Coun
     """
     release = released_in(path)
     name = masked_column(release.schemes, column)
-    scheme, source, rows = release.schemes[name], release._source, 0
-    rule = f"{name} must be masked by a scheme that has estimates, for Counts"
-    _checks.require(bool(scheme.estimators), rule, scheme, ArgumentTypeError)
-    counts = Counts(scheme, origin=release.origins[name])
-    for part in source.parts([name]):
-        rows += part.num_rows
-        counts.update(as_stored(*source.numbers(part, name)))
-    warn_of_a_part(name, scheme, rows, release.records)
+    counts = Counts(release.schemes[name], origin=release.origins[name])
+    counts.counted = release[name]._sample.counted
     return counts
 
 
