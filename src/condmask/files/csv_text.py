@@ -195,7 +195,7 @@ def lines(table: Any, layout: Layout) -> bytes:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    options = arrow_csv.WriteOptions(include_header=False, delimiter=layout.form.delimiter, batch_size=ROWS)
+    options = arrow_csv.WriteOptions(include_header=False, delimiter=layout.form.delimiter)
     options.quoting_style = "none"  # "needed" quotes every cell of a column of text
     parts = []
     for batch in table.to_batches(max_chunksize=ROWS):

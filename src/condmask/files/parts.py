@@ -37,7 +37,7 @@ class Source:
     place : path
         A file, a folder, or a pattern of files (``data/*.parquet``).
     csv : CsvFormat, optional
-        How CSV files are written.
+        How CSV files are written; without meaning for others.
     part_rows : int, optional
         Rows of a part; by default 2^24 divided by the number of columns.
 
@@ -63,8 +63,6 @@ class Source:
         self.path, self.is_folder = path, path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
         self.base, self.files = _files(path) if self.is_folder else (path, [path])
         self.format, self.layout = _one_format(path, self.files), None
-        serves = csv is None or self.format == "CSV"
-        _checks.require(serves, f"csv must be left out for {path}, which is no text", csv)
         with tables.reading(path):
             self._stamp = self._stamped()
             if self.format == "CSV":

@@ -1,6 +1,6 @@
 """Tables in files: Parquet, Arrow and CSV, read in batches by pyarrow and written by it."""
 
-import errno
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +15,6 @@ FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "Parquet"),
     **dict.fromkeys((".arrow", ".feather", ".ipc"), "Arrow"),
     **dict.fromkeys((*TEXT, *(f"{suffix}.gz" for suffix in TEXT)), "CSV"),
-}
-REASONS = {
-    errno.ENOENT: "no such file or directory",
-    errno.ENOSPC: "no space left on the device; nothing was published",
 }
 BUFFER = 1 << 22  # bytes of a column that are read at once
 SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
@@ -43,8 +39,7 @@ def reading(path: Path) -> Iterator[None]:
         raise
     except (OSError, pa.ArrowException, UnicodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            why = REASONS.get(error.errno, (error.strerror or str(error)).lower())
-            raise FileError(f"{error.filename or path}: {why}") from error
+            raise FileError(f"{error.filename or path}: {os.strerror(error.errno).lower()}") from error
         raise FileError(
             f"{path} cannot be read: it is damaged, or of another format, encoding or delimiter; --encoding "
             "and --delimiter (CsvFormat) say how text is written"

@@ -14,7 +14,7 @@ from typing import Any
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask.disclosure.audit import DEFAULT
-from condmask.errors import ArgumentError, ArgumentTypeError, each_once, heard
+from condmask.errors import ArgumentError, each_once, heard
 from condmask.files.about import published
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
@@ -123,10 +123,6 @@ def mask_table(
     >>> release.schemes["income"]
     ConditionalMasking(p=0.6, sigma=0.3, reverse_mapping=True, aggregate_ends=3)
     """
-    if isinstance(frame, Release):
-        raise ArgumentTypeError(
-            "frame must contain the originals, got a Release: masking twice would make estimates wrong"
-        )
     frames.same_lengths(frame, "frame")
     job = Job(
         schemes, lambda names: frame, strata=strata, rng=rng, nan_policy=nan_policy, round=round,

@@ -180,8 +180,7 @@ class Release(Mapping[str, Estimate]):
             refuse_few(self.records, self.schemes)
         target, book = _checks.path(path, "path"), Log(log)
         marks = book.refuse(self._marks, None, again=_checks.truth(again, "again"))
-        force = _checks.truth(force, "force")
-        write_table(self._source.table, target, self._published, force=force)
+        write_table(self._source.table, target, self._published, force=_checks.truth(force, "force"))
         book.enter(target, marks, None)
         self._marks = {}  # writing it to another file is not another release
 
@@ -246,8 +245,6 @@ class Release(Mapping[str, Estimate]):
         >>> bool(found.low < 0.6 < found.high < found.low + 0.1)
         True
         """
-        if self._source is None:
-            raise ArgumentError("regress must be called on a release that was written (dry_run=True)")
         return regress(self, outcome, on, confidence_level, target)
 
     def _column(self, name: str, labels: bool) -> Any:
@@ -357,9 +354,7 @@ def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Coun
 
 def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
     """The name of a masked column; None means the only one."""
-    masked = ", ".join(map(repr, schemes))
-    named = column is not None or len(schemes) == 1
-    _checks.require(named, f"column must name one of the masked columns {masked}", column)
-    name = next(iter(schemes)) if column is None else _checks.text(column, "column")
-    _checks.require(name in schemes, f"column must be one of the masked columns {masked}", name)
-    return name
+    name: Any = next(iter(schemes)) if column is None and len(schemes) == 1 else column
+    rule = f"column must be one of the masked columns {', '.join(map(repr, schemes))}"
+    _checks.require(isinstance(name, str) and name in schemes, rule, name)
+    return str(name)

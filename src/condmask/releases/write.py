@@ -83,7 +83,6 @@ def write(
             count -= some.num_rows
             del some
         writer.close(json.dumps(sums).encode())
-    del table
     if next(written, None) is not None:  # which refuses a source that was changed meanwhile
         raise FileError(f"{place.name}: its source has other rows than before; nothing was published")
     told = published._replace(csv=shape.layout and shape.layout.form, sums=sums).to_dict()
@@ -157,8 +156,7 @@ def write_table(frame: Any, target: Path, published: Published, *, force: bool) 
     with optional("write", "files"):
         table = frames.arrow_table(frame)
     refuse_target(target, None, force=force)
-    is_text = tables.format_of(target) == "CSV"
-    layout = csv_text.new_layout(target, table.schema.names) if is_text else None
+    layout = csv_text.new_layout(target, table.schema.names) if tables.format_of(target) == "CSV" else None
     shape = Shape([ALONE], table.schema, layout)
     masked = {name: table[name] for name in published.schemes}
     with publishing(target) as place:
