@@ -333,7 +333,7 @@ def read_release(path: str | os.PathLike[str], column: str | None = None, *, wor
 
 
 def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Counts:
-    """Counts of a masked column in one pass, for files larger than memory.
+    """Counts of a masked column in one pass; on a grid, of files larger than memory.
 
     Parameters
     ----------
