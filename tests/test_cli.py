@@ -289,7 +289,7 @@ def test_wrong_usage(run, tmp_path, words, sentence):
         (("mask", "no.csv", "NEW/a.csv", "-c", "x", *P), "no.csv"),
         # before a scheme is chosen, which would be said
         (("mask", "in.parquet", "out.parquet", "-c", "income"), "out.parquet exists; it is"),
-        (("mask", "one.csv", "NEW/a.parquet", "-c", "income"), "to get a Parquet file of a CSV file"),
+        (("mask", "one.csv", "NEW/a.parquet", "-c", "income"), "NEW/a.parquet must be text, as one.csv is"),
         (("mask", "one.csv", "NEW/a.xlsx", "-c", "income"), "NEW/a.xlsx must end in one of .parquet"),
         (("mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", *MAPPED), "gaps has 134 missing values"),
         ((*MASK, "-c", "income", *MAPPED, "--max-risk", "1e9=.5"), "income: an attacker who knows which"),

@@ -142,7 +142,7 @@ def mask(
         def units(some: jobs.Units) -> Any:
             return _on_each(partitions, partial(jobs.rows_of, some), out)
 
-        jobs.audit_sample(schema.names, partial(_sample, there), job, units)
+        jobs.audit_sample(partial(_sample, there), schema.names, job, units)
         marks = book.refuse(jobs.marks_of(looks), None, again=again)
         told = jobs.told(looks, job)
     with publishing(out) as hidden:
@@ -246,7 +246,7 @@ def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written | 
     masked = mask_part(part, job)
     file = folder / f"{secrets.token_hex(8)}.parquet"
     told = Published((table.num_rows,), job.schemes, {})
-    types = schema_of(Shape(file, [file.name], schema), told, masked)
+    types = schema_of(Shape([file.name], schema), told, masked)
     try:
         whole = as_typed(table, masked, types)
     except (pa.ArrowException, KeyError):  # whose texts hold values

@@ -283,11 +283,11 @@ def test_files_of_nulls_and_of_no_rows_are_among_the_others(tmp_path):
     [
         (
             lambda table: table.rename_columns(["id", "pay", "old", "score", "region"]),
-            "files of the same columns, which differ in 'age', 'old'",
+            "has files that differ in the columns 'age', 'old'",
         ),
         (
             lambda table: table.set_column(1, "pay", table["id"]),
-            "columns of one type, got several of 'pay'",
+            "columns of one type: .*pay",
         ),
     ],
 )
@@ -298,7 +298,7 @@ def test_files_of_other_columns_are_refused(tmp_path, change, message):
         masked(source, tmp_path / "out")
     os.remove(source / "1.parquet")
     write(TABLE, source / "1.csv")
-    with pytest.raises(ValueError, match=r"files of one format, got 0\.parquet and 1\.csv: select some by"):
+    with pytest.raises(ValueError, match=r"files of one format, selected .*0\.parquet and 1\.csv"):
         masked(source, tmp_path / "out")
     assert masked(source / "*.parquet", tmp_path / "out").records == N
     with pytest.raises(cm.FileError, match="no file of data in it"):
@@ -350,7 +350,7 @@ def test_sums_about_zero_and_of_single_precision_are_told_from_moved_rows(tmp_pa
 
 @pytest.mark.parametrize(
     ("other", "got"),
-    [("id;pay\n1;2,5\n", r"CsvFormat\(delimiter=',', .*=';'"), ("pay,id\n2.5,1\n", r"[^;]*$")],
+    [("id;pay\n1;2,5\n", r"\[CsvFormat\(delimiter=',', .*=';'"), ("pay,id\n2.5,1\n", r"\[[^;]*\]$")],
 )
 def test_text_written_in_several_ways_is_refused(tmp_path, other, got):
     (tmp_path / "in").mkdir()

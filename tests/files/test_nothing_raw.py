@@ -126,7 +126,7 @@ def among(value):
 
 BROKEN = {
     "must hold numbers|must be numeric": broken(pay=[*(f"{k}" for k in range(N - 1)), "7341x"]),
-    "finite": broken(pay=among(np.inf), firm=np.full(N, PLANT)),
+    "finite|of at most 2.53": broken(pay=among(np.inf), firm=np.full(N, PLANT)),
     "2.53": broken(pay=among(734_173_417_341_734_128.0)),
     "must hold multiples of": broken(pay=among(73_417.341)),
     "missing value": broken(pay=among(np.nan), firm=np.full(N, PLANT)),

@@ -110,7 +110,7 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
             ValueError, match="column must be one of the masked columns 'pay', 'age', got 'score'"
         ):
             read_one(path, "score")
-    with pytest.raises(ValueError, match="column must name one of the masked columns 'pay', 'age', got None"):
+    with pytest.raises(ValueError, match="column must be one of the masked columns 'pay', 'age', got None"):
         cm.read_counts(path)
     with pytest.raises(ValueError, match=r"has no column 'wage'; it has 'id', 'pay'"):
         pay.correlation("wage")

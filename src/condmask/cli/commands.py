@@ -3,13 +3,12 @@
 What is heavy is imported when a command is called, so that ``--help`` answers at once.
 """
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from condmask.cli.options import FileOptions, Output, PlanOptions, SchemeOptions, pairs
-from condmask.cli.text import UsageError, listing, progress
+from condmask.cli.text import UsageError, listing, progress, say
 
 SCHEME, PLAN, CSV, OUTPUT = SchemeOptions(), PlanOptions(), FileOptions(), Output()
 Columns = Annotated[list[str] | None, Parameter(alias="-c")]
@@ -53,13 +52,13 @@ def plan(
     plot
         draw risk against loss of precision in this file
     """
-    from condmask.files.parts import opened, read_column
+    from condmask.files.parts import Source, read_column
     from condmask.planning.plan import plan as made_of
 
     given, form = scheme.given(), csv.format()
-    strata = {name: opened(source, form).objects(name) for name in given.pop("strata", ())}
+    strata = {name: Source(source, form).objects(name) for name in given.pop("strata", ())}
     plan = made_of(
-        opened(source, form).column(column),
+        Source(source, form).column(column),
         max_risk=pairs(max_risk, float, float), max_record_risk=pairs(max_record_risk, float, float),
         max_error=pairs(max_error, str, float), d=d, p=p, sigma=sigma, target=target, strata=strata or None,
         other=None if other is None else read_column(source, other, csv=form), **given,
@@ -92,13 +91,13 @@ def audit(
     from condmask.files.parts import read_table
 
     form, given = csv.format(), _limits(max_lift, max_risk)
-    schemes = scheme.schemes(column, source, form)
+    schemes = scheme.schemes(column)
     output.show(made_of(read_table(source, schemes, csv=form), schemes, **given))
 
 
 def mask(
     source: str, target: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME,
-    nan_policy: Literal["raise", "omit"] | None = None, round: bool = False, shuffle: bool = False,
+    nan_policy: Literal["raise", "omit"] = "raise", round: bool = False, shuffle: bool = False,
     max_lift: float | None = None, max_risk: Several = None, accept_visible_coins: bool = False,
     keep_metadata: Several = None, part_rows: int | None = None, dry_run: bool = False, force: bool = False,
     log: str | None = None, no_log: bool = False, again: bool = False, workers: int = 1,
@@ -115,9 +114,10 @@ def mask(
     target
         the masked file to write
     column
-        column to mask; several are masked together. Without --p and --sigma the scheme is chosen for the data
+        column to mask; several are masked together. With no option of the scheme but --strata and --missing,
+        one is chosen for the data
     nan_policy
-        omit: leave missing values missing, rather than refuse them (default where the scheme is chosen)
+        omit: leave missing values missing, rather than refuse them, as where the scheme is chosen
     round
         first round the data to multiples of the step (ties up), and report what that changes
     shuffle
@@ -145,19 +145,20 @@ def mask(
     workers
         number of threads
     """
-    from condmask.releases.masking import mask_file, opened_for
+    from condmask.releases.masking import mask_file
 
-    form, given = csv.format(), _limits(max_lift, max_risk)
-    opened_for(Path(source), Path(target), csv=form, force=force)  # before schemes are chosen
-    schemes = scheme.schemes(column, source, form)
-    policy = "omit" if scheme.left_open else "raise"
+    named, given = column is not None and scheme.left_open, _limits(max_lift, max_risk)
+    schemes: Any = column if named else scheme.schemes(column)
+    given |= scheme.given() if named else {}
     with progress() as report:
         release = mask_file(
-            source, target, schemes, nan_policy=nan_policy or policy, round=round, shuffle=shuffle,
-            accept_visible_coins=accept_visible_coins, keep_metadata=keep_metadata or (), csv=form,
+            source, target, schemes, nan_policy=nan_policy, round=round, shuffle=shuffle,
+            accept_visible_coins=accept_visible_coins, keep_metadata=keep_metadata or (), csv=csv.format(),
             part_rows=part_rows, dry_run=dry_run, force=force, log=log or not no_log, again=again,
             workers=workers, progress=report, **given,
         )  # fmt: skip
+    for name, choice in release.chosen.items():
+        say(f"{name}: {choice}")
     written = "nothing was written" if dry_run else f"masked values in {target}"
     output.show(release, "\n".join([written, *listing(release.schemes)]))
 
@@ -188,7 +189,7 @@ def risk(
     if released is not None and scheme.given():
         raise UsageError("options of the scheme must be left out: what is released has its scheme")
     form = csv.format()
-    schemes = scheme.schemes(column, source, form) if released is None else read_schemes(released)
+    schemes = scheme.schemes(column) if released is None else read_schemes(released)
     shown = None if released is None else read_table(released, schemes)
     output.show(measured(read_table(source, schemes, csv=form), schemes, d=d, released=shown))
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from cyclopts.config import Dict
 
-from condmask.cli.text import UsageError, say, to_json
+from condmask.cli.text import UsageError, to_json
 
 if TYPE_CHECKING:
     from condmask.files.csv_text import CsvFormat
 
 SEVERAL = "An option takes one value; repeat it for several: -c income -c rent."
-OF_DATA = {"range", "strata", "small_strata", "missing", "missing_as"}  # may be given beside a chosen scheme
+BESIDE = {"strata", "missing"}  # may be given where the scheme is chosen for the data
 
 
 def _fraction(_: Any, tokens: Sequence[Any]) -> float:
@@ -105,10 +105,10 @@ class SchemeOptions(PlanOptions):
     @property
     def left_open(self) -> bool:
         """Whether the scheme is to be chosen for the data."""
-        return not self.given().keys() - OF_DATA
+        return not self.given().keys() - BESIDE
 
-    def schemes(self, columns: Sequence[str] | None, source: str, csv: "CsvFormat | None") -> dict[str, Any]:
-        """The scheme of each column: of the options and its own table in the file, or one that is chosen."""
+    def schemes(self, columns: Sequence[str] | None) -> dict[str, Any]:
+        """The scheme of each column: of the options and its own table in the file."""
         from condmask.schemes.conditional import ConditionalMasking
 
         shared = self.given()
@@ -120,24 +120,11 @@ class SchemeOptions(PlanOptions):
         names = list(dict.fromkeys([*(columns or ()), *own]))
         if not names:
             raise UsageError("column must be given")
-        if self.left_open:
-            return _chosen(names, partial(ConditionalMasking, **shared), source, csv)
         found = {name: shared | own.get(name, {}) for name in names}
         for name, values in found.items():
             if missing := {"p", "sigma"} - values.keys():
                 raise UsageError(f"{min(missing)} must be given for column {name!r}")
         return {name: ConditionalMasking.read(values) for name, values in found.items()}
-
-
-def _chosen(names: list[str], of: Callable[..., Any], source: str, csv: "CsvFormat | None") -> dict[str, Any]:
-    """Schemes for columns of which nothing is known but their names; each is said, and why."""
-    from condmask.files.parts import read_table
-    from condmask.releases.job import chosen
-
-    choices = chosen(read_table(source, names, csv=csv), names, of)
-    for name, choice in choices.items():
-        say(f"{name}: {choice}")
-    return {name: choice.scheme for name, choice in choices.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

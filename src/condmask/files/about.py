@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from condmask import _checks
 from condmask.errors import ArgumentError, FileError
 from condmask.estimates.origin import NOWHERE, Origin
@@ -114,13 +116,14 @@ def digest_of(path: Path) -> str:
 def published(path: Path) -> Published | None:
     """What was published with a file or a folder: in its schema, beside it or in it; None if nothing was."""
     with tables.reading(path):
-        form = "" if path.is_dir() else tables.format_in(path)
+        path.stat()  # which refuses a file that is not there
+        form = "" if path.is_dir() else tables.format_of(path)
         if form in ("Parquet", "Arrow"):
             schema, sums = tables.described(path)
-            if KEY not in (schema.metadata or {}):
+            text = (schema.metadata or {}).get(KEY)
+            if text is None:
                 return None
-            found = Published.from_json(schema.metadata[KEY], path)
-            return found._replace(sums=json.loads(sums))
+            return Published.from_json(text, path)._replace(sums=json.loads(sums))
         place = sidecar(path) if form else path / MANIFEST
         if not place.exists():
             return None
@@ -167,15 +170,9 @@ def check_kept(schema: Any, keep: Collection[str], path: Path) -> None:
 def _pandas(note: dict[str, Any], types: Mapping[str, Any]) -> bytes:
     """Pandas' note without attributes of the frame; masked columns are of the types that they now have."""
     kept = {name: note[name] for name in OF_PANDAS if name in note}
-    kept["columns"] = [dict(column) for column in note.get("columns", [])]
-    for column in kept["columns"]:
-        dtype = types.get(column.get("field_name"))
-        if dtype is not None:
-            nullable = str(column.get("numpy_type"))[:1].isupper()
-            name = "object" if str(dtype).startswith("decimal") else dtype.to_pandas_dtype().__name__
-            column |= {
-                "pandas_type": "decimal" if name == "object" else name,
-                "numpy_type": name.capitalize() if nullable and name != "object" else name,
-                "metadata": None,
-            }
+    for column in kept.get("columns", ()):
+        if column.get("field_name") in types:
+            kind = str(np.dtype(types[column["field_name"]].to_pandas_dtype()))
+            kind = kind.capitalize() if str(column.get("numpy_type"))[:1].isupper() else kind  # Int64
+            column |= {"pandas_type": kind.lower(), "numpy_type": kind, "metadata": None}
     return json.dumps(kept).encode()

@@ -159,18 +159,14 @@ def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
         bare = pc.replace_substring(pc.replace_substring(bare, ".", ";"), ",", ".")
     try:
         values = bare.cast(pa.float64()).to_numpy()
-        wrong = ~np.isfinite(values) & ~gaps.to_numpy()
+        right = np.abs(values) <= _checks.LARGEST_EXACT_INTEGER
     except pa.ArrowInvalid:  # whose message holds a cell
-        wrong = pc.invert(pc.match_substring_regex(bare, NUMBER))
-    at = np.flatnonzero(np.asarray(wrong))
+        right = pc.match_substring_regex(bare, NUMBER).to_numpy()
+    at = np.flatnonzero(~(right | gaps.to_numpy()))
     if at.size:
-        rule = f"{name} must hold numbers with the decimal mark {layout.form.decimal!r}, finite"
+        rule = f"{name} must hold numbers of at most 2^53 with the decimal mark {layout.form.decimal!r}"
         got = f"got another text in row {row + int(at[0])} ({at.size} cells)"
         raise ArgumentError(f"{rule}, {got}; --decimal and --na (CsvFormat) say how they are written")
-    large = np.flatnonzero(np.abs(values) > _checks.LARGEST_EXACT_INTEGER)
-    if large.size:
-        got = f"got a larger one in row {row + int(large[0])}"
-        raise ArgumentError(f"{name} must hold numbers of at most 2^53, {got}")
     return np.asarray(values)
 
 
@@ -199,7 +195,7 @@ def lines(table: Any, layout: Layout) -> bytes:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    options = arrow_csv.WriteOptions(include_header=False, delimiter=layout.form.delimiter, batch_size=ROWS)
+    options = arrow_csv.WriteOptions(include_header=False, delimiter=layout.form.delimiter)
     options.quoting_style = "none"  # "needed" quotes every cell of a column of text
     parts = []
     for batch in table.to_batches(max_chunksize=ROWS):

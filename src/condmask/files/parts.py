@@ -34,10 +34,10 @@ class Source:
 
     Parameters
     ----------
-    path : Path
+    place : path
         A file, a folder, or a pattern of files (``data/*.parquet``).
     csv : CsvFormat, optional
-        How CSV files are written.
+        How CSV files are written; without meaning for others.
     part_rows : int, optional
         Rows of a part; by default 2^24 divided by the number of columns.
 
@@ -54,7 +54,8 @@ class Source:
         Of the table, with a column for each key.
     """
 
-    def __init__(self, path: Path, csv: CsvFormat | None = None, part_rows: int | None = None) -> None:
+    def __init__(self, place: Place, csv: CsvFormat | None = None, part_rows: int | None = None) -> None:
+        path = _checks.path(place, "path")
         with optional(path.name, "files"):
             import pyarrow as pa
         known = csv is None or isinstance(csv, CsvFormat)
@@ -62,8 +63,6 @@ class Source:
         self.path, self.is_folder = path, path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
         self.base, self.files = _files(path) if self.is_folder else (path, [path])
         self.format, self.layout = _one_format(path, self.files), None
-        serves = csv is None or self.format == "CSV"
-        _checks.require(serves, f"csv must be left out for {path}, which is no text", csv)
         with tables.reading(path):
             self._stamp = self._stamped()
             if self.format == "CSV":
@@ -90,8 +89,8 @@ class Source:
                 raise ArgumentError(f"{name} cannot be masked: it stands in the names below {self.path}")
 
     def parts(self, names: Iterable[str] | None = None, sizes: Sequence[int] = ()) -> Iterator[Any]:
-        """The rows in parts, which are tables of Arrow, of these sizes where they are known; refused where
-        somebody wrote to a file since the source was opened."""
+        """The rows in parts, at least one, which are tables of Arrow, of these sizes where they are known;
+        refused where somebody wrote to a file since the source was opened."""
         import pyarrow as pa
 
         held: list[Any] = []
@@ -102,7 +101,7 @@ class Source:
             for table in self._tables(names):
                 held.append(table)
                 count += table.num_rows
-                while count >= size if sizes else 2 * count >= 3 * size:
+                while count > size if sizes else 2 * count >= 3 * size:
                     whole = pa.concat_tables(held)
                     part, held, count = whole.slice(0, size), [whole.slice(size)], count - size
                     whole = table = None  # only one part is held
@@ -110,8 +109,7 @@ class Source:
                     del part
                     size = next(given, self.part_rows)
             self._refuse_changed()
-        if count:
-            yield pa.concat_tables(held)
+        yield pa.concat_tables(held)
 
     def numeric(self, table: Any, names: Iterable[str], row: int = 1) -> Any:
         """A part, which begins at this row, in which columns of text hold numbers."""
@@ -124,36 +122,36 @@ class Source:
                 table = table.set_column(table.schema.get_field_index(name), name, numbers)
         return table
 
-    def numbers(self, table: Any, name: str, row: int = 1) -> tuple[np.ndarray, str]:
+    def numbers(self, table: Any, name: str) -> tuple[np.ndarray, str]:
         """A column of a part as numbers, with NaN for missing ones, and their kind."""
-        column = frames.column_of(self.numeric(table, [name], row), name, least=0, finite=False)
+        column = frames.column_of(self.numeric(table, [name]), name, least=0, finite=False)
         return column.array, column.kind
 
     def has_numbers(self, name: str) -> bool:
-        """Whether a file says itself that a column holds numbers, or yes and no."""
+        """Whether a file says itself that a column holds numbers."""
         from pyarrow import types
 
         if self.layout is not None or name in self.keys or name not in self.names:
             return False
         kind = self.schema.field(name).type
-        return types.is_decimal(kind) or (types.is_primitive(kind) and not types.is_temporal(kind))
+        return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+    def table(self, names: Iterable[str] | None = None) -> Any:
+        """All rows as one table."""
+        import pyarrow as pa
+
+        return pa.concat_tables(self.parts(names))
 
     def column(self, name: str) -> np.ndarray:
         """A whole column as numbers, in single precision where it has them."""
-        self.require([name])
-        values, row = [np.empty(0)], 1
-        for part in self.parts([name]):
-            values.append(as_stored(*self.numbers(part, name, row)))
-            row += part.num_rows
-        return np.concatenate(values[1:] or values)
+        values, kind = self.numbers(self.table([name]), name)
+        return values.astype(np.float32) if kind == "float32" else values  # on a decimal grid they are others
 
     def labels(self, name: str) -> Labels:
         """A column as labels; words for missing values in text are none."""
-        import pyarrow as pa
         import pyarrow.compute as pc
 
-        self.require([name])
-        table = pa.concat_tables(self.parts([name]))
+        table = self.table([name])
         if self.layout is not None and name not in self.keys:
             gaps = pc.is_in(table[name], value_set=self.layout.form.missing)
             table = table.set_column(0, name, pc.if_else(gaps, None, table[name]))
@@ -166,7 +164,6 @@ class Source:
 
     def numbers_or_objects(self, name: str) -> np.ndarray:
         """A column as numbers, where it holds these."""
-        self.require([name])
         try:
             return self.column(name)
         except (ArgumentTypeError, ArgumentError):
@@ -203,6 +200,8 @@ class Source:
                 ]  # fmt: skip
                 yield pa.table(arrays, schema=schema)
             self.rows[number] = rows
+        if not any(self.rows):
+            yield schema.empty_table()
 
     def _stamped(self) -> list[tuple[int, int]]:
         """What changes when somebody writes to a file."""
@@ -211,11 +210,6 @@ class Source:
     def _refuse_changed(self) -> None:
         if self._stamped() != self._stamp:
             raise FileError(f"{self.path} was changed since it was opened: begin again with what it is now")
-
-
-def as_stored(values: np.ndarray, kind: str) -> np.ndarray:
-    """Numbers in single precision where a file has them: on a decimal grid they are others."""
-    return values.astype(np.float32) if kind == "float32" else values
 
 
 def _files(path: Path) -> tuple[Path, list[Path]]:
@@ -233,20 +227,16 @@ def _files(path: Path) -> tuple[Path, list[Path]]:
 
 
 def _one_format(path: Path, files: list[Path]) -> str:
-    formats = {tables.format_in(file): file.name for file in files}
-    if len(formats) > 1:
-        raise ArgumentError(
-            f"{path} must contain files of one format, got {' and '.join(formats.values())}: select some by "
-            "a pattern in quotes ('folder/**/*.parquet'), or begin the names of others with _"
-        )
+    formats = {tables.format_of(file): file.name for file in files}
+    rule = f"{path} must contain files of one format, selected by a pattern in quotes ('folder/**/*.parquet')"
+    _checks.require(len(formats) == 1, rule, " and ".join(formats.values()))
     return next(iter(formats))
 
 
 def _one_layout(path: Path, files: list[Path], form: CsvFormat) -> Layout:
     ways = [*{csv_text.layout_of(file, form): None for file in files}]
-    if len(ways) > 1:
-        got = "; ".join(sorted({repr(way.form) for way in ways}))  # no header, which may be a record
-        raise ArgumentError(f"{path} must have files with one header, written in one way, got {got}")
+    rule = f"{path} must have files with one header, written in one way"
+    _checks.require(len(ways) == 1, rule, [way.form for way in ways])  # no header, which may be a record
     return ways[0]
 
 
@@ -267,20 +257,16 @@ def unified(path: Any, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any
     import pyarrow as pa
 
     for schema in schemas:
-        twice = {name for name in schema.names if schema.names.count(name) > 1 or name in keys}
+        twice = sorted({name for name in schema.names if schema.names.count(name) > 1 or name in keys})
         if twice:
-            names = _checks.listed(sorted(twice))
-            raise ArgumentError(f"{path} must have one column of each name, got several {names}")
-        differing = {*schema.names} ^ {*schemas[0].names}
-        if differing:
-            names = _checks.listed(sorted(differing))
-            raise ArgumentError(f"{path} must have files of the same columns, which differ in {names}")
+            raise ArgumentError(f"{path} has more than one column {_checks.listed(twice)}")
+        other = sorted({*schema.names} ^ {*schemas[0].names})
+        if other:
+            raise ArgumentError(f"{path} has files that differ in the columns {_checks.listed(other)}")
     try:
         unified = pa.unify_schemas(schemas, promote_options="default")
-    except pa.ArrowException:
-        types = {name: {str(schema.field(name).type) for schema in schemas} for name in schemas[0].names}
-        wrong = _checks.listed([name for name, kinds in types.items() if len(kinds) > 1])
-        raise ArgumentError(f"{path} must have columns of one type, got several of {wrong}") from None
+    except pa.ArrowException as error:  # which names columns and types
+        raise ArgumentError(f"{path} must have columns of one type: {error}") from None
     for key, values in keys.items():
         unified = unified.append(pa.field(key, pa.array(values).type))
     return unified
@@ -301,18 +287,11 @@ def read_column(path: Place, name: str, *, csv: CsvFormat | None = None) -> np.n
     -------
     ndarray of shape (n,)
     """
-    return opened(path, csv).numbers_or_objects(_checks.text(name, "name"))
+    return Source(path, csv).numbers_or_objects(_checks.text(name, "name"))
 
 
 def read_table(path: Place, numeric: Iterable[str], *, csv: CsvFormat | None = None) -> Any:
     """A whole file as a table of Arrow, these columns as numbers."""
-    import pyarrow as pa
-
-    source = opened(path, csv)
+    source = Source(path, csv)
     source.require(list(numeric))
-    return source.numeric(pa.concat_tables(source.parts()), numeric)
-
-
-def opened(path: Place, csv: CsvFormat | None = None) -> Source:
-    """A file as a source of columns."""
-    return Source(_checks.path(path, "path"), csv)
+    return source.numeric(source.table(), numeric)

@@ -1,8 +1,6 @@
 """Tables in files: Parquet, Arrow and CSV, read in batches by pyarrow and written by it."""
 
-import errno
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,27 +16,16 @@ FORMATS = {
     **dict.fromkeys((".arrow", ".feather", ".ipc"), "Arrow"),
     **dict.fromkeys((*TEXT, *(f"{suffix}.gz" for suffix in TEXT)), "CSV"),
 }
-REASONS = {
-    errno.ENOENT: "no such file or directory",
-    errno.ENOSPC: "no space left on the device; nothing was published",
-}
 BUFFER = 1 << 22  # bytes of a column that are read at once
 SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
-FROM_CSV = (
-    "to get a Parquet file of a CSV file, let pyarrow tell the types of its columns, and mask that: "
-    "from pyarrow import csv, parquet; parquet.write_table(csv.read_csv({source!r}, "
-    "parse_options=csv.ParseOptions(delimiter={form.delimiter!r}, newlines_in_values=True), "
-    "convert_options=csv.ConvertOptions(decimal_point={form.decimal!r})), {target!r})"
-)
 
 
 def format_of(path: Path) -> str:
     """The format of a file, by its suffix."""
-    suffix = path.suffix.lower()
-    suffix = "".join(path.suffixes[-2:]).lower() if suffix == ".gz" else suffix
-    if suffix not in FORMATS:
-        raise ArgumentError(f"{path} must end in one of {', '.join(FORMATS)}, got {suffix or 'no suffix'}")
-    return FORMATS[suffix]
+    found = next((form for end, form in FORMATS.items() if path.name.lower().endswith(end)), None)
+    if found is None:
+        raise ArgumentError(f"{path} must end in one of {', '.join(FORMATS)}")
+    return found
 
 
 @contextmanager
@@ -52,21 +39,11 @@ def reading(path: Path) -> Iterator[None]:
         raise
     except (OSError, pa.ArrowException, UnicodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            why = REASONS.get(error.errno, (error.strerror or str(error)).lower())
-            raise FileError(f"{error.filename or path}: {why}") from error
+            raise FileError(f"{error.filename or path}: {os.strerror(error.errno).lower()}") from error
         raise FileError(
             f"{path} cannot be read: it is damaged, or of another format, encoding or delimiter; --encoding "
             "and --delimiter (CsvFormat) say how text is written"
         ) from None
-
-
-def format_in(path: Path) -> str:
-    """The format of a file that is there; refused where it is no ordinary one."""
-    with reading(path):
-        mode = os.stat(path).st_mode
-    if not stat.S_ISREG(mode):
-        raise FileError(f"{path} is no ordinary file")
-    return format_of(path)
 
 
 def described(path: Path) -> tuple[Any, bytes]:
@@ -107,18 +84,17 @@ def batches(
 class Writer:
     """Rows on their way into one file of any format, which its ending tells."""
 
-    def __init__(self, path: Path, ending: Path, schema: Any, layout: Layout | None, codecs: Any) -> None:
+    def __init__(self, path: Path, schema: Any, layout: Layout | None, codecs: Any) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        packed = "gzip" if ending.suffix.lower() == ".gz" else None
-        self._sink = pa.output_stream(str(path), compression=packed)
+        self._sink = pa.output_stream(str(path), compression="detect")  # by its ending
         self._layout: Any = layout
         self._writer: Any = None
         self._last: Any = None
         if layout is not None:
             self._sink.write(layout.mark + layout.head.encode(layout.form.encoding))
-        elif format_of(ending) == "Parquet":
+        elif format_of(path) == "Parquet":
             self._writer = pq.ParquetWriter(self._sink, schema, compression=codecs)
         else:
             options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)

@@ -119,13 +119,9 @@ class MaskedColumn:
         return without_codes(values, released_codes(self._published.schemes[name]), kind), kind
 
     def _plain(self, table: Any, name: str, row: int) -> np.ndarray:
-        """A column of numbers of a part, which begins at this row, masked or not; yes and no are 1 and 0."""
-        import pyarrow as pa
-
+        """A column of numbers of a part, which begins at this row, masked or not."""
         if name in self._published.schemes:
             return self._values(table, name)[0]
-        if pa.types.is_boolean(table[name].type):
-            table = pa.table({name: table[name].cast(pa.uint8())})
         values: np.ndarray = self.source.numbers(table, name)[0]
         _checks.no_infinities(values, name, row)
         return values

@@ -1,6 +1,5 @@
 """A release as it was asked for, its parts ready to be masked, and what a look at them finds."""
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any, NamedTuple
@@ -25,8 +24,6 @@ from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.prepare import Prepared, prepare
 from condmask.schemes.rounding import Moved, asked
 from condmask.strata import not_masked
-
-LOG = logging.getLogger(__name__)
 
 BETWEEN = 0.1  # of the variance: parts that differ by more are worth a word
 UNITS = 256  # firms, households and the like that are looked at whole
@@ -68,8 +65,9 @@ class Job:
             _checks.require(bool(names), "schemes must name at least one column", schemes)
             groups = not_masked(strata, names)
             within: dict[str, Any] = {"strata": groups, "small_strata": "merge"} if groups else {}
-            of = partial(ConditionalMasking, missing=missing, **within)
-            self.chosen = chosen(frame_of(names), names, of)
+            of: Any = partial(ConditionalMasking, missing=missing, **within)
+            table, _ = table_of(frame_of(names), dict.fromkeys(names, of(0.6, 1.0, reverse_mapping=True)))
+            self.chosen = widened(table, choose(table, names, of))
         rule = "missing must be left out where schemes are given, each of which has its own"
         _checks.require(bool(names) or (isinstance(missing, tuple) and not missing), rule, missing)
         given = {name: choice.scheme for name, choice in self.chosen.items()} or schemes
@@ -79,7 +77,6 @@ class Job:
             if frame_of is None:
                 raise ArgumentError("aggregate_ends must be a number in a table of Dask, got 'auto'")
             _, self.schemes = table_of(frame_of(tuple(given)), self.schemes)
-            LOG.info("aggregate_ends: %s", [scheme.aggregate_ends for scheme in self.schemes.values()])
         self.groups = not_masked(next(iter(self.schemes.values())).strata, self.schemes)
         random = check_rng(rng)
         self.root = None if random is None else root_key(random)
@@ -98,12 +95,6 @@ class Job:
         """What the key of a part comes from: never one key for two parts, which would share coins and
         noise."""
         return self.root if part == 0 or self.root is None else self.root.derive(b"part", str(part).encode())
-
-
-def chosen(frame: Any, names: Sequence[str], of: Callable[..., Any]) -> dict[str, Choice]:
-    """Schemes, which `of` makes, for columns of a table of which nothing is known but their names."""
-    table, _ = table_of(frame, dict.fromkeys(names, of(0.6, 1.0, reverse_mapping=True)))
-    return widened(table, choose(table, names, of))
 
 
 class Part(NamedTuple):
@@ -135,28 +126,29 @@ Units = tuple[str, Any]  # the column that names firms, households or the like, 
 Found = Callable[[Units], Iterable[Any]]  # all rows of these in a longer table
 
 
-def sampled(frame: Any, job: Job, found: Found | None = None) -> Table:
-    """Some rows of a longer table as an audit looks at them, whose parts were looked at by themselves; with
-    all rows of some of the firms, households and the like in them, where they can be found."""
+def audit_sample(sample: Callable[[], Any], names: Sequence[str], job: Job, found: Found) -> None:
+    """Audit a longer table of several columns, whose parts were looked at by themselves, by some of its rows;
+    with all rows of some of the firms, households and the like in them."""
     import pyarrow as pa
 
+    if not job.audited or len(names) < 2:
+        return
+    frame = sample()
+    table = _some(frame, job)
+    named = [name for name in table.clear.units if name in names] if table.clear else []
+    if named:
+        some = frame[named[0]].take(np.linspace(0, len(frame) - 1, UNITS).astype(int))
+        units = named[0], some.combine_chunks().unique()
+        rows = [rows_of(units, frame, others=True), *found(units)]
+        table = _some(pa.concat_tables(rows, promote_options="default"), job)
+    job.method.check(job.schemes, table, limits=job.limits)
+
+
+def _some(frame: Any, job: Job) -> Table:
+    """Some rows of a longer table as an audit looks at them."""
     _, arrays, kinds = _columns(frame, job)
     values = {name: without_codes(x, job.schemes[name].codes, kinds[name]) for name, x in arrays.items()}
-    table = Table(values, kinds, None, clear_of(frame, values), "sample")
-    named = [name for name in table.clear.units if name in frame.column_names] if table.clear else []
-    if not named or found is None:
-        return table
-    some = frame[named[0]].take(np.linspace(0, len(frame) - 1, UNITS).astype(int))
-    units = named[0], some.combine_chunks().unique()
-    rows = [rows_of(units, frame, others=True), *found(units)]
-    return sampled(pa.concat_tables(rows, promote_options="default"), job)
-
-
-def audit_sample(names: Iterable[str], sample: Callable[[], Any], job: Job, found: Found) -> None:
-    """Audit a longer table with these columns by some of its rows, where its parts alone do not tell all that
-    it shows."""
-    if job.audited and ({*names} != {*job.schemes} or len(job.schemes) > 1):
-        job.method.check(job.schemes, sampled(sample(), job, found), limits=job.limits)
+    return Table(values, kinds, None, clear_of(frame, values), "sample")
 
 
 def rows_of(units: Units, table: Any, *, others: bool = False) -> Any:

@@ -38,12 +38,11 @@ def mark_of(values: np.ndarray) -> np.ndarray:
 
 def keyed(marks: Mapping[str, Any]) -> dict[str, str]:
     """Marks as the log has them, from which nobody without the user's secret learns anything."""
-    return {
-        name: mark
-        if isinstance(mark, str)
-        else blake2b(mark.tobytes(), key=_key(), digest_size=16).hexdigest()
-        for name, mark in marks.items()
-    }
+
+    def hashed(mark: Any) -> str:
+        return blake2b(mark.tobytes(), key=_key(), digest_size=16).hexdigest()
+
+    return {name: mark if isinstance(mark, str) else hashed(mark) for name, mark in marks.items()}
 
 
 def _mixed(words: np.ndarray) -> np.ndarray:

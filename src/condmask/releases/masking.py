@@ -9,13 +9,12 @@ import logging
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from condmask import _checks, frames
 from condmask._randomness import release_key
 from condmask.disclosure.audit import DEFAULT
-from condmask.errors import ArgumentError, ArgumentTypeError, each_once, heard
+from condmask.errors import ArgumentError, each_once, heard
 from condmask.files.about import published
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
@@ -25,7 +24,7 @@ from condmask.releases.columns import Frame
 from condmask.releases.job import Job, Look, Part, look_at, part_of
 from condmask.releases.log import Log, Where
 from condmask.releases.release import Release, released_in
-from condmask.releases.write import Progress, Shape, shape_of, write
+from condmask.releases.write import Progress, shape_of, write
 from condmask.schemes.prepare import released
 from condmask.strata import not_masked
 
@@ -123,10 +122,6 @@ def mask_table(
     >>> release.schemes["income"]
     ConditionalMasking(p=0.6, sigma=0.3, reverse_mapping=True, aggregate_ends=3)
     """
-    if isinstance(frame, Release):
-        raise ArgumentTypeError(
-            "frame must contain the originals, got a Release: masking twice would make estimates wrong"
-        )
     frames.same_lengths(frame, "frame")
     job = Job(
         schemes, lambda names: frame, strata=strata, rng=rng, nan_policy=nan_policy, round=round,
@@ -254,12 +249,15 @@ def mask_file(
     over the source, with all rows of some of the firms, households and the like in them.
     """
     place, out = _checks.path(source, "source"), _checks.path(target, "target")
-    force, keep = _checks.truth(force, "force"), _checks.names(keep_metadata, "keep_metadata")
-    origin, shape = opened_for(place, out, csv=csv, part_rows=part_rows, force=force, keep=keep)
+    origin = Source(place, csv, part_rows)
+    refuse_target(out, place, force=_checks.truth(force, "force"))
+    before = published(origin.base)
+    refuse_masked(before.schemes if before else (), place)
+    shape = shape_of(origin, out, _checks.names(keep_metadata, "keep_metadata"))
 
     def first_part(names: Sequence[str]) -> Any:
         origin.require(not_masked(strata, names), names)
-        return origin.numeric(_beginning(origin)[0], names)
+        return origin.numeric(next(origin.parts()), names)
 
     job = Job(
         schemes, first_part, strata=strata, rng=rng, nan_policy=nan_policy,
@@ -270,50 +268,27 @@ def mask_file(
     again, dry_run = _checks.truth(again, "again"), _checks.truth(dry_run, "dry_run")
     origin.require(job.groups, job.schemes)
     with each_once():
-        only, alone = _beginning(origin)
+        only, alone = next(origin.parts()), -1 not in origin.rows
         if job.shuffle and not alone:
             raise ArgumentError(f"{place} is masked in parts, which are not shuffled: shuffle the rows first")
-        if job.shuffle:
-            only = only.take(job.order(only.num_rows))
-        only, whole = (only if alone else None), None  # one part at a time is held
-        if only is not None:
+        if not alone:
+            only = None  # one part at a time is held
+            looks, masked = _looked(origin, job, report), _masked(origin, job)
+        else:
+            only = only.take(job.order(only.num_rows)) if job.shuffle else only
             whole = part_of(origin.numeric(only, job.schemes), job, clear=True, to_file=True)
-        looks = _looked(origin, job, report) if whole is None else [look_at(whole, job)]
+            looks = [look_at(whole, job)]
+            masked = ((only, mask_part(one, job, workers=job.workers)) for one in [whole])
         LOG.info("%d records of %s in %d parts", sum(origin.rows), place.name, len(looks))
         marks = book.refuse(jobs.marks_of(looks), place, again=again)
         told = jobs.told(looks, job)
     if dry_run:
         return Release(told, None, chosen=job.chosen)
-    if whole is None:
-        masked = _masked(origin, job)
-    else:
-        masked = iter([(only, mask_part(whole, job, workers=job.workers))])
     with publishing(out) as hidden:
         write(hidden, shape, told, masked, origin.rows, report, job.workers)
     LOG.info("published %s", out.name)
     book.enter(out, marks, place)
     return released_in(out, workers=job.workers, chosen=job.chosen)
-
-
-def opened_for(
-    place: Path, out: Path, *, csv: CsvFormat | None = None, part_rows: int | None = None,
-    force: bool = False, keep: Sequence[str] = (),
-) -> tuple[Source, Shape]:  # fmt: skip
-    """The source, and the shape of its release; refused before data are looked at where that cannot be
-    written."""
-    origin = Source(place, csv, part_rows)
-    refuse_target(out, place, force=force)
-    before = published(origin.base)
-    refuse_masked(before.schemes if before else (), place)
-    return origin, shape_of(origin, out, keep)
-
-
-def _beginning(origin: Source) -> tuple[Any, bool]:
-    """The first part, and whether there is no other."""
-    first = next(origin.parts(), None)
-    if first is None:
-        raise ArgumentError(f"{origin.path} must have at least 2 records, got none")
-    return first, -1 not in origin.rows
 
 
 def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
@@ -330,13 +305,10 @@ def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
             progress(rows, None)
     jobs.raise_of_parts(found)
 
-    def some() -> Any:
-        return origin.numeric(origin.sample(), job.schemes)
-
     def found_in(units: jobs.Units) -> Iterator[Any]:
         return (origin.numeric(jobs.rows_of(units, part), job.schemes) for part in origin.parts())
 
-    jobs.audit_sample(origin.names, some, job, found_in)
+    jobs.audit_sample(lambda: origin.numeric(origin.sample(), job.schemes), origin.names, job, found_in)
     return found
 
 

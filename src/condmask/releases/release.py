@@ -7,12 +7,12 @@ from typing import Any
 from condmask import _checks, frames
 from condmask.disclosure.audit import refuse_few
 from condmask.disclosure.choose import Choice
-from condmask.errors import ArgumentError, ArgumentTypeError, warn
+from condmask.errors import ArgumentError, warn
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.results import Intervals
 from condmask.files.about import MANIFEST, Published, published, sidecar
-from condmask.files.parts import Source, as_stored
+from condmask.files.parts import Source
 from condmask.releases.columns import Frame, MaskedColumn
 from condmask.releases.log import Log, Where, keyed
 from condmask.releases.regress import regress
@@ -179,8 +179,7 @@ class Release(Mapping[str, Estimate]):
             refuse_few(self.records, self.schemes)
         target, book = _checks.path(path, "path"), Log(log)
         marks = book.refuse(self._marks, None, again=_checks.truth(again, "again"))
-        force = _checks.truth(force, "force")
-        write_table(self._source.table, target, self._published, force=force)
+        write_table(self._source.table, target, self._published, force=_checks.truth(force, "force"))
         book.enter(target, marks, None)
         self._marks = {}  # writing it to another file is not another release
 
@@ -245,8 +244,6 @@ class Release(Mapping[str, Estimate]):
         >>> bool(found.low < 0.6 < found.high < found.low + 0.1)
         True
         """
-        if self._source is None:
-            raise ArgumentError("regress must be called on a release that was written (dry_run=True)")
         return regress(self, outcome, on, confidence_level, target)
 
     def _column(self, name: str, labels: bool) -> Any:
@@ -335,7 +332,7 @@ def read_release(path: str | os.PathLike[str], column: str | None = None, *, wor
 
 
 def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Counts:
-    """Counts of a masked column in one pass, for files larger than memory.
+    """Counts of a masked column in one pass; on a grid, of files larger than memory.
 
     Parameters
     ----------
@@ -349,22 +346,14 @@ def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Coun
     """
     release = released_in(path)
     name = masked_column(release.schemes, column)
-    scheme, source, rows = release.schemes[name], release._source, 0
-    rule = f"{name} must be masked by a scheme that has estimates, for Counts"
-    _checks.require(bool(scheme.estimators), rule, scheme, ArgumentTypeError)
-    counts = Counts(scheme, origin=release.origins[name])
-    for part in source.parts([name]):
-        rows += part.num_rows
-        counts.update(as_stored(*source.numbers(part, name)))
-    warn_of_a_part(name, scheme, rows, release.records)
+    counts = Counts(release.schemes[name], origin=release.origins[name])
+    counts.counted = release[name]._sample.counted
     return counts
 
 
 def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
     """The name of a masked column; None means the only one."""
-    masked = ", ".join(map(repr, schemes))
-    named = column is not None or len(schemes) == 1
-    _checks.require(named, f"column must name one of the masked columns {masked}", column)
-    name = next(iter(schemes)) if column is None else _checks.text(column, "column")
-    _checks.require(name in schemes, f"column must be one of the masked columns {masked}", name)
-    return name
+    name: Any = next(iter(schemes)) if column is None and len(schemes) == 1 else column
+    rule = f"column must be one of the masked columns {', '.join(map(repr, schemes))}"
+    _checks.require(isinstance(name, str) and name in schemes, rule, name)
+    return str(name)

@@ -28,7 +28,6 @@ class Shape(NamedTuple):
 
     Attributes
     ----------
-    target : Path
     names : list of str
         Of the files in a folder; "." for one file.
     schema : Schema
@@ -41,7 +40,6 @@ class Shape(NamedTuple):
         Notes on the source to keep.
     """
 
-    target: Path
     names: list[str]
     schema: Any
     layout: Layout | None = None
@@ -57,11 +55,10 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
         schema = schema.remove(schema.get_field_index(key))
     now = origin.format if origin.is_folder else tables.format_of(target)
     if origin.layout is not None and now != "CSV":
-        names = {"source": str(origin.path), "target": f"{origin.path.stem}.parquet"}
-        raise ArgumentError(tables.FROM_CSV.format(**names, form=origin.layout.form))
+        raise ArgumentError(f"{target} must be text, as {origin.path} is; docs/files.rst has a way around")
     layout = origin.layout or (csv_text.new_layout(target, schema.names) if now == "CSV" else None)
     codecs = tables.codecs_of(origin.files[0]) if origin.format == now == "Parquet" else "snappy"
-    return Shape(target, origin.file_names, schema, layout, codecs, keep)
+    return Shape(origin.file_names, schema, layout, codecs, keep)
 
 
 def write(
@@ -74,9 +71,9 @@ def write(
     written = written if workers == 1 else ahead(written)
     table = next(written)
     for name, count in zip(shape.names, rows, strict=True):
-        path, ending = place / name, shape.target if name == ALONE else Path(name)
+        path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        writer = Writer(path, ending, table.schema, shape.layout, shape.codecs)
+        writer = Writer(path, table.schema, shape.layout, shape.codecs)
         while count:
             if not table.num_rows:
                 del table  # before the next part is made
@@ -86,9 +83,8 @@ def write(
             count -= some.num_rows
             del some
         writer.close(json.dumps(sums).encode())
-    del table
     if next(written, None) is not None:  # which refuses a source that was changed meanwhile
-        raise FileError(f"{shape.target}: its source has other rows than before; nothing was published")
+        raise FileError(f"{place.name}: its source has other rows than before; nothing was published")
     told = published._replace(csv=shape.layout and shape.layout.form, sums=sums).to_dict()
     if shape.names != [ALONE]:
         (place / MANIFEST).write_text(json.dumps(told, indent=1), encoding="utf-8")
@@ -160,9 +156,8 @@ def write_table(frame: Any, target: Path, published: Published, *, force: bool) 
     with optional("write", "files"):
         table = frames.arrow_table(frame)
     refuse_target(target, None, force=force)
-    is_text = tables.format_of(target) == "CSV"
-    layout = csv_text.new_layout(target, table.schema.names) if is_text else None
-    shape = Shape(target, [ALONE], table.schema, layout)
+    layout = csv_text.new_layout(target, table.schema.names) if tables.format_of(target) == "CSV" else None
+    shape = Shape([ALONE], table.schema, layout)
     masked = {name: table[name] for name in published.schemes}
     with publishing(target) as place:
         write(place, shape, published, [(table, masked)], [table.num_rows])
