@@ -160,3 +160,29 @@ def test_a_key_is_in_no_file_and_no_message(tmp_path):
         masked(source, tmp_path / "b.parquet", SCHEMES, rng=KEY)
     assert "sixteen" not in "".join(traceback.format_exception(caught.value))
     assert pq.read_metadata(tmp_path / "b.parquet").num_rows == N
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "csv"])
+def test_labels_that_no_record_has_are_left_out(form, tmp_path):
+    # two of a large file were kept: pandas and Arrow keep the names of all others
+    names = pd.Categorical.from_codes(
+        np.arange(N) % 2 * 3, ["low", "Ann Lee", "Bo Roy", "high"], ordered=True
+    )
+    frame = pd.DataFrame({"pay": PAY, "name": names})
+    frame.loc[3, "name"] = None
+    source = write(pa.Table.from_pandas(frame), tmp_path / "in.arrow")
+    pay = {"pay": SCHEMES["pay"]}
+    release = cm.mask_table(frame, pay, accept_visible_coins=True)
+    release.write(tmp_path / f"frame.{form}", log=False)
+    cm.mask_file(source, tmp_path / f"file.{form}", pay, log=False, accept_visible_coins=True)
+
+    for place in ("frame", "file"):
+        path = tmp_path / f"{place}.{form}"
+        assert b"Bo Roy" not in path.read_bytes()
+        if form == "parquet":
+            back = pd.read_parquet(path)["name"]
+            assert back.cat.categories.tolist() == ["low", "high"]
+            assert back.cat.ordered
+            assert back.astype(object).where(back.notna(), None).tolist() == [
+                None if k == 3 else ("low", "high")[k % 2] for k in range(N)
+            ]

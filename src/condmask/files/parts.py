@@ -65,6 +65,9 @@ class Source:
         self.format, self.layout = _one_format(path, self.files), None
         with tables.reading(path):
             self._stamp = self._stamped()
+            irregular = [str(file) for file in self.files if not file.is_file()]
+            if irregular:
+                raise FileError(f"{irregular[0]} is no ordinary file")
             if self.format == "CSV":
                 self.layout = _one_layout(path, self.files, csv or CsvFormat())
                 schemas = [pa.schema([(name, pa.large_string()) for name in self.layout.names])]

@@ -131,7 +131,21 @@ def as_typed(part: Any, masked: Mapping[str, Any], schema: Any) -> Any:
     """A part as it is written, of the types of the schema."""
     import pyarrow as pa
 
-    return pa.table({name: masked.get(name, part[name]) for name in schema.names}).cast(schema)
+    columns = [masked[name] if name in masked else _of_records(part[name]) for name in schema.names]
+    return pa.table(columns, names=schema.names).cast(schema)
+
+
+def _of_records(column: Any) -> Any:
+    """A column without labels that no record has: a dictionary may name who was left out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type):
+        return column
+    whole = column.unify_dictionaries().combine_chunks()
+    used = pc.unique(whole.indices).drop_null().sort()
+    code = pc.index_in(whole.indices, value_set=used).cast(column.type.index_type)
+    return pa.DictionaryArray.from_arrays(code, whole.dictionary.take(used), ordered=column.type.ordered)
 
 
 def as_text(part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], layout: Layout) -> Any:
