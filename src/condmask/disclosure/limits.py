@@ -180,7 +180,7 @@ def _narrow(
     over: dict[str, str] = {}
     who, distances = "an attacker who knows which records were swapped guesses", tuple(limits.risk)
     by_column = dict.fromkeys(schemes, distances)
-    for name, rows in attacked(sample, schemes, distances=by_column).items() if distances else ():
+    for name, rows in attacked(sample, schemes, at=by_column).items() if distances else ():
         for row in rows:
             if row.worst > limits.risk[row.d]:
                 over[name] = f"{who} {row.worst:.0%} of the values to less than {row.d:g}"

@@ -95,7 +95,7 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     sample = sample_of(table)
     if not sample.alone:
         distances = {name: column.d for name, column in columns.items()}
-        for name, found in attacked(sample, by_column, distances=distances, blind=True).items():
+        for name, found in attacked(sample, by_column, at=distances, blind=True).items():
             _add_attack(columns[name].attackers, found)
             tried = int(np.count_nonzero(~np.isnan(sample.table.values[name])))
             columns[name] = replace(columns[name], tried=tried)
