@@ -374,6 +374,9 @@ def demo(*, out: str | None = None, people: str | None = None, output: Output = 
         output.show(shown.run(out))
 
 
+COMMANDS = (plan, audit, mask, risk, estimate, report, info, simulate, demo)
+
+
 def _limits(max_lift: float | None, max_risk: Several) -> dict[str, Any]:
     """What a release may show, of what was given."""
     given = {"max_lift": max_lift, "max_risk": pairs(max_risk, float, float)}
