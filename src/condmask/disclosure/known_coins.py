@@ -198,9 +198,10 @@ def _with_names(look: Look, target: Target, groups: list[Group]) -> tuple[np.nda
     return plain, found
 
 
-def seen(ideas: Sequence[Callable[[Look], np.ndarray]], look: Look) -> np.ndarray:
-    """Columns of numbers by some ideas."""
-    return np.hstack([idea(look) for idea in ideas])
+def seen(ideas: Sequence[Callable[[Look], list[np.ndarray]]], look: Look) -> np.ndarray:
+    """Columns of numbers by some ideas, of which there may be none."""
+    columns = [column for idea in ideas for column in idea(look)]
+    return np.column_stack((np.empty((look.own.size, 0)), *columns))
 
 
 def both_halves(

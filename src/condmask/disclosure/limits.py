@@ -157,8 +157,7 @@ def _masked_too(
     for name, x in values.items():
         plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")
         more[name] = replace(plain, sigma=two_digits(share * spread_of(x, plain)))
-    table = sample.table
-    table = table._replace(values=table.values | values, kinds=table.kinds | dict.fromkeys(values, "float64"))
+    table = sample.table._replace(values=sample.table.values | values)
     return rest._replace(table=table), {**schemes, **more}
 
 

@@ -69,13 +69,12 @@ def rails(table: Table, schemes: dict[str, Any]) -> list[Finding]:
 
 def _of_pools(table: Table, scheme: Any) -> Iterator[Finding]:
     """Pools by their sizes: a release by reverse mapping holds each original of a pool once."""
-    present = np.logical_or.reduce([~np.isnan(x) for x in table.values.values()])
+    code = table.code
     if not scheme.reverse_mapping:
-        if (n := int(present.sum())) < FEW:
+        if (n := int(np.count_nonzero(code >= 0))) < FEW:
             yield Finding("", f"{n} records are too few to judge what a release of them shows", "", False)
         return
-    pool = np.zeros(table.n, dtype=np.int64) if table.pool is None else table.pool
-    sizes = np.bincount(pool[present & (pool >= 0)])
+    sizes = np.bincount(code[code >= 0])
     least = int(sizes[sizes > 0].min(initial=table.n))
     merge = "" if table.pool is None else "merge strata, or leave them out"
     has = f"a donor pool has {least} records"

@@ -17,7 +17,6 @@ from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import check_fits
 from condmask.missing_codes import released_codes, without_codes
-from condmask.scheme import Scheme
 from condmask.strata import values_by_pool
 
 
@@ -86,10 +85,12 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     best constant [0.39 0.63]
     best attacker [0.41 0.66]
     """
-    table, by_column = _table(data, schemes, strata, released)
+    table, by_column = table_of(data, schemes, strata, any_scheme=not isinstance(schemes, Mapping))
     shown = None if released is None else _released(released, schemes, by_column, table)
     columns = {}
     for name, scheme in by_column.items():
+        if scheme.law is None and not scheme.reverse_mapping and released is None:
+            raise ArgumentTypeError(f"{scheme!r} has no closed form of its risk; pass what it released")
         near = _distances(d, name, table.values[name], scheme)
         columns[name] = _column(table, name, scheme, near, None if shown is None else shown[name])
     sample = sample_of(table)
@@ -100,16 +101,6 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
             tried = int(np.count_nonzero(~np.isnan(sample.table.values[name])))
             columns[name] = replace(columns[name], tried=tried)
     return Risk(table.n, columns, by_column, table, shown)
-
-
-def _table(data: Any, schemes: Any, strata: Any, released: Any) -> tuple[Table, dict[str, Any]]:
-    if isinstance(schemes, Mapping):
-        return table_of(data, schemes, strata)
-    rule = "schemes must be a masking scheme"
-    _checks.require(isinstance(schemes, Scheme), rule, schemes, ArgumentTypeError)
-    if schemes.law is None and not schemes.reverse_mapping and released is None:
-        raise ArgumentTypeError(f"{schemes!r} has no closed form of its risk; pass what it released")
-    return table_of(data, schemes, strata, any_scheme=True)
 
 
 def _released(released: Any, schemes: Any, by_column: dict[str, Any], table: Table) -> dict[str, np.ndarray]:

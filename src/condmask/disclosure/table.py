@@ -78,8 +78,6 @@ class Table(NamedTuple):
     ----------
     values : dict of str to ndarray of shape (n,)
         Originals, NaN where one is missing.
-    kinds : dict of str to str
-        The data type in the container of each.
     pool : ndarray of shape (n,) or None
         The donor pool of each record, below 0 for none; None if all form one.
     clear : Clear or None
@@ -89,7 +87,6 @@ class Table(NamedTuple):
     """
 
     values: Columns
-    kinds: dict[str, str]
     pool: np.ndarray | None = None
     clear: Clear | None = None
     scope: str = "whole"
@@ -98,6 +95,12 @@ class Table(NamedTuple):
     def n(self) -> int:
         """The number of records."""
         return int(next(iter(self.values.values())).size)
+
+    @property
+    def code(self) -> np.ndarray:
+        """The number of each record's donor pool, below 0 where it has no value."""
+        present = np.logical_or.reduce([~np.isnan(x) for x in self.values.values()])
+        return np.where(present, 0 if self.pool is None else self.pool, -1)
 
 
 def column_of(name: str) -> str:

@@ -143,7 +143,7 @@ def sampled(frame: Any, job: Job, found: Found | None = None) -> Table:
 
     _, arrays, kinds = _columns(frame, job)
     values = {name: without_codes(x, job.schemes[name].codes, kinds[name]) for name, x in arrays.items()}
-    table = Table(values, kinds, None, clear_of(frame, values), "sample")
+    table = Table(values, None, clear_of(frame, values), "sample")
     named = [name for name in table.clear.units if name in frame.column_names] if table.clear else []
     if not named or found is None:
         return table
