@@ -21,7 +21,7 @@ import condmask
 SOURCE = Path(condmask.__file__).parent
 TESTS = Path(__file__).parent
 LADDER = [  # a module imports from its own storey or from one below it, and in no circle
-    {"__main__", "cli"},
+    {"__main__", "cli", "condmask"},  # the names that users have, which resolve when they are used
     {"demo"},
     {"planning"},
     {"studies"},

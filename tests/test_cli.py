@@ -345,7 +345,7 @@ def test_a_bug_shows_where_and_no_data(run, monkeypatch, bug):
     def broken(*_, **__):
         raise bug
 
-    monkeypatch.setattr("condmask.releases.release.read_release", broken)
+    monkeypatch.setattr(cm, "read_release", broken)
 
     code, out, err = run("info", "out.parquet")
 
@@ -368,7 +368,7 @@ def test_what_the_user_can_mend_is_one_line(run, monkeypatch, error, line):
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr("condmask.releases.release.read_release", broken)
+    monkeypatch.setattr(cm, "read_release", broken)
 
     assert run("info", "out.parquet") == (1, "", f"condmask: error: {line}\n")
 

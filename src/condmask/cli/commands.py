@@ -1,6 +1,7 @@
 """The nine commands: each calls the function of its name, with its parameters as options.
 
-What is heavy is imported when a command is called, so that ``--help`` answers at once.
+What is heavy is imported when a command is called, names of the package when they are used, so that
+``--help`` answers at once.
 """
 
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+import condmask as cm
 from condmask.cli.options import FileOptions, Output, PlanOptions, SchemeOptions, pairs
 from condmask.cli.text import UsageError, listing, progress
 
@@ -53,20 +55,19 @@ def plan(
     plot
         draw risk against loss of precision in this file
     """
-    from condmask.files.parts import opened, read_column
-    from condmask.planning.plan import plan as made_of
+    from condmask.files.parts import opened
 
     given, form = scheme.given(), csv.format()
     strata = {name: opened(source, form).objects(name) for name in given.pop("strata", ())}
-    plan = made_of(
+    made = cm.plan(
         opened(source, form).column(column),
         max_risk=pairs(max_risk, float, float), max_record_risk=pairs(max_record_risk, float, float),
         max_error=pairs(max_error, str, float), d=d, p=p, sigma=sigma, target=target, strata=strata or None,
-        other=None if other is None else read_column(source, other, csv=form), **given,
+        other=None if other is None else cm.read_column(source, other, csv=form), **given,
     )  # fmt: skip
-    output.show(plan)
+    output.show(made)
     if plot is not None:
-        plan.plot(plot)
+        made.plot(plot)
 
 
 def audit(
@@ -88,12 +89,11 @@ def audit(
     max_risk
         DISTANCE=SHARE: largest share of values that the attacker may guess closer than this
     """
-    from condmask.disclosure.audit import audit as made_of
     from condmask.files.parts import read_table
 
     form, given = csv.format(), _limits(max_lift, max_risk)
     schemes = scheme.schemes(column, source, form)
-    output.show(made_of(read_table(source, schemes, csv=form), schemes, **given))
+    output.show(cm.audit(read_table(source, schemes, csv=form), schemes, **given))
 
 
 def mask(
@@ -145,14 +145,14 @@ def mask(
     workers
         number of threads
     """
-    from condmask.releases.masking import mask_file, opened_for
+    from condmask.releases.masking import opened_for
 
     form, given = csv.format(), _limits(max_lift, max_risk)
     opened_for(Path(source), Path(target), csv=form, force=force)  # before schemes are chosen
     schemes = scheme.schemes(column, source, form)
     policy = "omit" if scheme.left_open else "raise"
     with progress() as report:
-        release = mask_file(
+        release = cm.mask_file(
             source, target, schemes, nan_policy=nan_policy or policy, round=round, shuffle=shuffle,
             accept_visible_coins=accept_visible_coins, keep_metadata=keep_metadata or (), csv=form,
             part_rows=part_rows, dry_run=dry_run, force=force, log=log or not no_log, again=again,
@@ -181,16 +181,14 @@ def risk(
     released
         a release of the source: its schemes are used, and its figures shown
     """
-    from condmask.disclosure.risk import risk as measured
     from condmask.files.parts import read_table
-    from condmask.releases.release import read_schemes
 
     if released is not None and scheme.given():
         raise UsageError("options of the scheme must be left out: what is released has its scheme")
     form = csv.format()
-    schemes = scheme.schemes(column, source, form) if released is None else read_schemes(released)
+    schemes = scheme.schemes(column, source, form) if released is None else cm.read_schemes(released)
     shown = None if released is None else read_table(released, schemes)
-    output.show(measured(read_table(source, schemes, csv=form), schemes, d=d, released=shown))
+    output.show(cm.risk(read_table(source, schemes, csv=form), schemes, d=d, released=shown))
 
 
 def estimate(
@@ -229,10 +227,10 @@ def estimate(
         number of threads
     """
     from condmask.errors import warn
-    from condmask.releases.release import masked_column, read_release
+    from condmask.releases.release import masked_column
     from condmask.variance.interval import UndefinedError
 
-    read = read_release(release, workers=workers)
+    read = cm.read_release(release, workers=workers)
     options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}
     found: dict[str, dict[str, Any]] = {}
     for name in [masked_column(read.schemes, name) for name in column or read.schemes]:
@@ -284,9 +282,7 @@ def report(
     workers
         number of threads
     """
-    from condmask.reports.report import report as write
-
-    write(
+    cm.report(
         release, path, original=original, d=d, csv=csv.format(), force=force, workers=workers,
         units=pairs(units, str, str),
     )  # fmt: skip
@@ -305,9 +301,7 @@ def info(release: str, *, output: Output = OUTPUT) -> None:
     release
         the masked file or folder
     """
-    from condmask.releases.release import read_release
-
-    read = read_release(release)
+    read = cm.read_release(release)
     names = read._source.names
     clear = ", ".join(name for name in names if name not in read.schemes)
     lines = [f"{read.records:,} records, {len(names)} columns", *listing(read.schemes)]
@@ -336,14 +330,13 @@ def simulate(
         number of threads
     """
     from condmask import _checks
-    from condmask.studies.simulate import simulate as run
     from condmask.studies.toml import read_study
 
     for path, name in ((out, "out"), (plot, "plot")):  # a long study is not lost to a wrong path
         if path is not None:
             _checks.writable(path, name)
     described = read_study(study)
-    result = run(**described, workers=workers, progress=True, checkpoint=checkpoint)
+    result = cm.simulate(**described, workers=workers, progress=True, checkpoint=checkpoint)
     output.show(result)
     if out is not None:
         result.save(out)

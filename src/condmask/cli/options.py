@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from cyclopts.config import Dict
 
+import condmask as cm
 from condmask.cli.text import UsageError, say, to_json
 
 if TYPE_CHECKING:
@@ -122,8 +123,6 @@ class SchemeOptions(PlanOptions):
 
     def schemes(self, columns: Sequence[str] | None, source: str, csv: "CsvFormat | None") -> dict[str, Any]:
         """The scheme of each column: of the options and its own table in the file, or one that is chosen."""
-        from condmask.schemes.conditional import ConditionalMasking
-
         shared = self.given()
         try:
             tables = json.loads(shared.pop("columns", "{}")).items()
@@ -134,12 +133,12 @@ class SchemeOptions(PlanOptions):
         if not names:
             raise UsageError("column must be given")
         if self.left_open:
-            return _chosen(names, partial(ConditionalMasking, **shared), source, csv)
+            return _chosen(names, partial(cm.ConditionalMasking, **shared), source, csv)
         found = {name: shared | own.get(name, {}) for name in names}
         for name, values in found.items():
             if missing := {"p", "sigma"} - values.keys():
                 raise UsageError(f"{min(missing)} must be given for column {name!r}")
-        return {name: ConditionalMasking.read(values) for name, values in found.items()}
+        return {name: cm.ConditionalMasking.read(values) for name, values in found.items()}
 
 
 def _chosen(names: list[str], of: Callable[..., Any], source: str, csv: "CsvFormat | None") -> dict[str, Any]:
@@ -176,12 +175,10 @@ class FileOptions(_Options):
 
     def format(self) -> "CsvFormat | None":
         """The format; None if no option says so."""
-        from condmask.files.csv_text import CsvFormat
-
         given = self.given()
         if "delimiter" in given:
             given["delimiter"] = given["delimiter"].replace(r"\t", "\t")
-        return CsvFormat(**given) if given else None
+        return cm.CsvFormat(**given) if given else None
 
 
 @dataclass(frozen=True, kw_only=True)
