@@ -228,11 +228,11 @@ def estimate(
     """
     from condmask.errors import warn
     from condmask.releases.release import masked_column
-    from condmask.variance.interval import UndefinedError
+    from condmask.variance.interval import Interval, UndefinedError
 
     read = cm.read_release(release, workers=workers)
     options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}
-    found: dict[str, dict[str, Any]] = {}
+    found, texts = dict[str, dict[str, Any]](), list[str]()
     for name in [masked_column(read.schemes, name) for name in column or read.schemes]:
         of_column = read[name]
         asked = () if quantile is None else (quantile,)
@@ -251,8 +251,9 @@ def estimate(
             results["weighted_mean"] = of_column.weighted_mean(weights, **options)
         if regress is not None:
             results["regression"] = of_column.regress(regress, **options)
-        found[name] = results
-    texts = [f"{name}: {result}" for name, results in found.items() for result in results.values()]
+        texts += [f"{name}: {each}" for each in results.values()]
+        dicts = {what: each._asdict() for what, each in results.items() if isinstance(each, Interval)}
+        found[name] = results | dicts
     output.show(found, "\n\n".join(texts))
 
 

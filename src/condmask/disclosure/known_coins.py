@@ -38,6 +38,7 @@ CELLS = 1 << 9  # of one column by itself
 GROUPS, LIKE, APART, FEWEST = 10, 300, 40, 20  # of like predictions, at most; records and blocks of one
 
 
+Group = tuple[np.ndarray, np.ndarray, np.ndarray]  # what is seen of records; who teaches; who is tried
 Distances = Mapping[str, Sequence[float]] | None  # by column
 
 
@@ -93,14 +94,6 @@ class Target(NamedTuple):
     line: Callable[[np.ndarray], np.ndarray]
     u: np.ndarray
     d: np.ndarray
-
-
-class Group(NamedTuple):
-    """Records of which the same is seen: what, who teaches what it means, and who is tried."""
-
-    table: np.ndarray
-    taught: np.ndarray
-    tried: np.ndarray
 
 
 def alone(
@@ -163,13 +156,12 @@ def _guessed(look: Look, target: Target, by_law: list[Figures], *, blind: bool) 
     others = np.hstack((clear, seen(OTHERS, look)))
     itself = np.hstack((others, seen(ITSELF, look)))
     of_clear, kept = both_halves(target, clear, here, here), here & look.own
-    by_status = [Group(others, here, here & ~look.own), Group(itself, kept, kept)]
-    worst, by_name = _with_names(look, target, by_status)
+    worst, by_name = _with_names(look, target, [(others, here, here & ~look.own), (itself, kept, kept)])
     unaware = np.full_like(worst, np.nan)
     if blind:
         unsure = look._replace(own=np.ones_like(look.own))
         all_seen = seen((*CLEAR, *OTHERS, *ITSELF), unsure)
-        _, unaware = _with_names(unsure, target, [Group(all_seen, here, here)])
+        _, unaware = _with_names(unsure, target, [(all_seen, here, here)])
     for k, row in enumerate(by_law):
         constant = best_guess(u[here], row.d)[1]
         known = max(constant, float(of_clear[k, here].mean()))
@@ -184,15 +176,15 @@ def _guessed(look: Look, target: Target, by_law: list[Figures], *, blind: bool) 
 
 
 def _with_names(look: Look, target: Target, groups: list[Group]) -> tuple[np.ndarray, np.ndarray]:
-    """Which records are guessed to within each d, by what is seen of each group: without values that are
-    named, and with each idea of these wherever it is right more often."""
+    """Which records of groups are guessed to within each d: without values that are named, and with each idea
+    of these wherever it is right more often."""
     named = [(target.line(value), features) for value, features in (idea(look) for idea in NAMED)]
     plain = np.sum([both_halves(target, *group) for group in groups], axis=0)
     found = plain.copy()
-    for group, (place, features) in product(groups, named):
-        there = group.tried & ~np.isnan(place)
+    for (table, _, tried), (place, features) in product(groups, named):
+        there = tried & ~np.isnan(place)
         if there.any():
-            guessed = both_halves(target, np.hstack((group.table, features)), there, there, place)
+            guessed = both_halves(target, np.hstack((table, features)), there, there, place)
             better = (guessed - found)[:, there].sum(axis=1) > 0.0
             found = np.where(better[:, None] & there, guessed, found)
     return plain, found

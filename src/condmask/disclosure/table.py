@@ -6,7 +6,6 @@ looked at, since what a unit tells is told by all of its records together.
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -109,11 +108,10 @@ def column_of(name: str) -> str:
 
 
 def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
-    """Columns in clear of a data frame or a dict of columns, beside those that are masked; not those that
-    share a name. None where there is one masked column alone."""
+    """Columns in clear of a data frame or a dict of columns, beside those that are masked; None where there
+    is one masked column alone."""
     frame, n = frames.with_index(frame), next(iter(masked.values())).size
-    count = Counter(frames.column_names(frame))
-    names = [name for name in count if name not in masked and count[name] == 1]
+    names = [name for name in frames.column_names(frame) if name not in masked]
     if not names and len(masked) == 1:
         return None
     found = _looked_at(frame, names, in_stretches(n, ROWS), masked)

@@ -13,7 +13,6 @@ from condmask import _checks, frames
 from condmask.disclosure.audit import Audit, audit
 from condmask.disclosure.rails import FEW
 from condmask.disclosure.risk import risk
-from condmask.disclosure.risk_result import Risk
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME
@@ -64,15 +63,6 @@ class Column(NamedTuple):
     picture: str
     compared: Sequence[Compared] = ()
     attackers: str = ""
-
-
-class Internal(NamedTuple):
-    """What only the publisher may read of a release; `publish` is None where that is not known."""
-
-    publish: bool | None
-    because: str
-    audit: Audit
-    risk: Risk
 
 
 class View:
@@ -151,8 +141,8 @@ class View:
         return result
 
 
-def internal(view: View, original: Any, d: Any) -> tuple[list[Column], Internal]:
-    """What an original, a table, tells of its release: column by column, and of all together."""
+def internal(view: View, original: Any, d: Any) -> tuple[list[Column], dict[str, Any]]:
+    """What an original, a table, tells the publisher alone of its release: column by column, and of all."""
     pairs = {name: originals_and_released(original, view.release, name) for name in view.schemes}
     found = audit(original, view.schemes)
     known = risk(original, view.schemes, d=d, released={name: z for name, (_, z) in pairs.items()})
@@ -160,7 +150,8 @@ def internal(view: View, original: Any, d: Any) -> tuple[list[Column], Internal]
     for name, (x, _) in pairs.items():
         column, attackers = view.column(name, x), charts.attackers(known[name], name)
         columns.append(column._replace(compared=compared(view, column, pairs), attackers=attackers))
-    return columns, Internal(*verdict(view, found, columns), found, known)
+    publish, because = verdict(view, found, columns)
+    return columns, {"publish": publish, "because": because, "audit": found, "risk": known}
 
 
 def compared(view: View, column: Column, pairs: Pairs) -> list[Compared]:
