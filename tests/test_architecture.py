@@ -206,7 +206,7 @@ def test_every_public_name_resolves_and_no_other():
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
     "top": 2_079,
-    "disclosure": 1_986,
+    "disclosure": 1_919,
     "studies": 1_067,
     "estimates": 1_020,
     "releases": 836,
@@ -218,8 +218,8 @@ BUDGETS = {
     "variance": 613,
     "moments": 497,
     "planning": 464,
-    "cli": 398,
-    "reports": 342,
+    "cli": 352,
+    "reports": 335,
     "reverse_mapping": 294,
     "plot": 260,
 }

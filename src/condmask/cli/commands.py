@@ -71,7 +71,7 @@ def plan(
 
 
 def audit(
-    source: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME, max_lift: float | None = None,
+    source: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME, max_lift: float = 0.1,
     max_risk: Several = None, csv: FileOptions = CSV, output: Output = OUTPUT,
 ) -> None:  # fmt: skip
     """See how near an attacker comes to original values who knows who was swapped, and what is refused.
@@ -91,15 +91,15 @@ def audit(
     """
     from condmask.files.parts import read_table
 
-    form, given = csv.format(), _limits(max_lift, max_risk)
+    form, caps = csv.format(), pairs(max_risk, float, float)
     schemes = scheme.schemes(column, source, form)
-    output.show(cm.audit(read_table(source, schemes, csv=form), schemes, **given))
+    output.show(cm.audit(read_table(source, schemes, csv=form), schemes, max_lift=max_lift, max_risk=caps))
 
 
 def mask(
     source: str, target: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME,
     nan_policy: Literal["raise", "omit"] | None = None, round: bool = False, shuffle: bool = False,
-    max_lift: float | None = None, max_risk: Several = None, accept_visible_coins: bool = False,
+    max_lift: float = 0.1, max_risk: Several = None, accept_visible_coins: bool = False,
     keep_metadata: Several = None, part_rows: int | None = None, dry_run: bool = False, force: bool = False,
     log: str | None = None, no_log: bool = False, again: bool = False, workers: int = 1,
     csv: FileOptions = CSV, output: Output = OUTPUT,
@@ -147,7 +147,7 @@ def mask(
     """
     from condmask.releases.masking import opened_for
 
-    form, given = csv.format(), _limits(max_lift, max_risk)
+    form, caps = csv.format(), pairs(max_risk, float, float)
     opened_for(Path(source), Path(target), csv=form, force=force)  # before schemes are chosen
     schemes = scheme.schemes(column, source, form)
     policy = "omit" if scheme.left_open else "raise"
@@ -156,7 +156,7 @@ def mask(
             source, target, schemes, nan_policy=nan_policy or policy, round=round, shuffle=shuffle,
             accept_visible_coins=accept_visible_coins, keep_metadata=keep_metadata or (), csv=form,
             part_rows=part_rows, dry_run=dry_run, force=force, log=log or not no_log, again=again,
-            workers=workers, progress=report, **given,
+            workers=workers, progress=report, max_lift=max_lift, max_risk=caps,
         )  # fmt: skip
     written = "nothing was written" if dry_run else f"masked values in {target}"
     output.show(release, "\n".join([written, *listing(release.schemes)]))
@@ -369,9 +369,3 @@ def demo(*, out: str | None = None, people: str | None = None, output: Output = 
 
 
 COMMANDS = (plan, audit, mask, risk, estimate, report, info, simulate, demo)
-
-
-def _limits(max_lift: float | None, max_risk: Several) -> dict[str, Any]:
-    """What a release may show, of what was given."""
-    given = {"max_lift": max_lift, "max_risk": pairs(max_risk, float, float)}
-    return {name: limit for name, limit in given.items() if limit is not None}

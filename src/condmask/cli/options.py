@@ -130,15 +130,9 @@ class SchemeOptions(PlanOptions):
         except (ValueError, TypeError, AttributeError):
             raise UsageError("columns must be tables in a TOML file; --column names a column") from None
         names = list(dict.fromkeys([*(columns or ()), *own]))
-        if not names:
-            raise UsageError("column must be given")
         if self.left_open:
             return _chosen(names, partial(cm.ConditionalMasking, **shared), source, csv)
-        found = {name: shared | own.get(name, {}) for name in names}
-        for name, values in found.items():
-            if missing := {"p", "sigma"} - values.keys():
-                raise UsageError(f"{min(missing)} must be given for column {name!r}")
-        return {name: cm.ConditionalMasking.read(values) for name, values in found.items()}
+        return {name: cm.ConditionalMasking.read(shared | own.get(name, {})) for name in names}
 
 
 def _chosen(names: list[str], of: Callable[..., Any], source: str, csv: "CsvFormat | None") -> dict[str, Any]:

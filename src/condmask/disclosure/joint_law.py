@@ -54,8 +54,10 @@ class JointLaw(NamedTuple):
         """That of one pool of originals without missing values under a scheme."""
         values, counts, several = cells_of(x, cells)
         shares = counts / x.size
-        if scheme.reverse_mapping:
-            pairs = _mapped(values, shares, scheme)
+        if scheme.reverse_mapping:  # a kept record gets the value whose place among all its key has
+            at, p = places(values, scheme.sigma, scheme.scale), scheme.p
+            kept = (1.0 - p) * shares[:, None] * Mapping(at, shares, scheme.noise).chances
+            pairs = values, p * shares[:, None] * shares, kept
         elif scheme.law is not None:
             common = ((counts >= COMMON) | (counts.mean() >= COMMON)) & (values.size < cells)
             pairs = _noisy(values, shares, common, scheme.law)
@@ -123,13 +125,6 @@ def cells_of(x: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # released values; chances if swapped, and if kept
-
-
-def _mapped(values: np.ndarray, shares: np.ndarray, scheme: Any) -> Pairs:
-    """Under reverse mapping a kept record gets the value whose place among all its key has."""
-    at, p = places(values, scheme.sigma, scheme.scale), scheme.p
-    kept = Mapping(at, shares, scheme.noise).chances
-    return values, p * shares[:, None] * shares, (1.0 - p) * shares[:, None] * kept
 
 
 def _noisy(values: np.ndarray, shares: np.ndarray, common: np.ndarray, law: Law) -> Pairs:

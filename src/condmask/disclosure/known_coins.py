@@ -66,11 +66,6 @@ class Figures(NamedTuple):
     linked: float = 0.0
 
     @property
-    def given(self) -> float:
-        """What the columns in clear tell without any release."""
-        return self.clear - self.constant
-
-    @property
     def lift(self) -> float:
         """What a release adds for an attacker who knows every coin."""
         return self.worst - self.clear
@@ -272,13 +267,11 @@ def _varies(column: np.ndarray) -> bool:
 
 def _by_least_squares(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> np.ndarray:
     """What least squares predict, with means in place of gaps; far values weigh no more than others."""
-    from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import Ridge
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn import impute, linear_model, pipeline, preprocessing
 
     clipped = np.clip(table, *np.nanquantile(table[fit], (0.01, 0.99), axis=0))
-    model = make_pipeline(SimpleImputer(), StandardScaler(), Ridge(RIDGE))
+    scaled = impute.SimpleImputer(), preprocessing.StandardScaler()
+    model = pipeline.make_pipeline(*scaled, linear_model.Ridge(RIDGE))
     return np.asarray(model.fit(clipped[fit], u[fit]).predict(clipped))
 
 

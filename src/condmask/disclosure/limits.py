@@ -82,7 +82,7 @@ def _told(found: dict[str, Figures], formulas: list[Formula], limits: Limits) ->
         name: f"the columns in clear tell {row.clear:.0%} of its values to within a tenth of its spread, a "
         f"constant guess {row.constant:.0%}"
         for name, row in found.items()
-        if row.given > limits.given
+        if row.clear - row.constant > limits.given
     }
     told |= {
         name: f"the columns in clear tell whose the values of swapped records are: {row.worst:.0%} of its "

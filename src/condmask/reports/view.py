@@ -11,7 +11,6 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.disclosure.audit import Audit, audit
-from condmask.disclosure.rails import FEW
 from condmask.disclosure.risk import risk
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
@@ -30,8 +29,6 @@ MOST_OTHERS = 8  # columns in clear whose correlations are told
 FAR = 5.0  # standard errors: by chance once in a million
 ROUNDED = 1e-9  # of a figure that is exact
 ENDS = 0.05  # of the s.d., by which means at the ends move the mean at most
-
-Pairs = Mapping[str, tuple[np.ndarray, np.ndarray]]  # columns before and after masking
 
 
 class Compared(NamedTuple):
@@ -154,7 +151,7 @@ def internal(view: View, original: Any, d: Any) -> tuple[list[Column], dict[str,
     return columns, {"publish": publish, "because": because, "audit": found, "risk": known}
 
 
-def compared(view: View, column: Column, pairs: Pairs) -> list[Compared]:
+def compared(view: View, column: Column, pairs: Mapping[str, tuple[np.ndarray, ...]]) -> list[Compared]:
     """Estimates about the file beside what they estimate."""
     rows = []
     for statistic, interval in column.estimates.items():
@@ -186,7 +183,7 @@ def verdict(view: View, found: Audit, columns: Sequence[Column]) -> tuple[bool |
         )
     if found.refused:
         return False, "masking would refuse it, for what is found below."
-    if found.n < FEW and not view.first.reverse_mapping:
+    if not found.figures:
         return None, f"{found.n} records are too few to measure what an attacker learns."
     return True, (
         "no attacker tried here, not even one who knows which records were swapped, guesses many more "
