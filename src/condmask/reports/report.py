@@ -100,9 +100,8 @@ def report(
     _check_page(out, [each.resolve() for each in (beside, file) if each is not None])
     refuse_target(out, None, force=_checks.truth(force, "force"))
     with optional("a report", "plot"):
-        from condmask.reports import view
-
         page = _template()
+        from condmask.reports import view
     made = release if isinstance(release, Release) else read_release(release, workers=threads)
     shown = view.View(made, _units(units, made))
     facts: dict[str, Any] = {"view": shown, "internal": None, "original": None, "who": WHO}
