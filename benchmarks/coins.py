@@ -83,7 +83,7 @@ def nothing(some):
     for seed in range(*some):
         table, scheme = random_table(seed)
         found = cm.audit(table, {"x": scheme})
-        apart.append(found.figures["x"].lift - known_coins.alone(table["x"], scheme)[0].lift)
+        apart.append(found.figures["x"].lift - cm.audit(table["x"], scheme).figures["x"].lift)
         print(seed, f"{apart[-1]:+.4f}", found.refused, flush=True)
     return f"{len(apart)} tables: {np.mean(apart):+.4f} apart on average, {np.abs(apart).max():.4f} at most"
 

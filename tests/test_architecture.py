@@ -21,7 +21,7 @@ import condmask
 SOURCE = Path(condmask.__file__).parent
 TESTS = Path(__file__).parent
 LADDER = [  # a module imports from its own storey or from one below it, and in no circle
-    {"__main__", "cli"},
+    {"__main__", "cli", "condmask"},  # the names that users have, which resolve when they are used
     {"demo"},
     {"planning"},
     {"studies"},
@@ -206,7 +206,7 @@ def test_every_public_name_resolves_and_no_other():
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
     "top": 2_001,
-    "disclosure": 1_986,
+    "disclosure": 1_919,
     "studies": 1_042,
     "estimates": 1_006,
     "releases": 788,
@@ -218,8 +218,8 @@ BUDGETS = {
     "variance": 613,
     "moments": 497,
     "planning": 439,
-    "cli": 389,
-    "reports": 341,
+    "cli": 352,
+    "reports": 335,
     "reverse_mapping": 294,
     "plot": 260,
 }

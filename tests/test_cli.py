@@ -5,6 +5,7 @@ Oracle: the same call in Python, under the same key.
 
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -23,6 +24,7 @@ P, SIGMA = ("--p", "0.6", "--sigma", "0.3"), ("--p", "0.6", "--sigma", "300")
 MAPPED = (*P, "--scale", "log", "--reverse-mapping")
 SCHEME = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)
 NOISE = cm.ConditionalMasking(0.6, 300.0)
+NAMES = ["plan", "audit", "mask", "risk", "estimate", "report", "info", "simulate", "demo"]
 STUDY = """
 n = 60
 replications = 3
@@ -258,16 +260,14 @@ MASK = ("mask", "in.parquet", "NEW/a.parquet")
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("unmask",), "the command must be one of plan, audit, mask, "),
-        (("mask", "in.parquet"), "Parameter --target requires an argument."),
+        (("unmask",), 'Unknown command "unmask". Did you mean "mask"? '),
+        (("mask", "in.parquet"), 'Command "mask" parameter --target requires an argument.'),
         ((*MASK, "-c", "income", *P, "--seed", "1"), "Unknown option: --seed"),
         (
             (*MASK, "-c", "income", "--p", "half"),
             'Invalid value for --p: unable to convert "half" into float',
         ),
-        ((*MASK, "-c", "income", "--decimals", "0"), "p must be given for column 'income'"),
         ((*MASK, "-c", "income", "educ"), "Unused Tokens: ['educ']. An option takes one value; repeat it"),
-        ((*MASK, *P), "column must be given"),
         (("audit", "one.csv", "-c", "income", "--max-risk", "150"), "a value must be of the form NAME=VALUE"),
         (("risk", "in.parquet", "--released", "out.parquet", *P), "options of the scheme must be left out"),
     ],
@@ -286,6 +286,8 @@ def test_wrong_usage(run, tmp_path, words, sentence):
         ((*MASK, "-c", "income", "--p", "2", "--sigma", "0"), "2 things must be settled: (1) p must"),
         ((*MASK, "-c", "salary", *P), "in.parquet has no column 'salary'; it has 'income', 'educ', 'region'"),
         ((*MASK, "-c", "region", *P), "region must "),
+        ((*MASK, "-c", "income", "--decimals", "0"), "scheme has no entries 'p', 'sigma'"),
+        ((*MASK, *P), "schemes must name at least one column"),
         (("mask", "no.csv", "NEW/a.csv", "-c", "x", *P), "no.csv"),
         # before a scheme is chosen, which would be said
         (("mask", "in.parquet", "out.parquet", "-c", "income"), "out.parquet exists; it is"),
@@ -343,7 +345,7 @@ def test_a_bug_shows_where_and_no_data(run, monkeypatch, bug):
     def broken(*_, **__):
         raise bug
 
-    monkeypatch.setattr("condmask.releases.release.read_release", broken)
+    monkeypatch.setattr(cm, "read_release", broken)
 
     code, out, err = run("info", "out.parquet")
 
@@ -366,7 +368,7 @@ def test_what_the_user_can_mend_is_one_line(run, monkeypatch, error, line):
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr("condmask.releases.release.read_release", broken)
+    monkeypatch.setattr(cm, "read_release", broken)
 
     assert run("info", "out.parquet") == (1, "", f"condmask: error: {line}\n")
 
@@ -378,12 +380,13 @@ def test_help(run):
     code, out, err = run("--help")
 
     assert (code, err) == (0, "")
-    assert [line.split()[0] for line in out.splitlines() if line.startswith("  ")][3:] == [*cli.COMMANDS]
-    assert run() == (2, "", out)
+    assert "condmask demo --people people.parquet" in out
+    assert [line.split()[1] for line in out.splitlines() if re.match(r"│ \w", line)] == NAMES
+    assert run() == (2, out, "")
     assert run("--version") == (0, f"condmask {cm.__version__}\n", "")
 
 
-@pytest.mark.parametrize("command", cli.COMMANDS)
+@pytest.mark.parametrize("command", NAMES)
 def test_help_of_a_command_has_every_option_and_no_seed(run, command):
     from condmask.cli import commands
 
@@ -399,7 +402,6 @@ def test_help_imports_nothing_heavy():
     heavy = ["numba", "scipy", "pyarrow", "numpy", "narwhals", "pandas", "tqdm"]
     code = (
         "import sys; from condmask.cli import main; codes = [main(['--help'])]; "
-        "assert not {'cyclopts', 'condmask.cli.commands'} & set(sys.modules); "
         "codes += [main(['mask', '--help'])]; "
         f"sys.exit(any(codes) or [name for name in {heavy!r} if name in sys.modules] or 0)"
     )

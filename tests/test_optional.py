@@ -60,7 +60,7 @@ CALLS = {
     "report": "cm.report(released, 'r.html')",
     "figure": "estimate.plot_cdf(rng=1)",
     "table": "cm.mask_table({'x': x, 'w': x[::-1] + 1.0}, {'x': scheme})",
-    "frame": "cm.risk(x, scheme, d=[100.0]).to_frame()",
+    "frame": "estimate.summary().to_frame()",
     "progress": "cm.simulate(cm.Resampled(x), [scheme], n=50, replications=10, rng=1, progress=True)",
     "demo": "demo.run()",
     "command": "cli.main(('mask', 'in.csv', 'c.csv', '-c', 'x', '--p', '.6', '--sigma', '500', '--dry-run'))",

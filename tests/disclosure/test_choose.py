@@ -24,7 +24,7 @@ COLUMNS = {
 
 
 def chosen(x):
-    table = Table({"x": x}, {"x": "float64"})
+    table = Table({"x": x})
     return widened(table, choose(table, ["x"], cm.ConditionalMasking))["x"]
 
 
@@ -68,7 +68,7 @@ def test_ends_become_means_where_rare_values_come_back():
 def test_columns_of_one_call_have_the_largest_p_of_any():
     """Twenty values far apart from each other come back, whatever becomes of the ends."""
     lonely = np.append(COLUMNS["normal"][:-20], 1000.0 * np.arange(1, 21) ** 2)
-    table = Table({"one": COLUMNS["normal"], "other": lonely}, dict.fromkeys(("one", "other"), "float64"))
+    table = Table({"one": COLUMNS["normal"], "other": lonely})
 
     found = choose(table, ["one", "other"], cm.ConditionalMasking)
 

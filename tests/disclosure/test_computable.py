@@ -21,7 +21,7 @@ def in_part(values, share):
 def found(x, **clear):
     masked = {"x": np.asarray(x, dtype=float)}
     clear = {**OTHERS, **clear}
-    table = Table(masked, {"x": "float64"}, None, clear_of({**masked, **clear}, masked))
+    table = Table(masked, None, clear_of({**masked, **clear}, masked))
     return computable(sample_of(table))
 
 

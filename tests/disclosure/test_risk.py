@@ -236,7 +236,7 @@ def test_results_in_json_and_print():
     (lambda: cm.risk(X, SCHEMES[0], d=1.0, released=X[:10]), "released"),
     (lambda: cm.risk(X, SCHEMES[0], d=1.0).records(1.0), "released must be passed"),
     (lambda: cm.risk(X, SCHEMES[0], d=1.0).insiders(), "has no reverse mapping"),
-    (lambda: cm.risk(X, "additive", d=1.0), "must be a masking scheme"),
+    (lambda: cm.risk(X, "additive", d=1.0), "must be masking schemes"),
 ])  # fmt: skip
 def test_refused(call, sentence):
     with pytest.raises(cm.CondmaskError, match=sentence):

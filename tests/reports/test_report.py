@@ -168,7 +168,7 @@ def test_risks_are_those_of_the_api(people, made):
     assert f"({low[0]:.1%}\u2013{high[0]:.1%})" in row(made.internal, "best attacker")[0][0]
     assert row(made.internal, "income") == [[f"{x:.1%}" for x in (audit.constant, audit.clear, audit.worst)]]
     assert row(made.internal, "among the 10 nearest")[0][0] == f"{linkage.linked[2]:.1%}"
-    assert f"of {risk.records(500).to_dict()['surest']:.1%}, and right" in made.internal
+    assert f"of {(risk.records(500).posterior > 0.9).mean():.1%}, and right" in made.internal
     if made.scheme.reverse_mapping:
         insiders = risk.insiders()
         wanted = [f"{share:.1%}" for share in (insiders.exact[3], *insiders.within[3])]

@@ -9,33 +9,6 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-COMMANDS = {
-    "plan": "compare what schemes would protect and cost, and suggest some",
-    "audit": "see how near an attacker comes who knows who was swapped, and what is refused",
-    "mask": "mask columns of a file; how they were masked is stored with the masked data",
-    "risk": "measure how near attackers come to original values, before masking or after it",
-    "estimate": "estimate mean, quantiles and more of the original from a masked file",
-    "report": "write a report of a release: to be signed, or for its readers",
-    "info": "show what a masked file holds, and how it was masked",
-    "simulate": "run a Monte Carlo study: bias, error and risk of masking schemes",
-    "demo": "see it work on weekly earnings of a survey",
-}
-HELP = f"""\
-Usage: condmask COMMAND [OPTIONS]
-
-Mask columns of a file, or estimate from a masked file. For example:
-
-  condmask demo --people people.parquet
-  condmask mask people.parquet masked.parquet -c income
-  condmask estimate masked.parquet
-
-Commands:
-
-{chr(10).join(f"  {name:10}{text}" for name, text in COMMANDS.items())}
-
-condmask COMMAND --help lists the options of a command; --options FILE.toml reads them from a file.
-Messages may name an option as Python does: nan_policy="omit" is --nan-policy omit, shuffle=True is --shuffle.
-The exit code is 0 if all was done, 1 if something was refused or failed, 2 if the command was wrong."""
 BUG = "this is a bug in condmask; please report it with the lines above, which contain no value of the data"
 
 
@@ -52,20 +25,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit code.
     """
+    from condmask.cli.text import UsageError, fail, one_line_warnings, say
+    from condmask.errors import CondmaskError, optional
+
     words = [*(sys.argv[1:] if argv is None else argv)]
-    if not words or words[0] in ("--help", "-h"):
-        print(HELP, file=sys.stdout if words else sys.stderr)
-        return 0 if words else 2
-    if words[0] == "--version":
-        from importlib.metadata import version
-
-        print(f"condmask {version('condmask')}")
-        return 0
-    from condmask.cli.text import UsageError, fail, say
-    from condmask.errors import CondmaskError
-
     try:
-        _run(*words)
+        with optional("the command line", "files"):
+            from condmask.cli.commands import COMMANDS
+            from condmask.cli.options import parsed
+        command = parsed(COMMANDS, words)
+        with one_line_warnings():
+            command()
         sys.stdout.flush()
     except CondmaskError as error:
         return fail(error, 2 if isinstance(error, UsageError) else 1)
@@ -79,19 +49,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         where = "".join(traceback.format_tb(error.__traceback__))
         say(f"Traceback (most recent call last):\n{where}{type(error).__qualname__}")
         return fail(BUG, 1)
-    return 0
-
-
-def _run(name: str, *words: str) -> None:
-    """Run a command with its options."""
-    from condmask.cli.text import UsageError, one_line_warnings
-    from condmask.errors import optional
-
-    if name not in COMMANDS:
-        raise UsageError(f"the command must be one of {', '.join(COMMANDS)}, got {name!r}")
-    with optional("the command line", "files"):
-        from condmask.cli import commands
-        from condmask.cli.options import parsed
-    command = parsed(getattr(commands, name), words)
-    with one_line_warnings():
-        command()
+    return 0 if words else 2

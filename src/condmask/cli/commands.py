@@ -1,12 +1,14 @@
 """The nine commands: each calls the function of its name, with its parameters as options.
 
-What is heavy is imported when a command is called, so that ``--help`` answers at once.
+What is heavy is imported when a command is called, names of the package when they are used, so that
+``--help`` answers at once.
 """
 
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+import condmask as cm
 from condmask.cli.options import FileOptions, Output, PlanOptions, SchemeOptions, pairs
 from condmask.cli.text import UsageError, listing, progress, say
 
@@ -52,24 +54,23 @@ def plan(
     plot
         draw risk against loss of precision in this file
     """
-    from condmask.files.parts import Source, read_column
-    from condmask.planning.plan import plan as made_of
+    from condmask.files.parts import Source
 
     given, form = scheme.given(), csv.format()
     strata = {name: Source(source, form).objects(name) for name in given.pop("strata", ())}
-    plan = made_of(
+    made = cm.plan(
         Source(source, form).column(column),
         max_risk=pairs(max_risk, float, float), max_record_risk=pairs(max_record_risk, float, float),
         max_error=pairs(max_error, str, float), d=d, p=p, sigma=sigma, target=target, strata=strata or None,
-        other=None if other is None else read_column(source, other, csv=form), **given,
+        other=None if other is None else cm.read_column(source, other, csv=form), **given,
     )  # fmt: skip
-    output.show(plan)
+    output.show(made)
     if plot is not None:
-        plan.plot(plot)
+        made.plot(plot)
 
 
 def audit(
-    source: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME, max_lift: float | None = None,
+    source: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME, max_lift: float = 0.1,
     max_risk: Several = None, csv: FileOptions = CSV, output: Output = OUTPUT,
 ) -> None:  # fmt: skip
     """See how near an attacker comes to original values who knows who was swapped, and what is refused.
@@ -87,18 +88,17 @@ def audit(
     max_risk
         DISTANCE=SHARE: largest share of values that the attacker may guess closer than this
     """
-    from condmask.disclosure.audit import audit as made_of
     from condmask.files.parts import read_table
 
-    form, given = csv.format(), _limits(max_lift, max_risk)
+    form, caps = csv.format(), pairs(max_risk, float, float)
     schemes = scheme.schemes(column)
-    output.show(made_of(read_table(source, schemes, csv=form), schemes, **given))
+    output.show(cm.audit(read_table(source, schemes, csv=form), schemes, max_lift=max_lift, max_risk=caps))
 
 
 def mask(
     source: str, target: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME,
     nan_policy: Literal["raise", "omit"] = "raise", round: bool = False, shuffle: bool = False,
-    max_lift: float | None = None, max_risk: Several = None, accept_visible_coins: bool = False,
+    max_lift: float = 0.1, max_risk: Several = None, accept_visible_coins: bool = False,
     keep_metadata: Several = None, part_rows: int | None = None, dry_run: bool = False, force: bool = False,
     log: str | None = None, no_log: bool = False, again: bool = False, workers: int = 1,
     csv: FileOptions = CSV, output: Output = OUTPUT,
@@ -145,17 +145,15 @@ def mask(
     workers
         number of threads
     """
-    from condmask.releases.masking import mask_file
-
-    named, given = column is not None and scheme.left_open, _limits(max_lift, max_risk)
+    named, caps = column is not None and scheme.left_open, pairs(max_risk, float, float)
     schemes: Any = column if named else scheme.schemes(column)
-    given |= scheme.given() if named else {}
+    beside = scheme.given() if named else {}
     with progress() as report:
-        release = mask_file(
+        release = cm.mask_file(
             source, target, schemes, nan_policy=nan_policy, round=round, shuffle=shuffle,
             accept_visible_coins=accept_visible_coins, keep_metadata=keep_metadata or (), csv=csv.format(),
             part_rows=part_rows, dry_run=dry_run, force=force, log=log or not no_log, again=again,
-            workers=workers, progress=report, **given,
+            workers=workers, progress=report, max_lift=max_lift, max_risk=caps, **beside,
         )  # fmt: skip
     for name, choice in release.chosen.items():
         say(f"{name}: {choice}")
@@ -182,16 +180,14 @@ def risk(
     released
         a release of the source: its schemes are used, and its figures shown
     """
-    from condmask.disclosure.risk import risk as measured
     from condmask.files.parts import read_table
-    from condmask.releases.release import read_schemes
 
     if released is not None and scheme.given():
         raise UsageError("options of the scheme must be left out: what is released has its scheme")
     form = csv.format()
-    schemes = scheme.schemes(column) if released is None else read_schemes(released)
+    schemes = scheme.schemes(column) if released is None else cm.read_schemes(released)
     shown = None if released is None else read_table(released, schemes)
-    output.show(measured(read_table(source, schemes, csv=form), schemes, d=d, released=shown))
+    output.show(cm.risk(read_table(source, schemes, csv=form), schemes, d=d, released=shown))
 
 
 def estimate(
@@ -230,12 +226,12 @@ def estimate(
         number of threads
     """
     from condmask.errors import warn
-    from condmask.releases.release import masked_column, read_release
-    from condmask.variance.interval import UndefinedError
+    from condmask.releases.release import masked_column
+    from condmask.variance.interval import Interval, UndefinedError
 
-    read = read_release(release, workers=workers)
+    read = cm.read_release(release, workers=workers)
     options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}
-    found: dict[str, dict[str, Any]] = {}
+    found, texts = dict[str, dict[str, Any]](), list[str]()
     for name in [masked_column(read.schemes, name) for name in column or read.schemes]:
         of_column = read[name]
         asked = () if quantile is None else (quantile,)
@@ -254,8 +250,9 @@ def estimate(
             results["weighted_mean"] = of_column.weighted_mean(weights, **options)
         if regress is not None:
             results["regression"] = of_column.regress(regress, **options)
-        found[name] = results
-    texts = [f"{name}: {result}" for name, results in found.items() for result in results.values()]
+        texts += [f"{name}: {each}" for each in results.values()]
+        dicts = {what: each._asdict() for what, each in results.items() if isinstance(each, Interval)}
+        found[name] = results | dicts
     output.show(found, "\n\n".join(texts))
 
 
@@ -285,9 +282,7 @@ def report(
     workers
         number of threads
     """
-    from condmask.reports.report import report as write
-
-    write(
+    cm.report(
         release, path, original=original, d=d, csv=csv.format(), force=force, workers=workers,
         units=pairs(units, str, str),
     )  # fmt: skip
@@ -306,9 +301,7 @@ def info(release: str, *, output: Output = OUTPUT) -> None:
     release
         the masked file or folder
     """
-    from condmask.releases.release import read_release
-
-    read = read_release(release)
+    read = cm.read_release(release)
     names = read._source.names
     clear = ", ".join(name for name in names if name not in read.schemes)
     lines = [f"{read.records:,} records, {len(names)} columns", *listing(read.schemes)]
@@ -337,14 +330,13 @@ def simulate(
         number of threads
     """
     from condmask import _checks
-    from condmask.studies.simulate import simulate as run
     from condmask.studies.toml import read_study
 
     for path, name in ((out, "out"), (plot, "plot")):  # a long study is not lost to a wrong path
         if path is not None:
             _checks.writable(path, name)
     described = read_study(study)
-    result = run(**described, workers=workers, progress=True, checkpoint=checkpoint)
+    result = cm.simulate(**described, workers=workers, progress=True, checkpoint=checkpoint)
     output.show(result)
     if out is not None:
         result.save(out)
@@ -375,7 +367,4 @@ def demo(*, out: str | None = None, people: str | None = None, output: Output = 
         output.show(shown.run(out))
 
 
-def _limits(max_lift: float | None, max_risk: Several) -> dict[str, Any]:
-    """What a release may show, of what was given."""
-    given = {"max_lift": max_lift, "max_risk": pairs(max_risk, float, float)}
-    return {name: limit for name, limit in given.items() if limit is not None}
+COMMANDS = (plan, audit, mask, risk, estimate, report, info, simulate, demo)

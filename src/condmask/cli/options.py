@@ -9,17 +9,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from cyclopts.config import Dict
 
+import condmask as cm
 from condmask.cli.text import UsageError, to_json
 
 if TYPE_CHECKING:
     from condmask.files.csv_text import CsvFormat
 
+HELP = """\
+Mask columns of a file, or estimate from a masked file. For example:
+
+condmask demo --people people.parquet
+condmask mask people.parquet masked.parquet -c income
+condmask estimate masked.parquet
+
+condmask COMMAND --help lists the options of a command; --options FILE.toml
+reads them from a file. Messages may name an option as Python does:
+nan_policy="omit" is --nan-policy omit, shuffle=True is --shuffle. The exit code
+is 0 if all was done, 1 if something was refused or failed, 2 if the command was
+wrong."""
 SEVERAL = "An option takes one value; repeat it for several: -c income -c rent."
 BESIDE = {"strata", "missing"}  # may be given where the scheme is chosen for the data
 
@@ -109,8 +123,6 @@ class SchemeOptions(PlanOptions):
 
     def schemes(self, columns: Sequence[str] | None) -> dict[str, Any]:
         """The scheme of each column: of the options and its own table in the file."""
-        from condmask.schemes.conditional import ConditionalMasking
-
         shared = self.given()
         try:
             tables = json.loads(shared.pop("columns", "{}")).items()
@@ -124,7 +136,7 @@ class SchemeOptions(PlanOptions):
         for name, values in found.items():
             if missing := {"p", "sigma"} - values.keys():
                 raise UsageError(f"{min(missing)} must be given for column {name!r}")
-        return {name: ConditionalMasking.read(values) for name, values in found.items()}
+        return {name: cm.ConditionalMasking.read(values) for name, values in found.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,12 +162,10 @@ class FileOptions(_Options):
 
     def format(self) -> "CsvFormat | None":
         """The format; None if no option says so."""
-        from condmask.files.csv_text import CsvFormat
-
         given = self.given()
         if "delimiter" in given:
             given["delimiter"] = given["delimiter"].replace(r"\t", "\t")
-        return CsvFormat(**given) if given else None
+        return cm.CsvFormat(**given) if given else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,13 +191,18 @@ class Output(_Options):
         print(to_json(result) if self.json else str(result) if text is None else text)
 
 
-def parsed(function: Callable[..., Any], words: Sequence[str]) -> Callable[[], Any]:
-    """A command with the options that these words are."""
+def parsed(commands: Sequence[Callable[..., Any]], words: Sequence[str]) -> Callable[[], Any]:
+    """The command and the options that these words are."""
     app = App(
-        name=f"condmask {function.__name__}", help_format="plaintext", version_flags=[], config=_from_file,
+        name="condmask",
+        help=HELP,
+        help_format="plaintext",
+        version=lambda: f"condmask {version('condmask')}",
+        config=_from_file,
         default_parameter=Parameter(negative=(), show_default=False),
-    )  # fmt: skip
-    app.default(function)
+    )
+    for place, function in enumerate(commands):
+        app.command(function, sort_key=place)
     try:
         command, bound, _ = app.parse_args(words, print_error=False, exit_on_error=False)
     except UnusedCliTokensError as error:
@@ -219,7 +234,7 @@ def _from_file(app: App, commands: tuple[str, ...], arguments: Any) -> None:
         if argument.name == "--options" and argument.tokens:
             path = argument.tokens[0].value
             entries = {name: _word(name, value) for name, value in read_toml(Path(path)).items()}
-            Dict(entries, source=path)(app, commands, arguments)
+            Dict(entries, source=path, use_commands_as_keys=False)(app, commands, arguments)
 
 
 def _word(name: str, value: Any) -> Any:

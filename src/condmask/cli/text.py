@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from condmask._digits import finite
 from condmask.errors import CondmaskError, optional
 
 
@@ -32,21 +31,9 @@ def listing(schemes: Mapping[str, Any]) -> list[str]:
 
 
 def to_json(value: Any) -> str:
-    """JSON has no NaN and no infinity: null."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    """Dicts, lists and numbers, of results that have or are these."""
-    if hasattr(value, "to_dict"):
-        return _plain(value.to_dict())
-    if hasattr(value, "_asdict"):
-        return _plain(value._asdict())
-    if isinstance(value, Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    return finite(value)
+    """A result, or a dict of results, in JSON, which has no NaN and no infinity: null."""
+    text = json.dumps(value, default=lambda result: result.to_dict())
+    return json.dumps(json.loads(text, parse_constant=lambda _: None), indent=2, ensure_ascii=False)
 
 
 @contextlib.contextmanager

@@ -15,8 +15,8 @@ from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
 from condmask.grid import check_fits
 from condmask.missing_codes import drop_codes
-from condmask.scheme import Scheme, common_method
-from condmask.strata import donor_pools, labels_of, not_masked, of_present, present_values
+from condmask.scheme import common_method
+from condmask.strata import donor_pools, labels_of, not_masked, present_values
 
 LOG = logging.getLogger(__name__)
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"
@@ -218,31 +218,25 @@ def table_of(
 ) -> tuple[Table, dict[str, Any]]:
     """Columns to be masked and those beside them from their containers, checked, and schemes by column, with
     numbers of ends for "auto"."""
-    schemes = dict(scheme) if isinstance(scheme, Mapping) else {"x": scheme}
-    for method in () if any_scheme else schemes.values():
-        law = method.law if isinstance(method, Scheme) else None
-        swaps = getattr(method, "reverse_mapping", False) or (law is not None and law.p > 0.0)
-        rule = "scheme must be one that swaps records, ConditionalMasking"
-        _checks.require(swaps, rule, method, ArgumentTypeError)
-    common_method(schemes)
-    first, clear = next(iter(schemes.values())), None
-    if isinstance(scheme, Mapping):
-        frames.same_lengths(data, "data")
-        columns = {name: frames.column(frames.table_column(data, name), name) for name in scheme}
-        clear = clear_of(data, {name: column.array for name, column in columns.items()})
-        groups = not_masked(first.strata, schemes)
-        if strata is None and groups:
-            strata = {name: frames.table_column(data, name) for name in groups}
-    else:
-        column = frames.column(data, "x")
-        columns, schemes = {column.name or "x": column}, {column.name or "x": scheme}
+    if not isinstance(scheme, Mapping):
+        name = frames.series_name(data) or "x"
+        data, scheme = {name: data}, {name: scheme}
+    schemes = dict(scheme)
+    swaps, first = common_method(schemes).shared_coins, next(iter(schemes.values()))
+    rule = "scheme must be one that swaps records, ConditionalMasking"
+    _checks.require(swaps or any_scheme, rule, first, ArgumentTypeError)
+    frames.same_lengths(data, "data")
+    columns = {name: frames.column(frames.table_column(data, name), name) for name in schemes}
+    groups = not_masked(first.strata, schemes)
+    if strata is None and groups:
+        strata = {name: frames.table_column(data, name) for name in groups}
+    arrays = {name: column.array for name, column in columns.items()}
     kinds = {name: column.kind for name, column in columns.items()}
-    values, _ = drop_codes(schemes, {name: each.array for name, each in columns.items()}, kinds, "omit")
+    values, _ = drop_codes(schemes, arrays, kinds, "omit")
     for name, of in schemes.items():
         if of.law is not None:
             check_fits(values[name], of.law, name, kinds[name])
     labels = labels_of(strata, first.strata, next(iter(values.values())).size, "x", "audit")
     present, patterns = present_values([*values.values()])
-    code = donor_pools(first, labels, patterns, present)
-    table = Table(values, kinds, None if code is None else of_present(code, present), clear)
+    table = Table(values, donor_pools(first, labels, patterns, present), clear_of(data, arrays))
     return table, schemes | {name: with_ends(table, name, schemes[name]) for name in open_ends(schemes)}

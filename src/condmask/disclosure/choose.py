@@ -16,7 +16,7 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.disclosure.limits import Limits, more_noise, tried
-from condmask.disclosure.rails import rare_values_hold
+from condmask.disclosure.rails import too_often
 from condmask.disclosure.sample import sample_of, spread, two_digits
 from condmask.disclosure.table import Table
 from condmask.reverse_mapping.pseudo_values import cells_of
@@ -80,7 +80,7 @@ def _passing(table: Table, name: str, of: Callable[..., Any]) -> Iterator[Choice
     for p, share, ends in TRIES:
         sigma, scale = two_digits(share * unit), "log" if log else "linear"
         scheme = of(p, sigma, reverse_mapping=True, scale=scale, aggregate_ends=ends)
-        if (share <= NARROW or _varies(x, scheme) <= PRECISE) and rare_values_hold(table, {name: scheme}):
+        if (share <= NARROW or _varies(x, scheme) <= PRECISE) and not too_often(table, name, scheme).size:
             yield Choice(scheme, _why(share, ends, log=log, p=p))
 
 

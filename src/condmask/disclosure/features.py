@@ -74,32 +74,32 @@ class Look(NamedTuple):
         return np.where(self.own, self.released[:, self.column], np.nan)
 
 
-def clear_values(look: Look) -> np.ndarray:
+def clear_values(look: Look) -> list[np.ndarray]:
     """The columns in clear: numbers, and labels by how their originals would be told apart, by codes."""
     clear = look.sample.clear
     labels = [np.where(codes >= 0, codes, np.nan) for codes in clear.labels.values()]
-    return _columns(look, [*clear.numbers.values(), *labels])
+    return [*clear.numbers.values(), *labels]
 
 
-def clear_beside(look: Look) -> np.ndarray:
+def clear_beside(look: Look) -> list[np.ndarray]:
     """The columns in clear in the rows before and after: a running total rises by the value in question."""
     clear = look.sample.clear
-    return _columns(look, [x - clear.beside(x, by) for x in look.numbers for by in (1, -1)])
+    return [x - clear.beside(x, by) for x in look.numbers for by in (1, -1)]
 
 
-def of_unit(look: Look) -> np.ndarray:
+def of_unit(look: Look) -> list[np.ndarray]:
     """What the others of the unit show: twelve months of one firm say the same, which averages noise out."""
     units = look.sample.clear.units.values()
-    return _columns(look, [_mean_of_unit(look, codes, z, 0.0) for codes in units for z in look.released.T])
+    return [_mean_of_unit(look, codes, z, 0.0) for codes in units for z in look.released.T]
 
 
-def of_unit_and_itself(look: Look) -> np.ndarray:
+def of_unit_and_itself(look: Look) -> list[np.ndarray]:
     """The mean of all that a unit shows, with the record itself."""
     z, units = look.released[:, look.column], look.sample.clear.units.values()
-    return _columns(look, [_mean_of_unit(look, codes, z, 1.0) for codes in units])
+    return [_mean_of_unit(look, codes, z, 1.0) for codes in units]
 
 
-def of_neighbours(look: Look) -> np.ndarray:
+def of_neighbours(look: Look) -> list[np.ndarray]:
     """What the nearest rows before and after show that were kept, and all near ones: files come in some
     order, machines take turns, and months follow each other."""
     columns = []
@@ -107,12 +107,12 @@ def of_neighbours(look: Look) -> np.ndarray:
         order = np.argsort(key, kind="stable")
         z, near = look.kept[order], np.empty((4, key.size))
         near[0, order], near[1, order[::-1]] = _last(z, key[order]), _last(z[::-1], -key[order][::-1])
-        near[2], near[3, order] = _mean(near[0], near[1]), _around(z, key[order])
+        near[2], near[3, order] = _mean(near[:2].T), _around(z, key[order])
         columns += list(near)
-    return _columns(look, columns)
+    return columns
 
 
-def of_course(look: Look) -> np.ndarray:
+def of_course(look: Look) -> list[np.ndarray]:
     """What a unit shows, carried on by rises from row to row that columns in clear tell: rates of growth."""
     key = _orders(look)[-1]
     order, u = np.argsort(key, kind="stable"), look.line(look.x)
@@ -131,23 +131,23 @@ def of_course(look: Look) -> np.ndarray:
         if np.var((rise - predicted)[fit]) < TOLD * np.var(rise[fit]):
             level[order[asked]] = np.cumsum(np.where(goes_on, predicted, 0.0))[asked]
     z, known = look.released[:, look.column] - level, np.where(np.isnan(level), -1, unit)
-    return _columns(look, [level + _mean_of_unit(look, known, z, own) for own in (0.0, 1.0)])
+    return [level + _mean_of_unit(look, known, z, own) for own in (0.0, 1.0)]
 
 
-def of_twin(look: Look) -> np.ndarray:
+def of_twin(look: Look) -> list[np.ndarray]:
     """What the nearest records in the columns in clear show: the same person once more, or one much alike."""
-    return _columns(look, [_mean_of_twins(look, twins) for twins in look.twins])
+    return [_mean(look.kept[twins]) for twins in look.twins]
 
 
-def of_twin_and_itself(look: Look) -> np.ndarray:
+def of_twin_and_itself(look: Look) -> list[np.ndarray]:
     """The mean of what these and the record itself show."""
     z = look.released[:, look.column]
-    return _columns(look, [_mean(_mean_of_twins(look, twins), z) for twins in look.twins])
+    return [_mean(np.column_stack((_mean(look.kept[twins]), z))) for twins in look.twins]
 
 
-def of_itself(look: Look) -> np.ndarray:
+def of_itself(look: Look) -> list[np.ndarray]:
     """What the record shows in all masked columns."""
-    return look.released
+    return [*look.released.T]
 
 
 CLEAR = (clear_values, clear_beside)
@@ -200,10 +200,6 @@ def _orders(look: Look) -> list[np.ndarray]:
     return found if best is None else [*found, best]
 
 
-def _columns(look: Look, columns: list[np.ndarray]) -> np.ndarray:
-    return np.column_stack(columns) if columns else np.empty((look.own.size, 0))
-
-
 def _mean_of_unit(look: Look, codes: np.ndarray, z: np.ndarray, own: float) -> np.ndarray:
     """The mean of what the kept records of each unit show, counting the record itself so many times."""
     there = look.own & ~np.isnan(z) & (codes >= 0)
@@ -212,10 +208,10 @@ def _mean_of_unit(look: Look, codes: np.ndarray, z: np.ndarray, own: float) -> n
     return np.where(number > 0.0, total / np.maximum(number, 1.0), np.nan)
 
 
-def _mean_of_twins(look: Look, near: np.ndarray) -> np.ndarray:
-    """The mean of what those show that were kept."""
-    there = ~np.isnan(look.kept[near])
-    total, number = np.where(there, look.kept[near], 0.0).sum(axis=1), there.sum(axis=1)
+def _mean(shown: np.ndarray) -> np.ndarray:
+    """The mean of what is there in each row."""
+    there = ~np.isnan(shown)
+    total, number = np.where(there, shown, 0.0).sum(axis=1), there.sum(axis=1)
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
@@ -234,8 +230,3 @@ def _around(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
     sums = (np.append(0.0, np.cumsum(each)) for each in (shown, there))
     total, number = (sum_[last] - sum_[first] - each for sum_, each in zip(sums, (shown, there), strict=True))
     return np.where(number > 0.0, total / np.maximum(number, 1.0), np.nan)
-
-
-def _mean(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The mean of what is there."""
-    return np.where(np.isnan(a), b, np.where(np.isnan(b), a, 0.5 * (a + b)))

@@ -54,8 +54,10 @@ class JointLaw(NamedTuple):
         """That of one pool of originals without missing values under a scheme."""
         values, counts, several = cells_of(x, cells)
         shares = counts / x.size
-        if scheme.reverse_mapping:
-            pairs = _mapped(values, shares, scheme)
+        if scheme.reverse_mapping:  # a kept record gets the value whose place among all its key has
+            at, p = places(values, scheme.sigma, scheme.scale), scheme.p
+            kept = (1.0 - p) * shares[:, None] * Mapping(at, shares, scheme.noise).chances
+            pairs = values, p * shares[:, None] * shares, kept
         elif scheme.law is not None:
             common = ((counts >= COMMON) | (counts.mean() >= COMMON)) & (values.size < cells)
             pairs = _noisy(values, shares, common, scheme.law)
@@ -63,17 +65,9 @@ class JointLaw(NamedTuple):
             pairs = np.empty(0), np.empty((values.size, 0)), np.empty((values.size, 0))
         return cls(values, shares, several, *pairs)
 
-    def cell(self, z: np.ndarray) -> np.ndarray:
-        """The released value that each of some stands for."""
-        return np.searchsorted(0.5 * (self.released[1:] + self.released[:-1]), z)
-
     def constant(self, d: float) -> float:
         """The share of records nearer than d to the best guess that serves all."""
-        return float(self.best_windows(self.shares[:, None], d)[0][0])
-
-    def within(self, guess: float, d: float) -> float:
-        """The share of records nearer than d to a guess."""
-        return float(self.shares[np.abs(self.values - guess) < d].sum())
+        return float(fullest(self.values, self.shares[:, None], d, self.several)[0][0])
 
     def shown(self, d: float) -> np.ndarray:
         """By original the chance that its released value is nearer than d to it."""
@@ -83,18 +77,15 @@ class JointLaw(NamedTuple):
     def best(self, d: float, *, known_coins: bool) -> float:
         """The share of records that the best attacker guesses to less than d."""
         parts = (self.swapped, self.kept) if known_coins else (self.swapped + self.kept,)
-        return sum(float(self.best_windows(part, d)[0].sum()) for part in parts)
-
-    def best_windows(self, joint: np.ndarray, d: float) -> tuple[np.ndarray, np.ndarray]:
-        """The mass of the fullest window of width 2 d of each column, and the middle of its values."""
-        return fullest(self.values, joint, d, self.several)
+        return sum(float(fullest(self.values, part, d, self.several)[0].sum()) for part in parts)
 
     def guesses(self, x: np.ndarray, z: np.ndarray, d: float) -> list[np.ndarray]:
         """What the best attacker makes of records: the guess, how sure, whether x is that near, and how sure
         that the record was swapped."""
-        joint, cell = self.swapped + self.kept, self.cell(z)
+        joint = self.swapped + self.kept
+        cell = np.searchsorted(0.5 * (self.released[1:] + self.released[:-1]), z)  # that stands for each
         mass = np.maximum(joint.sum(axis=0), 1e-300)
-        share, guess = self.best_windows(joint, d)
+        share, guess = fullest(self.values, joint, d, self.several)
         swapped = self.swapped.sum(axis=0) / mass
         return [guess[cell], (share / mass)[cell], np.abs(x - guess[cell]) < d, swapped[cell]]
 
@@ -134,13 +125,6 @@ def cells_of(x: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # released values; chances if swapped, and if kept
-
-
-def _mapped(values: np.ndarray, shares: np.ndarray, scheme: Any) -> Pairs:
-    """Under reverse mapping a kept record gets the value whose place among all its key has."""
-    at, p = places(values, scheme.sigma, scheme.scale), scheme.p
-    kept = Mapping(at, shares, scheme.noise).chances
-    return values, p * shares[:, None] * shares, (1.0 - p) * shares[:, None] * kept
 
 
 def _noisy(values: np.ndarray, shares: np.ndarray, common: np.ndarray, law: Law) -> Pairs:

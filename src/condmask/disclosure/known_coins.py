@@ -14,6 +14,7 @@ also from its own released values.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, twins
 from condmask.disclosure.joint_law import JointLaw, fullest
-from condmask.disclosure.named import NAMED, Named
+from condmask.disclosure.named import NAMED
 from condmask.disclosure.sample import Sample, draw, line_of
 from condmask.disclosure.table import ROWS
 from condmask.errors import optional
@@ -35,6 +36,10 @@ OPTIONS: dict[str, Any] = {
 RIDGE = 1.0  # records: columns may say the same
 CELLS = 1 << 9  # of one column by itself
 GROUPS, LIKE, APART, FEWEST = 10, 300, 40, 20  # of like predictions, at most; records and blocks of one
+
+
+Group = tuple[np.ndarray, np.ndarray, np.ndarray]  # what is seen of records; who teaches; who is tried
+Distances = Mapping[str, Sequence[float]] | None  # by column
 
 
 class Figures(NamedTuple):
@@ -61,32 +66,45 @@ class Figures(NamedTuple):
     linked: float = 0.0
 
     @property
-    def given(self) -> float:
-        """What the columns in clear tell without any release."""
-        return self.clear - self.constant
-
-    @property
     def lift(self) -> float:
         """What a release adds for an attacker who knows every coin."""
         return self.worst - self.clear
 
 
+class Target(NamedTuple):
+    """What is guessed of one column.
+
+    Attributes
+    ----------
+    sample : Sample
+    line : callable
+        What takes values to those that are guessed.
+    u : ndarray of shape (m,)
+        Originals on that line, NaN where there is none.
+    d : ndarray of shape (distances,)
+        How near a guess must come.
+    """
+
+    sample: Sample
+    line: Callable[[np.ndarray], np.ndarray]
+    u: np.ndarray
+    d: np.ndarray
+
+
 def alone(
-    x: np.ndarray, scheme: Any, distances: Sequence[float] | None = None, pool: np.ndarray | None = None,
-    *, blind: bool = False,
-) -> list[Figures]:  # fmt: skip
+    x: np.ndarray, scheme: Any, pool: np.ndarray | None, distances: Sequence[float], *, blind: bool
+) -> list[Figures]:
     """The figures of a column with nothing beside it but its donor pools, which all know: by the joint law of
     originals and released values of each.
 
-    At distances in the units of the data, or at a tenth of the spread on the line on which noise is added;
-    with `blind` also without coins.
+    At distances in the units of the data, or where none are given at a tenth of the spread on the line on
+    which noise is added; with `blind` also without coins.
     """
-    line = line_of(x, scheme) if distances is None else None
+    line = np.asarray if distances else line_of(x, scheme)
     found, sizes = [], []
     for _, values in values_by_pool(x, pool):
         law = JointLaw.of(values[evenly_spaced(values.size, ROWS)], scheme, CELLS)
-        if line is not None:
-            law = law._replace(values=line(law.values), released=line(law.released))
+        law = law._replace(values=line(law.values))
         found.append([_by_law(law, d, blind=blind) for d in distances or [D]])
         sizes.append(values.size)
     return [Figures(*row) for row in np.average(found, axis=0, weights=sizes).tolist()]
@@ -100,16 +118,15 @@ def _by_law(law: JointLaw, d: float, *, blind: bool) -> Figures:
 
 
 def attacked(
-    sample: Sample, schemes: dict[str, Any], number: int = 0,
-    distances: Mapping[str, Sequence[float]] | None = None, *, blind: bool = False,
-) -> dict[str, list[Figures]]:  # fmt: skip
+    sample: Sample, schemes: dict[str, Any], number: int = 0, at: Distances = None, *, blind: bool = False
+) -> dict[str, list[Figures]]:
     """The figures of each masked column, on the masking of that number; with `blind` also without coins.
 
-    At distances as in `alone`. Nobody does worse than with the column alone.
+    At distances in the units of the data, or as in `alone`. Nobody does worse than with the column alone.
     """
-    values = sample.table.values
+    values, distances = sample.table.values, at or dict.fromkeys(schemes, ())
     found = {
-        name: alone(values[name], of, distances[name] if distances else None, sample.table.pool, blind=blind)
+        name: alone(values[name], of, sample.table.pool, distances[name], blind=blind)
         for name, of in schemes.items()
     }
     if sample.alone:
@@ -121,106 +138,98 @@ def attacked(
     noisy = not next(iter(schemes.values())).reverse_mapping
     look = Look(sample, released, 0, twins(sample), ~swapped, original, shown, noisy)
     for k, (name, by_law) in enumerate(found.items()):
-        line = np.asarray if distances else lines[name]
-        found[name] = _guessed(look._replace(column=k, line=lines[name]), line, by_law, blind=blind)
+        line = np.asarray if at else lines[name]
+        target = Target(sample, line, line(values[name]), np.array([row.d for row in by_law]))
+        found[name] = _guessed(look._replace(column=k, line=lines[name]), target, by_law, blind=blind)
     return found
 
 
-def _guessed(
-    look: Look, line: Callable[[np.ndarray], np.ndarray], by_law: list[Figures], *, blind: bool
-) -> list[Figures]:
-    """What attackers guess of one column's values on a line."""
-    u = line(look.x)
-    d, here, sample = np.array([row.d for row in by_law]), ~np.isnan(u), look.sample
+def _guessed(look: Look, target: Target, by_law: list[Figures], *, blind: bool) -> list[Figures]:
+    """What attackers guess of one column."""
+    u, here, found = target.u, ~np.isnan(target.u), []
     clear = seen(CLEAR, look)
     others = np.hstack((clear, seen(OTHERS, look)))
     itself = np.hstack((others, seen(ITSELF, look)))
-    of_clear, kept = both_halves(clear, u, here, here, sample, d), here & look.own
-    worst = both_halves(others, u, here, here & ~look.own, sample, d)
-    worst += both_halves(itself, u, kept, kept, sample, d)
-    named = [idea(look) for idea in NAMED]
-    by_name = worst + _more_by_names(look, line, named, others, here & ~look.own, worst, d)
-    by_name += _more_by_names(look, line, named, itself, kept, worst, d)
-    unaware = np.full((d.size, u.size), np.nan)
+    of_clear, kept = both_halves(target, clear, here, here), here & look.own
+    worst, by_name = _with_names(look, target, [(others, here, here & ~look.own), (itself, kept, kept)])
+    unaware = np.full_like(worst, np.nan)
     if blind:
-        unsure = look._replace(own=np.ones(u.size, dtype=bool))
-        table = seen((*CLEAR, *OTHERS, *ITSELF), unsure)
-        unaware = both_halves(table, u, here, here, sample, d)
-        named = [idea(unsure) for idea in NAMED]
-        unaware += _more_by_names(unsure, line, named, table, here, unaware, d)
-    found = []
+        unsure = look._replace(own=np.ones_like(look.own))
+        all_seen = seen((*CLEAR, *OTHERS, *ITSELF), unsure)
+        _, unaware = _with_names(unsure, target, [(all_seen, here, here)])
     for k, row in enumerate(by_law):
         constant = best_guess(u[here], row.d)[1]
         known = max(constant, float(of_clear[k, here].mean()))
-        expected = max(row.expected, float(unaware[k, here].mean())) if blind else np.nan
+        expected = max(row.expected, float(unaware[k, here].mean()))
         # kept records by their law alone, swapped ones by the columns in clear
         by_parts = row.worst + np.where(look.own, 0.0, of_clear[k] - row.constant)[here].mean()
         plain = np.nanmax([known, row.worst, by_parts, worst[k, here].mean()])
         most = float(np.nanmax([plain, by_name[k, here].mean(), expected]))
-        error = _error_by_block((by_name - of_clear)[k, here], look.sample.block[here])
+        error = _error_by_block((by_name - of_clear)[k, here], target.sample.block[here])
         found.append(Figures(row.d, constant, known, expected, most, error, most - float(plain)))
     return found
 
 
-def _more_by_names(
-    look: Look, line: Callable[[np.ndarray], np.ndarray], named: Sequence[Named], table: np.ndarray,
-    some: np.ndarray, found: np.ndarray, d: np.ndarray,
-) -> np.ndarray:  # fmt: skip
-    """How many more of some records are guessed to within each d where a few values shown are named."""
-    u, more = line(look.x), np.zeros_like(found)
-    for value, features in named:
-        place = line(value)
-        there = some & ~np.isnan(place)
-        if not there.any():
-            continue
-        guessed = both_halves(np.hstack((table, features)), u, there, there, look.sample, d, place)
-        better = (guessed - more - found)[:, there].sum(axis=1) > 0.0
-        more = np.where(better[:, None] & there, guessed - found, more)
-    return more
+def _with_names(look: Look, target: Target, groups: list[Group]) -> tuple[np.ndarray, np.ndarray]:
+    """Which records of groups are guessed to within each d: without values that are named, and with each idea
+    of these wherever it is right more often."""
+    named = [(target.line(value), features) for value, features in (idea(look) for idea in NAMED)]
+    plain = np.sum([both_halves(target, *group) for group in groups], axis=0)
+    found = plain.copy()
+    for (table, _, tried), (place, features) in product(groups, named):
+        there = tried & ~np.isnan(place)
+        if there.any():
+            guessed = both_halves(target, np.hstack((table, features)), there, there, place)
+            better = (guessed - found)[:, there].sum(axis=1) > 0.0
+            found = np.where(better[:, None] & there, guessed, found)
+    return plain, found
 
 
-def seen(ideas: Sequence[Callable[[Look], np.ndarray]], look: Look) -> np.ndarray:
-    """Columns of numbers by some ideas."""
-    return np.hstack([idea(look) for idea in ideas])
+def seen(ideas: Sequence[Callable[[Look], list[np.ndarray]]], look: Look) -> np.ndarray:
+    """Columns of numbers by some ideas, of which there may be none."""
+    columns = [column for idea in ideas for column in idea(look)]
+    return np.column_stack((np.empty((look.own.size, 0)), *columns))
 
 
 def both_halves(
-    table: np.ndarray, u: np.ndarray, taught: np.ndarray, tried: np.ndarray, sample: Sample, d: np.ndarray,
-    named: np.ndarray | None = None,
-) -> np.ndarray:  # fmt: skip
+    target: Target, table: np.ndarray, taught: np.ndarray, tried: np.ndarray, named: np.ndarray | None = None
+) -> np.ndarray:
     """Which of the tried records are guessed to within each d, as the other half teaches; 0 for others.
 
     A value that is `named` for each record is one of the predictions.
     """
-    found = np.zeros((d.size, u.size))
+    half, found = target.sample.half, np.zeros((target.d.size, target.u.size))
     for side in (0, 1):
-        fit, asked = taught & (sample.half != side), np.flatnonzero(tried & (sample.half == side))
-        check = fit & (sample.block % 3 == 0)
+        fit, asked = taught & (half != side), np.flatnonzero(tried & (half == side))
+        check = fit & (target.sample.block % 3 == 0)  # units beside those that teach say how these err
         if asked.size and check.any():
-            apart = np.unique(sample.block[check]).size
-            groups = max(1, min(GROUPS, int(check.sum()) // LIKE, apart // APART))
             fit, check = np.flatnonzero(fit & ~check), np.flatnonzero(check)
-            found[:, asked] = hits(table, u, fit, check, asked, d, groups, named)
+            found[:, asked] = _hits(target, _best_of(target, table, fit, check, named), check, asked)
     return found
 
 
-def hits(
-    table: np.ndarray, u: np.ndarray, fit: np.ndarray, check: np.ndarray, asked: np.ndarray, d: np.ndarray,
-    groups: int, named: np.ndarray | None = None,
-) -> np.ndarray:  # fmt: skip
-    """Which of some records are guessed to within each d, as others teach; units beside these say how they
-    err."""
-    predicted = np.zeros(u.size)
-    if table.shape[1] and fit.size >= 2 * FEWEST:
-        tries = [*predictions(table, u, fit), *([] if named is None else [named])]
-        predicted = max(tries, key=lambda some: best_guess(u[check] - some[check], float(d[0]))[1])
+def _best_of(
+    target: Target, table: np.ndarray, fit: np.ndarray, check: np.ndarray, named: np.ndarray | None
+) -> np.ndarray:
+    """The prediction that serves others best."""
+    u, d = target.u, float(target.d[0])
+    if not table.shape[1] or fit.size < 2 * FEWEST:
+        return np.zeros(u.size)
+    tries = [*predictions(table, u, fit), *([] if named is None else [named])]
+    return max(tries, key=lambda some: best_guess(u[check] - some[check], d)[1])
+
+
+def _hits(target: Target, predicted: np.ndarray, check: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """Which of some records are guessed to within each d, as others err with like predictions."""
+    u, apart = target.u, np.unique(target.sample.block[check]).size
+    groups = max(1, min(GROUPS, check.size // LIKE, apart // APART))
     edges = np.unique(np.quantile(predicted[check], np.arange(1, groups) / groups))
-    group, found = np.digitize(predicted, edges), np.zeros((d.size, asked.size))
+    group, found = np.digitize(predicted, edges), np.zeros((target.d.size, asked.size))
     for k in np.unique(group[asked]):
         like = check[group[check] == k]
         like = like if like.size >= FEWEST else check
         own = group[asked] == k
-        for row, near in zip(found, d.tolist(), strict=True):
+        for row, near in zip(found, target.d.tolist(), strict=True):
             shift, moved = best_guess(u[like] - predicted[like], near)
             fixed, same = best_guess(u[like], near)  # for all, which may serve better
             guess = predicted[asked[own]] + shift if moved >= same else fixed
@@ -258,13 +267,11 @@ def _varies(column: np.ndarray) -> bool:
 
 def _by_least_squares(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> np.ndarray:
     """What least squares predict, with means in place of gaps; far values weigh no more than others."""
-    from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import Ridge
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn import impute, linear_model, pipeline, preprocessing
 
     clipped = np.clip(table, *np.nanquantile(table[fit], (0.01, 0.99), axis=0))
-    model = make_pipeline(SimpleImputer(), StandardScaler(), Ridge(RIDGE))
+    scaled = impute.SimpleImputer(), preprocessing.StandardScaler()
+    model = pipeline.make_pipeline(*scaled, linear_model.Ridge(RIDGE))
     return np.asarray(model.fit(clipped[fit], u[fit]).predict(clipped))
 
 

@@ -82,7 +82,7 @@ def _told(found: dict[str, Figures], formulas: list[Formula], limits: Limits) ->
         name: f"the columns in clear tell {row.clear:.0%} of its values to within a tenth of its spread, a "
         f"constant guess {row.constant:.0%}"
         for name, row in found.items()
-        if row.given > limits.given
+        if row.clear - row.constant > limits.given
     }
     told |= {
         name: f"the columns in clear tell whose the values of swapped records are: {row.worst:.0%} of its "
@@ -157,8 +157,7 @@ def _masked_too(
     for name, x in values.items():
         plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")
         more[name] = replace(plain, sigma=two_digits(share * spread_of(x, plain)))
-    table = sample.table
-    table = table._replace(values=table.values | values, kinds=table.kinds | dict.fromkeys(values, "float64"))
+    table = sample.table._replace(values=sample.table.values | values)
     return rest._replace(table=table), {**schemes, **more}
 
 
@@ -180,7 +179,7 @@ def _narrow(
     over: dict[str, str] = {}
     who, distances = "an attacker who knows which records were swapped guesses", tuple(limits.risk)
     by_column = dict.fromkeys(schemes, distances)
-    for name, rows in attacked(sample, schemes, distances=by_column).items() if distances else ():
+    for name, rows in attacked(sample, schemes, at=by_column).items() if distances else ():
         for row in rows:
             if row.worst > limits.risk[row.d]:
                 over[name] = f"{who} {row.worst:.0%} of the values to less than {row.d:g}"

@@ -68,7 +68,7 @@ def linked(look: Look) -> tuple[np.ndarray, np.ndarray]:
     numbers, value = look.numbers, np.full(look.own.size, np.nan)
     if look.released.shape[1] < 2 or not numbers:
         return value, np.empty((look.own.size, 0))
-    told = _with_logarithms(np.column_stack((*numbers, *clear_beside(look).T)))
+    told = _with_logarithms(np.column_stack((*numbers, *clear_beside(look))))
     known, shown = _with_logarithms(look.original), _with_logarithms(look.original, look.masked)
     others = np.flatnonzero(np.isfinite(shown).all(axis=1) & ~(look.own & ~look.own.all()))
     found = np.full((look.own.size, 4), np.nan)

@@ -69,13 +69,12 @@ def rails(table: Table, schemes: dict[str, Any]) -> list[Finding]:
 
 def _of_pools(table: Table, scheme: Any) -> Iterator[Finding]:
     """Pools by their sizes: a release by reverse mapping holds each original of a pool once."""
-    present = np.logical_or.reduce([~np.isnan(x) for x in table.values.values()])
+    code = table.code
     if not scheme.reverse_mapping:
-        if (n := int(present.sum())) < FEW:
+        if (n := int(np.count_nonzero(code >= 0))) < FEW:
             yield Finding("", f"{n} records are too few to judge what a release of them shows", "", False)
         return
-    pool = np.zeros(table.n, dtype=np.int64) if table.pool is None else table.pool
-    sizes = np.bincount(pool[present & (pool >= 0)])
+    sizes = np.bincount(code[code >= 0])
     least = int(sizes[sizes > 0].min(initial=table.n))
     merge = "" if table.pool is None else "merge strata, or leave them out"
     has = f"a donor pool has {least} records"
@@ -115,7 +114,7 @@ def _of_order(x: np.ndarray, name: str) -> Iterator[Finding]:
 
 def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     """Records that too often keep a rare value, and the first of some remedies that helps."""
-    chances = _too_often(table, name, scheme)
+    chances = too_often(table, name, scheme)
     if chances.size:
         one, many = ("", "s") if chances.size == 1 else ("s", "")
         who = f"{chances.size} record{one} with a rare value get{many} that value back"
@@ -123,7 +122,7 @@ def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
         yield Finding(name, text, _against_rare(table, name, scheme), True)
 
 
-def _too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
+def too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
     """The chances above `OWN` that records with a rare value show it."""
     if not scheme.reverse_mapping or scheme.p >= 1.0 - OWN:
         return np.empty(0)
@@ -131,16 +130,11 @@ def _too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
     return np.concatenate([some[some > OWN] for some in chances] or [np.empty(0)])
 
 
-def rare_values_hold(table: Table, schemes: dict[str, Any]) -> bool:
-    """Whether no record keeps a rare value of some columns too often."""
-    return not any(_too_often(table, name, scheme).size for name, scheme in schemes.items())
-
-
 def with_ends(table: Table, name: str, scheme: Any) -> Any:
     """A scheme with the fewest values at its ends released as means, none, 3 or 5, under which no rare value
     comes back too often; with none where that does not help."""
     tried = [replace(scheme, aggregate_ends=count) for count in (0, *ENDS)]
-    return next((each for each in tried if rare_values_hold(table, {name: each})), tried[0])
+    return next((each for each in tried if not too_often(table, name, each).size), tried[0])
 
 
 def open_ends(schemes: dict[str, Any]) -> list[str]:
@@ -154,7 +148,7 @@ def _against_rare(table: Table, name: str, scheme: Any) -> str:
     tries: list[dict[str, float]] = [{"aggregate_ends": k} for k in ENDS if k > scheme.aggregate_ends]
     tries += [{"sigma": two_digits(k * scheme.sigma), "aggregate_ends": ends} for k in WIDER]
     for options in [*tries, {"p": 1.0 - OWN}]:
-        if rare_values_hold(table, {name: replace(scheme, **options)}):
+        if not too_often(table, name, replace(scheme, **options)).size:
             changed = (f"{key}={value:g}" for key, value in options.items() if value != getattr(scheme, key))
             whole = " for all columns" if "p" in options and len(table.values) > 1 else ""
             return f"pass {', '.join(changed)}{whole}"

@@ -15,9 +15,7 @@ from condmask.disclosure.risk_result import BEST, CLEAR, COINS, CONSTANT, MEAN, 
 from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.grid import check_fits
 from condmask.missing_codes import released_codes, without_codes
-from condmask.scheme import Scheme
 from condmask.strata import values_by_pool
 
 
@@ -86,30 +84,22 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     best constant [0.39 0.63]
     best attacker [0.41 0.66]
     """
-    table, by_column = _table(data, schemes, strata, released)
+    table, by_column = table_of(data, schemes, strata, any_scheme=not isinstance(schemes, Mapping))
     shown = None if released is None else _released(released, schemes, by_column, table)
     columns = {}
     for name, scheme in by_column.items():
+        if scheme.law is None and not scheme.reverse_mapping and released is None:
+            raise ArgumentTypeError(f"{scheme!r} has no closed form of its risk; pass what it released")
         near = _distances(d, name, table.values[name], scheme)
         columns[name] = _column(table, name, scheme, near, None if shown is None else shown[name])
     sample = sample_of(table)
     if not sample.alone:
         distances = {name: column.d for name, column in columns.items()}
-        for name, found in attacked(sample, by_column, distances=distances, blind=True).items():
+        for name, found in attacked(sample, by_column, at=distances, blind=True).items():
             _add_attack(columns[name].attackers, found)
             tried = int(np.count_nonzero(~np.isnan(sample.table.values[name])))
             columns[name] = replace(columns[name], tried=tried)
     return Risk(table.n, columns, by_column, table, shown)
-
-
-def _table(data: Any, schemes: Any, strata: Any, released: Any) -> tuple[Table, dict[str, Any]]:
-    if isinstance(schemes, Mapping):
-        return table_of(data, schemes, strata)
-    rule = "schemes must be a masking scheme"
-    _checks.require(isinstance(schemes, Scheme), rule, schemes, ArgumentTypeError)
-    if schemes.law is None and not schemes.reverse_mapping and released is None:
-        raise ArgumentTypeError(f"{schemes!r} has no closed form of its risk; pass what it released")
-    return table_of(data, schemes, strata, any_scheme=True)
 
 
 def _released(released: Any, schemes: Any, by_column: dict[str, Any], table: Table) -> dict[str, np.ndarray]:
@@ -120,8 +110,6 @@ def _released(released: Any, schemes: Any, by_column: dict[str, Any], table: Tab
         column = frames.column(values, "released")
         _checks.same_length(column.array, "released", table.n, "data")
         found[name] = without_codes(column.array, released_codes(scheme), column.kind)
-        if scheme.law is not None:
-            check_fits(found[name], scheme.law, "released", column.kind)
     return found
 
 
@@ -165,8 +153,8 @@ def attackers_of_pool(
         shown = np.array([law.shares @ law.shown(near) for near in d])
     else:
         shown = scheme.risk(x, d)
-    mean = float((x if z is None else z).mean())
-    found = {RELEASED: shown, MEAN: np.array([law.within(mean, near) for near in d])}
+    off = np.abs(law.values - (x if z is None else z).mean())
+    found = {RELEASED: shown, MEAN: np.array([law.shares[off < near].sum() for near in d])}
     found[CONSTANT] = np.array([law.constant(near) for near in d])
     if law.released.size:
         if z is None:

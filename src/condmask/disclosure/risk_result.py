@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks
 from condmask._digits import finite, line
 from condmask.disclosure.insiders import insider_risk
 from condmask.disclosure.joint_law import JointLaw
@@ -125,13 +125,6 @@ class RecordRisk:
         hits = np.flatnonzero(self.hit)
         return np.asarray(self.rows[hits[np.argsort(-self.posterior[hits], kind="stable")[:most]]])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Figures over all records, in terms of JSON; nothing about any single record."""
-        return {
-            "n": int(self.rows.size), "d": self.d, "hit": float(self.hit.mean()),
-            "posterior": float(self.posterior.mean()), "surest": float(np.mean(self.posterior > 0.9)),
-        }  # fmt: skip
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Risk:
@@ -164,11 +157,6 @@ class Risk:
         """One of the columns, which needs no name where it is the only one."""
         only = next(iter(self.columns)) if name is None and len(self.columns) == 1 else name
         return self.columns[_checks.choice(only, "column", [*self.columns])]
-
-    @property
-    def d(self) -> tuple[float, ...]:
-        """The distances of the only column."""
-        return self.column().d
 
     @property
     def attackers(self) -> dict[str, np.ndarray]:
@@ -264,10 +252,6 @@ class Risk:
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every column, attacker and distance."""
         return [row for column in self.columns.values() for row in column.rows()]
-
-    def to_frame(self) -> Any:
-        """The rows as a pandas data frame."""
-        return frames.of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
         """The risk in terms of JSON: "n", "risk" with the rows, "most_exposed", "schemes"."""

@@ -108,9 +108,7 @@ def draw(sample: Sample, schemes: dict[str, Any], number: int) -> tuple[dict[str
     Each half is masked by itself.
     """
     table, first, key = sample.table, next(iter(schemes.values())), seeded_key(number, USE)
-    present = np.logical_or.reduce([~np.isnan(x) for x in table.values.values()])
-    pool = np.zeros(table.n, dtype=np.int64) if table.pool is None else table.pool
-    present, pool = present & (pool >= 0), np.maximum(pool, 0)
+    present, pool = table.code >= 0, np.maximum(table.code, 0)
     size = np.bincount(2 * pool[present] + sample.half[present], minlength=2 * (int(pool.max()) + 1))
     halved = size.reshape(-1, 2).min(axis=1) > 1
     pools = make_pools(2 * pool + np.where(halved[pool], sample.half, 0), present)

@@ -6,7 +6,6 @@ looked at, since what a unit tells is told by all of its records together.
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -78,8 +77,6 @@ class Table(NamedTuple):
     ----------
     values : dict of str to ndarray of shape (n,)
         Originals, NaN where one is missing.
-    kinds : dict of str to str
-        The data type in the container of each.
     pool : ndarray of shape (n,) or None
         The donor pool of each record, below 0 for none; None if all form one.
     clear : Clear or None
@@ -89,7 +86,6 @@ class Table(NamedTuple):
     """
 
     values: Columns
-    kinds: dict[str, str]
     pool: np.ndarray | None = None
     clear: Clear | None = None
     scope: str = "whole"
@@ -99,6 +95,12 @@ class Table(NamedTuple):
         """The number of records."""
         return int(next(iter(self.values.values())).size)
 
+    @property
+    def code(self) -> np.ndarray:
+        """The number of each record's donor pool, below 0 where it has no value."""
+        present = np.logical_or.reduce([~np.isnan(x) for x in self.values.values()])
+        return np.where(present, 0 if self.pool is None else self.pool, -1)
+
 
 def column_of(name: str) -> str:
     """The column that numbers and labels are made of."""
@@ -106,11 +108,10 @@ def column_of(name: str) -> str:
 
 
 def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
-    """Columns in clear of a data frame or a dict of columns, beside those that are masked; not those that
-    share a name. None where there is one masked column alone."""
+    """Columns in clear of a data frame or a dict of columns, beside those that are masked; None where there
+    is one masked column alone."""
     frame, n = frames.with_index(frame), next(iter(masked.values())).size
-    count = Counter(frames.column_names(frame))
-    names = [name for name in count if name not in masked and count[name] == 1]
+    names = [name for name in frames.column_names(frame) if name not in masked]
     if not names and len(masked) == 1:
         return None
     found = _looked_at(frame, names, in_stretches(n, ROWS), masked)

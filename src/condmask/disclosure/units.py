@@ -87,12 +87,11 @@ def leaders(numbers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 def _together(named: np.ndarray) -> np.ndarray:
     """Records that are joined when each is joined with the one that it names."""
-    from scipy.sparse import coo_array  # takes .1 s to import
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse import coo_array, csgraph  # takes .1 s to import
 
     each = np.arange(named.size)
     joined = coo_array((np.ones(each.size), (each, np.where(named < 0, each, named))), (each.size, each.size))
-    return np.asarray(connected_components(joined)[1], dtype=np.int64)
+    return np.asarray(csgraph.connected_components(joined)[1], dtype=np.int64)
 
 
 def _codes(values: np.ndarray) -> np.ndarray:

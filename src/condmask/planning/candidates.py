@@ -115,8 +115,8 @@ class Column(NamedTuple):
         """Why masking refuses the column under a scheme; empty if it accepts."""
         try:
             with heard():  # a warning is no refusal
-                columns, kinds = self.table.values, self.table.kinds
-                prepare({self.name: scheme}, columns, kinds, labels=self.labels, nan_policy="omit")
+                kinds, values = {self.name: self.kind}, self.table.values
+                prepare({self.name: scheme}, values, kinds, labels=self.labels, nan_policy="omit")
         except ValueError as error:
             return str(error)
         return ""

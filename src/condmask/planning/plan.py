@@ -227,7 +227,7 @@ def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Colu
         _checks.same_length(beside, "other", n, "x")
     rows = rows[(present & ~np.isnan(beside))[rows]]
     _checks.at_least_two(rows.size, "x")
-    table = Table(values, {name: column.kind}, pool)
+    table = Table(values, pool)
     code = None if pool is None else pool[rows]
     return Column(values[name][rows], beside[rows], other is not None, code, table, labels, name, column.kind)
 

@@ -148,7 +148,7 @@ def _some(frame: Any, job: Job) -> Table:
     """Some rows of a longer table as an audit looks at them."""
     _, arrays, kinds = _columns(frame, job)
     values = {name: without_codes(x, job.schemes[name].codes, kinds[name]) for name, x in arrays.items()}
-    return Table(values, kinds, None, clear_of(frame, values), "sample")
+    return Table(values, None, clear_of(frame, values), "sample")
 
 
 def rows_of(units: Units, table: Any, *, others: bool = False) -> Any:

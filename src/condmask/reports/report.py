@@ -99,8 +99,7 @@ def report(
     _check_page(out, [each.resolve() for each in (beside, file) if each is not None])
     refuse_target(out, None, force=_checks.truth(force, "force"))
     with optional("a report", "plot"):
-        import jinja2  # noqa: F401
-
+        page = _template()
         from condmask.reports import view
     made = release if isinstance(release, Release) else read_release(release, workers=threads)
     shown = view.View(made, _units(units, made))
@@ -111,7 +110,7 @@ def report(
         table = original if file is None else read_table(file, shown.schemes, csv=csv)
         facts["columns"], facts["internal"] = view.internal(shown, table, d)
         facts["original"] = None if file is None else {"name": file.name, "digest": digest_of(file)}
-    text = _template().render(facts)
+    text = page.render(facts)
     with publishing(out) as hidden:
         hidden.write_text(text, encoding="utf-8", errors="xmlcharrefreplace")
     LOG.info("wrote %s", out)

@@ -11,9 +11,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.disclosure.audit import Audit, audit
-from condmask.disclosure.rails import FEW
 from condmask.disclosure.risk import risk
-from condmask.disclosure.risk_result import Risk
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME
@@ -31,8 +29,6 @@ MOST_OTHERS = 8  # columns in clear whose correlations are told
 FAR = 5.0  # standard errors: by chance once in a million
 ROUNDED = 1e-9  # of a figure that is exact
 ENDS = 0.05  # of the s.d., by which means at the ends move the mean at most
-
-Pairs = Mapping[str, tuple[np.ndarray, np.ndarray]]  # columns before and after masking
 
 
 class Compared(NamedTuple):
@@ -64,15 +60,6 @@ class Column(NamedTuple):
     picture: str
     compared: Sequence[Compared] = ()
     attackers: str = ""
-
-
-class Internal(NamedTuple):
-    """What only the publisher may read of a release; `publish` is None where that is not known."""
-
-    publish: bool | None
-    because: str
-    audit: Audit
-    risk: Risk
 
 
 class View:
@@ -151,8 +138,8 @@ class View:
         return result
 
 
-def internal(view: View, original: Any, d: Any) -> tuple[list[Column], Internal]:
-    """What an original, a table, tells of its release: column by column, and of all together."""
+def internal(view: View, original: Any, d: Any) -> tuple[list[Column], dict[str, Any]]:
+    """What an original, a table, tells the publisher alone of its release: column by column, and of all."""
     pairs = {name: originals_and_released(original, view.release, name) for name in view.schemes}
     found = audit(original, view.schemes)
     known = risk(original, view.schemes, d=d, released={name: z for name, (_, z) in pairs.items()})
@@ -160,10 +147,11 @@ def internal(view: View, original: Any, d: Any) -> tuple[list[Column], Internal]
     for name, (x, _) in pairs.items():
         column, attackers = view.column(name, x), charts.attackers(known[name], name)
         columns.append(column._replace(compared=compared(view, column, pairs), attackers=attackers))
-    return columns, Internal(*verdict(view, found, columns), found, known)
+    publish, because = verdict(view, found, columns)
+    return columns, {"publish": publish, "because": because, "audit": found, "risk": known}
 
 
-def compared(view: View, column: Column, pairs: Pairs) -> list[Compared]:
+def compared(view: View, column: Column, pairs: Mapping[str, tuple[np.ndarray, ...]]) -> list[Compared]:
     """Estimates about the file beside what they estimate."""
     rows = []
     for statistic, interval in column.estimates.items():
@@ -195,7 +183,7 @@ def verdict(view: View, found: Audit, columns: Sequence[Column]) -> tuple[bool |
         )
     if found.refused:
         return False, "masking would refuse it, for what is found below."
-    if found.n < FEW and not view.first.reverse_mapping:
+    if not found.figures:
         return None, f"{found.n} records are too few to measure what an attacker learns."
     return True, (
         "no attacker tried here, not even one who knows which records were swapped, guesses many more "

@@ -109,7 +109,7 @@ def prepare(
             check_limits(values[name], scheme, name)
     if audited:
         with refusals.collected():
-            table = Table(values, dict(kinds), pool, clear, scope)
+            table = Table(values, pool, clear, scope)
             first.check(dict(schemes), table, to_file=to_file, limits=limits)
     units = {}
     for name, scheme in schemes.items():
