@@ -222,13 +222,13 @@ def test_options_of_a_file_give_way_to_those_typed(answer, tmp_path):
     assert alike(found["columns"], {"income": scheme.to_dict()})
 
 
-def test_columns_of_a_file_may_differ(answer, tmp_path):
+def test_columns_of_a_file_may_differ(run, tmp_path):
     (tmp_path / "options.toml").write_text(
         "p = 0.6\nsigma = 2\nreverse_mapping = true\nmax_risk = {100 = 0.9}\n"
         '[columns.income]\nscale = "log"\nsigma = 0.3\n[columns.educ]\n'
     )
 
-    found = answer("audit", "in.parquet", "--options", "NEW/options.toml")
+    found = json.loads(run("audit", "in.parquet", "--options", "NEW/options.toml", "--json")[1])
 
     educ = cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True)
     assert alike(found["schemes"], {"income": SCHEME.to_dict(), "educ": educ.to_dict()})
@@ -268,6 +268,8 @@ MASK = ("mask", "in.parquet", "NEW/a.parquet")
             'Invalid value for --p: unable to convert "half" into float',
         ),
         ((*MASK, "-c", "income", "educ"), "Unused Tokens: ['educ']. An option takes one value; repeat it"),
+        ((*MASK, "-c", "income", "--decimals", "0"), "p must be given for column 'income'"),
+        ((*MASK, *P), "column must be given"),
         (("audit", "one.csv", "-c", "income", "--max-risk", "150"), "a value must be of the form NAME=VALUE"),
         (("risk", "in.parquet", "--released", "out.parquet", *P), "options of the scheme must be left out"),
     ],
@@ -286,8 +288,6 @@ def test_wrong_usage(run, tmp_path, words, sentence):
         ((*MASK, "-c", "income", "--p", "2", "--sigma", "0"), "2 things must be settled: (1) p must"),
         ((*MASK, "-c", "salary", *P), "in.parquet has no column 'salary'; it has 'income', 'educ', 'region'"),
         ((*MASK, "-c", "region", *P), "region must "),
-        ((*MASK, "-c", "income", "--decimals", "0"), "scheme has no entries 'p', 'sigma'"),
-        ((*MASK, *P), "schemes must name at least one column"),
         (("mask", "no.csv", "NEW/a.csv", "-c", "x", *P), "no.csv"),
         # before a scheme is chosen, which would be said
         (("mask", "in.parquet", "out.parquet", "-c", "income"), "out.parquet exists; it is"),
@@ -426,3 +426,10 @@ def test_verbose_says_what_is_done(run):
     assert code == 0
     assert "income" in out
     assert "1204" not in err
+
+
+def test_an_audit_that_refuses_ends_with_1(run):
+    found = [run("audit", "in.parquet", "-c", "income", *P, *more)[:2] for more in ((), MAPPED[-3:])]
+
+    assert [code for code, _ in found] == [1, 0]
+    assert ["REFUSED" in out for _, out in found] == [True, False]

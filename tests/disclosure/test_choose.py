@@ -1,9 +1,11 @@
 """Schemes for columns that are named and nothing else: what they rest on, and that masking accepts them."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import condmask as cm
@@ -176,3 +178,20 @@ def test_an_explicit_scheme_may_leave_the_ends_open(far, tmp_path):
     assert cm.read_release(released.path).schemes == {"x": settled}
     with pytest.raises(ValueError, match="aggregate_ends must be a number"):
         scheme.mask(x)
+
+
+def test_zeros_that_the_chosen_scale_does_not_move_are_said():
+    few = np.where(np.arange(N) % 8 == 0, 0.0, COLUMNS["earnings"])
+
+    assert chosen(few).scheme.scale == "log"
+    with pytest.warns(cm.ReleaseWarning, match="are zero and stay so"):
+        cm.mask_table({"income": few}, ["income"])
+
+
+def test_decimals_are_masked_by_their_name():
+    values = RNG.lognormal(7.0, 0.5, N).round(2)
+    frame = pa.table({"pay": pa.array([Decimal(str(value)) for value in values])})
+    release = cm.mask_table(frame, ["pay"])
+
+    assert release.data.schema.field("pay").type.scale == 2
+    assert sorted(release.data["pay"].to_pylist())[10:-10] == sorted(frame["pay"].to_pylist())[10:-10]

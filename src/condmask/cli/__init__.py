@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             from condmask.cli.options import parsed
         command = parsed(COMMANDS, words)
         with one_line_warnings():
-            command()
+            code = command() or 0
         sys.stdout.flush()
     except CondmaskError as error:
         return fail(error, 2 if isinstance(error, UsageError) else 1)
@@ -49,4 +49,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         where = "".join(traceback.format_tb(error.__traceback__))
         say(f"Traceback (most recent call last):\n{where}{type(error).__qualname__}")
         return fail(BUG, 1)
-    return 0 if words else 2
+    return code if words else 2

@@ -72,8 +72,10 @@ def plan(
 def audit(
     source: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME, max_lift: float = 0.1,
     max_risk: Several = None, csv: FileOptions = CSV, output: Output = OUTPUT,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """See how near an attacker comes to original values who knows who was swapped, and what is refused.
+
+    The exit code is 1 if the release would be refused.
 
     For example: condmask audit people.parquet -c income --p 0.6 --sigma 500
 
@@ -92,7 +94,9 @@ def audit(
 
     form, caps = csv.format(), pairs(max_risk, float, float)
     schemes = scheme.schemes(column)
-    output.show(cm.audit(read_table(source, schemes, csv=form), schemes, max_lift=max_lift, max_risk=caps))
+    found = cm.audit(read_table(source, schemes, csv=form), schemes, max_lift=max_lift, max_risk=caps)
+    output.show(found)
+    return int(found.refused)
 
 
 def mask(

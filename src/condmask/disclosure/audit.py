@@ -226,7 +226,7 @@ def table_of(
     rule = "scheme must be one that swaps records, ConditionalMasking"
     _checks.require(swaps or any_scheme, rule, first, ArgumentTypeError)
     frames.same_lengths(data, "data")
-    columns = {name: frames.column(frames.table_column(data, name), name) for name in schemes}
+    columns = {name: frames.column_of(data, name) for name in schemes}
     groups = not_masked(first.strata, schemes)
     if strata is None and groups:
         strata = {name: frames.table_column(data, name) for name in groups}

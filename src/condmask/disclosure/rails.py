@@ -25,7 +25,7 @@ OWN = 0.3  # the chance that a record keeps a rare value
 IN_ORDER, NEARLY = 0.95, 0.75  # rank correlations
 COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
 SHUFFLE = "pass shuffle=True"
-ZEROS = 0.2  # of the values
+ZEROS = 0.02  # of the values
 CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
 AUTO = "auto"  # of ends, as many as the data need
 ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end that become means; times sigma
