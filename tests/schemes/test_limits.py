@@ -67,8 +67,9 @@ def test_a_refused_release_says_how_many_and_what_serves():
     ) as error:
         scheme(range=(0, 120)).mask(AGES, accept_visible_coins=True)
 
-    assert "pass reverse_mapping=True (which releases values of the data alone), or leave range" in str(
-        error.value
+    assert (
+        "pass reverse_mapping=True without decimals (which releases values of the data alone), or leave"
+        in str(error.value)
     )
     reverse = cm.ConditionalMasking(0.6, 10.0, reverse_mapping=True, range=(0, 120))
     assert set(reverse.mask(AGES, accept_visible_coins=True)) == set(AGES)

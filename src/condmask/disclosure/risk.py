@@ -15,6 +15,7 @@ from condmask.disclosure.risk_result import BEST, CLEAR, COINS, CONSTANT, MEAN, 
 from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.grid import check_fits
 from condmask.missing_codes import released_codes, without_codes
 from condmask.strata import values_by_pool
 
@@ -110,6 +111,8 @@ def _released(released: Any, schemes: Any, by_column: dict[str, Any], table: Tab
         column = frames.column(values, "released")
         _checks.same_length(column.array, "released", table.n, "data")
         found[name] = without_codes(column.array, released_codes(scheme), column.kind)
+        if scheme.law is not None:
+            check_fits(found[name], scheme.law, "released", column.kind)
     return found
 
 
