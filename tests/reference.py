@@ -589,7 +589,7 @@ class LinearReference:
         lines = inverse @ design  # the weights of each coefficient
         found = lines @ self.undone
         residual = self.undone - found @ design
-        n, q = used.sum(), design.shape[0]
+        n, q = int(used.sum()), design.shape[0]
         errors = []
         for line in lines:
             if clusters is None:
