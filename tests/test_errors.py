@@ -238,6 +238,9 @@ WRONG_VALUES = {
     ),
     "other must be as long as z, 10 values, got 2": lambda: estimate().covariance([VALUE, 2.5]),
     "other must have 2 replicates, as z has, got 3": lambda: estimate([X, X]).covariance([X] * 3),
+    "strata must be None for AdditiveNoise, which has no donor pools, got 's'": (
+        lambda: cm.mask_table({"a": X, "s": X}, {"a": cm.AdditiveNoise(1.0)}, strata="s")
+    ),
     "other must be another column, got 'a' itself": lambda: released()["a"].correlation("a"),
     f"{NOT_TOGETHER}None and None": lambda: estimate().correlation(estimate()),
     f"{NOT_TOGETHER}'a' and 'b'": lambda: estimate(group="a").correlation(estimate(group="b")),

@@ -101,6 +101,9 @@ def test_the_command_runs_a_study(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert len(found.to_frame()) == len(result["rows"])
     assert main(["simulate", str(file), "--out", str(tmp_path / "no" / "r.npz")]) != 0
+    file.write_text("replication = 4\n" + STUDY)
+    assert main(["simulate", str(file)]) == 1
+    assert "got 'replication'" in capsys.readouterr().err
 
 
 def test_a_scheme_with_two_names_masks_twice():
