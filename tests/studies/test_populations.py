@@ -34,3 +34,8 @@ def test_populations_know_their_truth():
     real = cm.Resampled([1.0, 2.0, 3.0, 9.0], [2.0, 1.0, 4.0, 8.0])
     a, b = real(np.random.default_rng(1), 2, 50)
     assert set(zip(a.ravel(), b.ravel(), strict=True)) <= {(1, 2), (2, 1), (3, 4), (9, 8)}
+
+
+@pytest.mark.parametrize(("other", "above"), [([4.0, 1.0, 2.0, 3.0], 2), ([0.0, 1.0, 1.0, 1.0], 3)])
+def test_the_upper_half_of_the_other_column_is_never_empty(other, above):
+    assert np.count_nonzero(np.array(other) > cm.Resampled(np.arange(4.0), other).split()) == above
