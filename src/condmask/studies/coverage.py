@@ -9,7 +9,7 @@ import numpy as np
 
 from condmask.distribution.quantiles import crossing_of
 from condmask.errors import heard
-from condmask.moments import pair_interval
+from condmask.moments import moment_interval, pair_interval
 from condmask.scheme import Scheme
 from condmask.variance.cdf_interval import cdf_interval
 from condmask.variance.interval import TARGETS, EstimateWarning, UndefinedError, multiplier
@@ -80,15 +80,15 @@ def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _of_moments(batch: Any, orders: tuple[int, ...], levels: Sequence[float]) -> np.ndarray:
-    """Both ends of the mean, the standard deviation and raw moments of rows."""
-    found = np.empty((2, len(levels), len(TARGETS), 2 + len(orders), len(batch._replicates)))
-    for (k, level), (t, target) in product(enumerate(levels), enumerate(TARGETS)):
-        asked = {"confidence_level": level, "target": target}
-        with heard(EstimateWarning):  # of heavy tails
-            own = [batch.mean_interval(**asked), batch.std_interval(**asked)]
-            own += [batch.moment_interval(order, **asked) for order in orders]
-        found[:, k, t] = np.stack([interval[:2] for interval in own], axis=1)
-    return found
+    """Both ends of the mean, the standard deviation and raw moments of rows, at all levels at once."""
+    sampled, found = batch._sampled(2 * max((2, *orders))), []
+    for target in TARGETS:
+        asked = sampled, np.array(levels)[:, None], target
+        mean, *raw = (
+            moment_interval.moment_interval(*asked, order, "", central=False)[:2] for order in (1, *orders)
+        )
+        found.append([mean, moment_interval.variance_interval(*asked, root=True)[:2], *raw])
+    return np.transpose(found, (2, 3, 0, 1, 4))
 
 
 def _of_pairs(batch: Any, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:
