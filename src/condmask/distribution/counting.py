@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask._blocks import Workers, ordered_map
+from condmask._blocks import ordered_map
 from condmask.errors import ArgumentError
 from condmask.grid import ULPS, Grid
 from condmask.kernels.counting import count_distinct, count_window, take_distinct
@@ -109,14 +109,14 @@ def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
     return (parts[0] if len(parts) == 1 else merged(parts)), off
 
 
-def counted_parts(parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: Workers = 1) -> Counted:
+def counted_parts(parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: int = 1) -> Counted:
     """The counts of masked values that come part by part, each with its kind; refused off their grid.
 
     Missing ones are left out.
     """
     held: list[Counted] = []
     task = partial(_counted_part, grid)
-    for counts in ordered_map(task, parts, workers if isinstance(workers, int) else 1):
+    for counts in ordered_map(task, parts, workers):
         held.append(counts)
         if sum(each.values.size for each in held[1:]) > held[0].values.size + HELD:
             held = [merged(held)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import Workers, blocks
+from condmask._blocks import blocks
 from condmask.distribution import quantiles
 from condmask.distribution.bandwidth import check_bandwidth, check_rule, masking, quartile_places, rule
 from condmask.distribution.counting import Counted, by_value, counted_parts
@@ -39,11 +39,11 @@ class Sample:
         Values; on a grid they are counted, in whole steps.
     law : Law
         `EXACT` for values that were released in another order.
-    workers : int or map-like callable
+    workers : int
         For the series.
     """
 
-    def __init__(self, z: np.ndarray | Counted, law: Law, workers: Workers = 1) -> None:
+    def __init__(self, z: np.ndarray | Counted, law: Law, workers: int = 1) -> None:
         self.law, self._z, self._workers = law, z, workers
         self.n = z.n if isinstance(z, Counted) else int(z.size)
         self._powers: dict[int, Powers] = {}
@@ -183,7 +183,7 @@ def law_of(scheme: Any) -> Law:
     return law
 
 
-def sample_of(z: np.ndarray, law: Law, kind: str = "float64", workers: Workers = 1) -> Sample:
+def sample_of(z: np.ndarray, law: Law, kind: str = "float64", workers: int = 1) -> Sample:
     """The sample of masked values, missing ones left out; those off their grid are refused."""
     if law.grid is not None:
         parts = ((z[slice(*rows)], kind) for rows in blocks(z.size, TOGETHER))

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from condmask._blocks import Workers, blocks, ordered_map
+from condmask._blocks import blocks, ordered_map
 from condmask.distribution.counting import Counted
 from condmask.distribution.symbol import Masking
 from condmask.errors import ArgumentError
@@ -19,9 +19,7 @@ POINTS = 64
 LEAST = 0.45  # p
 
 
-def by_terms(
-    counted: Counted, masking: Masking, x: np.ndarray, tol: float, workers: Workers = 1
-) -> np.ndarray:
+def by_terms(counted: Counted, masking: Masking, x: np.ndarray, tol: float, workers: int = 1) -> np.ndarray:
     """T at points in the units of the values."""
     p, beta, delta, unit = masking.p, masking.beta, masking.delta, counted.unit
     reach = np.nan
