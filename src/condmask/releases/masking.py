@@ -278,6 +278,7 @@ def mask_file(
             only = only.take(job.order(only.num_rows)) if job.shuffle else only
             whole = part_of(origin.numeric(only, job.schemes), job, clear=True, to_file=True)
             looks = [look_at(whole, job)]
+            # masked when it is written, which a dry run does not
             masked = ((only, mask_part(one, job, workers=job.workers)) for one in [whole])
         LOG.info("%d records of %s in %d parts", sum(origin.rows), place.name, len(looks))
         marks = book.refuse(jobs.marks_of(looks), place, again=again)
