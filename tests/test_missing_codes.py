@@ -77,7 +77,10 @@ def test_gaps_that_no_code_declares_still_need_a_word():
 
     assert np.isnan(z[5])
     assert np.array_equal(z[IS_CODE], CODED[IS_CODE])
+    with pytest.raises(ValueError, match="z has 1 missing value, the first at position 5"):
+        SCHEME.estimate(z, nan_policy="raise")
     assert SCHEME.estimate(z).n == np.count_nonzero(~IS_CODE) - (not IS_CODE[5])
+    assert SCHEME.estimate(SCHEME.mask(CODED), nan_policy="raise").n == np.count_nonzero(~IS_CODE)
 
 
 @pytest.mark.parametrize(("kind", "code"), [(np.int32, -8), (np.float32, -99.9)])

@@ -245,12 +245,15 @@ def estimate_records(
     *,
     strata: Any = None,
     patterns: Any = None,
+    nan_policy: str = "omit",
     workers: int = 1,
 ) -> Estimate:
     """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
     law, threads = law_of(scheme), _checks.whole(workers, "workers", least=1)
+    policy, codes = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES), released_codes(scheme)
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
-    rows = np.atleast_2d(without_codes(column.array, released_codes(scheme), column.kind))
+    _checks.has_gaps(column.array, "z", policy)  # gaps that no code declares
+    rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
     batch, (pool, refusal) = column.array.ndim == 2, _donor_pools(scheme, rows, strata, patterns)
     estimates = []
     for row in rows:

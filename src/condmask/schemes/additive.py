@@ -60,14 +60,14 @@ class AdditiveNoise(Scheme):
         """How a column was masked, for readers of the release."""
         return f"{self.noise} noise of standard deviation {self.sigma:g} was added to every value."
 
-    def estimate(self, z: Any, *, workers: int = 1) -> Estimate:
+    def estimate(self, z: Any, *, nan_policy: str = "omit", workers: int = 1) -> Estimate:
         """The analyst's view of noisy values.
 
         Parameters
         ----------
         z : array_like or series of shape (n,), or array_like of shape (replicates, n)
             Masked values.
-        workers
+        nan_policy, workers
             As for `ConditionalMasking.estimate`.
 
         Returns
@@ -75,4 +75,4 @@ class AdditiveNoise(Scheme):
         Estimate
             A distribution function and quantiles only for Laplace noise, with a bandwidth; no density.
         """
-        return estimate_records(self, z, workers=workers)
+        return estimate_records(self, z, nan_policy=nan_policy, workers=workers)

@@ -281,6 +281,7 @@ class ConditionalMasking(Scheme):
         *,
         strata: Any = None,
         patterns: Any = None,
+        nan_policy: str = "omit",
         workers: int = 1,
     ) -> Estimate:
         """The analyst's view: estimates about the original values from the masked ones.
@@ -288,13 +289,15 @@ class ConditionalMasking(Scheme):
         Parameters
         ----------
         z : array_like or series of shape (n,), array_like of shape (replicates, n), or Counts
-            Masked values; missing ones are left out. If 2-D, every result has a leading axis of replicates.
+            Masked values. If 2-D, every result has a leading axis of replicates.
         strata : array_like of shape (n,), data frame, dict or sequence of columns, optional
             As for `mask`. Needed for relations with other columns, groups, weights and `part`; other
             estimates are the same without them.
         patterns : data frame or dict of columns, optional
             All columns that were masked together, if some of them have missing values (NaN or null): a donor
             has the same gaps as the record. Needed where strata are; a `Release` finds both itself.
+        nan_policy : {"omit", "raise"}
+            "omit" leaves missing values out; declared codes are left out under both.
         workers : int
             Results do not depend on it.
 
@@ -316,7 +319,9 @@ class ConditionalMasking(Scheme):
         """
         if isinstance(z, Counts):
             return estimate_counts(self, z, workers=workers)
-        return estimate_records(self, z, strata=strata, patterns=patterns, workers=workers)
+        return estimate_records(
+            self, z, strata=strata, patterns=patterns, nan_policy=nan_policy, workers=workers
+        )
 
     @property
     def estimators(self) -> dict[str, Any]:  # type: ignore[override]
