@@ -220,7 +220,7 @@ BUDGETS = {
     "planning": 439,
     "cli": 350,
     "reports": 334,
-    "reverse_mapping": 294,
+    "reverse_mapping": 296,
     "plot": 260,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"

@@ -19,15 +19,15 @@ from condmask.errors import warn
 from condmask.linear.chunks import Chunk
 from condmask.linear.records import Records
 from condmask.moments.theorem_2_1 import shift
-from condmask.reverse_mapping.mapping import Mapping, places
+from condmask.reverse_mapping.mapping import Mapping, in_sigmas, places
 from condmask.reverse_mapping.undo import LARGEST, refusal, undone, variation
 from condmask.strata import values_by_pool
 from condmask.variance.interval import EstimateWarning, UndefinedError
 
 FEWEST = 50  # records of a pool
 LARGE = 1.5  # N, above which is warned
-MOST_VALUES = 1 << 14  # with more, those of a cell count as one
-CELLS = 64.0  # in a sigma
+MANY = 1 << 14  # records, of which values in a cell count as one
+CELLS, MOST = 64.0, 4  # cells in a sigma, and for each record
 
 
 class Pool(NamedTuple):
@@ -42,19 +42,19 @@ class Pool(NamedTuple):
 def cells_of(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, Mapping]:
     """The number of each value's cell, the means of cells, and M between them.
 
-    Cells are distinct values, or where these are many, all in a 64th of a sigma.
+    Cells are distinct values, or where there are many records, all values in a 64th of a sigma.
     """
-    ordered = np.sort(x)
-    first = np.flatnonzero(np.append(True, ordered[1:] > ordered[:-1]))
-    share, value = np.diff(first, append=x.size) / x.size, ordered[first]
+    if x.size <= MANY:
+        value, cell, size = np.unique(x, return_inverse=True, return_counts=True)
+    else:
+        line = in_sigmas(x, scheme.sigma, scheme.scale)
+        line -= line.min()
+        whole = (line * min(CELLS, MOST * x.size / max(line.max(), 1.0))).astype(np.int64)
+        sizes = np.bincount(whole)
+        cell, size = (np.cumsum(sizes > 0) - 1)[whole], sizes[sizes > 0]
+        value = x.min() + np.bincount(cell, x - x.min()) / size
     at = places(value, scheme.sigma, scheme.scale)
-    if first.size > MOST_VALUES:
-        new = np.flatnonzero(np.append(True, np.diff(np.floor(CELLS * at)) > 0.0))
-        first, total = first[new], np.add.reduceat(share, new)
-        at, value = (np.add.reduceat(share * each, new) / total for each in (at, value))
-        share = total
-    cell = np.searchsorted(ordered[first], x, side="right") - 1
-    return cell, value, Mapping(at, share, scheme.noise)
+    return cell, value, Mapping(at, size / x.size, scheme.noise)
 
 
 class ReverseMapped:
