@@ -250,7 +250,7 @@ class Release(Mapping[str, Estimate]):
         """Another column, or the estimate of a masked one."""
         if name in self.schemes:
             return self[name]
-        return self._source.labels(name) if labels else self._source.numbers_or_objects(name)
+        return self._source.labels(name) if labels else self._source.column(name)
 
 
 def released_in(path: Any, **options: Any) -> Release:
