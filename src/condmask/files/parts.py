@@ -67,9 +67,8 @@ class Source:
         self.layout: Any = None
         with tables.reading(path):
             self._stamp = self._stamped()
-            irregular = [str(file) for file in self.files if not file.is_file()]
-            if irregular:
-                raise FileError(f"{irregular[0]} is no ordinary file")
+            if not (self.is_folder or path.is_file()):
+                raise FileError(f"{path} is no ordinary file")
             if self.format == "CSV":
                 layouts = {csv_text.layout_of(file, csv or CsvFormat()): file.name for file in self.files}
                 self.layout = _one(path, layouts, "have files with one header, written in one way")

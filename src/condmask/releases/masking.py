@@ -278,14 +278,14 @@ def mask_file(
             # masked when it is written, which a dry run does not
             masked = ((only, mask_part(one, job, workers=job.workers)) for one in [whole])
         LOG.info("%d records of %s in %d parts", sum(origin.rows), place.name, len(looks))
-        marks = book.refuse(jobs.marks_of(looks), place, again=again)
+        entry = book.refuse(jobs.marks_of(looks), place, again=again)
         told = jobs.told(looks, job)
     if dry_run:
         return Release(told, None, chosen=job.chosen)
     with publishing(out) as hidden:
         write(hidden, shape, told, masked, origin.rows, report, job.workers)
     LOG.info("published %s", out.name)
-    book.enter(out, marks, place)
+    book.enter(out, entry)
     return released_in(out, workers=job.workers, chosen=job.chosen)
 
 

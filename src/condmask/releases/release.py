@@ -178,9 +178,9 @@ class Release(Mapping[str, Estimate]):
         if self._audited:
             refuse_few(self.records, self.schemes)
         target, book = _checks.path(path, "path"), Log(log)
-        marks = book.refuse(self._marks, None, again=_checks.truth(again, "again"))
+        entry = book.refuse(self._marks, None, again=_checks.truth(again, "again"))
         write_table(self._source.table, target, self._published, force=_checks.truth(force, "force"))
-        book.enter(target, marks, None)
+        book.enter(target, entry)
         self._marks = {}  # writing it to another file is not another release
 
     def regress(
