@@ -143,7 +143,7 @@ def mask(
             return _on_each(partitions, partial(jobs.rows_of, some), out)
 
         jobs.audit_sample(partial(_sample, there), schema.names, job, units)
-        marks = book.refuse(jobs.marks_of(looks), None, again=again)
+        entry = book.refuse(jobs.marks_of(looks), None, again=again)
         told = jobs.told(looks, job)
     with publishing(out) as hidden:
         attempts = hidden / ".attempts"
@@ -160,7 +160,7 @@ def mask(
         shutil.rmtree(attempts)
         told = told._replace(sums={name: [one.sums[name] for one in written] for name in schemes})
         (hidden / MANIFEST).write_text(json.dumps(told.to_dict(), indent=1), encoding="utf-8")
-    book.enter(out, marks, None)
+    book.enter(out, entry)
     return released_in(out)
 
 

@@ -193,11 +193,10 @@ def test_moved_rows_have_no_relations_but_their_own_statistics(tmp_path, form):
 
     inside = np.arange(table.num_rows)
     inside[:500] = inside[:500][::-1]
-    if form != "arrow":  # whose sums are not in the schema, so that who writes it again drops them
-        rewrite(inside)
-        assert cm.read_release(target)["pay"].covariance("score") == pytest.approx(
-            float(reference.covariance(*two(target, form), 0.6, np.repeat(np.arange(5), SIZES))), rel=1e-9
-        )
+    rewrite(inside)
+    assert cm.read_release(target)["pay"].covariance("score") == pytest.approx(
+        float(reference.covariance(*two(target, form), 0.6, np.repeat(np.arange(5), SIZES))), rel=1e-9
+    )
     rewrite(np.argsort(table["score"].to_numpy()))
     pay = cm.read_release(target, "pay")
     assert pay.mean() == pytest.approx(mean, rel=1e-12)
@@ -349,15 +348,17 @@ def test_sums_about_zero_and_of_single_precision_are_told_from_moved_rows(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("other", "got"),
-    [("id;pay\n1;2,5\n", r"\[CsvFormat\(delimiter=',', .*=';'"), ("pay,id\n2.5,1\n", r"\[[^;]*\]$")],
+    "other",
+    ["id;pay\n1;2,5\n", "pay,id\n2.5,1\n"],
 )
-def test_text_written_in_several_ways_is_refused(tmp_path, other, got):
+def test_text_written_in_several_ways_is_refused(tmp_path, other):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.csv").write_text("id,pay\n1,2.5\n")
     (tmp_path / "in" / "b.csv").write_text(other)
 
-    with pytest.raises(ValueError, match=f"files with one header, written in one way, got {got}"):
+    with pytest.raises(
+        ValueError, match=r"files with one header, written in one way, got 'a\.csv and b\.csv'"
+    ):
         masked(tmp_path / "in", tmp_path / "out")
 
 

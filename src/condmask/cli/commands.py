@@ -59,7 +59,7 @@ def plan(
     given, form = scheme.given(), csv.format()
     strata = {name: Source(source, form).objects(name) for name in given.pop("strata", ())}
     made = cm.plan(
-        Source(source, form).column(column),
+        Source(source, form).column(column, numeric=True),
         max_risk=pairs(max_risk, float, float), max_record_risk=pairs(max_record_risk, float, float),
         max_error=pairs(max_error, str, float), d=d, p=p, sigma=sigma, target=target, strata=strata or None,
         other=None if other is None else cm.read_column(source, other, csv=form), **given,

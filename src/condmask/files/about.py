@@ -23,6 +23,7 @@ from condmask.scheme import Scheme
 VERSION = 2
 MANIFEST = "_condmask.json"
 KEY = b"condmask"
+SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
 TEXT = (
     "Columns of this table were masked by condmask: a masked value need not be its record's own. "
     "condmask.read_release and `condmask estimate` compute from it what the originals were."
@@ -119,11 +120,11 @@ def published(path: Path) -> Published | None:
         path.stat()  # which refuses a file that is not there
         form = "" if path.is_dir() else tables.format_of(path)
         if form in ("Parquet", "Arrow"):
-            schema, sums = tables.described(path)
-            text = (schema.metadata or {}).get(KEY)
-            if text is None:
+            notes = tables.described(path)[1]
+            if KEY not in notes:
                 return None
-            return Published.from_json(text, path)._replace(sums=json.loads(sums))
+            sums = json.loads(notes.get(SUMS.encode(), "{}"))
+            return Published.from_json(notes[KEY], path)._replace(sums=sums)
         place = sidecar(path) if form else path / MANIFEST
         if not place.exists():
             return None

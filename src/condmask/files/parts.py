@@ -18,7 +18,7 @@ from condmask import _checks, frames
 from condmask._blocks import in_stretches
 from condmask.errors import ArgumentError, ArgumentTypeError, FileError, optional
 from condmask.files import csv_text, tables
-from condmask.files.csv_text import CsvFormat, Layout
+from condmask.files.csv_text import CsvFormat
 from condmask.labels import Labels, coded
 
 CELLS = 1 << 24  # of a part
@@ -62,14 +62,16 @@ class Source:
         _checks.require(known, "csv must be None or a CsvFormat", csv, ArgumentTypeError)
         self.path, self.is_folder = path, path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
         self.base, self.files = _files(path) if self.is_folder else (path, [path])
-        self.format, self.layout = _one_format(path, self.files), None
+        formats = {tables.format_of(file): file.name for file in self.files}
+        self.format = _one(path, formats, "contain files of one format, selected by a pattern in quotes")
+        self.layout: Any = None
         with tables.reading(path):
             self._stamp = self._stamped()
-            irregular = [str(file) for file in self.files if not file.is_file()]
-            if irregular:
-                raise FileError(f"{irregular[0]} is no ordinary file")
+            if not (self.is_folder or path.is_file()):
+                raise FileError(f"{path} is no ordinary file")
             if self.format == "CSV":
-                self.layout = _one_layout(path, self.files, csv or CsvFormat())
+                layouts = {csv_text.layout_of(file, csv or CsvFormat()): file.name for file in self.files}
+                self.layout = _one(path, layouts, "have files with one header, written in one way")
                 schemas = [pa.schema([(name, pa.large_string()) for name in self.layout.names])]
             else:
                 schemas = [tables.described(file)[0] for file in self.files]
@@ -118,9 +120,10 @@ class Source:
         """A part, which begins at this row, in which columns of text hold numbers."""
         import pyarrow as pa
 
+        self.require(names)
         for name in names if self.layout is not None else ():
             if name not in self.keys:
-                values = csv_text.numbers(table[name], self.layout, name, row)  # type: ignore[arg-type]
+                values = csv_text.numbers(table[name], self.layout, name, row)
                 numbers = pa.chunked_array([pa.array(values, mask=np.isnan(values))])
                 table = table.set_column(table.schema.get_field_index(name), name, numbers)
         return table
@@ -145,9 +148,16 @@ class Source:
 
         return pa.concat_tables(self.parts(names))
 
-    def column(self, name: str) -> np.ndarray:
-        """A whole column as numbers, in single precision where it has them."""
-        values, kind = self.numbers(self.table([name]), name)
+    def column(self, name: str, *, numeric: bool = False) -> np.ndarray:
+        """A whole column as numbers, in single precision where it has them; else as it is, None for missing,
+        unless it must be numeric."""
+        table = self.table([name])
+        try:
+            values, kind = self.numbers(table, name)
+        except (ArgumentTypeError, ArgumentError):
+            if numeric:
+                raise
+            return self.objects(name)
         return values.astype(np.float32) if kind == "float32" else values  # on a decimal grid they are others
 
     def labels(self, name: str) -> Labels:
@@ -164,13 +174,6 @@ class Source:
         """A column of labels as it is; None for missing."""
         labels = self.labels(name)
         return np.asarray(np.array(list(labels.distinct), dtype=object)[labels.code])
-
-    def numbers_or_objects(self, name: str) -> np.ndarray:
-        """A column as numbers, where it holds these."""
-        try:
-            return self.column(name)
-        except (ArgumentTypeError, ArgumentError):
-            return self.objects(name)
 
     def sample(self) -> Any:
         """Some rows from all over the files; after a pass through all."""
@@ -229,18 +232,10 @@ def _files(path: Path) -> tuple[Path, list[Path]]:
     return base, files
 
 
-def _one_format(path: Path, files: list[Path]) -> str:
-    formats = {tables.format_of(file): file.name for file in files}
-    rule = f"{path} must contain files of one format, selected by a pattern in quotes ('folder/**/*.parquet')"
-    _checks.require(len(formats) == 1, rule, " and ".join(formats.values()))
-    return next(iter(formats))
-
-
-def _one_layout(path: Path, files: list[Path], form: CsvFormat) -> Layout:
-    ways = [*{csv_text.layout_of(file, form): None for file in files}]
-    rule = f"{path} must have files with one header, written in one way"
-    _checks.require(len(ways) == 1, rule, [way.form for way in ways])  # no header, which may be a record
-    return ways[0]
+def _one(path: Path, found: Mapping[Any, str], what: str) -> Any:
+    """What all files have in common; the files that differ in it are named."""
+    _checks.require(len(found) == 1, f"{path} must {what}", " and ".join(found.values()))
+    return next(iter(found))
 
 
 def _keys(names: list[str]) -> dict[str, list[Any]]:
@@ -290,11 +285,10 @@ def read_column(path: Place, name: str, *, csv: CsvFormat | None = None) -> np.n
     -------
     ndarray of shape (n,)
     """
-    return Source(path, csv).numbers_or_objects(_checks.text(name, "name"))
+    return Source(path, csv).column(_checks.text(name, "name"))
 
 
 def read_table(path: Place, numeric: Iterable[str], *, csv: CsvFormat | None = None) -> Any:
     """A whole file as a table of Arrow, these columns as numbers."""
     source = Source(path, csv)
-    source.require(list(numeric))
     return source.numeric(source.table(), numeric)

@@ -1,7 +1,7 @@
 """Tables in files: Parquet, Arrow and CSV, read in batches by pyarrow and written by it."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ FORMATS = {
     **dict.fromkeys((*TEXT, *(f"{suffix}.gz" for suffix in TEXT)), "CSV"),
 }
 BUFFER = 1 << 22  # bytes of a column that are read at once
-SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
 
 
 def format_of(path: Path) -> str:
@@ -46,18 +45,16 @@ def reading(path: Path) -> Iterator[None]:
         ) from None
 
 
-def described(path: Path) -> tuple[Any, bytes]:
-    """The schema of a file of Parquet or Arrow, and what `Writer.close` was given."""
+def described(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
+    """The schema of a file of Parquet or Arrow, and its notes, to which `write` adds at the end."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     if format_of(path) == "Parquet":
         with pq.ParquetFile(str(path)) as file:
-            return file.schema_arrow, (file.metadata.metadata or {}).get(SUMS.encode(), b"{}")
-    with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
-        last = reader.num_record_batches - 1
-        notes = reader.get_batch_with_custom_metadata(last).custom_metadata if last >= 0 else None
-        return reader.schema, dict(notes or {}).get(SUMS.encode(), b"{}")
+            return file.schema_arrow, file.metadata.metadata or {}
+    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
+        return reader.schema, reader.schema.metadata or {}
 
 
 def batches(
@@ -81,51 +78,31 @@ def batches(
                 yield batch if names is None else batch.select(names)
 
 
-class Writer:
-    """Rows on their way into one file of any format, which its ending tells."""
+def write(
+    path: Path, tables: Iterable[Any], schema: Any, layout: Layout | None, codecs: Any,
+    notes: Callable[[], dict[str, str]],
+) -> None:  # fmt: skip
+    """Write tables into one file, whose format its ending tells; `notes` are known when all tables are."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    def __init__(self, path: Path, schema: Any, layout: Layout | None, codecs: Any) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        self._sink = pa.output_stream(str(path), compression="detect")  # by its ending
-        self._layout: Any = layout
-        self._writer: Any = None
-        self._last: Any = None
+    with pa.output_stream(str(path), compression="detect") as sink:  # by its ending
         if layout is not None:
-            self._sink.write(layout.mark + layout.head.encode(layout.form.encoding))
+            sink.write(layout.mark + layout.head.encode(layout.form.encoding))
+            for table in tables:
+                sink.write(csv_text.lines(table, layout))
+                del table  # before the next one is made
         elif format_of(path) == "Parquet":
-            self._writer = pq.ParquetWriter(self._sink, schema, compression=codecs)
-        else:
-            options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
-            self._writer = pa.ipc.new_file(self._sink, schema, options=options)
-            self._last = schema.empty_table()
-
-    def write(self, table: Any) -> None:
-        """Add rows."""
-        import pyarrow as pa
-
-        if self._last is not None:  # dictionaries begin with those before: a file of Arrow can but add to one
-            table = pa.concat_tables([self._last, table]).unify_dictionaries()
-            self._last = table.slice(0, 0).combine_chunks()
-        if self._writer is None:
-            self._sink.write(csv_text.lines(table, self._layout))
-        else:
-            self._writer.write_table(table)
-
-    def close(self, sums: bytes) -> None:
-        """End the file, with what is known only then."""
-        import pyarrow as pa
-
-        if self._last is not None:
-            columns = [column.chunk(0) for column in self._last.columns]
-            empty = pa.record_batch(columns, schema=self._last.schema)
-            self._writer.write_batch(empty, custom_metadata={SUMS: sums})
-        elif self._writer is not None:
-            self._writer.add_key_value_metadata({SUMS: sums})
-        if self._writer is not None:
-            self._writer.close()
-        self._sink.close()
+            with pq.ParquetWriter(sink, schema, compression=codecs) as writer:
+                for table in tables:
+                    writer.write_table(table)
+                    del table
+                writer.add_key_value_metadata(notes())
+        else:  # where what is known at the end stands at the beginning, as do all labels
+            whole = pa.concat_tables([schema.empty_table(), *tables]).unify_dictionaries()
+            schema = schema.with_metadata({**schema.metadata, **notes()})
+            with pa.ipc.new_file(sink, schema) as writer:
+                writer.write_table(whole.replace_schema_metadata(schema.metadata))
 
 
 def codecs_of(path: Path) -> dict[str, str]:

@@ -35,7 +35,7 @@ class Frame:
         column = frames.column_of(table, name, least=0)
         return column.array, column.kind
 
-    def numbers_or_objects(self, name: str) -> Any:
+    def column(self, name: str) -> Any:
         """A column, decimals as numbers."""
         values = self.labels(name)
         return frames.column_of(self.table, name, least=0).array if frames.is_decimal(values) else values

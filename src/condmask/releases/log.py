@@ -60,19 +60,19 @@ class Log:
         _checks.require(known, "log must be True, False or a path", where, ArgumentTypeError)
         self.path = None if where is False else folder() / "log.jsonl" if where is True else Path(where)
 
-    def refuse(self, marks: Mapping[str, Any], source: Path | None, *, again: bool) -> dict[str, str]:
-        """The marks as the log has them. Refuse columns whose values were released before, and warn where the
-        source was, with others."""
-        if self.path is None:
+    def refuse(self, marks: Mapping[str, Any], source: Path | None, *, again: bool) -> dict[str, Any]:
+        """What `enter` writes. Refuse columns whose values were released before, and warn where the source
+        was, with others."""
+        if self.path is None or not marks:
             return {}
         with reading(self.path):
             text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
-        found = keyed(marks)
+        found, origin = keyed(marks), source and str(source.resolve())
         for line in filter(str.strip, text.splitlines()):
             try:
                 entry = json.loads(line)
                 when = f"{entry['target']}, released on {entry['date'][:10]}"
-                origin, columns = entry["source"], dict(entry["columns"])
+                before, columns = entry["source"], dict(entry["columns"])
             except (ValueError, TypeError, KeyError):
                 raise FileError(f"{self.path} is damaged: delete the lines that are no release") from None
             same = [name for name, mark in found.items() if mark in columns.values()]
@@ -82,22 +82,17 @@ class Log:
                     "Publish that one alone, or, if it was given to nobody, destroy it and pass --again "
                     f"(again=True). {self.path} lists it"
                 )
-            other = not same and source is not None and origin == str(source.resolve())
-            if other and found.keys() & columns.keys():
+            if not same and origin and origin == before and found.keys() & columns.keys():
                 said = f"{source} is the source of {when}, with other values: never publish both"
                 warn(said, ReleaseWarning)
-        return found
+        return {"source": origin, "columns": found}
 
-    def enter(self, target: Path, found: Mapping[str, str], source: Path | None) -> None:
-        """Add a release."""
-        if self.path is None or not found:
+    def enter(self, target: Path, release: Mapping[str, Any]) -> None:
+        """Add a release, of which `refuse` told this."""
+        if self.path is None or not release:
             return
-        entry = {
-            "date": datetime.now().astimezone().isoformat(timespec="seconds"),
-            "target": str(target.resolve()),
-            "source": None if source is None else str(source.resolve()),
-            "columns": dict(found),
-        }
+        date = datetime.now().astimezone().isoformat(timespec="seconds")
+        entry = {"date": date, "target": str(target.resolve()), **release}
         with reading(self.path):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as file:

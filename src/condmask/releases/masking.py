@@ -26,7 +26,6 @@ from condmask.releases.log import Log, Where
 from condmask.releases.release import Release, released_in
 from condmask.releases.write import Progress, shape_of, write
 from condmask.schemes.prepare import released
-from condmask.strata import not_masked
 
 LOG = logging.getLogger(__name__)
 
@@ -241,9 +240,10 @@ def mask_file(
     Notes
     -----
     A source of one part is read once, a longer one twice, and once or twice more where columns in clear are
-    audited. Memory holds one part. Integers stay integers if the scheme's grid has whole steps, float32 stays
-    float32, decimals stay decimals where their places suffice, and CSV has the scheme's decimals; all that is
-    not masked stays as it is. Masking a file again draws a new key: never publish both results.
+    audited. Memory holds one part, and all of an Arrow file that is written. Integers stay integers if the
+    scheme's grid has whole steps, float32 stays float32, decimals stay decimals where their places suffice,
+    and CSV has the scheme's decimals; all that is not masked stays as it is. Masking a file again draws a new
+    key: never publish both results.
 
     The guard rails look at every part whole, the attacker who knows every coin at up to 16,384 rows from all
     over the source, with all rows of some of the firms, households and the like in them.
@@ -254,13 +254,9 @@ def mask_file(
     before = published(origin.base)
     refuse_masked(before.schemes if before else (), place)
     shape = shape_of(origin, out, _checks.names(keep_metadata, "keep_metadata"))
-
-    def first_part(names: Sequence[str]) -> Any:
-        origin.require(not_masked(strata, names), names)
-        return origin.numeric(next(origin.parts()), names)
-
+    only = next(origin.parts())
     job = Job(
-        schemes, first_part, strata=strata, rng=rng, nan_policy=nan_policy,
+        schemes, lambda names: origin.numeric(only, names), strata=strata, rng=rng, nan_policy=nan_policy,
         round=round, workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift,
         max_risk=max_risk, shuffle=shuffle, missing=missing,
     )  # fmt: skip
@@ -268,10 +264,11 @@ def mask_file(
     again, dry_run = _checks.truth(again, "again"), _checks.truth(dry_run, "dry_run")
     origin.require(job.groups, job.schemes)
     with each_once():
-        only, alone = next(origin.parts()), -1 not in origin.rows
-        if job.shuffle and not alone:
-            raise ArgumentError(f"{place} is masked in parts, which are not shuffled: shuffle the rows first")
-        if not alone:
+        if -1 in origin.rows:  # there are more
+            if job.shuffle:
+                raise ArgumentError(
+                    f"{place} is masked in parts, which are not shuffled: shuffle the rows first"
+                )
             only = None  # one part at a time is held
             looks, masked = _looked(origin, job, report), _masked(origin, job)
         else:
@@ -281,14 +278,14 @@ def mask_file(
             # masked when it is written, which a dry run does not
             masked = ((only, mask_part(one, job, workers=job.workers)) for one in [whole])
         LOG.info("%d records of %s in %d parts", sum(origin.rows), place.name, len(looks))
-        marks = book.refuse(jobs.marks_of(looks), place, again=again)
+        entry = book.refuse(jobs.marks_of(looks), place, again=again)
         told = jobs.told(looks, job)
     if dry_run:
         return Release(told, None, chosen=job.chosen)
     with publishing(out) as hidden:
         write(hidden, shape, told, masked, origin.rows, report, job.workers)
     LOG.info("published %s", out.name)
-    book.enter(out, marks, place)
+    book.enter(out, entry)
     return released_in(out, workers=job.workers, chosen=job.chosen)
 
 

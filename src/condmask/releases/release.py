@@ -178,9 +178,9 @@ class Release(Mapping[str, Estimate]):
         if self._audited:
             refuse_few(self.records, self.schemes)
         target, book = _checks.path(path, "path"), Log(log)
-        marks = book.refuse(self._marks, None, again=_checks.truth(again, "again"))
+        entry = book.refuse(self._marks, None, again=_checks.truth(again, "again"))
         write_table(self._source.table, target, self._published, force=_checks.truth(force, "force"))
-        book.enter(target, marks, None)
+        book.enter(target, entry)
         self._marks = {}  # writing it to another file is not another release
 
     def regress(
@@ -250,7 +250,7 @@ class Release(Mapping[str, Estimate]):
         """Another column, or the estimate of a masked one."""
         if name in self.schemes:
             return self[name]
-        return self._source.labels(name) if labels else self._source.numbers_or_objects(name)
+        return self._source.labels(name) if labels else self._source.column(name)
 
 
 def released_in(path: Any, **options: Any) -> Release:

@@ -15,7 +15,6 @@ from condmask.files.about import MANIFEST, Published
 from condmask.files.csv_text import Layout
 from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
-from condmask.files.tables import Writer
 from condmask.schemes.prepare import decimals_in_text
 
 Progress = Callable[[int, int | None], None] | None
@@ -69,20 +68,16 @@ def write(
     sums: dict[str, list[float]] = {name: [] for name in published.schemes if published.parts[1:]}
     written = _released_parts(shape, published, parts, sums, progress)
     written = written if workers == 1 else ahead(written)
-    table = next(written)
+    held = [next(written)]
+    schema = held[0].schema
+
+    def notes() -> dict[str, str]:
+        return {about.SUMS: json.dumps(sums)} if sums else {}
+
     for name, count in zip(shape.names, rows, strict=True):
         path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        writer = Writer(path, table.schema, shape.layout, shape.codecs)
-        while count:
-            if not table.num_rows:
-                del table  # before the next part is made
-                table = next(written)
-            some, table = table.slice(0, count), table.slice(count)
-            writer.write(some)
-            count -= some.num_rows
-            del some
-        writer.close(json.dumps(sums).encode())
+        tables.write(path, _next_rows(count, held, written), schema, shape.layout, shape.codecs, notes)
     if next(written, None) is not None:  # which refuses a source that was changed meanwhile
         raise FileError(f"{place.name}: its source has other rows than before; nothing was published")
     told = published._replace(csv=shape.layout and shape.layout.form, sums=sums).to_dict()
@@ -91,6 +86,19 @@ def write(
     elif shape.layout is not None:
         told |= {"sha256": about.digest_of(place)}
         about.sidecar(place).write_text(json.dumps(told, indent=1), encoding="utf-8")
+
+
+def _next_rows(count: int, held: list[Any], written: Iterator[Any]) -> Iterator[Any]:
+    """The next rows of all parts, of which the next one is held, or what is left of it."""
+    while count:
+        table = held.pop() if held else next(written)
+        if table.num_rows > count:
+            held.append(table.slice(count))
+        some = table.slice(0, count)
+        count -= some.num_rows
+        del table
+        yield some
+        del some  # before the next part is made
 
 
 def _released_parts(

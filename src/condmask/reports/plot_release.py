@@ -97,7 +97,7 @@ def originals_and_released(original: Any, release: Release, name: str) -> tuple[
         is_table = isinstance(original, dict) or hasattr(original, "columns")
     values = frames.table_column(original, name, "original") if is_table else original
     x = numbers_of(values, name, scheme.codes)
-    z = numbers_of(release._source.numbers_or_objects(name), name, released_codes(scheme))
+    z = numbers_of(release._source.column(name), name, released_codes(scheme))
     _checks.same_length(x, "original", z.size, "the release")
     if not np.array_equal(np.isnan(x), np.isnan(z)):
         raise ArgumentError(f"{name} must be missing in the same rows of original and release, got others")

@@ -95,7 +95,7 @@ class View:
         for name in self.clear:
             if len(found) < MOST_OTHERS and name not in names_of(self.first.strata):
                 with suppress(CondmaskError):  # text, or numbers that are infinite
-                    values = frames.column(self.source.numbers_or_objects(name), name).array
+                    values = frames.column(self.source.column(name), name).array
                     if values.min() < values.max():
                         found[name] = values
         return found
@@ -106,7 +106,7 @@ class View:
         lines = {} if original is None else {charts.ORIGINAL: original}
         if not self.first.reverse_mapping:
             codes = released_codes(self.schemes[name])
-            lines[charts.MASKED] = numbers_of(self.source.numbers_or_objects(name), name, codes)
+            lines[charts.MASKED] = numbers_of(self.source.column(name), name, codes)
         estimates, axis = self.estimates(name, target), f"{name} ({unit})" if unit else name
         picture = self._noted(name, charts.distribution, self.release[name], lines, axis, target=target)
         sentence = with_rounding(self.schemes[name], self.release.origins[name].shift)
