@@ -89,7 +89,7 @@ def test_the_command_runs_a_study(tmp_path, capsys):
     result = json.loads(capsys.readouterr().out)
 
     found = cm.StudyResult.load(out)
-    assert shown.startswith("4 replications, seed 3,")
+    assert shown.startswith("4 replications, seed 3\n")
     lines = shown.splitlines()
     assert "ranks" in lines
     rmse = found.value("masked", "T_1", "mean", "rmse")
