@@ -139,7 +139,10 @@ def simulated(population=POPULATION, schemes=None, **options):
             "population must give finite numbers, got others among them",
         ),
         (lambda: simulated(schemes=[SCHEMES["CM"]] * 2), r"schemes must differ, or be a dict .*"),
-        (lambda: simulated(schemes={1: SCHEMES["CM"]}), "schemes must have names of text, got 1"),
+        (
+            lambda: simulated(schemes={"": SCHEMES["CM"]}),
+            "schemes must be masking schemes, or a dict by name, got .*",
+        ),
         (
             lambda: simulated(schemes=cm.ConditionalMasking(0.6, 1.0, strata="region")),
             "schemes must have no missing codes, no strata and no open ends, .*strata='region'.*",

@@ -9,7 +9,7 @@ from math import pi
 import numpy as np
 
 from condmask.distribution.layer import Kernel, fast_length, kept_response, response, summed
-from condmask.distribution.symbol import SATURATION, Masking, bend, reach, symbol
+from condmask.distribution.symbol import SATURATION, Masking, bend, reach, smoothed_symbol
 from condmask.distribution.t_1 import smooth_of
 from condmask.kernels.nodes import POINTS, read, spread_rows
 from condmask.kernels.replication import quantiles_of_rows
@@ -57,8 +57,8 @@ def of_rows(
         smooth = summed(nodes, kept_response(nodes.shape[1], kernel), kernel)
     else:
         jump, most = 0.0, 1.0 + (1.0 / law.p if law.p > 0.0 else beta.min() ** -2)
-        bent, own = most / pi / PER_BANDWIDTH**2, beta[served]
-        kernel = Kernel(spacing, lambda w: _smoothed_symbol(masking, own, w), 1.0)
+        bent, own = most / pi / PER_BANDWIDTH**2, beta[served, None]
+        kernel = Kernel(spacing, lambda w: smoothed_symbol(masking, w, own), 1.0)
         smooth = summed(nodes, response(nodes.shape[1], kernel), kernel)
     order, quantiles, whole = np.argsort(q), np.empty((len(rows), q.size)), law.step > 0.0 and jump > 0.0
     targets = (q[order] - REACHED) * n
@@ -68,12 +68,6 @@ def of_rows(
     points = law.grid.below(x) if law.grid is not None and whole else x / unit
     found[served, q.size :] = _at(points, rows, smooth, origin, width, jump)
     return found
-
-
-def _smoothed_symbol(masking: Masking, beta: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """The transform of K' smoothed by the bandwidth of each row."""
-    of_noise = masking.p + (1.0 - masking.p) * symbol(masking, w)
-    return np.asarray(np.exp(-0.5 * np.square(np.outer(beta, w))) / of_noise)
 
 
 def _at(

@@ -47,18 +47,13 @@ class StudyResult:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StudyResult) and self._state() == other._state()
 
-    def __repr__(self) -> str:
-        schemes = len({column.scheme for column in self.columns} - {""})
-        return (
-            f"StudyResult(replications={self.replications}, schemes={schemes}, "
-            f"statistics={len(self.columns)}, seed={self.seed})"
-        )
-
     def __str__(self) -> str:
         head = f"{self.replications:,} replications, seed {self.seed}"
         rows = self.rows()
         schemes = dict.fromkeys(row["scheme"] for row in rows)
         return "\n".join([head, *(text for scheme in schemes for text in _table(rows, scheme))])
+
+    __repr__ = __str__
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its standard error.
@@ -191,14 +186,10 @@ def _root(value: np.ndarray) -> np.ndarray:
 
 def _table(rows: list[dict[str, Any]], scheme: str) -> list[str]:
     """A line for every statistic of a scheme, with standard errors."""
-    tables: dict[tuple[str, ...], tuple[str, ...]] = {
-        ("truth", "bias", "s.e.", "RMSE", "s.e."): ("truth", "bias", "bias_se", "rmse", "rmse_se"),
-        ("mean", "s.e."): ("mean", "mean_se"),
-    }
     lines = ["", scheme]
-    for heads, figures in tables.items():
+    for figures in (("truth", "bias", "bias_se", "rmse", "rmse_se"), SHARES):
         own = [row for row in rows if row["scheme"] == scheme and ("bias" in row) == ("bias" in figures)]
-        table: list[list[Any]] = [["", "", *heads]] if own else []
+        table: list[list[Any]] = [["", "", *figures]] if own else []
         table += [[row["estimator"], row["statistic"], *map(row.get, figures)] for row in own]
         for estimator, statistic, *cells in table:
             label = f"  {estimator:10} {statistic:15}"

@@ -210,14 +210,13 @@ def _several(values: Any, name: str) -> list[Any]:
 def _named(schemes: Any) -> dict[str, Scheme]:
     """The schemes by name, which have neither strata nor codes, since samples have none."""
     listed = list(schemes) if isinstance(schemes, (dict, list, tuple)) else [schemes]
-    named = dict(schemes) if isinstance(schemes, dict) else {_checks.shown(one): one for one in listed}
+    pairs = schemes.items() if isinstance(schemes, dict) else ((_checks.shown(one), one) for one in listed)
+    named = {str(name): scheme for name, scheme in pairs}
     if len(named) < len(listed):
         raise ArgumentError(f"schemes must differ, or be a dict with names, got {_checks.shown(schemes)}")
-    if not named or not all(isinstance(scheme, Scheme) for scheme in named.values()):
-        raise ArgumentTypeError(f"schemes must be masking schemes, got {_checks.shown(schemes)}")
+    sound = bool(named) and "" not in named and all(isinstance(scheme, Scheme) for scheme in named.values())
+    _checks.require(sound, "schemes must be masking schemes, or a dict by name", schemes, ArgumentTypeError)
     for name, scheme in named.items():
-        named_by_text = isinstance(name, str) and name != ""
-        _checks.require(named_by_text, "schemes must have names of text", name, ArgumentTypeError)
         rule = "schemes must have no missing codes, no strata and no open ends, since samples have none"
         _checks.require(not (scheme.codes or scheme.strata or open_ends({name: scheme})), rule, scheme)
     return named
