@@ -69,9 +69,7 @@ def test_parts_are_named_by_their_labels(kind, tmp_path):
     assert part.n == np.count_nonzero(rows)
     assert part.mean() == estimate.part(rows).mean()
     assert estimate.part({"sex": "m"}).n == 450
-    with pytest.raises(
-        ValueError, match=r"^rows must be labels that occur, got 'x' for 'sex', which has 'f', 'm'$"
-    ):
+    with pytest.raises(ValueError, match=r"^rows must be labels that occur in 'sex', got 'x'$"):
         estimate.part({"sex": "x"})
 
 

@@ -28,13 +28,10 @@ def check_rule(value: Any) -> Any:
     return _checks.choice(value, "bandwidth", tuple(RULES))
 
 
-def rule(name: str, spread: float, iqr: float, n: int) -> float:
-    """The bandwidth that a rule gives for a standard deviation, an interquartile range and n values."""
-    factor, power = RULES[name]
-    spreads = [s for s in (spread, iqr / 1.34) if s > 0.0]
-    if not spreads:
-        raise ArgumentError(f"bandwidth={name!r} needs masked values that differ; pass a number")
-    return float(factor * min(spreads) * n**power)
+def rule(name: str, spread: Any, quartiles: np.ndarray, n: int) -> Any:
+    """The bandwidths of a rule for samples of n, whose quartiles are in the last axis; 0 of equal values."""
+    (factor, power), range_ = RULES[name], np.diff(quartiles)[..., 0] / 1.34
+    return factor * n**power * np.where(range_ > 0.0, np.minimum(spread, range_), spread)
 
 
 def quartile_places(n: int) -> tuple[np.ndarray, np.ndarray]:

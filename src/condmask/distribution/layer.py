@@ -24,7 +24,7 @@ class Kernel(NamedTuple):
     spacing: float
     symbol: Callable[[np.ndarray], Any]
     total: float
-    density: bool
+    density: bool = False
 
 
 class Layer:
@@ -128,30 +128,34 @@ class Layer:
             length = self.length + 2 * POINTS
             a, b = np.searchsorted(self.place, (first - margin, first + length + margin))
             place = self.place[a:b] - first + 2 * margin
-            own = summed(place, self.counts[a:b], length + 4 * margin, self.kernel)
+            spread_to = np.zeros(fast_length(length + 4 * margin))
+            spread(place, self.counts[a:b], spread_to)
+            own = summed(spread_to, kept_response(spread_to.size, self.kernel), self.kernel)
             before = 0.0 if self.kernel.density else self.counts[:a].sum() * self.kernel.total
             self.kept[k] = own[2 * margin : 2 * margin + length] * self.scale + before
         return self.kept[k]
 
 
-def summed(place: np.ndarray, counts: np.ndarray, least: int, kernel: Kernel) -> np.ndarray:
-    """The sum at so many nodes at least, from one discrete Fourier transform of the counts spread to them."""
-    size = fast_length(least)
-    nodes = np.zeros(size)
-    spread(place, counts, nodes)
-    waves = np.fft.rfft(nodes)
-    n, waves[0] = waves[0].real, waves[0] * kernel.total / kernel.spacing if kernel.density else 0.0
-    waves[1:] *= response(size, kernel)
+def summed(nodes: np.ndarray, response: np.ndarray, kernel: Kernel) -> np.ndarray:
+    """The sums at nodes along the last axis, from one Fourier transform of the counts spread to them."""
+    size, waves = nodes.shape[-1], np.fft.rfft(nodes)
+    n = waves[..., :1].real.copy()
+    waves[..., :1] = n * kernel.total / kernel.spacing if kernel.density else 0.0
+    waves[..., 1:] *= response
     out = np.fft.irfft(waves, size)
-    return np.asarray(out if kernel.density else out - out[0] + n * kernel.total / size * np.arange(size))
+    if not kernel.density:
+        out += n * kernel.total / size * np.arange(size) - out[..., :1]
+    return out
 
 
-@lru_cache(64)
 def response(size: int, kernel: Kernel) -> np.ndarray:
     """What a transform of so many nodes is multiplied by, at frequencies above 0."""
     w = 2.0 * pi / (size * kernel.spacing) * np.arange(1, size // 2 + 1)
     slope = 1.0 if kernel.density else 1j * w
     return np.asarray(kernel.symbol(w) / (slope * kernel.spacing))
+
+
+kept_response = lru_cache(64)(response)
 
 
 @lru_cache(64)

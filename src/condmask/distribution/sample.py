@@ -85,7 +85,10 @@ class Sample:
         before, after = self.from_units(self.counted.values[near]) / scale
         quartiles = before + along * (after - before)
         spread = np.sqrt(max(means[2] - means[1] ** 2, 0.0) * self.n / max(self.n - 1, 1))
-        return rule(given, float(spread), float(quartiles[1] - quartiles[0]), self.n) * scale
+        width = float(rule(given, spread, quartiles, self.n)) * scale
+        if width == 0.0:
+            raise ArgumentError(f"bandwidth={given!r} needs masked values that differ; pass a number")
+        return width
 
     def distribution(self, bandwidth: Any = None) -> Any:
         """T_1, or T_b for a bandwidth, which is a number in the units of the data or the name of a rule."""

@@ -71,6 +71,11 @@ def smooth_symbol(masking: Masking, w: np.ndarray) -> Any:
     return -share * phi * np.exp(-0.5 * (beta * w) ** 2)
 
 
+def smoothed_symbol(masking: Masking, w: np.ndarray, beta: Any) -> Any:
+    """The transform of all of K', smoothed by bandwidths that broadcast with the frequencies."""
+    return np.exp(-0.5 * (beta * w) ** 2) / (masking.p + (1.0 - masking.p) * symbol(masking, w))
+
+
 def is_coarse(masking: Masking) -> bool:
     """Whether T_1 is summed at whole steps of the grid, since nothing smooth passes through them."""
     if masking.delta == 0.0:

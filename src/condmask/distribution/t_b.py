@@ -14,7 +14,7 @@ import numpy as np
 
 from condmask.distribution.counting import Counted
 from condmask.distribution.layer import Layer
-from condmask.distribution.symbol import SATURATION, Masking, reach, symbol
+from condmask.distribution.symbol import SATURATION, Masking, reach, smoothed_symbol
 from condmask.distribution.t_1 import SETTLED, SPACING, smooth_of
 
 NARROW = 1.0 / 12.0  # spacing of nodes, in bandwidths
@@ -85,7 +85,5 @@ class T_b:  # noqa: N801
 
     def _whole(self, w: np.ndarray) -> np.ndarray:
         """The transform of K' at frequencies in 1 / bandwidth."""
-        p = self.masking.p
-        return np.asarray(
-            np.exp(-0.5 * w * w) / (p + (1.0 - p) * symbol(self.masking, w / self.masking.beta))
-        )
+        beta = self.masking.beta
+        return np.asarray(smoothed_symbol(self.masking, w / beta, beta))

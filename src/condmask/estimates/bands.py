@@ -15,7 +15,7 @@ from condmask.variance.interval import TARGETS, asked
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a picture
-MOST_POINTS, MOST_DRAWS = 2_000, 1_000_000  # of the process that is simulated
+POINTS, DRAWS = 250, 1000  # of the process that is simulated: T goes up and down between fewer points
 WHOSE = {"population": "population", "file": "original file"}  # what a band in a picture is for
 
 
@@ -78,9 +78,8 @@ class Bands(Shared):
     """The distribution function as a whole."""
 
     def cdf_band(
-        self, *, confidence_level: float = 0.95, target: str = "population", rng: Any = None,
-        points: int = 250, draws: int = 1000,
-    ) -> Band:  # fmt: skip
+        self, *, confidence_level: float = 0.95, target: str = "population", rng: Any = None
+    ) -> Band:
         r"""Confidence band for the distribution function, at all points together.
 
         Parameters
@@ -91,16 +90,11 @@ class Bands(Shared):
             The distribution that the file is a sample of, or that of the original file itself.
         rng : None, int, Generator or SeedSequence
             A whole number gives the same band again.
-        points : int
-            The number of points at which the process is simulated, at most 2,000. With fewer than 250 the
-            band is too narrow below p = 1/2, where T goes up and down between them.
-        draws : int
-            Simulations, 100 to 1,000,000.
 
         Returns
         -------
         Band
-            Points that coincide appear once.
+            At 250 points; those that coincide appear once.
 
         Raises
         ------
@@ -109,8 +103,8 @@ class Bands(Shared):
 
         Notes
         -----
-        :math:`\sqrt n (T - F)` is nearly a Gaussian process. Its covariances are estimated, and draws
-        from it give the quantile of its largest absolute value. The band extends that far, over
+        :math:`\sqrt n (T - F)` is nearly a Gaussian process. Its covariances are estimated, and 1,000
+        draws from it give the quantile of its largest absolute value. The band extends that far, over
         :math:`\sqrt n`, to either side of the rearranged T. (A bootstrap of the masked records ignores shared
         donors, so its bands are too narrow.)
 
@@ -128,9 +122,8 @@ class Bands(Shared):
         self._refuse_additive()
         self._refuse_batch("a band")
         (level, target), sample = asked(confidence_level, target), self._sample
-        random, points, draws = _simulated(rng, points, draws)
-        x = np.unique(_equal_steps(sample, points))
-        sizes = largest(self._covariance(x, target), draws, random)
+        x = np.unique(_equal_steps(sample, POINTS))
+        sizes = largest(self._covariance(x, target), DRAWS, _stream(rng))
         half, t = float(np.quantile(sizes, level)) / np.sqrt(sample.n), sample.monotone(x)
         about = f"the distribution function {TARGETS[target]}"
         return Band(x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half, level, target, about)
@@ -201,9 +194,7 @@ class Bands(Shared):
         return covariance(counted, masking, steps, shared_donors=self.scheme.shared_donors, target=target)
 
 
-def compare_distributions(
-    a: Any, b: Any, *, rng: Any = None, points: int = 250, draws: int = 1000
-) -> DistributionComparison:
+def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionComparison:
     r"""Test whether two masked columns have the same distribution.
 
     Parameters
@@ -214,11 +205,6 @@ def compare_distributions(
         Of the other column, from other records, under any scheme.
     rng : None, int, Generator or SeedSequence
         A whole number gives the same result again.
-    points : int
-        The number of points at which the functions are compared, at most 2,000.
-    draws : int
-        The number of simulations of the largest difference, 100 to 1,000,000: p-values are multiples of about
-        one over this number.
 
     Returns
     -------
@@ -226,8 +212,8 @@ def compare_distributions(
 
     Notes
     -----
-    The largest difference of the two estimates T is compared with that of a Gaussian process with their
-    covariances (docs/inference.rst). Below 1000 records T is rearranged first.
+    The largest difference of the two estimates T is compared with those of 1,000 draws of a Gaussian process
+    with their covariances (docs/inference.rst). Below 1000 records T is rearranged first.
 
     The records of the two columns must be independent: do not use this for two columns of one table.
 
@@ -248,11 +234,10 @@ def compare_distributions(
         )
         estimate._refuse_additive()
         estimate._refuse_batch("a comparison")
-    random, points, draws = _simulated(rng, points, draws)
     samples = [a._sample, b._sample]
     # rounding may have moved a value by half a step: T is taken before it
     half = [0.5 * sample.law.step for sample in samples]
-    x = np.unique(np.concatenate([_equal_steps(sample, points // 2) for sample in samples])) + max(half)
+    x = np.unique(np.concatenate([_equal_steps(sample, POINTS // 2) for sample in samples])) + max(half)
     few, at = min(sample.n for sample in samples) < LARGE, [x - own for own in half]
     pairs = list(zip((a, b), at, strict=True))
     t, other = (getattr(each._sample, "monotone" if few else "values")(own) for each, own in pairs)
@@ -260,8 +245,8 @@ def compare_distributions(
     difference = t - other
     worst = int(np.argmax(np.abs(difference)))
     statistic = float(np.abs(difference[worst]))
-    larger = np.count_nonzero(largest(np.asarray(together), draws, random) >= statistic)
-    pvalue = float((1 + larger) / (draws + 1))
+    larger = np.count_nonzero(largest(np.asarray(together), DRAWS, _stream(rng)) >= statistic)
+    pvalue = float((1 + larger) / (DRAWS + 1))
     about = "whether both populations have the same distribution"
     return DistributionComparison(statistic, pvalue, float(x[worst]), float(difference[worst]), about)
 
@@ -272,9 +257,7 @@ def _equal_steps(sample: Sample, count: int) -> np.ndarray:
     return sample.quantiles(levels, crossing="rearranged")
 
 
-def _simulated(rng: Any, points: Any, draws: Any) -> tuple[np.random.Generator, int, int]:
-    """How a process is simulated, where and how often: covariances of all points must fit in memory."""
+def _stream(rng: Any) -> np.random.Generator:
+    """The random numbers of a simulation."""
     random = check_rng(rng)
-    stream = random.stream(0, 0) if isinstance(random, Key) else np.random.default_rng(random)
-    points = _checks.whole(points, "points", least=2, most=MOST_POINTS)
-    return stream, points, _checks.whole(draws, "draws", least=100, most=MOST_DRAWS)
+    return random.stream(0, 0) if isinstance(random, Key) else np.random.default_rng(random)

@@ -107,11 +107,6 @@ class Counts:
         total.merge(other)
         return total
 
-    def check(self, scheme: Any) -> None:
-        """Refuse another scheme than that of the counts."""
-        if scheme != self.scheme:
-            raise ArgumentError(f"z must be Counts of the scheme {scheme!r}, got {self!r}")
-
     def to_bytes(self) -> bytes:
         """The whole state; `from_bytes` gives it back bit by bit."""
         with ADDING:

@@ -7,14 +7,12 @@ import numpy as np
 from condmask import _checks
 from condmask.distribution.bandwidth import RULES
 from condmask.distribution.sample import CROSSINGS, METHODS
-from condmask.errors import ArgumentError, warn
+from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate, plain
 from condmask.variance.cdf_interval import cdf_interval
-from condmask.variance.interval import EstimateWarning, Interval, asked, interval, multiplier
+from condmask.variance.interval import Interval, asked, interval, multiplier
 from condmask.variance.quantile_interval import quantile_interval
-
-UNINFORMATIVE = 0.5  # standard error of a probability, above which next to nothing is known of it
 
 
 class Distribution(Shared):
@@ -208,11 +206,6 @@ class Distribution(Shared):
             In the shape of `t`, with a leading axis of replicates where `z` is 2-D; all within [0, 1]: where
             `cdf` leaves that, the estimate is the nearer end.
 
-        Warns
-        -----
-        EstimateWarning
-            If a standard error exceeds .5, so that the estimate says almost nothing.
-
         Notes
         -----
         Each interval covers its own point; use `cdf_band` to cover all points together. With c = z^2/n, z the
@@ -239,12 +232,6 @@ class Distribution(Shared):
         x = self._sample.to_units(points.ravel(), of_t)
         value, variance = of_t.at(x), sums.variance(x)
         error = variance.standard_error(of_t.n, target)
-        if np.max(error, initial=0.0) > UNINFORMATIVE:
-            warn(
-                f"the distribution function has standard errors of up to {np.max(error):.2g} here, which "
-                f"tell next to nothing: too few records for p={self._law.p:g}",
-                EstimateWarning,
-            )
         ends = cdf_interval(value, variance, multiplier(level) ** 2 / of_t.n, target)
         value, error, low, high = (shaped(each, points) for each in (np.clip(value, 0.0, 1.0), error, *ends))
         return interval(value, error, level, target, "P(X <= t)", ends=(low, high))
@@ -296,11 +283,7 @@ class Distribution(Shared):
         low, high, error, value = (
             shaped(each[back.ravel()], probabilities) for each in (low, high, (high - low) / (2.0 * z), value)
         )
-        found = interval(value, error, level, target, "the quantile", ends=(low, high))
-        if np.isinf(low).any() or np.isinf(high).any():
-            why = f"; infinite where q or 1 - q is at most z^2/n = {c[0]:.3g}"
-            found = found._replace(about=found.about + why)
-        return found
+        return interval(value, error, level, target, "the quantile", ends=(low, high))
 
     def median_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         """Confidence interval for the median: ``quantile_interval(0.5)``.

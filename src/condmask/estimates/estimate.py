@@ -32,7 +32,6 @@ from condmask.variance.interval import EstimateWarning, Interval, asked
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 RULE = "True or False for each record"
-MOST_LISTED = 10  # labels in a message
 Parts = Callable[[], Iterable[tuple[np.ndarray, str]]]  # of a column, each with its kind
 
 
@@ -229,13 +228,9 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
         chosen = np.ones(n, dtype=bool)
         for name, label in labels.items():
             code, found = groups(self._by_name(name, "rows", labels=True), "rows", n)
-            wanted, texts = str(label), [str(one) for one in found]
-            if wanted not in texts:
-                raise ArgumentError(
-                    f"rows must be labels that occur, got {wanted!r} for {name!r}, which has "
-                    f"{_checks.listed(texts[:MOST_LISTED])}"
-                )
-            chosen &= code == texts.index(wanted)
+            texts = [str(one) for one in found]
+            _checks.require(str(label) in texts, f"rows must be labels that occur in {name!r}", label)
+            chosen &= code == texts.index(str(label))
         return chosen
 
 
@@ -286,7 +281,7 @@ def estimate_parts(scheme: Any, parts: Parts, records: Records, *, workers: int 
 
 def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimate:
     """The estimate of a scheme from counts of masked values."""
-    counts.check(scheme)
+    _checks.require(scheme == counts.scheme, f"z must be Counts of the scheme {scheme!r}", counts)
     if counts.n < 2:
         raise ArgumentError(f"z must have at least 2 values, got Counts of {counts.n}")
     sample = Sample(counts.counted, law_of(scheme), _checks.whole(workers, "workers", least=1))

@@ -234,12 +234,7 @@ class Functionals(Shared):
         negative, apart = self._below_zero()
         least, most = (-np.inf, np.inf) if negative > CERTAIN * apart else (0.0, highest)
         nearest, ends = np.clip(value, least, most), bounded.placed(value, error, least, most, level)
-        answer = interval(nearest[()], error[()], level, target, quantity, ends=ends)
-        outside = np.count_nonzero(nearest != value)
-        where = (
-            f"{outside} of the estimates lie outside the possible range, and the nearest end of it is given"
-        )
-        return answer._replace(about=f"{answer.about}; {where}") if outside else answer
+        return interval(nearest[()], error[()], level, target, quantity, ends=ends)
 
     def _below_zero(self) -> tuple[float, float]:
         """The share of negative values in the original file, and its standard error."""

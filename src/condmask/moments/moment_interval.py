@@ -12,6 +12,7 @@ from condmask.moments.influence import of_moment
 from condmask.moments.polynomial_variance import Moments, polynomial_variance
 from condmask.moments.theorem_2_1 import Powers, original_moments, original_variance, shift
 from condmask.variance.interval import Interval, interval
+from condmask.variance.theorem import Variance
 
 NEGATIVE = (
     "the variance of the original is estimated negative, so its standard deviation is NaN: the noise is too "
@@ -64,7 +65,7 @@ def moment_interval(
 
     An array of levels has an axis in place of that of samples.
     """
-    error = _standard_error(sampled, order, target, central=central)
+    error = moment_variance(sampled, order, central=central).standard_error(sampled.n, target)
     with np.errstate(over="ignore", invalid="ignore"):  # no number, where one is too large
         error = error * np.float64(sampled.masked.scale) ** order
         return interval(moment(sampled, order, central=central), error, level, target, quantity)
@@ -73,7 +74,7 @@ def moment_interval(
 def variance_interval(sampled: Sampled, level: Any, target: str, *, root: bool) -> Interval:
     """The interval of the variance, symmetric on its logarithm, or that of its roots."""
     value = _variance(sampled)
-    error = _standard_error(sampled, 2, target, central=True)
+    error = moment_variance(sampled, 2, central=True).standard_error(sampled.n, target)
     quantity = "the standard deviation" if root else "the variance"
     found = interval(value, error, level, target, quantity, logarithmic=True)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -93,13 +94,12 @@ def _variance(sampled: Sampled) -> Any:
     return original_variance(of_masked, sampled.law, scale)
 
 
-def _standard_error(sampled: Sampled, order: int, target: str, *, central: bool) -> Any:
-    """The standard error of a moment, in its power of the scale."""
-    n, law, shared_donors, (center, scale, _) = sampled
+def moment_variance(sampled: Sampled, order: int, *, central: bool) -> Variance:
+    """n times the variances of a moment, in its power of the scale."""
+    law, (center, scale, _) = sampled.law, sampled.masked
     masked = sampled.masked.means[: 2 * order + 1]
     original = original_moments(Powers(center, scale, masked), law).means
     noise, about = law.noise_moments(order, scale), None if central else center / scale
     functions = of_moment(original[: order + 1], order, about, noise, law.p)
     moments = Moments(*(np.moveaxis(means, 0, -1)[..., None, :, None] for means in (masked, original)))
-    variance = polynomial_variance(moments, functions, law.p, shared_donors=shared_donors)
-    return variance.standard_error(n, target)
+    return polynomial_variance(moments, functions, law.p, shared_donors=sampled.shared_donors)

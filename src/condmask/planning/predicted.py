@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.distribution.symbol import Masking
+from condmask.distribution.bandwidth import masking
+from condmask.distribution.sample import EXACT
 from condmask.law import Law
-from condmask.moments.influence import Weights, of_moment
+from condmask.moments.influence import Weights
+from condmask.moments.moment_interval import Sampled, moment_variance
 from condmask.moments.pair_variance import pair_of
-from condmask.moments.polynomial_variance import Moments, polynomial_variance
-from condmask.moments.theorem_2_1 import noise_matrix
+from condmask.moments.theorem_2_1 import Powers, noise_matrix
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments, pair_moments
 from condmask.reverse_mapping.pseudo_values import cells_of
 from condmask.reverse_mapping.undo import LARGEST, undone, variation
@@ -50,7 +51,7 @@ def predicted(x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme:
     with np.errstate(invalid="ignore", divide="ignore"):  # of constant columns
         found = of_moments(x, other, code, scheme, v)
         found["difference"] = of_moments(x, halves, code, scheme, v)["slope"]
-    t = found[CDF] = of_cdf(x, code, scheme)
+    t = found[CDF] = of_cdf(x, scheme)
     about = [x.size * of_quantiles(x, t.standard_error(x.size, of)) for of in ("file", "population")]
     both = np.column_stack([about[0], about[1] - about[0]])
     return found | {name: Variance(*row) for name, row in zip(QUANTILES, both, strict=True)}
@@ -63,32 +64,18 @@ def of_moments(
     originals = pair_moments(x, other, code, 0 if code is None else int(code.max()) + 1)
     law, shared = scheme.law or NOTHING, scheme.shared_donors
     released, (unit, unit_of_w) = released_moments(originals, law), originals.unit
-    found = of_column(originals, released, law, shared_donors=shared)
+    column = Sampled(x.size, scheme.law or EXACT, shared, Powers(0.0, unit, released.means[:, 0]))
+    spread = originals.means[2, 0] - originals.means[1, 0] ** 2  # a root has 1 / (4 spread) of its variance
+    of_mean, of_square = (moment_variance(column, order, central=order > 1) for order in (1, 2))
+    factors = {"mean": (of_mean, unit**2), "std": (of_square, 0.25 * unit**2 / spread)}
+    found = {name: Variance(*(factor * part for part in parts)) for name, (parts, factor) in factors.items()}
     functions = weights_of(originals.means, unit / unit_of_w)
     weights = np.array(list(functions.values()))
     file, population = x.size * pair_of(released, law, None, shared_donors=shared).variances(weights)
     sample = population - file
     if scheme.reverse_mapping:
-        found = {name: each._replace(file=np.zeros(())) for name, each in found.items()}
         file = (weights[:, 0] / (unit * unit_of_w)) ** 2 * np.mean(v * _about_pools(other, code) ** 2)
     return found | {name: Variance(*row) for name, *row in zip(functions, file, sample, strict=True)}
-
-
-def of_column(
-    originals: PairMoments, released: PairMoments, law: Law, *, shared_donors: bool
-) -> dict[str, Variance]:
-    """n times the variances of mean and standard deviation."""
-    means, unit, share = originals.means[:3, 0], originals.unit[0], originals.sums[:, 0, 0] / originals.n
-    noise = law.noise_moments(2, unit)
-    moments = Moments(released.by_pool[..., :1], originals.by_pool[..., :1])
-    found = {}
-    for name, influence, units in (
-        ("mean", of_moment(means, 1, 0.0, noise, law.p), unit),
-        ("std", of_moment(means, 2, None, noise, law.p), 0.5 * unit / np.sqrt(means[2] - means[1] ** 2)),
-    ):
-        variances = polynomial_variance(moments, influence, law.p, shared_donors=shared_donors, share=share)
-        found[name] = Variance(*(units**2 * part for part in variances))
-    return found
 
 
 def weights_of(means: np.ndarray, ratio: float) -> dict[str, Weights]:
@@ -134,26 +121,21 @@ def spread_of_pseudo_values(x: np.ndarray, scheme: Any) -> np.ndarray:
     return np.asarray(np.interp(x, some, (second - first**2)[cell]))
 
 
-def of_cdf(x: np.ndarray, code: np.ndarray | None, scheme: Any) -> Variance:
-    """n times the variances of T at the deciles."""
+def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
+    """n times the variances of T at the deciles; over donor pools they are as over all records."""
     points, law = deciles(x), scheme.law
     at = np.searchsorted(x, points, side="right") / x.size
-    about = np.zeros(points.size)
+    file = np.zeros(points.size)
     if not scheme.reverse_mapping:
-        for _, values in values_by_pool(x, code):
-            part = _of_pool(law.to_units(values), law, law.to_units(points), scheme.shared_donors)
-            about += values.size / x.size * part
-    return Variance(about, at * (1.0 - at))
-
-
-def _of_pool(units: np.ndarray, law: Law, points: np.ndarray, shared_donors: bool) -> np.ndarray:
-    """n times the variances of T about the file, of one pool in ascending units."""
-    masking = Masking(law.noise, law.p, 0.0, law.step / law.sigma)
-    psi, squares, rest, rest_squares = expected(
-        lambda steps: np.searchsorted(units, steps, side="right") / units.size, masking, points
-    )
-    v, d, h = squares - psi**2, rest_squares - rest**2, np.maximum(psi * (1.0 - psi), 0.0)
-    return variance_given_file(v, d, h, 0.0, shared_donors=shared_donors, p=law.p)
+        units = law.to_units(x)
+        psi, squares, rest, rest_squares = expected(
+            lambda steps: np.searchsorted(units, steps, side="right") / x.size,
+            masking(law, None),
+            law.to_units(points),
+        )
+        v, d, h = squares - psi**2, rest_squares - rest**2, np.maximum(psi * (1.0 - psi), 0.0)
+        file = variance_given_file(v, d, h, 0.0, shared_donors=scheme.shared_donors, p=law.p)
+    return Variance(file, at * (1.0 - at))
 
 
 def of_quantiles(x: np.ndarray, error: np.ndarray) -> np.ndarray:

@@ -18,11 +18,6 @@ from condmask.variance.quantile_interval import quantile_interval
 ROUNDING = 1e-9  # of a value: an interval that is no longer is a point
 
 
-def has_intervals(scheme: Scheme) -> bool:
-    """Whether a scheme swaps some records, or maps them back: from added noise alone there are none."""
-    return scheme.reverse_mapping or (scheme.law is not None and scheme.law.p > 0.0)
-
-
 def tried(
     scheme: Scheme, z: np.ndarray, other: np.ndarray | None, of_file: np.ndarray, design: Any
 ) -> dict[tuple[str, str], np.ndarray]:

@@ -4,13 +4,13 @@ One Fourier transform serves all rows of a block, as `Layer` serves one sample. 
 coarse grids has no smooth part; it and rows that are spread too widely are left to single samples.
 """
 
-from collections.abc import Callable
 from math import pi
 
 import numpy as np
 
-from condmask.distribution.layer import fast_length
-from condmask.distribution.symbol import SATURATION, Masking, bend, reach, smooth_symbol, symbol
+from condmask.distribution.layer import Kernel, fast_length, kept_response, response, summed
+from condmask.distribution.symbol import SATURATION, Masking, bend, reach, smoothed_symbol
+from condmask.distribution.t_1 import smooth_of
 from condmask.kernels.nodes import POINTS, read, spread_rows
 from condmask.kernels.replication import quantiles_of_rows
 from condmask.law import FINE_GRID, Law
@@ -53,11 +53,13 @@ def of_rows(
     spread_rows(rows, origin, 1.0 / width, nodes)
     if widths is None:
         jump, bent, origin = 1.0 / law.p, bend(masking) * spacing**2, origin - 0.5 * law.step / unit
-        smooth = _summed(nodes, n * (1.0 - jump), spacing, lambda w: smooth_symbol(masking, w))
+        kernel = Kernel(spacing, smooth_of(masking), 1.0 - jump)
+        smooth = summed(nodes, kept_response(nodes.shape[1], kernel), kernel)
     else:
         jump, most = 0.0, 1.0 + (1.0 / law.p if law.p > 0.0 else beta.min() ** -2)
-        bent, own = most / pi / PER_BANDWIDTH**2, beta[served]
-        smooth = _summed(nodes, n, spacing, lambda w: _smoothed_symbol(masking, own, w))
+        bent, own = most / pi / PER_BANDWIDTH**2, beta[served, None]
+        kernel = Kernel(spacing, lambda w: smoothed_symbol(masking, w, own), 1.0)
+        smooth = summed(nodes, response(nodes.shape[1], kernel), kernel)
     order, quantiles, whole = np.argsort(q), np.empty((len(rows), q.size)), law.step > 0.0 and jump > 0.0
     targets = (q[order] - REACHED) * n
     quantiles_of_rows(rows, smooth, origin, width, jump, bent, whole, targets, rearranged, quantiles)
@@ -66,25 +68,6 @@ def of_rows(
     points = law.grid.below(x) if law.grid is not None and whole else x / unit
     found[served, q.size :] = _at(points, rows, smooth, origin, width, jump)
     return found
-
-
-def _summed(
-    nodes: np.ndarray, total: float, spacing: float, symbol_of: Callable[[np.ndarray], np.ndarray]
-) -> np.ndarray:
-    """The smooth part at the nodes of rows, from 0 to `total`, of the records that were spread to them."""
-    size = nodes.shape[1]
-    w = 2.0 * pi / (size * spacing) * np.arange(1, size // 2 + 1)
-    waves = np.fft.rfft(nodes)
-    waves[:, 0] = 0.0
-    waves[:, 1:] *= symbol_of(w) / (1j * spacing * w)
-    smooth = np.fft.irfft(waves, size)
-    return np.asarray(smooth + (total / size * np.arange(size) - smooth[:, :1]))
-
-
-def _smoothed_symbol(masking: Masking, beta: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """The transform of K' smoothed by the bandwidth of each row."""
-    of_noise = masking.p + (1.0 - masking.p) * symbol(masking, w)
-    return np.asarray(np.exp(-0.5 * np.square(np.outer(beta, w))) / of_noise)
 
 
 def _at(

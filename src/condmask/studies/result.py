@@ -15,6 +15,7 @@ from condmask.files.publish import write_whole
 PARTS = 5  # powers of the errors that are summed, from 0
 ERRORS = ("truth", "mean", "bias", "bias_se", "rmse", "rmse_se")
 SHARES = ("mean", "mean_se")  # of what has no truth
+FIGURES = {*ERRORS, *SHARES, "defined"}
 
 
 class Column(NamedTuple):
@@ -34,7 +35,7 @@ class Column(NamedTuple):
 class StudyResult:
     """The state of a study: sums of the powers 0 to 4 of (value - center) over its replications.
 
-    Made by `simulate`. Two results are equal if everything but the seconds is, bit by bit.
+    Made by `simulate`. Two results are equal if everything is, bit by bit.
     """
 
     identity: str
@@ -42,23 +43,17 @@ class StudyResult:
     replications: int
     columns: tuple[Column, ...]
     sums: np.ndarray
-    seconds: float
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StudyResult) and self._state() == other._state()
 
-    def __repr__(self) -> str:
-        schemes = len({column.scheme for column in self.columns} - {""})
-        return (
-            f"StudyResult(replications={self.replications}, schemes={schemes}, "
-            f"statistics={len(self.columns)}, seed={self.seed})"
-        )
-
     def __str__(self) -> str:
-        head = f"{self.replications:,} replications, seed {self.seed}, {self.seconds:.1f} s"
+        head = f"{self.replications:,} replications, seed {self.seed}"
         rows = self.rows()
         schemes = dict.fromkeys(row["scheme"] for row in rows)
         return "\n".join([head, *(text for scheme in schemes for text in _table(rows, scheme))])
+
+    __repr__ = __str__
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its standard error.
@@ -83,16 +78,11 @@ class StudyResult:
 
     def value(self, scheme: str, estimator: str, statistic: str, what: str) -> float:
         """One number, such as ``value("CM", "T_1", "quantile 0.1", "rmse")``."""
-        asked = {"scheme": scheme, "estimator": estimator, "statistic": statistic}
-        for name, text in asked.items():
-            _checks.text(text, name)
+        asked = scheme, estimator, statistic
         for row in self.rows():
-            if asked.items() <= row.items():
-                figures = [name for name in row if name not in (*asked, "truth_of")]
-                return float(row[_checks.choice(what, "what", figures)])
-        raise ArgumentError(
-            f"statistic must be one of the study's, got {_checks.shown((scheme, estimator, statistic))}"
-        )
+            if asked == (row["scheme"], row["estimator"], row["statistic"]):
+                return float(row[_checks.choice(what, "what", [name for name in row if name in FIGURES])])
+        raise ArgumentError(f"statistic must be one of the study's, got {_checks.shown(asked)}")
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
@@ -142,8 +132,7 @@ class StudyResult:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state; the file takes its name when it is whole."""
         described = dict(zip(("identity", "seed", "replications", "columns"), self._state(), strict=False))
-        state = _state.pack({**described, "seconds": self.seconds}, sums=self.sums)
-        write_whole(_checks.writable(path, "path"), state)
+        write_whole(_checks.writable(path, "path"), _state.pack(described, sums=self.sums))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "StudyResult":
@@ -197,14 +186,10 @@ def _root(value: np.ndarray) -> np.ndarray:
 
 def _table(rows: list[dict[str, Any]], scheme: str) -> list[str]:
     """A line for every statistic of a scheme, with standard errors."""
-    tables: dict[tuple[str, ...], tuple[str, ...]] = {
-        ("truth", "bias", "s.e.", "RMSE", "s.e."): ("truth", "bias", "bias_se", "rmse", "rmse_se"),
-        ("mean", "s.e."): ("mean", "mean_se"),
-    }
     lines = ["", scheme]
-    for heads, figures in tables.items():
+    for figures in (("truth", "bias", "bias_se", "rmse", "rmse_se"), SHARES):
         own = [row for row in rows if row["scheme"] == scheme and ("bias" in row) == ("bias" in figures)]
-        table: list[list[Any]] = [["", "", *heads]] if own else []
+        table: list[list[Any]] = [["", "", *figures]] if own else []
         table += [[row["estimator"], row["statistic"], *map(row.get, figures)] for row in own]
         for estimator, statistic, *cells in table:
             label = f"  {estimator:10} {statistic:15}"

@@ -9,7 +9,6 @@ import dataclasses
 import hashlib
 import os
 import secrets
-import sys
 import time
 import warnings
 from contextlib import nullcontext
@@ -67,8 +66,7 @@ def simulate(
         sensitive variable and one that is not masked. Where it has methods ``mean``, ``std``, ``moment``,
         ``quantile``, ``cdf`` and ``correlation``, these are the truth; else the truth is the mean of the
         same statistic over the samples. The statistic "difference" is the mean where the other variable is
-        above its median less the mean of the rest. The median is the population's (``split``), the same for
-        all samples; where the population does not know it, it is that of the first samples.
+        above a median less the mean of the rest. The median is that of the first samples, the same for all.
     schemes : dict of str to scheme, or sequence of schemes
         Each has its own estimators of the original (T_1 and T_b for `ConditionalMasking`); a scheme without
         any gets the statistics of the masked sample, "masked". Samples are rounded to the grid of the scheme.
@@ -161,12 +159,7 @@ def _run(
     """The study from where it stands."""
     size = replicates.block_size(design.n)
     centers = np.array([column.center for column in before.columns])
-    begun = saved = time.perf_counter()
-    reached = before  # replaced as a whole, so it is whole whenever Ctrl-C comes
-
-    def now() -> StudyResult:
-        return dataclasses.replace(reached, seconds=before.seconds + time.perf_counter() - begun)
-
+    saved, reached = time.perf_counter(), before  # replaced as a whole: it is whole whenever Ctrl-C comes
     blocks = range(before.replications // size, -(-wanted // size))
     known = [first] if blocks and blocks[0] == 0 else []
     rest = ordered_map(partial(replicates.block, design, before.seed), blocks[len(known) :], workers)
@@ -182,15 +175,14 @@ def _run(
                 if bar is not None:
                     bar.update(len(rows))
                 if path is not None and time.perf_counter() - saved > SAVE_SECONDS:
-                    _save(now(), path)
+                    _save(reached, path)
                     saved = time.perf_counter()
         except KeyboardInterrupt:
             text = f"interrupted after {reached.replications} of {wanted} replications"
             warnings.warn(text, StudyWarning, stacklevel=3)
-    result = now()
     if path is not None:
-        _save(result, path)
-    return result
+        _save(reached, path)
+    return reached
 
 
 def _save(state: StudyResult, path: Path) -> None:
@@ -203,11 +195,11 @@ def _save(state: StudyResult, path: Path) -> None:
 
 def _bar(total: int, done: int, shown: bool) -> Any:
     """Rate and time left, on a terminal."""
-    if not (shown and sys.stderr.isatty()):
+    if not shown:
         return nullcontext()
     with optional("progress", "files"):
         from tqdm import tqdm
-    return tqdm(total=total, initial=done, unit=" replications", smoothing=0.05)
+    return tqdm(total=total, initial=done, unit=" replications", smoothing=0.05, disable=None)
 
 
 def _several(values: Any, name: str) -> list[Any]:
@@ -218,14 +210,13 @@ def _several(values: Any, name: str) -> list[Any]:
 def _named(schemes: Any) -> dict[str, Scheme]:
     """The schemes by name, which have neither strata nor codes, since samples have none."""
     listed = list(schemes) if isinstance(schemes, (dict, list, tuple)) else [schemes]
-    named = dict(schemes) if isinstance(schemes, dict) else {_checks.shown(one): one for one in listed}
+    pairs = schemes.items() if isinstance(schemes, dict) else ((_checks.shown(one), one) for one in listed)
+    named = {str(name): scheme for name, scheme in pairs}
     if len(named) < len(listed):
         raise ArgumentError(f"schemes must differ, or be a dict with names, got {_checks.shown(schemes)}")
-    if not named or not all(isinstance(scheme, Scheme) for scheme in named.values()):
-        raise ArgumentTypeError(f"schemes must be masking schemes, got {_checks.shown(schemes)}")
+    sound = bool(named) and "" not in named and all(isinstance(scheme, Scheme) for scheme in named.values())
+    _checks.require(sound, "schemes must be masking schemes, or a dict by name", schemes, ArgumentTypeError)
     for name, scheme in named.items():
-        named_by_text = isinstance(name, str) and name != ""
-        _checks.require(named_by_text, "schemes must have names of text", name, ArgumentTypeError)
         rule = "schemes must have no missing codes, no strata and no open ends, since samples have none"
         _checks.require(not (scheme.codes or scheme.strata or open_ends({name: scheme})), rule, scheme)
     return named
@@ -235,8 +226,7 @@ def _with_truth(design: Design, seed: int) -> Design:
     """The design with what its population knows, and where the other column is split."""
     population, (_, others) = design.population, replicates.samples(design, seed, 0)
     if others:
-        known = getattr(population, "split", None)
-        design = design._replace(split=split(others[0]) if known is None else known())
+        design = design._replace(split=split(others[0]))
     truth = np.full(len(design.statistics), np.nan)
     if isinstance(population, Resampled):
         x, *beside = (column[None] for column in population.columns)
@@ -262,4 +252,4 @@ def _begun(design: Design, seed: int, first: Columns) -> StudyResult:
         center = float(np.nan_to_num(values[0])) if np.isnan(known) else known
         columns.append(Column(*name, None if np.isnan(known) else known, center))
         digest.update(repr(name).encode() + values.tobytes())
-    return StudyResult(digest.hexdigest(), seed, 0, tuple(columns), np.zeros((PARTS, len(columns))), 0.0)
+    return StudyResult(digest.hexdigest(), seed, 0, tuple(columns), np.zeros((PARTS, len(columns))))
