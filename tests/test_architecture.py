@@ -206,7 +206,7 @@ def test_every_public_name_resolves_and_no_other():
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
     "top": 2_003,
-    "disclosure": 1_922,
+    "disclosure": 1_876,
     "estimates": 980,
     "studies": 972,
     "releases": 797,

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import condmask as cm
-from condmask.disclosure.choose import choose, widened
+from condmask.disclosure.choose import choose, with_wider_noise
 from condmask.disclosure.table import Table
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*aggregate_ends:condmask.ReleaseWarning")
@@ -27,7 +27,7 @@ COLUMNS = {
 
 def chosen(x):
     table = Table({"x": x})
-    return widened(table, choose(table, ["x"], cm.ConditionalMasking))["x"]
+    return with_wider_noise(table, choose(table, ["x"], cm.ConditionalMasking))["x"]
 
 
 @pytest.mark.parametrize("name", COLUMNS)

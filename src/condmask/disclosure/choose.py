@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.limits import Limits, more_noise, tried
+from condmask.disclosure.limits import Limits, widened
 from condmask.disclosure.rails import too_often
 from condmask.disclosure.sample import sample_of, spread, two_digits
 from condmask.disclosure.table import Table
@@ -57,18 +57,15 @@ def choose(table: Table, columns: Sequence[str], of: Callable[..., Any]) -> dict
     }
 
 
-def widened(table: Table, chosen: dict[str, Choice]) -> dict[str, Choice]:
+def with_wider_noise(table: Table, chosen: dict[str, Choice]) -> dict[str, Choice]:
     """The first with wider noise under which an attacker who knows every coin gains at most the limit."""
-    sample, limits = sample_of(table), Limits()
     schemes = {name: choice.scheme for name, choice in chosen.items()}
-    for times in WIDER:
-        wider = more_noise(schemes, schemes, times)
-        if all(row.lift <= limits.lift for row in tried(sample, wider, limits).values()):
-            break
-    if wider == schemes:
-        return chosen
-    why = f"noise is {times:.2g} times as wide, since records or columns tell of each other"
-    return {name: Choice(wider[name], f"{choice.why}; {why}") for name, choice in chosen.items()}
+    wider, _ = widened(sample_of(table), schemes, schemes, Limits(), WIDER)
+    why = "noise is {:.2g} times as wide, since records or columns tell of each other"
+    for name, times in ((name, wider[name].sigma / schemes[name].sigma) for name in schemes):
+        if times > 1.0:
+            chosen[name] = Choice(wider[name], f"{chosen[name].why}; {why.format(times)}")
+    return chosen
 
 
 def _passing(table: Table, name: str, of: Callable[..., Any]) -> Iterator[Choice]:

@@ -7,9 +7,9 @@ least absolute deviations. Columns count as they are and, for running totals and
 row before and after, among all rows and within each unit.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from condmask.grid import decimals_of
 SHARE, OF_MANY = 0.1, 0.5  # of the rows, beyond chance: by two columns, by more
 LEARNED, TRIED, HITS = 384, 64, 3  # rows for least absolute deviations, for pairs, and of these to go on with
 BASES = 100  # columns of which pairs are looked at
+EXACT = 1e-15  # of a number: what is computed in another order
 MEASURED = 0.02  # of a number, that half a step is at most where it was rounded
 NEGLIGIBLE = (0.01, 1e-6)  # factors, in units of the columns' spread: what rounding makes of none
 SPARSE = 1e-5  # penalty on factors: of columns that say the same, few are used
@@ -27,60 +28,50 @@ FEW = 30  # rows
 SAID = 6  # columns of a formula that are written out
 VARIED = 20  # values: few ones agree with those of other columns, and their products, by chance
 COMMON = 0.05  # of the rows: a value that agrees by chance
-SUMS: dict[str, Callable[..., Any]] = {"+": np.add, "-": np.subtract}
-PRODUCTS: dict[str, Callable[..., Any]] = {"*": np.multiply, "/": np.divide}
+SUMS, PRODUCTS = ((np.add, 1.0), (np.subtract, -1.0)), ((np.multiply, 1.0), (np.divide, -1.0))
 
 
 class Formula(NamedTuple):
-    """How a masked column can be computed.
+    """What columns in clear say of a masked one: as they are, or by sums or products of some.
 
     Attributes
     ----------
-    column : str
     text : str
-    share : float
-        Of the rows in which it holds, beyond chance.
     names : tuple of str
         The columns in clear that it needs.
+    values, slack : ndarray of shape (m,)
+        What it predicts, and how far off rounding may take it.
+    share : float
+        Of the rows in which it holds, beyond chance.
     """
-
-    column: str
-    text: str
-    share: float
-    names: tuple[str, ...]
-
-
-class Term(NamedTuple):
-    """A column in clear, or what a formula of some predicts, and how far off rounding may take it."""
 
     text: str
     names: tuple[str, ...]
     values: np.ndarray
     slack: np.ndarray
+    share: float = 0.0
 
 
-def computable(sample: Sample) -> list[Formula]:
-    """The simplest formula of each masked column that columns in clear give."""
-    bases, found = list(_bases(sample)), []
+def computable(sample: Sample) -> dict[str, Formula]:
+    """The simplest formula that columns in clear give of each masked column that has one."""
+    bases, found = list(_bases(sample)), {}
     rows = np.random.default_rng(0).permutation(sample.half.size)
     learned, proof = rows[: rows.size // 2], rows[rows.size // 2 :]
     for name, values in sample.table.values.items() if bases else ():
         x, own = _without_common(values), half_step(values)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            formulas = [
-                Formula(name, f"{name} = {term.text}", share, term.names)
-                for term in _candidates(x, bases, learned)
-                if (share := _share(x, own, term, proof)) > (SHARE if len(term.names) <= 2 else OF_MANY)
-            ]
-        found += sorted(formulas, key=lambda formula: (len(formula.names), -formula.share))[:1]
+        tried = (each._replace(share=_share(x, own, each, proof)) for each in _candidates(x, bases, learned))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # one at a time
+            holds = [each for each in tried if each.share > (SHARE if len(each.names) <= 2 else OF_MANY)]
+        if holds:
+            found[name] = min(holds, key=lambda each: (len(each.names), -each.share))
     return found
 
 
-def _share(x: np.ndarray, own: float, formula: Term, rows: np.ndarray) -> float:
+def _share(x: np.ndarray, own: float, formula: Formula, rows: np.ndarray) -> float:
     """In which share of the rows a formula holds, beyond what other residuals near 0 let expect by chance."""
     there = rows[~np.isnan(x[rows])]
-    slack = np.maximum(own, formula.slack[there]) * (1.0 + 1e-6) + 1e-9
-    apart = np.abs(x[there] - formula.values[there]) / slack
+    predicted, slack = formula.values[there], np.maximum(own, formula.slack[there]) * (1.0 + 1e-6)
+    apart = np.abs(x[there] - predicted) / (slack + 1e-9 + EXACT * np.abs(predicted))
     if apart.size < FEW:
         return 0.0
     holds = float(np.mean(apart <= 1.0))
@@ -89,7 +80,7 @@ def _share(x: np.ndarray, own: float, formula: Term, rows: np.ndarray) -> float:
     return float(holds - max(near, min(holds, chance)))
 
 
-def _bases(sample: Sample) -> Iterator[Term]:
+def _bases(sample: Sample) -> Iterator[Formula]:
     """The columns in clear, as they are, in the rows beside, and by how much they rise from row to row."""
     for name, values in list(sample.clear.numbers.items())[:BASES]:
         looks = {name: values}
@@ -97,16 +88,17 @@ def _bases(sample: Sample) -> Iterator[Term]:
             looks[f"{name} of the row {where}"] = beside = sample.clear.beside(values, by)
             looks[f"the rise of {name} from the row {where}"] = values - beside
         half = half_step(values)
-        yield from (Term(text, (name,), look, rounding(look, half)) for text, look in looks.items())
+        yield from (Formula(text, (name,), look, rounding(look, half)) for text, look in looks.items())
 
 
-def _candidates(x: np.ndarray, bases: list[Term], rows: np.ndarray) -> Iterator[Term]:
+def _candidates(x: np.ndarray, bases: list[Formula], rows: np.ndarray) -> Iterator[Formula]:
+    """All formulas that hold in a few of some rows."""
     for base in bases:
         if _is_varied(base.values) or not _is_varied(x):
             yield from _of_one(x, base, rows)
     plain = [base for base in bases if base.text in base.names]
-    yield from _of_two(x, bases[:BASES], SUMS, rows)
-    yield from _of_two(x, plain[:BASES], PRODUCTS, rows)
+    yield from _of_two(x, bases[:BASES], rows, log=False)
+    yield from _of_two(x, plain[:BASES], rows, log=True)
     if len(plain) > 1:
         yield from _of_many(x, plain, rows, log=False)
     positive = [base for base in plain if np.nanmin(base.values, initial=np.inf) > 0.0]
@@ -114,68 +106,68 @@ def _candidates(x: np.ndarray, bases: list[Term], rows: np.ndarray) -> Iterator[
         yield from _of_many(x, positive, rows, log=True)
 
 
-def _of_one(x: np.ndarray, base: Term, rows: np.ndarray) -> Iterator[Term]:
+def _of_one(x: np.ndarray, base: Formula, rows: np.ndarray) -> Iterator[Formula]:
     """A multiple, a constant more, or what is left of a constant."""
-    text, names, values, slack = base
-    if factor := _most_common(x[rows] / values[rows]):
-        times = text if factor == 1.0 else f"{factor:g} {text}"
-        yield Term(times, names, factor * values, abs(factor) * slack)
-    if more := _most_common(x[rows] - values[rows]):
-        yield Term(f"{text} {_signed(more)}", names, values + more, slack)
-    if whole := _most_common(x[rows] + values[rows]):
-        yield Term(f"{whole:.6g} - {text}", names, whole - values, slack)
+    own, other = x[rows], base.values[rows]
+    multiple, more, whole = map(_most_common, (own / other, own - other, own + other))
+    for factor, constant in ((multiple, 0.0), (1.0, more), (-1.0, whole)):
+        if factor and constant is not None:
+            yield _combined([base], np.array([factor]), constant, log=False)
 
 
-def _of_two(
-    x: np.ndarray, bases: list[Term], operations: dict[str, Callable[..., Any]], rows: np.ndarray
-) -> Iterator[Term]:
-    """Sums, differences, products and quotients that hold in a few of some rows."""
+def _of_two(x: np.ndarray, bases: list[Formula], rows: np.ndarray, *, log: bool) -> Iterator[Formula]:
+    """Sums and differences, or products and quotients, that hold in a few of some rows."""
     there, own = rows[~np.isnan(x[rows])][:TRIED], half_step(x)
     a = np.array([base.values[there] for base in bases])
     slack = np.array([base.slack[there] for base in bases]) + 1e-9
-    varied = np.array([_is_varied(row) for row in (*a, x[there])])
-    if operations is PRODUCTS and not varied[-1]:
-        return
-    for (text, operate), (k, base) in product(operations.items(), enumerate(bases)):
-        predicted = operate(base.values[there], a)
-        error = np.maximum(own, slack_of(operate, base.values[there], a, slack[k], slack))
-        hits = (np.abs(x[there] - predicted) <= error).sum(axis=1)
-        likely = (hits >= HITS) & (varied[:-1] | varied[k] | (operations is SUMS))
-        for other in (bases[j] for j in np.flatnonzero(likely) if bases[j].names != base.names):
-            both, pair = base.names + other.names, (base.values, other.values)
-            reach = slack_of(operate, *pair, base.slack, other.slack)
-            yield Term(f"{base.text} {text} {other.text}", both, operate(*pair), reach)
+    varied = np.array([_is_varied(row) for row in a], dtype=bool) & _is_varied(x[there])
+    for (operate, factor), k in product(PRODUCTS if log else SUMS, range(len(bases))):
+        predicted, reach = operate(a[k], a), np.maximum(slack[k], slack)
+        if log:
+            reach = np.abs(predicted) * np.fmax(slack[k] / np.abs(a[k]), slack / np.abs(a))
+        hits = (np.abs(x[there] - predicted) <= np.maximum(own, reach)).sum(axis=1)
+        likely = (hits >= HITS) & (varied | varied[k] | (not log))
+        for other in (bases[j] for j in np.flatnonzero(likely) if bases[j].names != bases[k].names):
+            yield _combined([bases[k], other], np.array([1.0, factor]), float(log), log=log)
 
 
 def _is_varied(x: np.ndarray) -> bool:
     return bool(np.unique(x[~np.isnan(x)]).size >= VARIED)
 
 
-def slack_of(
-    operate: Callable[..., Any], a: np.ndarray, b: np.ndarray, half: np.ndarray, other: np.ndarray
-) -> np.ndarray:
-    """How far rounding of two columns takes what is computed from them."""
-    if operate in SUMS.values():
-        return np.asarray(np.maximum(half, other))
-    return np.asarray(np.abs(operate(a, b)) * np.fmax(half / np.abs(a), other / np.abs(b)))
-
-
-def _of_many(x: np.ndarray, bases: list[Term], rows: np.ndarray, *, log: bool) -> Iterator[Term]:
+def _of_many(x: np.ndarray, bases: list[Formula], rows: np.ndarray, *, log: bool) -> Iterator[Formula]:
     """Sums with factors, or products of powers, by least absolute deviations."""
     table = np.column_stack([base.values for base in bases])
-    rounding = np.column_stack([base.slack for base in bases])
     up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
     for factors, constant, used in _fitted(up(x), up(table), rows):
-        named, more = tuple(bases[k].text for k in used), ["..."] if len(used) > SAID else []
-        predicted, slack = down(up(table[:, used]) @ factors + constant), np.abs(factors) * rounding[:, used]
-        if log:
-            slack = predicted[:, None] * slack / table[:, used]
-            powers = [f"{name}^{power:.3g}" for power, name in zip(factors, named, strict=True)]
-            text = " * ".join([f"{np.exp(constant):.4g}", *powers[:SAID], *more])
-        else:
-            terms = [f"{_signed(factor)} {name}" for factor, name in zip(factors, named, strict=True)]
-            text = " ".join([*terms[:SAID], *more, _signed(constant)])
-        yield Term(text, named, predicted, slack.max(axis=1))
+        yield _combined([bases[k] for k in used], factors, float(down(constant)), log=log)
+
+
+def _combined(bases: list[Formula], factors: np.ndarray, constant: float, *, log: bool) -> Formula:
+    """What a sum of columns with factors predicts, or a product of their powers."""
+    values = np.column_stack([base.values for base in bases])
+    slack = np.abs(factors) * np.column_stack([base.slack for base in bases])
+    if log:
+        predicted = constant * np.prod(values**factors, axis=1)
+        slack = np.abs(predicted[:, None] * slack / values)
+    else:
+        predicted = values @ factors + constant
+    text = _written(factors, [base.text for base in bases], constant, log=log)
+    names = tuple(name for base in bases for name in base.names)
+    return Formula(text, names, predicted, np.fmax.reduce(slack, axis=1))
+
+
+def _written(factors: np.ndarray, names: list[str], constant: float, *, log: bool) -> str:
+    """A sum or a product in words, what is added or multiplied first."""
+    plus, minus, size_of = ("* ", "/ ", "{1}^{0:.3g}") if log else ("+ ", "- ", "{0:.6g} {1}")
+    said = [
+        (factor < 0.0, name if abs(factor) == 1.0 else size_of.format(abs(factor), name))
+        for factor, name in zip(factors[:SAID], names, strict=False)
+    ]
+    if constant != float(log):
+        said.insert(0 if log else len(said), (constant < 0.0, f"{abs(constant):.6g}"))
+    words = [(minus if less else plus) + what for less, what in sorted(said, key=lambda each: each[0])]
+    return " ".join([*words, *(["..."] if len(names) > SAID else [])]).removeprefix(plus)
 
 
 def _fitted(
@@ -234,7 +226,3 @@ def half_step(x: np.ndarray) -> float:
 def rounding(x: np.ndarray, slack: float) -> np.ndarray:
     """Half a step where it is small beside the number: counts are not rounded."""
     return np.where(slack > MEASURED * np.abs(x), 0.0, slack)
-
-
-def _signed(value: float) -> str:
-    return f"{'-' if value < 0 else '+'} {abs(value):.6g}"

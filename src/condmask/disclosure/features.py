@@ -46,6 +46,10 @@ class Look(NamedTuple):
         Whether kept records show their values with noise, and not values of other kept ones.
     line : callable
         What takes values of the column to the line on which noise is added.
+    scale : callable
+        What takes them to that on which guesses must be near: the same, or the units of the data.
+    d : ndarray of shape (distances,)
+        How near.
     """
 
     sample: Sample
@@ -56,12 +60,19 @@ class Look(NamedTuple):
     original: np.ndarray
     masked: np.ndarray
     noisy: bool
-    line: Callable[[np.ndarray], np.ndarray] = np.asarray
+    line: Callable[[np.ndarray], np.ndarray]
+    scale: Callable[[np.ndarray], np.ndarray]
+    d: np.ndarray
 
     @property
     def x(self) -> np.ndarray:
         """The originals of the column."""
         return self.original[:, self.column]
+
+    @property
+    def u(self) -> np.ndarray:
+        """The originals of the column where guesses must be near."""
+        return self.scale(self.x)
 
     @property
     def numbers(self) -> list[np.ndarray]:
@@ -107,7 +118,7 @@ def of_neighbours(look: Look) -> list[np.ndarray]:
         order = np.argsort(key, kind="stable")
         z, near = look.kept[order], np.empty((4, key.size))
         near[0, order], near[1, order[::-1]] = _last(z, key[order]), _last(z[::-1], -key[order][::-1])
-        near[2], near[3, order] = _mean(near[:2].T), _around(z, key[order])
+        near[2], near[3, order] = _mean_of_row(near[:2].T), _around(z, key[order])
         columns += list(near)
     return columns
 
@@ -136,13 +147,13 @@ def of_course(look: Look) -> list[np.ndarray]:
 
 def of_twin(look: Look) -> list[np.ndarray]:
     """What the nearest records in the columns in clear show: the same person once more, or one much alike."""
-    return [_mean(look.kept[twins]) for twins in look.twins]
+    return [_mean_of_row(look.kept[twins]) for twins in look.twins]
 
 
 def of_twin_and_itself(look: Look) -> list[np.ndarray]:
     """The mean of what these and the record itself show."""
     z = look.released[:, look.column]
-    return [_mean(np.column_stack((_mean(look.kept[twins]), z))) for twins in look.twins]
+    return [_mean_of_row(np.column_stack((near, z))) for near in of_twin(look)]
 
 
 def of_itself(look: Look) -> list[np.ndarray]:
@@ -202,17 +213,20 @@ def _orders(look: Look) -> list[np.ndarray]:
 
 def _mean_of_unit(look: Look, codes: np.ndarray, z: np.ndarray, own: float) -> np.ndarray:
     """The mean of what the kept records of each unit show, counting the record itself so many times."""
-    there = look.own & ~np.isnan(z) & (codes >= 0)
-    shown = np.where(there, z, 0.0)
-    total, number = (np.bincount(codes + 1, each)[codes + 1] - (1.0 - own) * each for each in (shown, there))
-    return np.where(number > 0.0, total / np.maximum(number, 1.0), np.nan)
+    shown, there = np.where(look.own & (codes >= 0), z, np.nan), codes + 1
+    return _mean(shown, lambda each: np.bincount(there, each)[there] - (1.0 - own) * each)
 
 
-def _mean(shown: np.ndarray) -> np.ndarray:
+def _mean_of_row(shown: np.ndarray) -> np.ndarray:
     """The mean of what is there in each row."""
+    return _mean(shown, lambda each: each.sum(axis=1))
+
+
+def _mean(shown: np.ndarray, total: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """The total of what is there over its number, NaN where there is nothing."""
     there = ~np.isnan(shown)
-    total, number = np.where(there, shown, 0.0).sum(axis=1), there.sum(axis=1)
-    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+    number = total(there.astype(np.float64))
+    return np.where(number > 0.0, total(np.where(there, shown, 0.0)) / np.maximum(number, 1.0), np.nan)
 
 
 def _last(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -224,9 +238,10 @@ def _last(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 def _around(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The mean of the values near each row."""
-    there = ~np.isnan(z)
-    shown = np.where(there, z, 0.0)
     first, last = np.searchsorted(rows, (rows - FARTHEST, rows + FARTHEST + 1))
-    sums = (np.append(0.0, np.cumsum(each)) for each in (shown, there))
-    total, number = (sum_[last] - sum_[first] - each for sum_, each in zip(sums, (shown, there), strict=True))
-    return np.where(number > 0.0, total / np.maximum(number, 1.0), np.nan)
+
+    def total(each: np.ndarray) -> np.ndarray:
+        sums = np.append(0.0, np.cumsum(each))
+        return np.asarray(sums[last] - sums[first] - each)
+
+    return _mean(z, total)

@@ -9,8 +9,7 @@ swapped, since the values of either group stay within it; where originals are kn
 values moved tell which. The better of both methods counts.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +31,7 @@ LEAST_CHANCE = 1e-9  # of what was seen
 FAR, FARTHEST = 40.0, 1e6  # logarithms of ratios of chances
 
 
-@dataclass(frozen=True, eq=False)
-class InsiderRisk:
+class InsiderRisk(NamedTuple):
     """What an insider learns who knows all originals of a donor pool but a few.
 
     Attributes

@@ -74,10 +74,11 @@ class JointLaw(NamedTuple):
         near = np.abs(self.values[:, None] - self.released) < d
         return np.asarray(np.where(near, self.swapped + self.kept, 0.0).sum(axis=1) / self.shares)
 
-    def best(self, d: float, *, known_coins: bool) -> float:
-        """The share of records that the best attacker guesses to less than d."""
+    def best(self, d: float, *, known_coins: bool = False) -> float:
+        """The share of records that the best attacker guesses to less than d, no worse than by a constant."""
         parts = (self.swapped, self.kept) if known_coins else (self.swapped + self.kept,)
-        return sum(float(fullest(self.values, part, d, self.several)[0].sum()) for part in parts)
+        found = sum(float(fullest(self.values, part, d, self.several)[0].sum()) for part in parts)
+        return max(self.constant(d), found)
 
     def guesses(self, x: np.ndarray, z: np.ndarray, d: float) -> list[np.ndarray]:
         """What the best attacker makes of records: the guess, how sure, whether x is that near, and how sure

@@ -71,26 +71,6 @@ class Figures(NamedTuple):
         return self.worst - self.clear
 
 
-class Target(NamedTuple):
-    """What is guessed of one column.
-
-    Attributes
-    ----------
-    sample : Sample
-    line : callable
-        What takes values to those that are guessed.
-    u : ndarray of shape (m,)
-        Originals on that line, NaN where there is none.
-    d : ndarray of shape (distances,)
-        How near a guess must come.
-    """
-
-    sample: Sample
-    line: Callable[[np.ndarray], np.ndarray]
-    u: np.ndarray
-    d: np.ndarray
-
-
 def alone(
     x: np.ndarray, scheme: Any, pool: np.ndarray | None, distances: Sequence[float], *, blind: bool
 ) -> list[Figures]:
@@ -100,21 +80,17 @@ def alone(
     At distances in the units of the data, or where none are given at a tenth of the spread on the line on
     which noise is added; with `blind` also without coins.
     """
-    line = np.asarray if distances else line_of(x, scheme)
+    line, near = (np.asarray, distances) if distances else (line_of(x, scheme), [D])
     found, sizes = [], []
     for _, values in values_by_pool(x, pool):
         law = JointLaw.of(values[evenly_spaced(values.size, ROWS)], scheme, CELLS)
         law = law._replace(values=line(law.values))
-        found.append([_by_law(law, d, blind=blind) for d in distances or [D]])
+        constant = [law.constant(d) for d in near]
+        expected = [law.best(d) if blind else np.nan for d in near]
+        worst = [law.best(d, known_coins=True) for d in near]
+        found.append(np.transpose([near, constant, constant, expected, worst]))
         sizes.append(values.size)
     return [Figures(*row) for row in np.average(found, axis=0, weights=sizes).tolist()]
-
-
-def _by_law(law: JointLaw, d: float, *, blind: bool) -> Figures:
-    """The figures of one pool; who knows the coins does no worse."""
-    constant = law.constant(d)
-    expected = max(constant, law.best(d, known_coins=False)) if blind else np.nan
-    return Figures(d, constant, constant, expected, max(constant, law.best(d, known_coins=True)))
 
 
 def attacked(
@@ -136,27 +112,28 @@ def attacked(
     released = np.column_stack([lines[name](z) for name, z in masked.items()])
     original, shown = (np.column_stack([each[name] for name in schemes]) for each in (values, masked))
     noisy = not next(iter(schemes.values())).reverse_mapping
-    look = Look(sample, released, 0, twins(sample), ~swapped, original, shown, noisy)
+    like = twins(sample)
     for k, (name, by_law) in enumerate(found.items()):
-        line = np.asarray if at else lines[name]
-        target = Target(sample, line, line(values[name]), np.array([row.d for row in by_law]))
-        found[name] = _guessed(look._replace(column=k, line=lines[name]), target, by_law, blind=blind)
+        line, d = lines[name], np.array([row.d for row in by_law])
+        scale = np.asarray if at else line
+        look = Look(sample, released, k, like, ~swapped, original, shown, noisy, line, scale, d)
+        found[name] = _guessed(look, by_law, blind=blind)
     return found
 
 
-def _guessed(look: Look, target: Target, by_law: list[Figures], *, blind: bool) -> list[Figures]:
+def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]:
     """What attackers guess of one column."""
-    u, here, found = target.u, ~np.isnan(target.u), []
+    u, here, found = look.u, ~np.isnan(look.x), []
     clear = seen(CLEAR, look)
     others = np.hstack((clear, seen(OTHERS, look)))
     itself = np.hstack((others, seen(ITSELF, look)))
-    of_clear, kept = both_halves(target, clear, here, here), here & look.own
-    worst, by_name = _with_names(look, target, [(others, here, here & ~look.own), (itself, kept, kept)])
+    of_clear, kept = both_halves(look, clear, here, here), here & look.own
+    worst, by_name = _with_names(look, [(others, here, here & ~look.own), (itself, kept, kept)])
     unaware = np.full_like(worst, np.nan)
     if blind:
         unsure = look._replace(own=np.ones_like(look.own))
         all_seen = seen((*CLEAR, *OTHERS, *ITSELF), unsure)
-        _, unaware = _with_names(unsure, target, [(all_seen, here, here)])
+        _, unaware = _with_names(unsure, [(all_seen, here, here)])
     for k, row in enumerate(by_law):
         constant = best_guess(u[here], row.d)[1]
         known = max(constant, float(of_clear[k, here].mean()))
@@ -165,21 +142,21 @@ def _guessed(look: Look, target: Target, by_law: list[Figures], *, blind: bool) 
         by_parts = row.worst + np.where(look.own, 0.0, of_clear[k] - row.constant)[here].mean()
         plain = np.nanmax([known, row.worst, by_parts, worst[k, here].mean()])
         most = float(np.nanmax([plain, by_name[k, here].mean(), expected]))
-        error = _error_by_block((by_name - of_clear)[k, here], target.sample.block[here])
+        error = _error_by_block((by_name - of_clear)[k, here], look.sample.block[here])
         found.append(Figures(row.d, constant, known, expected, most, error, most - float(plain)))
     return found
 
 
-def _with_names(look: Look, target: Target, groups: list[Group]) -> tuple[np.ndarray, np.ndarray]:
+def _with_names(look: Look, groups: list[Group]) -> tuple[np.ndarray, np.ndarray]:
     """Which records of groups are guessed to within each d: without values that are named, and with each idea
     of these wherever it is right more often."""
-    named = [(target.line(value), features) for value, features in (idea(look) for idea in NAMED)]
-    plain = np.sum([both_halves(target, *group) for group in groups], axis=0)
+    named = [(look.scale(value), features) for value, features in (idea(look) for idea in NAMED)]
+    plain = np.sum([both_halves(look, *group) for group in groups], axis=0)
     found = plain.copy()
     for (table, _, tried), (place, features) in product(groups, named):
         there = tried & ~np.isnan(place)
         if there.any():
-            guessed = both_halves(target, np.hstack((table, features)), there, there, place)
+            guessed = both_halves(look, np.hstack((table, features)), there, there, place)
             better = (guessed - found)[:, there].sum(axis=1) > 0.0
             found = np.where(better[:, None] & there, guessed, found)
     return plain, found
@@ -192,44 +169,36 @@ def seen(ideas: Sequence[Callable[[Look], list[np.ndarray]]], look: Look) -> np.
 
 
 def both_halves(
-    target: Target, table: np.ndarray, taught: np.ndarray, tried: np.ndarray, named: np.ndarray | None = None
+    look: Look, table: np.ndarray, taught: np.ndarray, tried: np.ndarray, named: np.ndarray | None = None
 ) -> np.ndarray:
     """Which of the tried records are guessed to within each d, as the other half teaches; 0 for others.
 
-    A value that is `named` for each record is one of the predictions.
+    Of the predictions, of which a value that is `named` for each record is one, that counts which serves
+    others best.
     """
-    half, found = target.sample.half, np.zeros((target.d.size, target.u.size))
+    u, half, found = look.u, look.sample.half, np.zeros((look.d.size, look.x.size))
     for side in (0, 1):
         fit, asked = taught & (half != side), np.flatnonzero(tried & (half == side))
-        check = fit & (target.sample.block % 3 == 0)  # units beside those that teach say how these err
+        check = fit & (look.sample.block % 3 == 0)  # units beside those that teach say how these err
         if asked.size and check.any():
             fit, check = np.flatnonzero(fit & ~check), np.flatnonzero(check)
-            found[:, asked] = _hits(target, _best_of(target, table, fit, check, named), check, asked)
+            tries = predictions(table, u, fit) + ([] if named is None else [named])
+            right = [best_guess(u[check] - some[check], float(look.d[0]))[1] for some in tries]
+            found[:, asked] = _hits(look, tries[int(np.argmax(right))], check, asked)
     return found
 
 
-def _best_of(
-    target: Target, table: np.ndarray, fit: np.ndarray, check: np.ndarray, named: np.ndarray | None
-) -> np.ndarray:
-    """The prediction that serves others best."""
-    u, d = target.u, float(target.d[0])
-    if not table.shape[1] or fit.size < 2 * FEWEST:
-        return np.zeros(u.size)
-    tries = [*predictions(table, u, fit), *([] if named is None else [named])]
-    return max(tries, key=lambda some: best_guess(u[check] - some[check], d)[1])
-
-
-def _hits(target: Target, predicted: np.ndarray, check: np.ndarray, asked: np.ndarray) -> np.ndarray:
+def _hits(look: Look, predicted: np.ndarray, check: np.ndarray, asked: np.ndarray) -> np.ndarray:
     """Which of some records are guessed to within each d, as others err with like predictions."""
-    u, apart = target.u, np.unique(target.sample.block[check]).size
+    u, apart = look.u, np.unique(look.sample.block[check]).size
     groups = max(1, min(GROUPS, check.size // LIKE, apart // APART))
     edges = np.unique(np.quantile(predicted[check], np.arange(1, groups) / groups))
-    group, found = np.digitize(predicted, edges), np.zeros((target.d.size, asked.size))
+    group, found = np.digitize(predicted, edges), np.zeros((look.d.size, asked.size))
     for k in np.unique(group[asked]):
         like = check[group[check] == k]
         like = like if like.size >= FEWEST else check
         own = group[asked] == k
-        for row, near in zip(found, target.d.tolist(), strict=True):
+        for row, near in zip(found, look.d.tolist(), strict=True):
             shift, moved = best_guess(u[like] - predicted[like], near)
             fixed, same = best_guess(u[like], near)  # for all, which may serve better
             guess = predicted[asked[own]] + shift if moved >= same else fixed
@@ -250,8 +219,8 @@ def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.nd
         from sklearn.ensemble import HistGradientBoostingRegressor  # takes a second to import
         from threadpoolctl import threadpool_limits
     table = table[:, [_varies(column) for column in table[fit].T]]
-    if not table.shape[1]:
-        return [np.full(u.size, u[fit].mean())]
+    if not table.shape[1] or fit.size < 2 * FEWEST:
+        return [np.zeros(u.size)]
     first = _by_least_squares(table, u, fit)
     table = np.column_stack((table, first))
     with threadpool_limits(1, "openmp"):

@@ -6,7 +6,7 @@ knows every coin, the noise is too narrow: twelve months of one firm, or ten col
 average it out. Every remedy that is named was tried.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -49,15 +49,10 @@ def judged(
     sample: Sample, schemes: dict[str, Any], limits: Limits
 ) -> tuple[dict[str, Figures], list[Finding]]:
     """The figures of a table and its schemes under limits, each finding with a remedy that was tried."""
-    found, formulas = tried(sample, schemes, limits), computable(sample)
-    for formula in formulas:
-        row = found[formula.column]
-        known, most = max(row.clear, formula.share), max(row.worst, formula.share)
-        found[formula.column] = row._replace(clear=known, worst=most)
-    told = _told(found, formulas, limits)
+    found, told, formulas = _told(sample, schemes, limits)
     if not told:
         return found, _too_narrow(sample, schemes, limits, found)
-    remedy = _against_clear(sample, schemes, limits, [*told], formulas)
+    remedy = _against_clear(sample, schemes, limits, told, formulas)
     return found, [Finding(name, text, remedy, True) for name, text in told.items()]
 
 
@@ -76,53 +71,53 @@ def tried(sample: Sample, schemes: dict[str, Any], limits: Limits) -> dict[str, 
 # --- columns in clear that tell ---
 
 
-def _told(found: dict[str, Figures], formulas: list[Formula], limits: Limits) -> dict[str, str]:
-    """The columns that others in clear give away, and how."""
-    told = {
-        name: f"the columns in clear tell {row.clear:.0%} of its values to within a tenth of its spread, a "
-        f"constant guess {row.constant:.0%}"
-        for name, row in found.items()
-        if row.clear - row.constant > limits.given
-    }
-    told |= {
-        name: f"the columns in clear tell whose the values of swapped records are: {row.worst:.0%} of its "
-        f"values are guessed to within a tenth of its spread, {row.worst - row.linked:.0%} without"
-        for name, row in found.items()
-        if row.linked > LINKED and row.lift > limits.lift
-    }
-    told |= {formula.column: f"{formula.text} in {formula.share:.0%} of the records" for formula in formulas}
-    return {name: f"{told[name]}: masking it alone hides nothing" for name in found if name in told}
+def _told(
+    sample: Sample, schemes: dict[str, Any], limits: Limits
+) -> tuple[dict[str, Figures], dict[str, str], dict[str, Formula]]:
+    """Figures; the columns that others in clear give away, and how; and formulas of these."""
+    found, formulas, told = tried(sample, schemes, limits), computable(sample), dict[str, str]()
+    for name, row in found.items():
+        if row.linked > LINKED and row.lift > limits.lift:
+            told[name] = (
+                "the columns in clear tell whose the values of swapped records are: "
+                f"{row.worst:.0%} of its values are guessed to within a tenth of its spread, "
+                f"{row.worst - row.linked:.0%} without"
+            )
+        elif row.clear - row.constant > limits.given:
+            told[name] = (
+                f"the columns in clear tell {row.clear:.0%} of its values to within a tenth of its spread, a "
+                f"constant guess {row.constant:.0%}"
+            )
+    for name, formula in formulas.items():
+        row, share = found[name], formula.share
+        told[name] = f"{name} = {formula.text} in {share:.0%} of the records"
+        found[name] = row._replace(clear=max(row.clear, share), worst=max(row.worst, share))
+    hidden = "masking it alone hides nothing"
+    return found, {name: f"{told[name]}: {hidden}" for name in found if name in told}, formulas
 
 
 def _against_clear(
-    sample: Sample, schemes: dict[str, Any], limits: Limits, told: list[str], formulas: list[Formula]
+    sample: Sample,
+    schemes: dict[str, Any],
+    limits: Limits,
+    told: dict[str, str],
+    formulas: dict[str, Formula],
 ) -> str:
     """The columns to mask as well, or to drop, so that what is left in clear tells little."""
-    telling, rest = _telling(sample, schemes, limits, told, formulas)
-    narrow = _too_narrow(rest, schemes, limits, tried(rest, schemes, limits))
-    dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(finding.remedy for finding in narrow)])
-    both = _masked_too(rest, sample, schemes, telling)
-    if both is None or _refused(*both, limits):
-        return dropped
-    masked = _listed([f"{name} (sigma={both[1][name].sigma:g})" for name in telling])
-    return f"mask {masked} in the same call, or {dropped}"
-
-
-def _telling(
-    sample: Sample, schemes: dict[str, Any], limits: Limits, told: list[str], formulas: list[Formula]
-) -> tuple[list[str], Sample]:
-    """Columns in clear without which the others tell little, and the sample without them."""
-    telling: list[str] = []
-    rest, by_strength = sample, _by_strength(sample, told)
-    while True:
-        named = [name for formula in formulas for name in map(column_of, formula.names)]
+    telling, by_strength = list[str](), _by_strength(sample, [*told])
+    while told:
+        named = [column_of(name) for formula in formulas.values() for name in formula.names]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
         telling += left[:1] if len(telling) < MOST else left
         rest = sample._replace(clear=sample.clear.without(telling, sample.table.values))
-        formulas = computable(rest) if formulas else []
-        found = {name: rows[0] for name, rows in attacked(rest, schemes).items()}
-        if not formulas and not _told(found, [], limits):
-            return telling, rest
+        found, told, formulas = _told(rest, schemes, limits)
+    narrow = _too_narrow(rest, schemes, limits, found)
+    dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(finding.remedy for finding in narrow)])
+    both = _masked_too(rest, sample, schemes, telling)
+    if both is None or not _passes(*both, limits):
+        return dropped
+    masked = _listed([f"{name} (sigma={both[1][name].sigma:g})" for name in telling])
+    return f"mask {masked} in the same call, or {dropped}"
 
 
 def _listed(names: list[str]) -> str:
@@ -161,12 +156,12 @@ def _masked_too(
     return rest._replace(table=table), {**schemes, **more}
 
 
-def _refused(sample: Sample, schemes: dict[str, Any], limits: Limits) -> bool:
-    """Whether a table is refused, without a search for what helps."""
-    if any(finding.refuses for finding in rails(sample.table, schemes)) or computable(sample):
-        return True
-    found = tried(sample, schemes, limits)
-    return bool(_told(found, [], limits) or _narrow(sample, schemes, limits, found))
+def _passes(sample: Sample, schemes: dict[str, Any], limits: Limits) -> bool:
+    """Whether a table may be released, without a search for what helps."""
+    if any(finding.refuses for finding in rails(sample.table, schemes)):
+        return False
+    found, told, _ = _told(sample, schemes, limits)
+    return not told and not _narrow(sample, schemes, limits, found)
 
 
 # --- noise that is too narrow ---
@@ -177,17 +172,17 @@ def _narrow(
 ) -> dict[str, str]:
     """The columns of which a release tells too much to who knows every coin, and what is said of them."""
     over: dict[str, str] = {}
-    who, distances = "an attacker who knows which records were swapped guesses", tuple(limits.risk)
-    by_column = dict.fromkeys(schemes, distances)
-    for name, rows in attacked(sample, schemes, at=by_column).items() if distances else ():
+    at = dict.fromkeys(schemes, tuple(limits.risk))
+    for name, rows in attacked(sample, schemes, at=at).items() if limits.risk else ():
         for row in rows:
             if row.worst > limits.risk[row.d]:
-                over[name] = f"{who} {row.worst:.0%} of the values to less than {row.d:g}"
+                over[name] = f"{row.worst:.0%} of the values to less than {row.d:g}"
     for name, row in found.items():
         if row.lift > limits.lift:
             share = f"{row.worst:.0%} of the values to within a tenth of the spread"
-            over[name] = f"{who} {share}, {row.clear:.0%} without the release"
-    return {name: f"{over[name]}: the noise is too narrow" for name in schemes if name in over}
+            over[name] = f"{share}, {row.clear:.0%} without the release"
+    who = "an attacker who knows which records were swapped guesses"
+    return {name: f"{who} {over[name]}: the noise is too narrow" for name in schemes if name in over}
 
 
 def _too_narrow(
@@ -196,18 +191,25 @@ def _too_narrow(
     """The columns over a limit, each with the sigma that passes; else with what might."""
     narrow = _narrow(sample, schemes, limits, found)
     remedies = dict.fromkeys(narrow, "mask fewer columns in one call" if len(schemes) > 1 else "leave it out")
-    for times in WIDER if narrow else ():
-        wider = more_noise(schemes, narrow, times)
-        if not _narrow(sample, wider, limits, tried(sample, wider, limits)):
-            of = " for {}" if len(schemes) > 1 else ""
-            remedies = {name: f"pass sigma={wider[name].sigma:g}{of.format(name)}" for name in narrow}
-            break
+    wider, passes = widened(sample, schemes, narrow, limits) if narrow else (schemes, False)
+    if passes:
+        of = " for {}" if len(schemes) > 1 else ""
+        remedies = {name: f"pass sigma={wider[name].sigma:g}{of.format(name)}" for name in narrow}
     return [Finding(name, text, remedies[name], True) for name, text in narrow.items()]
 
 
-def more_noise(schemes: dict[str, Any], names: Collection[str], times: float) -> dict[str, Any]:
-    """Schemes of which some have so many times as much noise."""
-    return {
-        name: replace(scheme, sigma=two_digits(times * scheme.sigma)) if name in names else scheme
-        for name, scheme in schemes.items()
-    }
+def widened(
+    sample: Sample,
+    schemes: dict[str, Any],
+    names: Collection[str],
+    limits: Limits,
+    tries: Sequence[float] = WIDER,
+) -> tuple[dict[str, Any], bool]:
+    """Schemes of which some have the first of some multiples of their noise that passes, else the last; and
+    whether it does."""
+    for times in tries:
+        more = {name: replace(schemes[name], sigma=two_digits(times * schemes[name].sigma)) for name in names}
+        wider = {**schemes, **more}
+        if passes := not _narrow(sample, wider, limits, tried(sample, wider, limits)):
+            break
+    return wider, passes

@@ -7,7 +7,7 @@ so is all that kept records show.
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,63 +25,30 @@ LAST_DIGITS = (10_000.0, 1_000.0, 100.0)
 Named = tuple[np.ndarray, np.ndarray]
 
 
-class Group(NamedTuple):
-    """The records of which originals are known, those of one swap status that are asked about, and the values
-    that all of that status show."""
-
-    look: Look
-    known: np.ndarray
-    asked: np.ndarray
-    shown: np.ndarray  # ascending
-    noise: float  # standard deviation of what kept records show
-
-    @property
-    def kept(self) -> bool:
-        """Whether records show something near their own values."""
-        return bool(self.asked.size and self.look.own[self.asked[0]] and not self.look.own.all())
-
-    @property
-    def shows(self) -> bool:
-        """Whether the values shown are somebody's own."""
-        return not (self.kept and self.look.noisy)
-
-    def surest(self, possible: np.ndarray, weight: np.ndarray) -> Named:
-        """Of possible values, some for each record, that near which most of the weight is, and how much."""
-        place = self.look.line(possible)
-        if self.kept:
-            z = self.look.released[self.asked, self.look.column]
-            weight = weight * np.exp(-0.5 * ((place - z[:, None]) / self.noise) ** 2)
-        weight = np.where(np.isnan(possible), 0.0, weight)
-        near = np.abs(place[:, :, None] - place[:, None, :]) < NEAR
-        mass = np.where(weight > 0.0, (near * weight[:, None, :]).sum(axis=2), 0.0)
-        best = mass.argmax(axis=1)[:, None]
-        value, most = (np.take_along_axis(each, best, axis=1)[:, 0] for each in (possible, mass))
-        return value, most / (weight.sum(axis=1) + TINY)
-
-
-def linked(look: Look) -> tuple[np.ndarray, np.ndarray]:
-    """What the record shows that fits each best, and of those near it, the mean, the weight and how far.
+def linked(look: Look) -> Named:
+    """What the record shows that fits each best.
 
     A swapped record shows all masked values of one person, who stands in no other row, and whose columns in
     clear tell who it is where they follow from several masked ones.
     """
+    from scipy.spatial import cKDTree  # takes .1 s to import
+
     numbers, value = look.numbers, np.full(look.own.size, np.nan)
     if look.released.shape[1] < 2 or not numbers:
-        return value, np.empty((look.own.size, 0))
+        return value, value[:, None]
     told = _with_logarithms(np.column_stack((*numbers, *clear_beside(look))))
     known, shown = _with_logarithms(look.original), _with_logarithms(look.original, look.masked)
     others = np.flatnonzero(np.isfinite(shown).all(axis=1) & ~(look.own & ~look.own.all()))
-    found = np.full((look.own.size, 4), np.nan)
     for side in (0, 1):
         fit = (look.sample.half != side) & np.isfinite(known).all(axis=1)
         asked = np.flatnonzero((look.sample.half == side) & np.isfinite(told).all(axis=1))
         places = _follow(known[fit], told[fit], shown[others], told[asked])
         if places is not None and asked.size and others.size >= LINKED:
-            nearest, found[asked] = _fitting(*places, look.released[others, look.column])
+            nearest = cKDTree(places[1]).query(places[0])[1]
             value[asked] = look.masked[others[nearest], look.column]
     if not look.own.all():
         value[look.own] = np.nan
-    return value, found
+    return value, look.line(value)[:, None]
 
 
 def matched(look: Look) -> Named:
@@ -99,11 +66,13 @@ def matched(look: Look) -> Named:
         kept = known[look.own[known]]
         if kept.size < LINKED or not look.numbers:
             continue
-        noise = float(np.std(apart[kept])) + TINY
+        near = own and not look.own.all()  # what records show is near their own
+        noise = float(np.std(apart[kept])) + TINY if near else np.inf
         shown = np.sort(look.masked[(look.own == own) & present, look.column])
-        group = Group(look, known, asked, shown, noise)
+        shown = shown[:0] if near and look.noisy else shown  # which are somebody's own
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            for value, sure in (*_by_constants(group), *_by_digits(group)):
+            found = *_by_constants(look, known, asked, shown), *_by_digits(look, known, asked, shown)
+            for value, sure in (_surest(look, asked, *possible, noise) for possible in found):
                 better = sure > np.fmax(named[1, asked], UNSURE)
                 named[:, asked[better]] = value[better], sure[better]
     return named[0], np.column_stack((look.line(named[0]), named[1]))
@@ -112,22 +81,34 @@ def matched(look: Look) -> Named:
 NAMED = (linked, matched)
 
 
-def _by_constants(group: Group) -> Iterator[Named]:
-    """Values whose difference from a column in clear, or quotient by it, is one of few."""
-    x = group.look.x
+def _surest(look: Look, asked: np.ndarray, possible: np.ndarray, weight: np.ndarray, noise: float) -> Named:
+    """Of possible values, some for each record, that near which most of the weight is, and how much."""
+    place, z = look.line(possible), look.released[asked, look.column]
+    weight = weight * np.exp(-0.5 * ((place - z[:, None]) / noise) ** 2)
+    weight = np.where(np.isnan(possible), 0.0, weight)
+    near = np.abs(place[:, :, None] - place[:, None, :]) < NEAR
+    mass = np.where(weight > 0.0, (near * weight[:, None, :]).sum(axis=2), 0.0)
+    best = mass.argmax(axis=1)[:, None]
+    value, most = (np.take_along_axis(each, best, axis=1)[:, 0] for each in (possible, mass))
+    return value, most / (weight.sum(axis=1) + TINY)
+
+
+def _by_constants(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray) -> Iterator[Named]:
+    """Values whose difference from a column in clear, or quotient by it, is one of few, and their weights."""
+    x = look.x
     of_x = rounding(x, half_step(x))
-    for w, log in product(group.look.numbers, (False, True)):
+    for w, log in product(look.numbers, (False, True)):
         of_w = rounding(w, half_step(w))
         up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
         slack = of_x / np.abs(x) + of_w / np.abs(w) if log else of_x + of_w
-        constants, shares = _few((up(x) - up(w))[group.known], slack[group.known])
-        possible = down(up(w)[group.asked, None] + constants)
-        reach = of_w[group.asked, None] * (possible / w[group.asked, None] if log else 1.0)
+        constants, shares = _few((up(x) - up(w))[known], slack[known])
+        possible = down(up(w)[asked, None] + constants)
+        reach = of_w[asked, None] * (possible / w[asked, None] if log else 1.0)
         if shares.sum() > MOSTLY:
             evidence: Any = 1.0
-            if group.shows:
-                possible, evidence = _among(group.shown, possible, half_step(x) + reach)
-            yield group.surest(possible, evidence * shares)
+            if shown.size:
+                possible, evidence = _among(shown, possible, half_step(x) + reach)
+            yield possible, evidence * shares
 
 
 def _few(apart: np.ndarray, slack: np.ndarray) -> np.ndarray:
@@ -156,20 +137,18 @@ def _among(shown: np.ndarray, possible: np.ndarray, slack: np.ndarray) -> Named:
     return value, (last - first) / np.maximum((right - left) / AROUND, 1.0)
 
 
-def _by_digits(group: Group) -> Iterator[Named]:
+def _by_digits(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray) -> Iterator[Named]:
     """Values whose last digits stand in a column in clear: a reference."""
-    x, shown, step = group.look.x, group.shown, 2.0 * half_step(group.look.x)
-    for w, digits in product(group.look.numbers, LAST_DIGITS if step and group.shows and shown.size else ()):
-        of_x, of_shown = (np.rint(np.abs(each) / step) % digits for each in (x, shown))
+    step = 2.0 * half_step(look.x)
+    for w, digits in product(look.numbers, LAST_DIGITS if step and shown.size else ()):
+        of_x, of_shown = (np.rint(np.abs(each) / step) % digits for each in (look.x, shown))
         last = np.abs(w) % digits
-        if np.mean((of_x == last)[group.known]) > MOSTLY:
+        if np.mean((of_x == last)[known]) > MOSTLY:
             order = np.argsort(of_shown, kind="stable")
-            first, end = (
-                np.searchsorted(of_shown[order], last[group.asked], side) for side in ("left", "right")
-            )
+            first, end = (np.searchsorted(of_shown[order], last[asked], side) for side in ("left", "right"))
             at = first[:, None] + np.arange(LINKED)
             value = shown[order[at.clip(0, order.size - 1)]]
-            yield group.surest(np.where(at < end[:, None], value, np.nan), np.ones(LINKED))
+            yield np.where(at < end[:, None], value, np.nan), np.ones(LINKED)
 
 
 def _with_logarithms(known: np.ndarray, shown: np.ndarray | None = None) -> np.ndarray:
@@ -197,15 +176,3 @@ def _follow(
     among = np.cov(left[:, some] / error[some], rowvar=False) + EXACT * np.eye(int(some.sum()))
     white = np.linalg.cholesky(np.linalg.inv(among)) / error[some, None]
     return asked[:, some] @ white, (of_shown @ factors)[:, some] @ white
-
-
-def _fitting(asked: np.ndarray, others: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest others, and of those near the value, the mean by weight, the greatest weight and the
-    distance."""
-    from scipy.spatial import cKDTree  # takes .1 s to import
-
-    far, near = cKDTree(others).query(asked, k=LINKED)
-    weight = np.exp(-0.5 * (far**2 - far[:, :1] ** 2))
-    weight /= weight.sum(axis=1, keepdims=True)
-    mean = (weight * values[near]).sum(axis=1)
-    return near[:, 0], np.column_stack((values[near[:, 0]], mean, weight[:, 0], np.log1p(far[:, 0])))

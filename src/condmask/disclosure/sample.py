@@ -80,16 +80,11 @@ def spread(places: np.ndarray) -> float:
 
 
 def _unscaled(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
+    """The line on which noise is added, in its own units."""
     if not is_log(scheme):
         return np.asarray
-    least = np.log(0.5 * np.abs(x).min(initial=np.inf, where=(x < 0.0) | (x > 0.0)))
-
-    def line(values: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            size = np.sign(values) * (np.log(np.abs(values)) - least)
-        return np.where(values == 0.0, 0.0, size)
-
-    return line
+    least = 0.5 * np.abs(x).min(initial=np.inf, where=(x < 0.0) | (x > 0.0))
+    return lambda values: np.sign(values) * np.log(np.maximum(np.abs(values) / least, 1.0))
 
 
 def two_digits(value: float) -> float:

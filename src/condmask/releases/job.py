@@ -9,7 +9,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
 from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, table_of
-from condmask.disclosure.choose import Choice, choose, widened
+from condmask.disclosure.choose import Choice, choose, with_wider_noise
 from condmask.disclosure.rails import open_ends
 from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentError, CondmaskError, Refusals, warn
@@ -67,7 +67,7 @@ class Job:
             within: dict[str, Any] = {"strata": groups, "small_strata": "merge"} if groups else {}
             of: Any = partial(ConditionalMasking, missing=missing, **within)
             table, _ = table_of(frame_of(names), dict.fromkeys(names, of(0.6, 1.0, reverse_mapping=True)))
-            self.chosen = widened(table, choose(table, names, of))
+            self.chosen = with_wider_noise(table, choose(table, names, of))
         rule = "missing must be left out where schemes are given, each of which has its own"
         _checks.require(bool(names) or (isinstance(missing, tuple) and not missing), rule, missing)
         given = {name: choice.scheme for name, choice in self.chosen.items()} or schemes
