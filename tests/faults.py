@@ -51,7 +51,10 @@ ROOMS = {  # the source of a room, and what pytest is told to run
             "tests/schemes/test_keys.py",
         ],
     ),
-    "linear": (["linear"], ["tests/estimates/test_linear.py"]),
+    "linear": (
+        ["linear"],
+        ["tests/estimates/test_linear.py", "tests/estimates/test_masked_regression.py"],
+    ),
     "moments": (["moments"], ["tests/moments", "tests/estimates/test_estimate.py"]),
     "planning": (["planning"], ["tests/planning"]),
     "releases": (

@@ -109,8 +109,9 @@ class Table:
     ----------
     n : int
         The number of records that miss nothing.
-    size, used : ndarray of shape (pools,)
-        The numbers of records by pool that have all masked values, and that miss nothing.
+    size, some, used : ndarray of shape (pools,)
+        The numbers of records by pool that have all masked values, the same but at least 1, and the numbers
+        of those that miss nothing.
     middle, unit : ndarray of shape (columns,)
         Of each column: its mean, and the largest distance from it.
     """
@@ -132,13 +133,13 @@ class Table:
             if least == most:
                 raise ArgumentError(f"{name} must not be constant in a regression, got {least:g} throughout")
         unit = self.unit[places, None]
-        self.mean = (np.array(of_masked) / np.maximum(self.size, 1.0) - self.middle[places, None]) / unit
+        self.some = np.maximum(self.size, 1.0)
+        self.mean = (np.array(of_masked) / self.some - self.middle[places, None]) / unit
         self.noise = masked.noise / unit ** np.arange(5)
-        self.share = np.ones(self.size.size)  # p' by pool
-        if not masked.undone:
-            if masked.p > 0.0:
-                covariance_factor(masked.p, int(self.size[self.size > 0].min()))
-            self.share = masked.p * self.size / np.maximum(self.size - 1.0, 1.0)
+        self.share = np.full(self.size.size, masked.p)  # p' by pool
+        if not masked.undone and masked.p > 0.0:
+            covariance_factor(masked.p, int(self.size[self.size > 0].min()))
+            self.share *= self.size / (self.size - 1.0)
         self.factor = np.ones(self.size.size) if masked.undone else 1.0 - self.share
 
     def fold(self, step: Callable[[Rows], tuple[Any, ...]]) -> Any:
@@ -239,7 +240,7 @@ def _products(table: Table) -> tuple[np.ndarray, np.ndarray]:
             total[block] = np.where(apart, masked.products * scale, total[block])
     else:
         noise = (1.0 - masked.p) * np.diag(table.noise[:, 2]).reshape(-1, 1)
-        original = of_pool / np.maximum(table.size, 1.0) - noise
+        original = of_pool / table.some - noise
         own = (of_used - table.used * (table.share * original + noise)) / table.factor
         total[block] += np.sum(own - of_used / table.factor**2, axis=1).reshape(len(places), len(places))
     return total / table.n, gram[:-1, :-1]
@@ -270,7 +271,7 @@ def _variances(table: Table, g: np.ndarray, c: np.ndarray, gram: np.ndarray, tar
     orders = SECOND if target == "file" or drawn_anew else FIRST
     noise = _noise_products(table.noise, g[:, masked.places], c[:, masked.places])
     moments, of_g, of_c = _by_pool(table, g, c, noise, orders)
-    used, inverse = table.used / np.maximum(table.size, 1.0), np.linalg.inv(gram)
+    used, inverse = table.used / table.some, np.linalg.inv(gram)
 
     def step(rows: Rows) -> tuple[Any, ...]:
         first, second = g @ rows.clear, c @ rows.clear
@@ -310,7 +311,7 @@ def _by_pool(table: Table, g: np.ndarray, c: np.ndarray, noise: Any, orders: Any
         raw = (table.by_pool(prod([one] * i + [two] * j), rows) for i, j in orders[1:])
         return *raw, table.by_pool(g @ rows.clear, rows), table.by_pool(c @ rows.clear, rows)
 
-    *raw, of_g, of_c = (sums / np.maximum(table.size, 1.0) for sums in table.fold(step))
+    *raw, of_g, of_c = (sums / table.some for sums in table.fold(step))
     moments: dict[Any, Any] = {(0, 0): 1.0}
     for order, mean in zip(orders[1:], raw, strict=True):
         moments[order] = mean - (1.0 - table.masked.p) * _noisy(moments, noise, order)
