@@ -419,6 +419,13 @@ def test_what_cannot_be_asked(ask, message):
         ask(PLAIN.estimate(np.arange(40.0)))
 
 
+@pytest.mark.parametrize(("p", "n"), [(0.5, 2), (0.3, 1)])
+def test_so_few_records_that_nothing_of_a_deviation_is_left_are_refused(p, n):
+    # f = 1 - p - p/(n - 1) = 0
+    with pytest.raises(ValueError, match=rf"more than {n} records .* at p={p}, got {n}$"):
+        cm.ConditionalMasking(p, 1.0, step=0).estimate(np.arange(float(n))).pseudo_values()
+
+
 @pytest.mark.parametrize("reverse", [False, True])
 def test_intervals_of_all_records_in_clusters_cover(reverse):
     # 95% intervals of 200 files of 60 clusters; without the floor .85 and .70 to .75 cover. As few as .875,

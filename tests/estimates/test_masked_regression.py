@@ -62,8 +62,8 @@ def test_with_next_to_no_masking_it_is_least_squares(names):
 SCALES = {"x": 1.0, "w": 3.0, "v": 0.2, "y": 5.0}
 REVERSE = {"reverse_mapping": True, "p": 1e-9}  # under next to no noise the released values are the originals
 EXACT = {  # columns masked together, those with gaps, and their scheme
-    "x": (["x"], [], {}),
-    "x and v": (["x", "v"], [], {}),
+    "x": (["x"], ["x"], {}),
+    "x and v": (["x", "v"], ["w"], {}),
     "x, v and y": (["x", "v", "y"], [], {"noise": "laplace"}),
     "gaps and strata": (["x", "y"], ["x", "w", "v"], {"noise": "laplace", "strata": "region"}),
     "donors drawn anew": (["x", "w"], ["y"], {"donors": "sample", "noise": "laplace", "strata": "region"}),
@@ -198,6 +198,22 @@ def test_parts_are_pools(tmp_path):
     assert len(release.parts) == 4
     assert (abs(found.estimate - truth) < 4.0 * found.standard_error).all()
     assert found["x"].standard_error < 0.02
+
+
+def test_noise_alone_knows_no_pools(tmp_path):
+    """A part, whose records are a pool elsewhere, may have a single one."""
+    file_of(101, law="normal").to_parquet(tmp_path / "original.parquet")
+    paths = tmp_path / "original.parquet", tmp_path / "released.parquet"
+    schemes = {"x": cm.AdditiveNoise(0.5), "y": cm.AdditiveNoise(1.0)}
+    cm.mask_file(*paths, schemes, rng=1, part_rows=50, log=False, **ACCEPT)
+    release, data = cm.read_release(paths[1]), pd.read_parquet(paths[1])
+    table = [np.ones(101), *(data[name].to_numpy() for name in (*NAMES, "y"))]
+    noise = {1: (0.25, 6 * 0.5**4), 4: (1.0, 6.0)}
+    known = reference.MaskedRegression(table, noise, 0.0, np.zeros(101, dtype=int))
+    for target in ("population", "file"):
+        found = figures(release.regress("y", on=NAMES, target=target))
+        np.testing.assert_allclose(found, known.intervals(stats.t.ppf(0.975, 97), target), rtol=1e-7)
+    assert release["x"].regress("w").estimate.size == 2
 
 
 def test_what_is_not_known_is_said():

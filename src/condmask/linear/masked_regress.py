@@ -113,7 +113,7 @@ class Table:
         The numbers of records by pool that have all masked values, the same but at least 1, and the numbers
         of those that miss nothing.
     middle, unit : ndarray of shape (columns,)
-        Of each column: its mean, and the largest distance from it.
+        Of each column: its mean, and how far its values reach.
     """
 
     def __init__(self, columns: dict[str, Any], masked: Masked) -> None:
@@ -128,7 +128,7 @@ class Table:
             )
         self.middle, self.unit = sums / self.n, np.ones(count)
         self.middle[0] = 0.0
-        self.unit[1:] = np.maximum(high - self.middle, self.middle - low)[1:]
+        self.unit[1:] = (high - low)[1:]
         for name, least, most in zip(columns, low[1:], high[1:], strict=True):
             if least == most:
                 raise ArgumentError(f"{name} must not be constant in a regression, got {least:g} throughout")
@@ -137,9 +137,9 @@ class Table:
         self.mean = (np.array(of_masked) / self.some - self.middle[places, None]) / unit
         self.noise = masked.noise / unit ** np.arange(5)
         self.share = np.full(self.size.size, masked.p)  # p' by pool
-        if not masked.undone and masked.p > 0.0:
+        if not masked.undone:
             covariance_factor(masked.p, int(self.size[self.size > 0].min()))
-            self.share *= self.size / (self.size - 1.0)
+            self.share *= self.size / np.maximum(self.size - 1.0, 1.0)
         self.factor = np.ones(self.size.size) if masked.undone else 1.0 - self.share
 
     def fold(self, step: Callable[[Rows], tuple[Any, ...]]) -> Any:
@@ -196,7 +196,7 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     if table.masked.products is not None:
         unknown = np.full(beta.size, np.nan)
         return estimate, unknown, unknown, unknown
-    residual, forms = np.append(-beta, 1.0), np.pad(others * left[:, None], ((0, 0), (0, 1)))
+    residual, forms = np.append(-beta, 1.0), np.column_stack([others * left[:, None], 0.0 * left])
     masked = [place for place in table.masked.places if place < beta.size]
     own = list(range(beta.size)) if table.n < MANY else masked
     rows, step = [*range(beta.size), *own, *own], np.sqrt(np.abs(residual @ products @ residual / left[own]))
@@ -337,8 +337,8 @@ def _powers(
 def _noisy(of: Any, noise: Any, order: tuple[int, int]) -> Any:
     """What noise adds to the moment or power of this order, from those of lower orders."""
     i, j = order
-    lower = ((k, m) for k, m in product(range(i + 1), range(j + 1)) if (i - k, j - m) in noise)
-    return sum(comb(i, k) * comb(j, m) * noise[i - k, j - m] * of[k, m] for k, m in lower)
+    within = ((k, m) for k, m in noise if k <= i and m <= j)
+    return sum(comb(i, k) * comb(j, m) * noise[k, m] * of[i - k, j - m] for k, m in within)
 
 
 def _noise_products(noise: np.ndarray, g: np.ndarray, c: np.ndarray) -> Any:
