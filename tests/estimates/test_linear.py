@@ -422,8 +422,9 @@ def test_what_cannot_be_asked(ask, message):
 @pytest.mark.parametrize(("p", "n"), [(0.5, 2), (0.3, 1)])
 def test_so_few_records_that_nothing_of_a_deviation_is_left_are_refused(p, n):
     # f = 1 - p - p/(n - 1) = 0
+    pooled = cm.ConditionalMasking(p, 1.0, step=0, strata="pool")
     with pytest.raises(ValueError, match=rf"more than {n} records .* at p={p}, got {n}$"):
-        cm.ConditionalMasking(p, 1.0, step=0).estimate(np.arange(float(n))).pseudo_values()
+        pooled.estimate(np.arange(9.0 + n), strata=np.repeat([0, 1], [9, n])).pseudo_values()
 
 
 @pytest.mark.parametrize("reverse", [False, True])
