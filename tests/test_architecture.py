@@ -211,7 +211,7 @@ BUDGETS = {
     "estimates": 1_011,
     "releases": 801,
     "kernels": 750,
-    "linear": 737,
+    "linear": 734,
     "schemes": 731,
     "distribution": 683,
     "files": 630,

@@ -156,7 +156,7 @@ class Table:
         z, clear[places] = clear[places], taken(self.mean, chunk.pool)
         undone = np.array([each(chunk) for each in self.masked.undone])
         if undone.size:
-            undone = np.where(here > 0.0, undone / self.unit[places, None, None] ** POWERS, 0.0)
+            undone /= self.unit[places, None, None] ** POWERS
         z = np.where(here > 0.0, z - clear[places], 0.0)
         return Rows(np.where(used > 0.0, clear, 0.0), z, undone, chunk.pool, here, used)
 

@@ -82,20 +82,19 @@ class PseudoValues:
         """The pseudo-values of a chunk; NaN for values that are missing."""
         return np.asarray(chunk.of_pool(self.mean) + self._deviation(chunk) / chunk.of_pool(self.factor))
 
-    def spread(self, chunk: Chunk) -> tuple[np.ndarray, Any]:
+    def spread(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         """How the masked values of a chunk vary.
 
         Returns
         -------
         v : ndarray of shape (m,)
             The variance of each given the file: right on average, and negative for some.
-        q : ndarray of shape (m,) or float
-            By which values of a permutation depend on each other; 0 where donors are drawn independently.
+        q : ndarray of shape (m,)
+            By which values of a permutation depend on each other.
         """
         square = self._deviation(chunk) ** 2 * chunk.of_pool(self._more)
         p, other = self.law.p, chunk.of_pool(self._other)
-        q = (square - other) / (1.0 - p) if self.cycle else 0.0
-        return p * square + (1.0 - p) * other, q
+        return p * square + (1.0 - p) * other, (square - other) / (1.0 - p)
 
     @cached_property
     def factor(self) -> np.ndarray:
@@ -117,8 +116,6 @@ class PseudoValues:
     @property
     def q(self) -> Any:
         """The sums of q by pool."""
-        if not self.cycle:
-            return np.zeros(self.size.size)
         return (self._more * self._squares - self._other * self.size) / (1.0 - self.law.p)
 
     def common(self, total: np.ndarray, mixed: np.ndarray, pools: Any = slice(None)) -> Any:
