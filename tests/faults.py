@@ -51,7 +51,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
             "tests/schemes/test_keys.py",
         ],
     ),
-    "linear": (["linear"], ["tests/estimates/test_linear.py"]),
+    "linear": (["linear"], [f"tests/estimates/test_{name}.py" for name in ("linear", "masked_regression")]),
     "moments": (["moments"], ["tests/moments", "tests/estimates/test_estimate.py"]),
     "planning": (["planning"], ["tests/planning"]),
     "releases": (

@@ -603,74 +603,132 @@ class LinearReference:
 
 
 class MaskedRegression:
-    """Regression of the last column on the others, 1 first, of which some were masked together in one pool.
+    """Regression of the last column on the others, 1 first, of which some were masked together.
 
-    From the words of docs/inference.rst, record by record; `noise` has variances by place, donors form
-    a permutation, and every record has all values.
+    From the words of docs/inference.rst: polynomials in the deviations of masked columns, which are undone
+    monomial by monomial. Columns have NaN where a value is missing; `noise` has the second and the fourth
+    moment by place. Without noise the released values are the originals, as reverse mapping by none has it.
     """
 
-    def __init__(self, columns, noise, p):
-        self.n, self.size, self.noise = len(columns[0]), len(columns), noise
-        self.lent = p * self.n / (self.n - 1)  # p'
-        self.f, masked = 1.0 - self.lent, sorted(noise)
-        self.mean = {k: sum(columns[k]) / self.n for k in masked}
-        kept = {(a, b): (1.0 - p) * noise[a] * (a == b) for a in masked for b in masked}
-        z = {k: [value - self.mean[k] for value in columns[k]] for k in masked}
-        self.second = {
-            ab: sum(map(math.prod, zip(z[ab[0]], z[ab[1]], strict=True))) / self.n - kept[ab] for ab in kept
-        }
-        self.clear, self.single, self.double = [], [], []
-        for i in range(self.n):
-            self.clear.append([self.mean[k] if k in noise else columns[k][i] for k in range(self.size)])
-            self.single.append([z[k][i] / self.f if k in noise else 0.0 for k in range(self.size)])
-            self.double.append(
-                {
-                    (a, b): (z[a][i] * z[b][i] - self.lent * self.second[a, b] - kept[a, b]) / self.f
-                    for a, b in kept
-                }
-            )
-        self.average = np.mean(self.clear, axis=0)
-        every = [[1.0 if j == k else 0.0 for j in range(self.size)] for k in range(self.size)]
-        products = np.array(
-            [[sum(self.product(i, g, c) for i in range(self.n)) / self.n for c in every] for g in every]
-        )
+    def __init__(self, columns, noise, p, pool, *, shared_donors=False):
+        columns, self.places = np.array(columns), sorted(noise)
+        here = ~np.isnan(columns[self.places]).any(axis=0)
+        columns = columns[:, here]
+        _, self.number, self.size = np.unique(pool[here], return_inverse=True, return_counts=True)
+        self.p, self.noise, self.shared_donors = p, noise, shared_donors
+        self.lent = (p * self.size / (self.size - 1))[self.number] if p < 1 else np.ones(here.sum())  # p'
+        self.f = 1 - self.lent if p < 1 else self.lent
+        self.used = ~np.isnan(columns).any(axis=0)
+        self.n, self.clear, self.z = self.used.sum(), columns.copy(), []
+        for place in self.places:
+            self.clear[place] = self.average(columns[place])
+            self.z.append(columns[place] - self.clear[place])
+        self.clear = np.where(self.used, self.clear, 0.0)
+        self.nothing = (0,) * len(self.places)
+        self.known = {"m": {self.nothing: 1.0}, "t": {self.nothing: 1.0}}
+        every = np.eye(len(columns))
+        products = np.array([[self.mean(times(self.form(g), self.form(c))) for c in every] for g in every])
         self.inverse = np.linalg.inv(products[:-1, :-1])
         self.found = self.inverse @ products[:-1, -1]
-        rows = [np.add(self.clear[i], self.single[i])[:-1] for i in range(self.n)]
-        self.leverage = [row @ np.linalg.solve(sum(np.outer(own, own) for own in rows), row) for row in rows]
+        rows = np.array([self.undone(self.form(g)) for g in every[:-1]]) * self.used
+        self.leverage = np.einsum("ij,ij->j", rows, np.linalg.solve(rows @ rows.T, rows))
 
-    def product(self, i, g, c):
-        """The pseudo-value of the product of two linear forms of the original record."""
-        t, clear = self.single[i], self.clear[i]
-        total = 0.0
-        for k in range(self.size):
-            for m in range(self.size):
-                both = self.double[i].get((k, m), 0.0)
-                total += g[k] * c[m] * (clear[k] * clear[m] + clear[k] * t[m] + t[k] * clear[m] + both)
-        return total
+    def average(self, values):
+        """Means over the pool, record by record."""
+        return (np.bincount(self.number, values) / self.size)[self.number]
 
-    def given(self, i, g, c):
-        """What the record adds to the mean of such products as the donor of others, less its mean."""
-        t, mean = self.single[i], self.average
-        total = 0.0
-        for k in range(self.size):
-            for m in range(self.size):
-                both = self.double[i].get((k, m), 0.0) - self.second.get((k, m), 0.0)
-                total += g[k] * c[m] * (mean[k] * t[m] + t[k] * mean[m] + both)
-        return total
+    def form(self, g):
+        """A linear form of the columns, as a polynomial: the factors by exponents."""
+        own = {self.exponents(k): np.full(self.used.size, g[place]) for k, place in enumerate(self.places)}
+        return {self.nothing: g @ self.clear} | own
 
-    def error(self, j, delta=0.0):
-        """The standard error about the population if coefficient j is larger by delta."""
-        g = np.append(self.inverse[j], 0.0)
-        c = np.append(-self.found, 1.0) - delta * g / g[j]
-        squares = mean = shared = 0.0
-        for i in range(self.n):
-            given = self.given(i, g, c)
-            influence = self.product(i, g, c) - self.lent * given
-            squares += (influence / (1.0 - self.leverage[i])) ** 2 / self.n
-            mean += influence / self.n
-            shared += 2.0 * self.lent * (g @ self.clear[i]) * (c @ self.clear[i]) * given / self.n
-        return math.sqrt((squares - mean**2 + shared) / self.n)
+    def exponents(self, k):
+        return tuple(int(k == m) for m in range(len(self.places)))
+
+    def of(self, kind, a):
+        """The moment m, or the pseudo-value t, of a product of powers (Theorem 2.1)."""
+        if a not in self.known[kind]:
+            found = math.prod(z**k for z, k in zip(self.z, a, strict=True))
+            if kind == "m":
+                found = self.average(found)
+            elif self.p < 1:
+                found = found - self.lent * self.of("m", a)
+            if self.p < 1:
+                for b in itertools.product(*(range(k + 1) for k in a)):
+                    moments = [
+                        math.comb(k, m)
+                        * {0: 1, 2: self.noise[place][0], 4: self.noise[place][1]}.get(k - m, 0)
+                        for place, k, m in zip(self.places, a, b, strict=True)
+                    ]
+                    if b != a and all(moments):
+                        found = found - (1 - self.p) * math.prod(moments) * self.of(kind, b)
+            self.known[kind][a] = found / self.f if kind == "t" else found
+        return self.known[kind][a]
+
+    def undone(self, polynomial):
+        return sum(factor * self.of("t", a) for a, factor in polynomial.items())
+
+    def mean(self, polynomial):
+        return (self.used * self.undone(polynomial)).sum() / self.n
+
+    def variance(self, g, c, target):
+        """The variance of the mean of the product of two forms."""
+        product = times(self.form(g), self.form(c))
+        given = {
+            a: self.average(self.used * factor) for a, factor in product.items()
+        }  # to the pool, as donor
+        given[self.nothing] = -sum(given[a] * self.of("m", a) for a in given if sum(a) == 2)
+        own, lent = self.used * self.undone(product), self.lent * self.undone(given)
+        if self.shared_donors:
+            more = 2.0 * self.lent * self.used * self.undone(times(product, given))
+            more = more - self.lent**2 * self.undone(times(given, given))
+        else:
+            more = 2.0 * (g @ self.clear) * (c @ self.clear) * lent
+        plain, robust = (own - lent) ** 2, ((own - lent) / (1.0 - self.leverage)) ** 2
+        if target == "population":
+            return (robust.sum() + more.sum() - (own - lent).sum() ** 2 / self.n) / self.n**2
+        within = self.mean(times(product, product)) - self.mean(product) ** 2
+        file = plain.sum() + more.sum() - (own - lent).sum() ** 2 / self.n - self.n * within
+        return file * robust.sum() / plain.sum() / self.n**2
+
+    def intervals(self, reach, target, wald=False):
+        """Coefficients, their standard errors, and the ends: where the test does not reject.
+
+        The variance for a coefficient that is larger by delta is computed where delta g is as large as r. By
+        Wald's interval it is the same for every delta, but of masked regressors.
+        """
+        found, bends, r = [], [], np.append(-self.found, 1.0)
+        for j, estimate in enumerate(self.found):
+            g = np.append(self.inverse[j] / self.inverse[j, j], 0.0)
+            d, square = (self.mean(times(self.form(c), self.form(c))) for c in (g, r))
+            step = math.sqrt(abs(square / d))
+            at, up, down = (self.variance(g, r - delta * g, target) for delta in (0.0, step, -step))
+            half, bend = reach**2 * (up - down) / (4.0 * step), (up + down - 2.0 * at) / (2.0 * step**2)
+            if wald and j not in self.places:
+                half, bend = 0.0, 0.0
+            error, left = math.sqrt(max(at, 0.0)) / d, d**2 - reach**2 * bend
+            radius = math.sqrt(max(half**2 + left * (reach * d * error) ** 2, 0.0))
+            ends = [(half - radius) / left, (half + radius) / left] if d > 0 < left else [-np.inf, np.inf]
+            found.append(
+                [estimate, error, estimate + ends[0], estimate + ends[1]]
+                if d > 0
+                else [np.nan, np.nan, *ends]
+            )
+            bends.append(d > 3.0 * math.sqrt(max(bend, 0.0)) or j not in self.places)
+        if not all(bends):
+            for j, each in enumerate(found):
+                if j not in self.places:
+                    each[2:] = [-np.inf, np.inf]
+        return np.array(found).T
+
+
+def times(one, two):
+    """The product of two polynomials."""
+    found = {}
+    for (a, left), (b, right) in itertools.product(one.items(), two.items()):
+        power = tuple(map(sum, zip(a, b, strict=True)))
+        found[power] = found.get(power, 0.0) + left * right
+    return found
 
 
 # --- many releases at once ------------------------------------------------------------------------

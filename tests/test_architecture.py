@@ -211,7 +211,7 @@ BUDGETS = {
     "studies": 972,
     "releases": 797,
     "kernels": 750,
-    "linear": 737,
+    "linear": 734,
     "schemes": 731,
     "distribution": 685,
     "variance": 613,

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 from marks import rest_long
+from reference import rounded_noise
 from releases import masked_rows
 from scipy.special import ndtr, ndtri
 
@@ -128,6 +129,41 @@ def test_powers_give_moments_and_steps_the_distribution_function(options):
         expected = estimate.cdf_interval(150.0, target=target)
         np.testing.assert_allclose(found.estimate, expected.estimate, rtol=1e-11)
         np.testing.assert_allclose(found.standard_error, expected.standard_error, rtol=1e-3)
+
+
+def of_theorem(z, g, noise, p, delta):
+    """The mean of g, n times its variances given the file, by donors, and what sampling adds to them.
+
+    `z` is in steps of `delta` sigma; each record gives the points around it the mass of T.
+    """
+    far = int(60.0 / delta)
+    circle = np.fft.ifftshift(rounded_noise(noise, delta, far)[:-1])
+    mass = np.fft.fftshift(np.fft.ifft(1.0 / (p + (1.0 - p) * np.fft.fft(circle))).real)
+    x = np.arange(z.min() - far, z.max() + far)
+    psi = np.convolve(g(np.arange(x[0] - far + 1, x[-1] + far + 1)), mass, "valid")[: x.size]
+    held = np.bincount((z - x[0]).astype(int), minlength=x.size) / z.size
+    originals = np.convolve(held, mass)[far : far + x.size]
+    v, of_h, d = (
+        weights @ f**2 - (weights @ f) ** 2
+        for weights, f in ((held, psi), (originals, g(x)), (originals, g(x) - p * psi))
+    )
+    return held @ psi, {"sample": v - d, "permutation": v - of_h}, of_h
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("donors", ["sample", "permutation"])
+def test_errors_of_any_mean_are_those_of_the_theorem(noise, donors):
+    # records that share values, some so far away that they are summed apart; a step is no unit of the data
+    rng = np.random.default_rng(2)
+    z = np.rint(np.append(rng.gamma(2.0, 6.0, 60), 3000.0 + rng.normal(0.0, 8.0, 20)))
+    estimate = cm.ConditionalMasking(0.4, 2.5, noise=noise, donors=donors, step=0.5).estimate(0.5 * z)
+    for g in (lambda x: np.minimum(x, 6.0) ** 2, lambda x: x > 4.6, lambda x: np.sin(x) + 0.01 * x):
+        mean, file, sampled = of_theorem(z, lambda k, g=g: np.asarray(g(0.5 * k), float), noise, 0.4, 0.2)
+        for target, more in (("file", 0.0), ("population", sampled)):
+            found = estimate.expectation_interval(g, target=target)
+            error = np.sqrt((file[donors] + more) / 80)
+            assert found.estimate == pytest.approx(mean, rel=1e-9)
+            assert found.standard_error == pytest.approx(error, rel=1e-8)
 
 
 JUMPS = [150.001, 150.005, 150.009, 150.013]  # within a cell of 19 steps

@@ -57,6 +57,7 @@ def test_all_is_as_in_exact_numbers_chunk_by_chunk(donors, pools, middle, chunk,
     pool, cluster = rng.integers(0, pools, n), rng.integers(0, 6, n)
     a, weights, group = rng.normal(size=n), rng.gamma(1.0, 1.0, n), rng.integers(0, 2, n)
     known = np.arange(n) % 5 != 2  # records with a weight, and with a cluster
+    cluster[0] = 7  # has no other record
     cluster[~known], named = 9, np.where(known, cluster.astype(str), None)
     scheme = cm.ConditionalMasking(0.4, 0.7, step=0, donors=donors, strata="pool" if pools > 1 else None)
     z = middle + 2.0 * a + rng.gamma(1.0, 1.0, n) + pool + (rng.random(n) < 0.4) * rng.normal(size=n)
@@ -85,6 +86,9 @@ def test_all_is_as_in_exact_numbers_chunk_by_chunk(donors, pools, middle, chunk,
             found = estimate.regress(columns, **options)
             expected = exact.regression([np.ones(n), *columns.T], used, target, clusters)
             pairs += [(found[k], (v, e)) for k, v, e in zip(found, *expected, strict=True)]
+        if clusters is None:
+            two = np.where(np.arange(n) < 2, weights, np.nan)
+            pairs.append((estimate.total(two, **options), exact.total(np.nan_to_num(two), target)))
         if clusters is None and size is None:
             found = estimate.covariance_interval(a, target=target)
             pairs.append((found, exact.covariance(a, target)))
@@ -242,6 +246,20 @@ def said(ask):
     assert len(caught) <= 1
     assert not caught or caught[0].filename == __file__
     return str(caught[0].message) if caught else ""
+
+
+def test_estimates_say_what_they_are_about():
+    estimate, labels = PLAIN.estimate(np.append(np.arange(40.0), np.nan)), [0, 1, 1] * 13 + [0, 1]
+    left = " (1 of 41 records left out, where a value is missing)"
+
+    assert estimate.group_means(labels).about == f"mean of the original in the population, by group{left}"
+    weighted = "weighted mean of the original in the original file"
+    grouped = estimate.group_means(labels, weights=np.ones(41), target="file")
+    assert grouped.about == f"{weighted}, by group{left}"
+    assert estimate.weighted_mean(np.ones(41), target="file").about == f"{weighted}{left}"
+    assert estimate.total().about == f"total of the original in the population{left}"
+    line = estimate.regress(np.arange(41.0) ** 2)
+    assert line.about == f"regression of the original, coefficients in the population{left}"
 
 
 @pytest.mark.parametrize(("size", "few"), [(20, False), (19, True)])
@@ -417,6 +435,20 @@ def test_columns_are_named_where_a_file_was_read_in_parts(tmp_path, form, strata
 def test_what_cannot_be_asked(ask, message):
     with pytest.raises((ValueError, TypeError), match=f"^{re.escape(message)}"):
         ask(PLAIN.estimate(np.arange(40.0)))
+
+
+def test_of_a_population_that_is_the_file_no_more_is_unknown_than_the_masking():
+    estimate = PLAIN.estimate(np.random.default_rng(3).normal(size=40))
+    whole, file = estimate.total(population_size=40), estimate.total(target="file")
+    assert whole.standard_error == pytest.approx(file.standard_error, rel=1e-12)
+
+
+@pytest.mark.parametrize(("p", "n"), [(0.5, 2), (0.3, 1)])
+def test_so_few_records_that_nothing_of_a_deviation_is_left_are_refused(p, n):
+    # f = 1 - p - p/(n - 1) = 0
+    pooled = cm.ConditionalMasking(p, 1.0, step=0, strata="pool")
+    with pytest.raises(ValueError, match=rf"more than {n} records .* at p={p}, got {n}$"):
+        pooled.estimate(np.arange(9.0 + n), strata=np.repeat([0, 1], [9, n])).pseudo_values()
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -88,13 +88,13 @@ def test_without_an_error_it_is_the_estimate():
 
 
 def test_parameters_between_other_bounds_are_placed_there():
-    # [0, 4] is [-1, 1] stretched by 2; with bounds far away it is the normal interval
+    # [1, 5] is [-1, 1] stretched by 2; with bounds far away it is the normal interval
     value, error = np.array([0.3, 2.0, 5.0, 3.78]), np.array([0.4, 0.1, 0.2, 0.1])
 
-    low, high = bounded.placed(value, error, 0.0, 4.0, 0.95)
+    low, high = bounded.placed(1.0 + value, error, 1.0, 5.0, 0.95)
 
     for k in range(4):  # the last ends just within the bound, and would not without it
         own = interval(value[k] / 2 - 1, (error[k] ** 2 / 4, 0, 0), 0.95)
-        assert (low[k], high[k]) == pytest.approx((2 + 2 * own[0], 2 + 2 * own[1]), abs=1e-6)
+        assert (low[k], high[k]) == pytest.approx((3 + 2 * own[0], 3 + 2 * own[1]), abs=1e-6)
     far = bounded.placed(value, error, -np.inf, np.inf, 0.95)
     np.testing.assert_allclose(far, [value - 1.959963985 * error, value + 1.959963985 * error], rtol=1e-9)

@@ -77,4 +77,4 @@ def _error(square, r):
 def _reach(c, d):
     """At how many standard errors this likelihood ratio is on the side of a bound that is d of them away."""
     root = math.sqrt(c)
-    return root if root <= d else 0.5 * (d + c / d)
+    return root if root <= d else 0.5 * (d + c / max(d, 1e-300))  # of the bound itself all: d is 0

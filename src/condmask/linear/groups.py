@@ -34,8 +34,9 @@ class Cells:
         self, chunks: Chunks, code_of: Callable[[Chunk], Any], codes: int, count: int, n: int
     ) -> None:
         self._code_of, self._count, self._few = code_of, count, codes * count <= max(2 * n, TABLE)
-        self._cells = np.arange(codes * count if self._few else 0)
-        if not self._few:
+        if self._few:
+            self._cells = np.arange(codes * count)
+        else:
             (self._cells,) = chunks.fold(
                 lambda chunk: (np.unique(self._pair(chunk)),), np.union1d, cells=TABLE
             )
@@ -135,6 +136,6 @@ def crossed(columns: Sequence[tuple[Any, list[Any]]]) -> tuple[Any, list[tuple[A
         distinct = distinct[distinct >= 0]
         names = [(*names[pair // len(labels)], labels[pair % len(labels)]) for pair in distinct.tolist()]
         kind = index_type(distinct.size)
-        numbered = (np.where(own < 0, -1, distinct.searchsorted(own)) for own in map(pairs, parts))
+        numbered = (np.where(own < 0, own, distinct.searchsorted(own)) for own in map(pairs, parts))
         code = joined(each.astype(kind) for each in numbered)
     return code, names

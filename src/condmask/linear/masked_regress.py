@@ -109,10 +109,11 @@ class Table:
     ----------
     n : int
         The number of records that miss nothing.
-    size, used : ndarray of shape (pools,)
-        The numbers of records by pool that have all masked values, and that miss nothing.
+    size, some, used : ndarray of shape (pools,)
+        The numbers of records by pool that have all masked values, the same but at least 1, and the numbers
+        of those that miss nothing.
     middle, unit : ndarray of shape (columns,)
-        Of each column: its mean, and the largest distance from it.
+        Of each column: its mean, and how far its values reach.
     """
 
     def __init__(self, columns: dict[str, Any], masked: Masked) -> None:
@@ -127,18 +128,18 @@ class Table:
             )
         self.middle, self.unit = sums / self.n, np.ones(count)
         self.middle[0] = 0.0
-        self.unit[1:] = np.maximum(high - self.middle, self.middle - low)[1:]
+        self.unit[1:] = (high - low)[1:]
         for name, least, most in zip(columns, low[1:], high[1:], strict=True):
             if least == most:
                 raise ArgumentError(f"{name} must not be constant in a regression, got {least:g} throughout")
         unit = self.unit[places, None]
-        self.mean = (np.array(of_masked) / np.maximum(self.size, 1.0) - self.middle[places, None]) / unit
+        self.some = np.maximum(self.size, 1.0)
+        self.mean = (np.array(of_masked) / self.some - self.middle[places, None]) / unit
         self.noise = masked.noise / unit ** np.arange(5)
-        self.share = np.ones(self.size.size)  # p' by pool
+        self.share = np.full(self.size.size, masked.p)  # p' by pool
         if not masked.undone:
-            if masked.p > 0.0:
-                covariance_factor(masked.p, int(self.size[self.size > 0].min()))
-            self.share = masked.p * self.size / np.maximum(self.size - 1.0, 1.0)
+            covariance_factor(masked.p, int(self.size[self.size > 0].min()))
+            self.share *= self.size / np.maximum(self.size - 1.0, 1.0)
         self.factor = np.ones(self.size.size) if masked.undone else 1.0 - self.share
 
     def fold(self, step: Callable[[Rows], tuple[Any, ...]]) -> Any:
@@ -155,7 +156,7 @@ class Table:
         z, clear[places] = clear[places], taken(self.mean, chunk.pool)
         undone = np.array([each(chunk) for each in self.masked.undone])
         if undone.size:
-            undone = np.where(here > 0.0, undone / self.unit[places, None, None] ** POWERS, 0.0)
+            undone /= self.unit[places, None, None] ** POWERS
         z = np.where(here > 0.0, z - clear[places], 0.0)
         return Rows(np.where(used > 0.0, clear, 0.0), z, undone, chunk.pool, here, used)
 
@@ -195,7 +196,7 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     if table.masked.products is not None:
         unknown = np.full(beta.size, np.nan)
         return estimate, unknown, unknown, unknown
-    residual, forms = np.append(-beta, 1.0), np.pad(others * left[:, None], ((0, 0), (0, 1)))
+    residual, forms = np.append(-beta, 1.0), np.column_stack([others * left[:, None], 0.0 * left])
     masked = [place for place in table.masked.places if place < beta.size]
     own = list(range(beta.size)) if table.n < MANY else masked
     rows, step = [*range(beta.size), *own, *own], np.sqrt(np.abs(residual @ products @ residual / left[own]))
@@ -239,7 +240,7 @@ def _products(table: Table) -> tuple[np.ndarray, np.ndarray]:
             total[block] = np.where(apart, masked.products * scale, total[block])
     else:
         noise = (1.0 - masked.p) * np.diag(table.noise[:, 2]).reshape(-1, 1)
-        original = of_pool / np.maximum(table.size, 1.0) - noise
+        original = of_pool / table.some - noise
         own = (of_used - table.used * (table.share * original + noise)) / table.factor
         total[block] += np.sum(own - of_used / table.factor**2, axis=1).reshape(len(places), len(places))
     return total / table.n, gram[:-1, :-1]
@@ -270,7 +271,7 @@ def _variances(table: Table, g: np.ndarray, c: np.ndarray, gram: np.ndarray, tar
     orders = SECOND if target == "file" or drawn_anew else FIRST
     noise = _noise_products(table.noise, g[:, masked.places], c[:, masked.places])
     moments, of_g, of_c = _by_pool(table, g, c, noise, orders)
-    used, inverse = table.used / np.maximum(table.size, 1.0), np.linalg.inv(gram)
+    used, inverse = table.used / table.some, np.linalg.inv(gram)
 
     def step(rows: Rows) -> tuple[Any, ...]:
         first, second = g @ rows.clear, c @ rows.clear
@@ -310,7 +311,7 @@ def _by_pool(table: Table, g: np.ndarray, c: np.ndarray, noise: Any, orders: Any
         raw = (table.by_pool(prod([one] * i + [two] * j), rows) for i, j in orders[1:])
         return *raw, table.by_pool(g @ rows.clear, rows), table.by_pool(c @ rows.clear, rows)
 
-    *raw, of_g, of_c = (sums / np.maximum(table.size, 1.0) for sums in table.fold(step))
+    *raw, of_g, of_c = (sums / table.some for sums in table.fold(step))
     moments: dict[Any, Any] = {(0, 0): 1.0}
     for order, mean in zip(orders[1:], raw, strict=True):
         moments[order] = mean - (1.0 - table.masked.p) * _noisy(moments, noise, order)
@@ -336,8 +337,8 @@ def _powers(
 def _noisy(of: Any, noise: Any, order: tuple[int, int]) -> Any:
     """What noise adds to the moment or power of this order, from those of lower orders."""
     i, j = order
-    lower = ((k, m) for k, m in product(range(i + 1), range(j + 1)) if (i - k, j - m) in noise)
-    return sum(comb(i, k) * comb(j, m) * noise[i - k, j - m] * of[k, m] for k, m in lower)
+    within = ((k, m) for k, m in noise if k <= i and m <= j)
+    return sum(comb(i, k) * comb(j, m) * noise[k, m] * of[i - k, j - m] for k, m in within)
 
 
 def _noise_products(noise: np.ndarray, g: np.ndarray, c: np.ndarray) -> Any:

@@ -23,7 +23,7 @@ from condmask.variance.interval import UndefinedError
 
 def covariance_factor(p: float, n: int) -> float:
     """The share f of a covariance that masking leaves among the n records of a pool."""
-    factor = 1.0 - p - p / (n - 1) if n > 1 else 0.0
+    factor = 1.0 - p - p / (n - 1) if n > 1 else float(p == 0.0)
     if factor <= 0.0:
         raise UndefinedError(
             f"z must have more than {1.0 + p / (1.0 - p):.0f} records (in each stratum) for a "
@@ -63,7 +63,7 @@ class PseudoValues:
         self.n, some = int(self.size.sum()), np.maximum(self.size, 1.0)
         self.origin = float(sums.sum() / self.n)
         self.unit = max(float(high) - self.origin, self.origin - float(low)) or 1.0
-        self.mean = np.where(self.size > 0, (sums / some - self.origin) / self.unit, 0.0)
+        self.mean = (sums / some - self.origin) / self.unit
 
         def deviations(chunk: Chunk) -> tuple[Any, ...]:
             deviation = self._deviation(chunk)
@@ -72,37 +72,35 @@ class PseudoValues:
         off, squares = chunks.fold(deviations)
         self.mean = self.mean + off / some  # what rounding of large sums left
         self._squares = squares - off**2 / some
-        variance = self._squares / np.maximum(self.size - 1.0, 1.0)
+        rest = np.maximum(self.size - 1.0, 1.0)
+        variance, self._more = self._squares / rest, self.size / rest
         self.originals: np.ndarray = np.maximum(original_variance(variance, law, self.unit), 0.0)
         # the variance of what a record shows that does not keep its place: of a donor's value and noise
         self._other = law.p * self.originals + noise_variance(law, self.unit)
-        self._more = self.size / np.maximum(self.size - 1.0, 1.0)
 
     def values(self, chunk: Chunk) -> np.ndarray:
         """The pseudo-values of a chunk; NaN for values that are missing."""
         return np.asarray(chunk.of_pool(self.mean) + self._deviation(chunk) / chunk.of_pool(self.factor))
 
-    def spread(self, chunk: Chunk) -> tuple[np.ndarray, Any]:
+    def spread(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         """How the masked values of a chunk vary.
 
         Returns
         -------
         v : ndarray of shape (m,)
             The variance of each given the file: right on average, and negative for some.
-        q : ndarray of shape (m,) or float
-            By which values of a permutation depend on each other; 0 where donors are drawn independently.
+        q : ndarray of shape (m,)
+            By which values of a permutation depend on each other.
         """
         square = self._deviation(chunk) ** 2 * chunk.of_pool(self._more)
         p, other = self.law.p, chunk.of_pool(self._other)
-        q = (square - other) / (1.0 - p) if self.cycle else 0.0
-        return p * square + (1.0 - p) * other, q
+        return p * square + (1.0 - p) * other, (square - other) / (1.0 - p)
 
     @cached_property
     def factor(self) -> np.ndarray:
         """f by pool, by which masking shrinks deviations from the mean."""
-        p = self.law.p
-        covariance_factor(p, int(self.size[self.size > 0].min()))
-        return np.where(self.size > 0, 1.0 - p - p / np.maximum(self.size - 1.0, 1.0), 1.0)
+        covariance_factor(self.law.p, int(self.size[self.size > 0].min()))
+        return np.asarray(1.0 - self.law.p * self._more)
 
     @property
     def share(self) -> np.ndarray:
@@ -118,8 +116,6 @@ class PseudoValues:
     @property
     def q(self) -> Any:
         """The sums of q by pool."""
-        if not self.cycle:
-            return np.zeros(self.size.size)
         return (self._more * self._squares - self._other * self.size) / (1.0 - self.law.p)
 
     def common(self, total: np.ndarray, mixed: np.ndarray, pools: Any = slice(None)) -> Any:

@@ -65,13 +65,14 @@ def quantile_interval(
     """
     whole, c = np.array([[target == "population"] for target in targets]), c[:, None, None]
     shape = c.size, whole.size, q.size
-    share, ends = np.where(c < 1.0, c / np.where(c < 1.0, 1.0 - c, 1.0), 1.0), np.empty((2, *shape))
+    known, ends = np.where(c < 1.0, c, 0.0), np.empty((2, *shape))
+    share = known / (1.0 - known)
     estimates = np.empty(q.size) if value is None else value
     if t.masking.p == 1.0:
         ends[:] = np.where(whole, _of_known(t, q, np.sqrt(share * q * (1.0 - q))), estimates)
         parts: Iterable[tuple[slice, Points]] = ()
     else:
-        parts = stretches(t, sums, q, np.max(c[c < 1.0], initial=0.0))
+        parts = stretches(t, sums, q, known.max())
     for own, points in parts:
         places, values = rearranged(*points)
         if value is None:
