@@ -9,6 +9,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 
+import condmask as cm
 from condmask import strata
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -82,6 +83,17 @@ def test_merging_is_that_of_the_reference_whatever_labels_and_order(sizes, gaps,
         strata.crossed([renamed[code][shuffled], kind[shuffled]], code.size), kind[shuffled], there[shuffled]
     )
     assert same_partition(np.where(there[shuffled], again, -1).tolist(), pool[shuffled].tolist())
+
+
+def test_one_name_in_a_sequence_is_that_name():
+    one, other = (cm.ConditionalMasking(0.6, 1.0, strata=named) for named in ("region", ["region"]))
+
+    assert one == other
+    assert strata.named_strata(("region", "sex")) == ("region", "sex")
+
+
+def test_numbers_of_records_are_held_in_as_few_bytes_as_hold_them():
+    assert [strata.index_type(n) for n in (1, 2**31 - 1, 2**31)] == [np.int32, np.int32, np.int64]
 
 
 NAMES = ("region", "sex")

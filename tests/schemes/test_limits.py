@@ -76,13 +76,14 @@ def test_a_refused_release_says_how_many_and_what_serves():
 
 
 @pytest.mark.parametrize("mapped", [False, True])
-def test_originals_outside_are_refused_by_position_and_never_shown(mapped):
+@pytest.mark.parametrize(("outside", "many"), [([7], "a value"), ([7, 9], "2 values")])
+def test_originals_outside_are_refused_by_position_and_never_shown(mapped, outside, many):
     x = AGES.copy()
-    x[7] = 1234
+    x[outside] = 1234
     options = {"reverse_mapping": True} if mapped else {"decimals": 1}
 
     with pytest.raises(
-        ValueError, match="x must lie within its range, 0 to 120, got a value outside, the f"
+        ValueError, match=f"x must lie within its range, 0 to 120, got {many} outside, the f"
     ) as error:
         cm.ConditionalMasking(0.6, 0.1, **options, range=(0, 120)).mask(x, accept_visible_coins=True)
 
