@@ -81,6 +81,8 @@ def test_required_entries_are_required_and_another_method_is_refused():
         protocol.Scheme.from_dict({"scheme": "RankSwapping"})
     with pytest.raises(ValueError, match=r"^scheme must be 'DataSwapping', got 'RankSwapping'$"):
         cm.DataSwapping.from_dict(cm.RankSwapping(5.0).to_dict())
+    with pytest.raises(TypeError, match=r"^entries must be a dict, got "):
+        protocol.Scheme.from_dict([("scheme", "DataSwapping")])
 
 
 def test_a_stranger_adds_a_scheme_in_one_file(stranger):

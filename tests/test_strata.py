@@ -96,6 +96,21 @@ def test_numbers_of_records_are_held_in_as_few_bytes_as_hold_them():
     assert [strata.index_type(n) for n in (1, 2**31 - 1, 2**31)] == [np.int32, np.int32, np.int64]
 
 
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("numbers", [None, [0, 0, 0], [2, 5, 3], [-1, 4, 1]])
+def test_values_of_a_pool_are_those_of_its_records(numbers, missing):
+    x, pool = np.arange(30.0) ** 2, numbers and np.resize(numbers, 30)
+    if missing:
+        x[::4] = np.nan
+
+    found = [(np.arange(30)[rows].tolist(), own.tolist()) for rows, own in strata.values_by_pool(x, pool)]
+
+    there = [row for row in range(30) if x[row] == x[row] and (pool is None or pool[row] >= 0)]
+    of = {row: 0 if pool is None else int(pool[row]) for row in there}
+    rows = [[row for row in there if of[row] == number] for number in sorted(set(of.values()))]
+    assert found == [(own, [row**2 for row in own]) for own in rows]
+
+
 NAMES = ("region", "sex")
 REGION, SEX = np.repeat(["n", "s"], 6), np.tile([0, 1], 6)
 TABLES = {

@@ -122,6 +122,7 @@ FEW_NEAR_0 = ((0, 500), (1, 11), (4, 30), (5, 30))  # upper decile 10 or 6, by w
         (counted((40, 9), (53, 9), (60, 60)), 66.0, 3, False),
         (ONES, 99.0, 3, True),  # a gap of a fifth of the way to the median
         (np.append(ONES, np.zeros(40)), 99.0, 3, False),  # the median is 44
+        (np.append(ONES, [-2.5] * 20), -9.0, 3, False),  # it is not the only negative number
         (counted((1, 900), (2, 300)), 9.0, 3, True),  # others of two values
         (counted((1, 300), (2, 900)), 9.0, 3, True),
         (counted((1, 300)), 9.0, 3, False),

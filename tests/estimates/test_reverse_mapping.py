@@ -154,16 +154,23 @@ def test_standard_errors_about_the_file_are_those_of_many_maskings(name):
 
 
 def test_strata_are_undone_one_by_one_and_gaps_stay():
-    region = np.repeat([2, 7], 300)
-    x = np.concatenate([FILES["skewed"], 100.0 + FILES["heaped"]])
+    region = np.repeat([2, 7, 8], [300, 300, 50])
+    x = np.concatenate([FILES["heaped"], 100.0 + FILES["signs"], FILES["heaped"][:50]])
     x[[3, 400]] = np.nan
     scheme = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, strata="region")
+    w = np.random.default_rng(15).normal(size=x.size)
 
-    found = scheme.estimate(x, strata=region).pseudo_values()
+    estimate = scheme.estimate(x, strata=region)
+    found, total = estimate.pseudo_values(), estimate.total(w, target="file")
 
-    alone = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True)
-    for own in (region == 2, region == 7):
-        assert found[own] == pytest.approx(alone.estimate(x[own]).pseudo_values(), rel=1e-9, nan_ok=True)
+    alone, each, squares = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True), [], 0.0
+    for own in (region == 2, region == 7, region == 8):
+        each.append(alone.estimate(x[own]))
+        assert found[own] == pytest.approx(each[-1].pseudo_values(), rel=1e-9, nan_ok=True)
+        squares += each[-1].total(w[own], target="file").standard_error ** 2
+    assert total.standard_error == pytest.approx(np.sqrt(squares), rel=1e-9)  # pools are masked by themselves
+    assert estimate.N == pytest.approx(max(own.N for own in each), rel=1e-9)
+    assert estimate.N > each[0].N + 1e-3
     with pytest.raises(ValueError, match=r"^strata must be given"):
         scheme.estimate(x).pseudo_values()
 
