@@ -110,7 +110,7 @@ def test_columns_of_numbers_are_found_by_name(values, columns):
         (np.zeros((2, 2, 2)), "W must have one or two dimensions, got 3"),
         (np.float64(3.0), "W must be a data frame, a dict of columns or an array, got float64"),
         ({}, "W must have at least one column, got none"),
-        ({"a": [1.0, 2.0], "b": [1.0, 2.0, 3.0]}, "W must have columns of one length, got 2 values in 'a', 3"),
+        ({"a": [1.0, 2.0], "b": [1.0, 2.0, 3.0]}, "W must have columns of one length, got 2 values in 'a'"),
         ({"a": ["x", "y"]}, "W must hold numbers, so give an indicator column"),
     ],
 )

@@ -96,6 +96,16 @@ def test_numbers_of_records_are_held_in_as_few_bytes_as_hold_them():
     assert [strata.index_type(n) for n in (1, 2**31 - 1, 2**31)] == [np.int32, np.int32, np.int64]
 
 
+@pytest.mark.parametrize("labels", [3, 400])  # of which 9 or 160,000 pairs may be there
+def test_crossed_labels_are_numbered_in_their_order(labels):
+    parts = np.random.default_rng(3).integers(0, labels, (3, 2_000))
+    parts[:, 0] = labels - 1
+
+    found = strata.crossed(parts, 2_000)
+
+    assert found.tolist() == np.unique(parts, axis=1, return_inverse=True)[1].tolist()
+
+
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("numbers", [None, [0, 0, 0], [2, 5, 3], [-1, 4, 1]])
 def test_values_of_a_pool_are_those_of_its_records(numbers, missing):

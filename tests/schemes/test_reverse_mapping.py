@@ -293,6 +293,45 @@ def test_zeros_and_signs_stay_among_the_kept_on_the_log_scale():
     assert (z != x).any()
 
 
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_ends_of_each_pool_are_released_as_their_means(scale):
+    region = np.repeat([0, 1, 2], [200, 9, 10])  # the second has too few values for ten at its ends
+    x = np.round(generic(219, 33)) + 1e6 * region
+    x[:7] = x[:200].max()  # more than five equal ones stay
+    scheme = scheme_of(0.6, 0.5, scale=scale, strata="region", aggregate_ends=5, small_strata="merge")
+
+    z = [scheme.mask(x, rng=34, strata=region)]
+    rows = scheme_of(0.6, 0.5, scale=scale, aggregate_ends=5).mask_rows(
+        np.tile(x[:200], (3, 1)), stream(), ()
+    )
+
+    pools = [(z[0][:200], x[:200]), (z[0][200:], x[200:]), *((row, x[:200]) for row in rows)]
+    for found, own in pools:
+        expected = np.sort(own)
+        expected[:5] = expected[:5].mean().round()
+        if own.size < 200:
+            expected[-5:] = expected[-5:].mean().round()
+        assert np.array_equal(np.sort(found), expected)
+
+
+def stream():
+    return np.random.default_rng(35)
+
+
+def test_rows_of_a_study_are_masked_one_by_one():
+    x = np.arange(400.0) + 1_000.0 * np.arange(30)[:, None]
+
+    z = scheme_of(0.4, 5.0).mask_rows(x, stream(), ())
+
+    assert np.array_equal(np.sort(z, axis=1), x)
+    # swapped records go anywhere, .4 of 12,000, and kept ones as far as noise of 5: none beyond six sigma
+    # and the shifts that swapped ones bring
+    far = np.abs(z - x) > 60.0
+    # a random one of 400 is farther than 60 with the chance (340/400)^2; six standard errors
+    assert abs(far.mean() - 0.4 * 0.85**2) < 6.0 * math.sqrt(0.2 / x.size)
+    assert not np.array_equal(z[0] - x[0], z[1] - x[1])
+
+
 # --- what the result does not depend on ---
 
 
