@@ -10,9 +10,10 @@ NOISE = (
     "noise of standard deviation 20; which of the two is not disclosed.{}"
 )
 MAPPED = (
-    "the values are those of the original, each once, in another order{}. With probability 0.6 a record shows "
-    "the value of a random record{}; the others{} were put in the order of their values with normal noise of "
-    "standard deviation 20{}, and got their own values back in that order; which of the two is not disclosed.{}"
+    "the values are those of the original, each once, in another order{}. With probability 0.6 a record "
+    "shows the value of a random record{}; the others{} were put in the order of their values with normal "
+    "noise of standard deviation 20{}, and got their own values back in that order; which of the two is not "
+    "disclosed.{}"
 )
 ENDS = ", except that means stand for the 3 smallest and the 3 largest values"
 SEX, LOG, NONE = " of the same sex and age", " of the logarithm", " No value lies outside of "

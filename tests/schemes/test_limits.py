@@ -108,6 +108,14 @@ def test_a_bound_between_points_of_the_grid_is_that_point():
     assert bounds(cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, range=(0.4, 99.6))) == (0.4, 99.6)
 
 
+def test_an_infinite_bound_is_none():
+    ranges = [(0, math.inf), [-math.inf, 9], (-math.inf, math.inf), (None, None), (0, 9)]
+
+    assert [scheme(range=each).range for each in ranges] == [(0, None), (None, 9), None, None, (0, 9)]
+    with pytest.raises(ValueError, match=r"^range must be two numbers, the lower first"):
+        scheme(range=(5, 5))
+
+
 def test_the_range_changes_no_bit_of_a_release():
     with_range = scheme(range=(-500, 500)).mask(AGES, rng=3, accept_visible_coins=True)
 
