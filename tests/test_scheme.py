@@ -3,6 +3,7 @@
 import importlib
 import json
 import pickle
+import subprocess
 import sys
 from pathlib import Path
 
@@ -83,6 +84,13 @@ def test_required_entries_are_required_and_another_method_is_refused():
         cm.DataSwapping.from_dict(cm.RankSwapping(5.0).to_dict())
     with pytest.raises(TypeError, match=r"^entries must be a dict, got "):
         protocol.Scheme.from_dict([("scheme", "DataSwapping")])
+
+
+def test_a_name_is_looked_up_where_nothing_is_imported_yet():
+    call = "from condmask.scheme import Scheme; print(Scheme.from_dict({'scheme': 'RankSwapping', 'percent': 5}))"
+    told = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=True)
+
+    assert told.stdout == "RankSwapping(percent=5.0)\n"
 
 
 def test_a_stranger_adds_a_scheme_in_one_file(stranger):
