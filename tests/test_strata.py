@@ -142,13 +142,6 @@ def test_columns_are_taken_from_any_table_or_in_the_order_of_the_names(name):
     assert labels == [REGION.tolist(), SEX.tolist()]
 
 
-@pytest.mark.parametrize(("given", "got"), [([REGION], "1 elements"), (REGION, "ndarray")])
-def test_of_several_columns_as_many_are_needed(given, got):
-    rule = "strata must be a table with the columns 'region', 'sex' or a list of 2 arrays"
-    with pytest.raises(ValueError, match=f"^{rule}, got {got}$"):
-        strata.labels_of(given, NAMES, 12, "x", "mask")
-
-
 @pytest.mark.parametrize("name", ["dict", "pandas", "polars", "pyarrow"])
 def test_one_column_may_come_in_a_table_too(name):
     (found,) = strata.labels_of(TABLES[name], "region", 12, "x", "mask")

@@ -82,7 +82,6 @@ def test_codes_as_surveys_have_them_are_suspected(x, codes):
         np.append(np.repeat(np.arange(41.0), 40), np.full(5, -1.0)),  # years since school, as computed
         np.where(RANDOM.random(N) < 0.02, 7.0, -np.rint(RANDOM.uniform(3.0, 300.0, N))),  # a positive one
         np.append(AGES, [999.0, 999.0]),  # twice is no code
-        np.append(np.repeat(AGES, 30), np.full(4, 999.0)),  # nor are four in 60,000
         np.where(RANDOM.random(N) < 0.1, 500.0, AGES),  # a number that no survey takes
         np.where(RANDOM.random(N) < 0.1, 9.0, AGES + 20.0),  # nor at this end
         np.full(N, 99.0),

@@ -81,9 +81,10 @@ def test_no_two_values_are_farther_apart_than_noise_reaches():
     assert places(values, 20.0, "log") == pytest.approx(np.append(0.0, np.cumsum(apart)))
 
 
-def test_of_two_signs_on_the_log_scale_a_kept_record_shows_its_own():
+@pytest.mark.parametrize("q", [0.6, 0.99])
+def test_of_two_signs_on_the_log_scale_a_kept_record_shows_its_own(q):
     # swapped ones show that of any swapped record, their own with the chance (1 - q^n) / n
-    z, q, n = np.tile([-1.0, 1.0], 30), 0.6, 60
+    z, n = np.tile([-1.0, 1.0], 30), 60
 
     found = cm.ConditionalMasking(1.0 - q, 0.5, reverse_mapping=True, scale="log").estimate(z).pseudo_values()
 
