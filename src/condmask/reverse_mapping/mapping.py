@@ -112,7 +112,7 @@ def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
             break
         t = found[rest]
         low[rest], high[rest] = np.where(excess < 0.0, [t, high[rest]], [low[rest], t])
-        with np.errstate(divide="ignore", over="ignore"):
+        with np.errstate(divide="ignore"):
             step = t - excess / slope
         inside = (low[rest] < step) & (step < high[rest])
         found[rest] = np.where(inside, step, 0.5 * (low[rest] + high[rest]))
