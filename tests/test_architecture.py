@@ -205,7 +205,7 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 2_003,
+    "top": 2_002,
     "disclosure": 1_922,
     "studies": 1_043,
     "estimates": 1_011,
@@ -220,7 +220,7 @@ BUDGETS = {
     "planning": 439,
     "cli": 350,
     "reports": 334,
-    "reverse_mapping": 294,
+    "reverse_mapping": 293,
     "plot": 260,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"
