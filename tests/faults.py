@@ -38,7 +38,8 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         ["frames.py", "indicators.py", "labels.py", "missing_codes.py", "strata.py"],
         [
             *(f"tests/test_{name}.py" for name in ("frames", "indicators", "missing_codes", "strata")),
-            *("tests/test_masked_notes.py", "tests/test_suspected_codes.py", "tests/files"),
+            *(f"tests/test_{name}.py" for name in ("donor_pools", "masked_notes", "suspected_codes")),
+            "tests/files",
         ],
     ),
     "kernels": (["kernels"], ["tests/kernels", "tests/variance/test_bounded.py", "tests/schemes"]),
@@ -48,7 +49,10 @@ ROOMS = {  # the source of a room, and what pytest is told to run
             "tests/test_randomness.py",
             "tests/test_draws.py",
             "tests/test_errors.py",
+            "tests/test_scheme.py",
+            "tests/test_closed_form_risk.py",
             "tests/schemes/test_keys.py",
+            "tests/schemes/test_swapping.py",
         ],
     ),
     "linear": (["linear"], [f"tests/estimates/test_{name}.py" for name in ("linear", "masked_regression")]),
@@ -63,8 +67,8 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "schemes": (
         ["schemes", "draws.py", "law.py", "strata.py"],
         [
-            *(f"tests/test_{name}.py" for name in ("law", "errors", "draws", "donor_pools", "missing_codes")),
-            "tests/schemes",
+            *(f"tests/test_{name}.py" for name in ("law", "errors", "draws", "donor_pools", "strata")),
+            *("tests/test_frames.py", "tests/test_missing_codes.py", "tests/schemes"),
         ],
     ),
     "studies": (["studies"], ["tests/studies"]),

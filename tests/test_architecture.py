@@ -205,7 +205,7 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 2_003,
+    "top": 2_002,
     "disclosure": 1_876,
     "estimates": 980,
     "studies": 972,
@@ -220,7 +220,7 @@ BUDGETS = {
     "planning": 427,
     "cli": 350,
     "reports": 334,
-    "reverse_mapping": 296,
+    "reverse_mapping": 295,
     "plot": 260,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"

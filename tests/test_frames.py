@@ -1,6 +1,7 @@
 """Containers: what comes back is of the kind that went in."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from columns import GENERIC, WHOLE, ZOO, values_of
 
 import condmask as cm
+from condmask import frames
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -153,3 +155,106 @@ def test_a_missing_label_is_in_no_group_whatever_the_container(container):
 
     assert found.records.tolist() == [40, 40, 40]
     assert list(found) == ["a", "b", "b\xff"]
+
+
+ROWS = np.arange(200)
+PLAIN = {"x": ROWS + 0.5, "row": ROWS, "text": [f"{row}" for row in ROWS]}
+GRID = cm.ConditionalMasking(0.6, 5.0, decimals=1)
+SERIES = {"x": pl.Series(ROWS + 0.5), "row": pa.array(ROWS), "text": pd.Series(PLAIN["text"])}
+SHUFFLED = {
+    "dict": PLAIN,
+    "dict of series": SERIES,
+    "pandas": pd.DataFrame(PLAIN),
+    "pandas, some rows": pd.DataFrame(PLAIN, index=3 * ROWS),
+    "pandas, rows in disorder": pd.DataFrame(PLAIN, index=ROWS[::-1]),
+    "pandas, rows twice": pd.DataFrame(PLAIN, index=ROWS // 2),
+    "polars": pl.DataFrame(PLAIN),
+    "pyarrow": pa.table(PLAIN),
+}
+
+
+@pytest.mark.parametrize("name", SHUFFLED)
+def test_rows_move_together_and_their_numbers_in_pandas_are_made_anew(name):
+    frame = SHUFFLED[name]
+
+    moved = cm.mask_table(frame, {"x": GRID}, rng=1, shuffle=True).data
+
+    row = np.asarray(moved["row"])
+    assert type(moved) is type(frame)
+    assert np.array_equal(np.sort(row), ROWS)
+    assert (row != ROWS).any()
+    assert list(map(str, row)) == [str(text) for text in moved["text"]]
+    if "pandas" in name:
+        anew = name in ("pandas", "pandas, some rows")
+        assert np.array_equal(moved.index, ROWS if anew else frame.index[row])
+
+
+def test_data_in_a_dict_are_copied_where_they_can_be_changed():
+    columns = {**PLAIN, "arrow": SERIES["row"]}
+    release = cm.mask_table(columns, {"x": GRID}, rng=1)
+
+    for name in ("x", "row"):
+        release.data[name][:] = 0
+        assert (release.data[name] != 0).sum() > 150
+    release.data["text"].clear()
+    assert release.data["text"] == PLAIN["text"]
+    assert release.data["arrow"] is columns["arrow"]
+
+
+def test_an_index_of_pandas_becomes_columns_unless_it_numbers_the_rows():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "index": [3, 4], "day": [5, 6]})
+    levels = pd.MultiIndex.from_arrays([[1, 2], [3, 4], [5, 6]], names=["a", None, "a"])
+    for index, added in (
+        ([3, 7], []), ([7, 3], ["index (level 0)"]), ([3, 3], ["index (level 0)"]),
+        (pd.Index([2, 1], name="day"), ["day (level 0)"]), (levels, ["a", "index (level 1)", "a (level 2)"]),
+    ):  # fmt: skip
+        assert list(frames.with_index(frame.set_axis(index)).columns) == [*added, *frame.columns]
+    assert list(frames.with_index(frame[["x"]].set_axis(["b", "a"])).columns) == ["index", "x"]
+    assert frames.with_index(PLAIN) is PLAIN
+
+
+@pytest.mark.parametrize("form", ["polars", "pyarrow", "pandas", "objects"])
+def test_decimals_come_back_as_decimals_with_their_gaps(form):
+    texts = [None if k % 9 == 0 else f"{k}.25" for k in range(1, 201)]
+    exact = pa.array(texts).cast(pa.decimal128(12, 2))
+    objects = pd.Series([None if text is None else Decimal(text) for text in texts], dtype=object)
+    pandas = pd.Series(exact, dtype=pd.ArrowDtype(exact.type))
+    x = {"polars": pl.Series(exact), "pyarrow": exact, "pandas": pandas, "objects": objects}[form]
+    scheme = cm.ConditionalMasking(0.6, 50.0, reverse_mapping=True)
+
+    z = cm.mask_table({"x": x}, {"x": scheme}, rng=1, nan_policy="omit").data["x"]
+
+    values = z.to_pylist() if form == "pyarrow" else z
+    found = [None if frames.is_missing(value) else str(value) for value in values]
+    assert frames.is_decimal(z)
+    assert not frames.is_decimal(pd.Series([1.5], dtype=object))
+    assert [text is None for text in found] == [text is None for text in texts]
+    assert sorted(filter(None, found)) == sorted(filter(None, texts))
+
+
+def test_tables_are_those_of_arrow_or_it_is_said_which_columns_cannot_be():
+    for frame in (PLAIN, pd.DataFrame(PLAIN), pl.DataFrame(PLAIN), pa.table(PLAIN)):
+        assert frames.arrow_table(frame).to_pydict() == pa.table(PLAIN).to_pydict()
+    mixed = {"x": [1.0, 2.0], "mixed": np.array([1, "a"], dtype=object), "far": [10**30, "b"]}
+    wrong = {"x": [1.0, 2.0], "mixed": pd.Series([1, "a"], dtype=object)}
+    for frame, named in ((mixed, "'mixed', 'far'"), (pd.DataFrame(wrong), "'mixed'")):
+        with pytest.raises(TypeError, match=f"^frame must have columns that hold one type each, .* {named}$"):
+            frames.arrow_table(frame)
+
+
+@pytest.mark.parametrize("make", [np.array, pd.Series, pl.Series, pa.array])
+def test_as_many_values_as_asked_for_are_needed_all_finite(make):
+    assert frames.column(make([1.0, np.inf]), "x", finite=False).array.tolist() == [1.0, np.inf]
+    assert frames.column(make([2]), "x", least=1).array.tolist() == [2.0]
+    for values in ([1.0, np.inf], [2]):
+        with pytest.raises(ValueError, match=r"^x must "):
+            frames.column(make(values), "x")
+
+
+def test_columns_that_are_not_there_or_too_short_are_named():
+    with pytest.raises(ValueError, match=r"^frame must have the column 'y', it has 'x', 'row', 'text'$"):
+        cm.mask_table(PLAIN, {"y": GRID})
+    with pytest.raises(ValueError, match=r"^frame must have columns of one length, got 200 values in 'x', 2"):
+        cm.mask_table({**PLAIN, "y": [1, 2]}, {"x": GRID})
+    with pytest.raises(TypeError, match=r"^x must be an array or a series of numbers, got DataFrame$"):
+        GRID.mask(pd.DataFrame(PLAIN))

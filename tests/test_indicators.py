@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from condmask.indicators import indicators, is_text, yes_no
+from condmask.indicators import design, indicators, is_text, yes_no
 
 GAPS = [1.0, 0.0, np.nan]
 
@@ -43,6 +43,7 @@ def test_without_gaps_too(column):
         np.array(["true", "maybe"], dtype=object),
         pd.Series(["yes", "no"]),
         pd.Series(pd.to_datetime(["2020-01-01"])),
+        pd.Series([["yes"], ["no"]]),
     ],
 )
 def test_other_columns_stay(column):
@@ -74,3 +75,39 @@ def test_labels_have_a_column_each_but_the_first():
 def test_one_label_and_many_are_no_categories(labels):
     with pytest.raises(ValueError, match=r"2 to 50 categories, got 'who' with (1|60) labels"):
         indicators(labels, "who", 60)
+
+
+A, B = np.array([1.5, 2.5, 4.0]), np.array([3.0, np.nan, 7.0])
+SERIES = pd.Series(A, name="a")
+DESIGNS = [
+    (A, {"w1": A}), (A.tolist(), {"w1": A}), (np.column_stack([A, B]), {"w1": A, "w2": B}),
+    (SERIES, {"a": A}), (pl.Series(A), {"w1": A}), ({"b": B, 5: SERIES}, {"b": B, "5": A}),
+    (pd.DataFrame({"b": B, 5: A}), {"b": B, "5": A}),
+    (pl.DataFrame({"b": B, "yes": [True, None, False]}), {"b": B, "yes": [1.0, np.nan, 0.0]}),
+]  # fmt: skip
+REFUSED = {
+    "one or two dimensions, got 3": np.zeros((2, 2, 2)),
+    "at least one column, got none": {},
+    "columns of one length, got 2 values in 'a', 3": {"a": [1.0, 2.0], "b": [1.0, 2.0, 3.0]},
+}
+
+
+@pytest.mark.parametrize(("values", "columns"), DESIGNS)
+def test_columns_of_numbers_are_found_by_name(values, columns):
+    found = design(values, "W")
+
+    assert list(found) == list(columns)
+    for name, column in columns.items():
+        np.testing.assert_array_equal(found[name], column)
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_is_no_table_of_numbers_is_refused(why):
+    with pytest.raises(ValueError, match=f"^W must have {why}"):
+        design(REFUSED[why], "W")
+    with pytest.raises(
+        TypeError, match=r"^W must be a data frame, a dict of columns or an array, got float64$"
+    ):
+        design(np.float64(3.0), "W")
+    with pytest.raises(TypeError, match=r"^W must hold numbers, so give an indicator column"):
+        design({"a": ["x", "y"]}, "W")

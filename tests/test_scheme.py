@@ -81,6 +81,14 @@ def test_required_entries_are_required_and_another_method_is_refused():
         protocol.Scheme.from_dict({"scheme": "RankSwapping"})
     with pytest.raises(ValueError, match=r"^scheme must be 'DataSwapping', got 'RankSwapping'$"):
         cm.DataSwapping.from_dict(cm.RankSwapping(5.0).to_dict())
+    with pytest.raises(TypeError, match=r"^entries must be a dict, got "):
+        protocol.Scheme.from_dict([("scheme", "DataSwapping")])
+    with pytest.raises(ValueError, match=r"^x must stay finite when it is masked"):
+        cm.AdditiveNoise(1e308).mask(np.zeros(200), rng=1)
+    with pytest.raises(ValueError, match=r"^x must be complete, got 1 missing value"):
+        cm.mask_table({"x": [1.0, 2.0, np.nan]}, {"x": cm.DataSwapping()}, nan_policy="omit")
+    scheme = cm.AdditiveNoise(3.0)
+    assert scheme.risk([0.0, 1.0], 0.5) == scheme.risk([0.0, 1.0], [0.5])[0]
 
 
 def test_a_stranger_adds_a_scheme_in_one_file(stranger):

@@ -9,6 +9,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 
+import condmask as cm
 from condmask import strata
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -82,6 +83,42 @@ def test_merging_is_that_of_the_reference_whatever_labels_and_order(sizes, gaps,
         strata.crossed([renamed[code][shuffled], kind[shuffled]], code.size), kind[shuffled], there[shuffled]
     )
     assert same_partition(np.where(there[shuffled], again, -1).tolist(), pool[shuffled].tolist())
+
+
+def test_one_name_in_a_sequence_is_that_name():
+    one, other = (cm.ConditionalMasking(0.6, 1.0, strata=named) for named in ("region", ["region"]))
+
+    assert one == other
+    assert strata.named_strata(("region", "sex")) == ("region", "sex")
+
+
+def test_numbers_of_records_are_held_in_as_few_bytes_as_hold_them():
+    assert [strata.index_type(n) for n in (1, 2**31 - 1, 2**31)] == [np.int32, np.int32, np.int64]
+
+
+@pytest.mark.parametrize("labels", [3, 400])  # of which 9 or 160,000 pairs may be there
+def test_crossed_labels_are_numbered_in_their_order(labels):
+    parts = np.random.default_rng(3).integers(0, labels, (3, 2_000))
+    parts[:, 0] = labels - 1
+
+    found = strata.crossed(parts, 2_000)
+
+    assert found.tolist() == np.unique(parts, axis=1, return_inverse=True)[1].tolist()
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("numbers", [None, [0, 0, 0], [2, 5, 3], [-1, 4, 1]])
+def test_values_of_a_pool_are_those_of_its_records(numbers, missing):
+    x, pool = np.arange(30.0) ** 2, numbers and np.resize(numbers, 30)
+    if missing:
+        x[::4] = np.nan
+
+    found = [(np.arange(30)[rows].tolist(), own.tolist()) for rows, own in strata.values_by_pool(x, pool)]
+
+    there = [row for row in range(30) if x[row] == x[row] and (pool is None or pool[row] >= 0)]
+    of = {row: 0 if pool is None else int(pool[row]) for row in there}
+    rows = [[row for row in there if of[row] == number] for number in sorted(set(of.values()))]
+    assert found == [(own, [row**2 for row in own]) for own in rows]
 
 
 NAMES = ("region", "sex")

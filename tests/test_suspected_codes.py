@@ -82,7 +82,6 @@ def test_codes_as_surveys_have_them_are_suspected(x, codes):
         np.append(np.repeat(np.arange(41.0), 40), np.full(5, -1.0)),  # years since school, as computed
         np.where(RANDOM.random(N) < 0.02, 7.0, -np.rint(RANDOM.uniform(3.0, 300.0, N))),  # a positive one
         np.append(AGES, [999.0, 999.0]),  # twice is no code
-        np.append(np.repeat(AGES, 30), np.full(4, 999.0)),  # nor are four in 60,000
         np.where(RANDOM.random(N) < 0.1, 500.0, AGES),  # a number that no survey takes
         np.where(RANDOM.random(N) < 0.1, 9.0, AGES + 20.0),  # nor at this end
         np.full(N, 99.0),
@@ -93,6 +92,58 @@ def test_codes_as_surveys_have_them_are_suspected(x, codes):
 )
 def test_other_columns_are_not_asked_about(x):
     assert suspicion(x, "float64") is None
+
+
+def counted(*pairs):
+    """A column of values and of how many records have each."""
+    values, counts = zip(*pairs, strict=True)
+    return np.repeat(np.array(values, dtype=float), counts)
+
+
+TENS = np.repeat(np.arange(40.0, 81.0, 10.0), 20)  # the widest gaps are 10
+ONES = np.repeat(np.arange(91.0), 20)  # 99 is 9 beyond, the median 45
+FEW_NEAR_0 = ((0, 500), (1, 11), (4, 30), (5, 30))  # upper decile 10 or 6, by what is added
+
+
+@pytest.mark.parametrize(
+    ("others", "code", "records", "found"),
+    [
+        (AGES, 999.0, 3, True),  # so few are enough
+        (np.tile(AGES, 30), 999.0, 6, True),  # one in 10,000
+        (np.tile(AGES, 30), 999.0, 5, False),
+        (TENS - 2.0, 99.0, 3, True),  # a gap of 21, more than twice the usual one
+        (TENS - 1.0, 99.0, 3, False),  # of 20
+        (counted((49, 60), (54, 9), (57, 9), (59, 9)), 66.0, 3, True),  # 7, more than twice the second gap
+        (counted((48, 60), (53, 9), (57, 9), (59, 9)), 66.0, 3, False),
+        (counted((54, 60), (57, 9), (59, 9)), 66.0, 3, True),  # of two gaps to the median, the larger
+        (counted((53, 60), (57, 9), (59, 9)), 66.0, 3, False),
+        (counted((40, 9), (50, 9), (54, 60)), 66.0, 3, True),  # where the median is the end, the next gap
+        (counted((40, 9), (53, 9), (60, 60)), 66.0, 3, False),
+        (ONES, 99.0, 3, True),  # a gap of a fifth of the way to the median
+        (np.append(ONES, np.zeros(40)), 99.0, 3, False),  # the median is 44
+        (np.append(ONES, [-2.5] * 20), -9.0, 3, False),  # it is not the only negative number
+        (counted((1, 900), (2, 300)), 9.0, 3, True),  # others of two values
+        (counted((1, 300), (2, 900)), 9.0, 3, True),
+        (counted((1, 300)), 9.0, 3, False),
+        (counted((1, 300), (2, 300), (3, 300)), -1.0, 3, True),  # no gap, but the only negative number
+        (counted((1, 300), (2, 300)), -1.0, 3, False),
+        (counted((0, 300), (1, 300), (2, 300)), -1.0, 301, False),  # nothing is ten times as far
+        (counted(*FEW_NEAR_0, (10, 200)), -1.0, 12, True),
+        (counted(*FEW_NEAR_0, (10, 200)), -1.0, 11, False),  # as many are as near to 0 above it
+        (counted(*FEW_NEAR_0, (6, 200)), -1.0, 12, False),
+    ],
+)
+def test_each_part_of_the_rule_holds_to_its_last_record(others, code, records, found):
+    column = np.append(others, np.full(records, code))
+
+    assert suspicion(column, "float64") == (Suspicion((code,), records) if found else None)
+
+
+def test_six_codes_may_follow_on_one_another_and_no_more():
+    six, seven = np.arange(-9.0, -3.0), np.arange(-9.0, -2.0)
+
+    assert suspicion(with_codes(SCALE + 20.0, six), "float64") == Suspicion(tuple(six), 6 * 12)
+    assert suspicion(with_codes(SCALE + 20.0, seven), "float64") is None
 
 
 SURVEYS = ("cps91", "loanapp", "fertil2", "wage1", "htv", "mroz", "gpa2", "sleep75", "happiness", "affairs")
@@ -121,8 +172,10 @@ def test_single_precision_has_its_codes_in_few_digits():
 @pytest.mark.parametrize(
     ("numbers", "expected"),
     [
-        ((-1, -5, -9, -77, -999, 7, 8, 9, 66, 97, 98, 99, 888, 996 + 1, 9999, 99.99, 65535), True),
+        ((-1, -5, -9, -77, -999, 7, 8, 9, 66, 96, 97, 98, 99, 888, 996 + 1, 9999, 9.9, 99.99), True),
+        ((-32768, -2147483648, 32767, 65535, 2147483647), True),
         ((0, 1, 5, 6, 10, 95, 100, 899, 0.99, 9.9e13, 8.8, -10, -1.5, np.inf, -np.inf), False),
+        ((-32767, -32769, -2147483647, 32768, 65536, 2147483648, 1e12, 9_999_999_999_999), False),
     ],
 )
 def test_which_numbers_look_like_codes(numbers, expected):

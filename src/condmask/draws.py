@@ -39,7 +39,7 @@ def split(drawn: np.ndarray, p: float) -> tuple[np.ndarray, np.ndarray]:
     return swapped[:s], kept[:k]
 
 
-def toss(key: Key, p: float, n: int, threads: int = 1) -> Tossed:
+def toss(key: Key, p: float, n: int, threads: int) -> Tossed:
     """The coins of a file of n records."""
 
     def of_block(start: int) -> list[np.ndarray]:
@@ -70,14 +70,16 @@ def donors_by_eq_1(
     return donors
 
 
-def permutation_donors(key: Key, p: float, n: int, pools: Pools | None) -> tuple[np.ndarray, np.ndarray]:
+def permutation_donors(
+    key: Key, p: float, n: int, pools: Pools | None, threads: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Donors of all swapped rows of the file: the next one of the pool in the order of (word, row).
 
     And the number of swapped rows before each block.
 
     A pool with a single swapped row keeps its donor by eq. (1): its own value would be the release.
     """
-    tossed = toss(key, p, n)
+    tossed = toss(key, p, n, threads)
     rows, drawn = tossed.swapped, words_of_swapped(key, tossed)
     donors = np.full(rows.size, -1, dtype=rows.dtype)
     first, last = np.full((2, 1 if pools is None else pools.size.size), -1)
@@ -122,7 +124,7 @@ def mask_columns(
     """
     n, p = columns[0].size, laws[0].p
     if cycle:
-        cycled, before = permutation_donors(key, p, n, pools)
+        cycled, before = permutation_donors(key, p, n, pools, workers)
     masked = [np.empty(n) for _ in columns]
 
     def mask_block(number: int) -> None:
@@ -155,7 +157,7 @@ def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bo
         edges = np.searchsorted(swapped, n * np.arange(rows + 1))
         for first, last in pairwise(edges):
             if last - first > 1:
-                order = first + np.argsort(drawn[first:last], kind="stable")
+                order = first + np.argsort(drawn[first:last])
                 donors[order] = swapped[np.roll(order, -1)]
     z = np.empty(x.shape, dtype=x.dtype)  # in rows, whatever the order of x
     masking.place(x.ravel(), swapped, donors, kept, law.draw(stream, kept.size), 0, z.ravel())

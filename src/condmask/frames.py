@@ -92,7 +92,7 @@ def _decimals(values: Any, name: str, least: int) -> Column:
     with optional(f"{name}, a column of decimals,", "files"):
         import pyarrow as pa
 
-    series = nw.from_native(values, series_only=True)
+    series = wrapped(values, series_only=True)
     with _checks.converting(series.dtype, name, "a column of decimals alone"):
         original = series.to_arrow()
         array = original.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
@@ -321,11 +321,10 @@ def reordered(frame: Any, order_of: Callable[[int], np.ndarray]) -> Any:
 
 def _reordered(values: Any, order: np.ndarray) -> Any:
     """A column, or a data frame, with its rows in another order."""
-    if not is_series(values) and not is_frame(values):
+    found = wrapped(values, eager_only=True, allow_series=True)
+    if found is None:
         return np.asarray(values)[order]
-    import narwhals as nw
-
-    moved = nw.from_native(values, allow_series=True)[order].to_native()
+    moved = found[order].to_native()
     return moved.reset_index(drop=True) if _of_row_numbers(getattr(values, "index", None)) else moved
 
 

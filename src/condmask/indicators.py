@@ -18,7 +18,7 @@ def yes_no(values: Any, name: str = "values") -> Any:
     array = _checks.array(values, name, "1-D")
     if array.dtype.kind == "b":
         return array.astype(np.float64)
-    if array.dtype.kind not in "OUT" or not isinstance(_first(array), bool | np.bool_ | str):
+    if not isinstance(_first(array), bool | np.bool_ | str):
         return values
     distinct = set(array.tolist())
     words = {value: "" if frames.is_missing(value) else str(value).lower() for value in distinct}

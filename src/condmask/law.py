@@ -3,7 +3,7 @@
 sigma is the standard deviation of the noise before it is rounded, whatever its law.
 """
 
-from math import comb, exp, prod, sqrt
+from math import comb, exp, factorial, prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -59,7 +59,7 @@ class Law(NamedTuple):
             drawn *= unit
         else:
             drawn = stream.laplace(0.0, unit / np.sqrt(2.0), shape)
-        return drawn if self.grid is None else np.rint(drawn, out=drawn)
+        return drawn if self.grid is None else np.rint(drawn)
 
     def to_units(self, values: np.ndarray) -> np.ndarray:
         """Values on the grid in whole steps; as they are where there is none."""
@@ -89,7 +89,7 @@ def rounded_noise_moments(noise: str, delta: float, order: int) -> np.ndarray:
         else:
             from scipy.special import ndtr
 
-            steps = np.arange(1, int(40.0 / delta) + 3)
+            steps = np.arange(1, 128)  # 40 sigma and more
             chance = ndtr((0.5 - steps) * delta) - ndtr((-0.5 - steps) * delta)
             moments[k] = 2.0 * np.sum(chance * (steps * delta) ** k)
     return moments
@@ -97,8 +97,7 @@ def rounded_noise_moments(noise: str, delta: float, order: int) -> np.ndarray:
 
 def _noise_moment(noise: str, k: int) -> float:
     """Of even order: (k - 1)!!, or k! a^k with a = 1/sqrt(2)."""
-    odd = prod(range(1, k, 2), start=1.0)
-    return odd if noise == "normal" else odd * prod(range(2, k + 1, 2), start=1.0) / 2.0 ** (k // 2)
+    return float(prod(range(1, k, 2)) if noise == "normal" else factorial(k) / 2.0 ** (k // 2))
 
 
 def _rounded_laplace_moment(k: int, delta: float) -> float:

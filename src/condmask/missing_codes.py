@@ -135,12 +135,12 @@ class Suspicion(NamedTuple):
 def suspicion(x: np.ndarray, kind: str) -> Suspicion | None:
     """Values that look like codes at one end of a column; missing values and declared codes are NaN."""
     for sign, extreme in ((1.0, np.fmin), (-1.0, np.fmax)):
-        first = float(extreme.reduce(x, initial=sign * np.inf))
+        first = float(extreme.reduce(x, initial=0.0))
         if not _may_be_code(first, sign, kind):
             continue
         values, counts = np.unique(sign * x[~np.isnan(x)], return_counts=True)
         ends = 0
-        while ends < min(MOST, values.size - 1) and _may_be_code(sign * float(values[ends]), sign, kind):
+        while ends < min(MOST, values.size) and _may_be_code(sign * float(values[ends]), sign, kind):
             ends += 1
         for k in range(ends, 0, -1):
             if _stand_apart(values, counts, k, lowest=sign > 0.0):
@@ -180,7 +180,7 @@ def _stand_apart(values: np.ndarray, records: np.ndarray, k: int, *, lowest: boo
     """Whether the first k of ascending values are codes, for all that the others tell."""
     ends, values, coded, records = values[:k], values[k:], records[:k], records[k:]
     below = np.cumsum(records)
-    if coded.max() < max(FEWEST, SHARE * below[-1]) or values.size < 2:
+    if values.size < 2 or coded.max() < max(FEWEST, SHARE * below[-1]):
         return False
     middle = values[np.searchsorted(below, 0.5 * below[-1])]
     gaps = np.sort(np.diff(values[values <= middle] if values[0] < middle else values[:2]))

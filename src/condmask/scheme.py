@@ -118,7 +118,7 @@ class Scheme:
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""
         # zero has no sign, and -1e-50 is 0 in single precision
-        return np.asarray(np.add(z.astype(np.float32 if kind == "float32" else np.float64, copy=False), 0.0))
+        return np.asarray(np.add(z, 0.0, dtype=np.float32 if kind == "float32" else np.float64))
 
     @classmethod
     def check(cls, schemes: dict[str, Self], data: Any, *, to_file: bool = False, limits: Any = None) -> None:

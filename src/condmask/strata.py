@@ -112,9 +112,7 @@ def crossed(parts: Sequence[np.ndarray], n: int) -> np.ndarray:
         times = int(part.max()) + 1
         pairs = code * times + part
         if int(pairs.max()) < max(SMALL_TABLE, n):
-            there = np.zeros(int(pairs.max()) + 1, dtype=np.int64)
-            there[pairs] = 1
-            code = (np.cumsum(there) - 1)[pairs]
+            code = (np.cumsum(np.bincount(pairs) > 0) - 1)[pairs]
         else:
             code = np.unique(pairs, return_inverse=True)[1]
     return code
@@ -132,12 +130,12 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
     present : ndarray of bool
         The records that are in a pool.
     """
-    size = np.bincount(code[present], minlength=int(code.max()) + 1)
-    of = np.zeros(size.size, dtype=np.int64)
+    size = np.bincount(code, present)
+    of = np.zeros(size.size)
     if pattern is not None:
         of[code] = pattern
     pool, strata = np.arange(size.size), np.flatnonzero(size)
-    strata = strata[np.argsort(of[strata], kind="stable")]
+    strata = strata[np.argsort(of[strata])]
     for alike in np.split(strata, np.flatnonzero(np.diff(of[strata])) + 1):
         small = size[alike] < SMALLEST
         if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:

@@ -72,9 +72,19 @@ def test_the_law_of_the_map_is_that_of_the_noise_and_keeps_the_distribution(name
     assert (share * g) @ own.apply(h) == pytest.approx((share * h) @ own.adjoint(g), abs=1e-11)
 
 
-def test_of_two_signs_on_the_log_scale_a_kept_record_shows_its_own():
+def test_no_two_values_are_farther_apart_than_noise_reaches():
+    values = np.array([-1e308, -4.0, -4.0, 0.0, 0.0, 2.0, 6.0, 1e308])
+
+    assert places(values, 0.5, "linear").tolist() == [0, 60, 60, 68, 68, 72, 80, 140]
+    log = np.log([1e308, 4.0, 2.0, 6.0]) / 20.0
+    apart = [log[0] - log[1], 0.0, 60.0, 0.0, 60.0, log[3] - log[2], log[0] - log[3]]
+    assert places(values, 20.0, "log") == pytest.approx(np.append(0.0, np.cumsum(apart)))
+
+
+@pytest.mark.parametrize("q", [0.6, 0.99])
+def test_of_two_signs_on_the_log_scale_a_kept_record_shows_its_own(q):
     # swapped ones show that of any swapped record, their own with the chance (1 - q^n) / n
-    z, q, n = np.tile([-1.0, 1.0], 30), 0.6, 60
+    z, n = np.tile([-1.0, 1.0], 30), 60
 
     found = cm.ConditionalMasking(1.0 - q, 0.5, reverse_mapping=True, scale="log").estimate(z).pseudo_values()
 
@@ -154,16 +164,22 @@ def test_standard_errors_about_the_file_are_those_of_many_maskings(name):
 
 
 def test_strata_are_undone_one_by_one_and_gaps_stay():
-    region = np.repeat([2, 7], 300)
-    x = np.concatenate([FILES["skewed"], 100.0 + FILES["heaped"]])
+    region = np.repeat([2, 7, 8], [300, 300, 50])
+    x = np.concatenate([FILES["heaped"], 100.0 + FILES["signs"], FILES["heaped"][:50]])
     x[[3, 400]] = np.nan
     scheme = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, strata="region")
+    w = np.random.default_rng(15).normal(size=x.size)
 
-    found = scheme.estimate(x, strata=region).pseudo_values()
+    estimate = scheme.estimate(x, strata=region)
+    found, total = estimate.pseudo_values(), estimate.total(w, target="file")
 
-    alone = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True)
-    for own in (region == 2, region == 7):
-        assert found[own] == pytest.approx(alone.estimate(x[own]).pseudo_values(), rel=1e-9, nan_ok=True)
+    alone, each, squares = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True), [], 0.0
+    for own in (region == 2, region == 7, region == 8):
+        each.append(alone.estimate(x[own]))
+        assert found[own] == pytest.approx(each[-1].pseudo_values(), rel=1e-9, nan_ok=True)
+        squares += each[-1].total(w[own], target="file").standard_error ** 2
+    assert total.standard_error == pytest.approx(np.sqrt(squares), rel=1e-9)  # pools are masked by themselves
+    assert pytest.approx(max(own.N for own in each), rel=1e-9) == estimate.N > each[0].N + 1e-3
     with pytest.raises(ValueError, match=r"^strata must be given"):
         scheme.estimate(x).pseudo_values()
 
@@ -172,12 +188,17 @@ def test_small_pools_and_much_noise_are_refused_or_warned_of_and_the_summary_tel
     x = FILES["skewed"]
     with pytest.raises(ValueError, match=r"^z must have at least 50 records \(in each stratum\)"):
         scheme_of(x).estimate(x[:49]).pseudo_values()
-    much = cm.ConditionalMasking(0.6, 0.9, scale="log", reverse_mapping=True).estimate(x)
-    with pytest.warns(cm.EstimateWarning, match=r"vary \d\.\d\d times as much"):
-        h = much.pseudo_values()
-    assert f"N = {0.4 * h.std() / x.std():.2f}" in much.summary().about
-    too_much = cm.ConditionalMasking(0.6, 3.0, scale="log", reverse_mapping=True).estimate(x)
-    with pytest.raises(ValueError, match=r"^z must have more records .* smaller sigma"):
+    little, much, most, too_much = (
+        cm.ConditionalMasking(0.6, sigma, scale="log", reverse_mapping=True).estimate(x)
+        for sigma in (0.7, 0.8, 1.8, 2.0)
+    )
+    assert little.pseudo_values().std() == pytest.approx(little.N * x.std() / 0.4, rel=1e-9)
+    assert 1.4 < little.N < 1.5 < much.N < 1.7 < 4.8 < most.N < 5.0
+    for estimate in (much, most):
+        with pytest.warns(cm.EstimateWarning, match=rf"vary {estimate.N:.2f} times as much"):
+            h = estimate.pseudo_values()
+        assert f"N = {0.4 * h.std() / x.std():.2f}" in estimate.summary().about
+    with pytest.raises(ValueError, match=r"^z must have more records .* smaller sigma.* vary 6.0 times as"):
         too_much.pseudo_values()
 
 
@@ -215,6 +236,14 @@ def test_regressions_and_covariances_are_those_of_the_pseudo_values(tmp_path):
     residual /= 1.0 - np.einsum("ij,jk,ik->i", design, inverse, design)
     hc3 = (inverse @ (design.T * residual**2) @ design @ inverse)[1, 1]
     assert line["w"].standard_error == pytest.approx(np.sqrt(hc3), rel=1e-6)
+
+
+def test_few_records_say_as_much_as_fewer_unmasked_ones():
+    x, w, _ = file_of(np.random.default_rng(16), 60)
+    with pytest.warns(
+        cm.EstimateWarning, match="60 masked records say as much about it as 9.6 unmasked ones; 63"
+    ):
+        scheme_of(x).estimate(x).correlation_interval(w)  # (1 - p)^2 of 60
 
 
 def test_intervals_cover_in_the_population_and_in_the_file():

@@ -26,7 +26,7 @@ def test_donors_follow_the_draw_contract(p, strata, missing):
     labels, there = rng.permutation(np.arange(N) % strata), rng.random(N) >= missing
     pools = None if strata == 1 and not missing else make_pools(labels, there)
 
-    donors, before = draws.permutation_donors(Key(SECRET), p, N, pools)
+    donors, before = draws.permutation_donors(Key(SECRET), p, N, pools, 1)
 
     x = np.where(there, 0.0, np.nan)
     chosen = reference.donor_rows(SECRET, p, [x], None if strata == 1 else labels, "permutation")
@@ -43,7 +43,7 @@ def test_words_too_much_alike_take_the_slow_way_to_the_same_cycle(monkeypatch):
     monkeypatch.setattr(draws, "coins", lambda key, p, block, size: sides[block])
     monkeypatch.setattr(draws, "words", alike)
 
-    donors, _ = draws.permutation_donors(Key(SECRET), 0.5, N, None)
+    donors, _ = draws.permutation_donors(Key(SECRET), 0.5, N, None, 1)
 
     swapped = np.concatenate([sides[0][0], sides[1][0] + 65_536])
     order = np.lexsort((swapped, np.concatenate([alike(None, part.size) for part, _ in sides])))

@@ -76,13 +76,14 @@ def test_a_refused_release_says_how_many_and_what_serves():
 
 
 @pytest.mark.parametrize("mapped", [False, True])
-def test_originals_outside_are_refused_by_position_and_never_shown(mapped):
+@pytest.mark.parametrize(("outside", "many"), [([7], "a value"), ([7, 9], "2 values")])
+def test_originals_outside_are_refused_by_position_and_never_shown(mapped, outside, many):
     x = AGES.copy()
-    x[7] = 1234
+    x[outside] = 1234
     options = {"reverse_mapping": True} if mapped else {"decimals": 1}
 
     with pytest.raises(
-        ValueError, match="x must lie within its range, 0 to 120, got a value outside, the f"
+        ValueError, match=f"x must lie within its range, 0 to 120, got {many} outside, the f"
     ) as error:
         cm.ConditionalMasking(0.6, 0.1, **options, range=(0, 120)).mask(x, accept_visible_coins=True)
 
@@ -105,6 +106,14 @@ def test_a_bound_between_points_of_the_grid_is_that_point():
 
     assert bounds(made) == (0.0, 100.0)
     assert bounds(cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, range=(0.4, 99.6))) == (0.4, 99.6)
+
+
+def test_an_infinite_bound_is_none():
+    ranges = [(0, math.inf), [-math.inf, 9], (-math.inf, math.inf), (None, None), (0, 9)]
+
+    assert [scheme(range=each).range for each in ranges] == [(0, None), (None, 9), None, None, (0, 9)]
+    with pytest.raises(ValueError, match=r"^range must be two numbers, the lower first"):
+        scheme(range=(5, 5))
 
 
 def test_the_range_changes_no_bit_of_a_release():

@@ -5,6 +5,7 @@ masked without the option.
 """
 
 from decimal import ROUND_FLOOR, Decimal
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 
 import condmask as cm
 from condmask.grid import grid_of, nearest
+from condmask.schemes.prepare import decimals_in_text
+from condmask.schemes.rounding import Moved
 
 RNG = np.random.default_rng(5)
 N = 2_500
@@ -163,3 +166,31 @@ def test_what_moved_is_published(tmp_path):
 def test_there_has_to_be_a_step_to_round_to(scheme, why):
     with pytest.raises(ValueError, match=f"^round must be left out {why}"):
         cm.mask_table(FRAME, {"x": scheme}, round=True)
+
+
+def test_what_moves_in_parts_of_a_file_moves_in_the_whole():
+    x, rounded = np.append(X, np.nan), np.append(by_hand(map(repr, X.tolist()), "0.5"), np.nan)
+    cuts = [0, 0, 700, 1_500, x.size - 1, x.size]  # one part is empty, one has no value
+
+    whole, total = Moved.of(x, rounded), Moved.of(x[:0], x[:0])
+    for first, last in pairwise(cuts):
+        total = total.plus(Moved.of(x[first:last], rounded[first:last]))
+
+    assert total.total == pytest.approx(np.nansum(rounded - x), abs=1e-9)
+    assert total[1:] == whole[1:] == (X.size, (X.max(), np.nanmax(rounded)))
+    assert Moved.of(x[-1:], x[-1:]).shift("x", 0.5) == Moved.of(x[:0], x[:0]).shift("x", 0.5) == {}
+
+
+def test_decimals_of_a_text_are_those_of_the_grid_or_of_the_data():
+    mapped, values = cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True), np.array([1.25, 2.0])
+    grids = [
+        ({"decimals": 2}, 2),
+        ({"decimals": 0}, 0),
+        ({"decimals": -1}, 0),
+        ({"step": 5}, 0),
+        ({"step": 0.5}, None),
+    ]
+
+    assert decimals_in_text(mapped, values) == 2
+    for grid, places in grids:
+        assert decimals_in_text(cm.ConditionalMasking(0.6, 400.0, **grid), values) == places

@@ -49,3 +49,10 @@ def test_shuffling_keeps_the_rank_correlation_and_swapping_loses_it():
     # six standard errors of a rank correlation at n = 3000
     assert abs(found - rho) < 6 / np.sqrt(X.size)
     assert abs(np.corrcoef(cm.DataSwapping().mask(X, rng=1), W)[0, 1]) < 6 / np.sqrt(X.size)
+
+
+def test_shuffling_needs_another_column_of_as_many_values():
+    with pytest.raises(ValueError, match=r"^given must have at least one column, got none$"):
+        cm.DataShuffling().mask(X, given=np.ones((X.size, 0)))
+    with pytest.raises(ValueError, match=r"^others must have the unmasked columns that DataShuffling uses"):
+        cm.DataShuffling().mask_rows(X[None], np.random.default_rng(1), ())

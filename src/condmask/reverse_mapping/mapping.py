@@ -27,7 +27,6 @@ from condmask.distribution.layer import Layer
 from condmask.kernels import exponentials
 
 GAP = 60.0  # sigmas: no noise reaches farther
-TAIL = np.array([0.5, 1.0, 2.0, 4.0, GAP])  # sigmas beyond the values, where thresholds are looked for first
 REACH, SPACING = 8.6, 1.0 / 16.0  # of normal noise, and of nodes, in sigmas
 DECAY = sqrt(0.5)  # of Laplace noise of unit variance
 FEW = 1 << 8  # values, up to which M is a matrix
@@ -100,9 +99,9 @@ class Mapping:
 def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
     """Where H reaches the running sums of shares: by Newton's steps, or halves where they stray."""
     of_noise, wanted = sums(noise, at, share), np.cumsum(share)[:-1]
-    ends = np.concatenate((at[0] - TAIL[::-1], at, at[-1] + TAIL))
+    ends = np.concatenate((at[:1] - GAP, at, at[-1:] + GAP))
     reached = np.maximum.accumulate(of_noise(ends)[0])
-    k = np.clip(np.searchsorted(reached, wanted), 1, ends.size - 1)
+    k = np.searchsorted(reached, wanted)
     low, high, rest = ends[k - 1], ends[k], np.arange(wanted.size)
     found = np.interp(wanted, reached, ends)
     for _ in range(STEPS):
@@ -113,7 +112,7 @@ def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
             break
         t = found[rest]
         low[rest], high[rest] = np.where(excess < 0.0, [t, high[rest]], [low[rest], t])
-        with np.errstate(divide="ignore", over="ignore"):
+        with np.errstate(divide="ignore"):
             step = t - excess / slope
         inside = (low[rest] < step) & (step < high[rest])
         found[rest] = np.where(inside, step, 0.5 * (low[rest] + high[rest]))

@@ -352,7 +352,7 @@ class ConditionalMasking(Scheme):
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""
         whole = self.reverse_mapping or (self.grid is not None and self.grid.whole)
-        if kind == "int" and whole and (np.abs(z) <= _checks.LARGEST_EXACT_INTEGER).all():
+        if kind == "int" and whole and not np.isnan(z).any():
             return z.astype(np.int64)
         return super().publish(z, kind) if kind == "float32" else z
 

@@ -91,11 +91,11 @@ def by_pool(rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
 
 
 def ascending(values: np.ndarray) -> np.ndarray:
-    """The places of numbers from the smallest to the largest, equal ones in their order."""
+    """The places of numbers from the smallest to the largest."""
     order = np.empty(values.size, dtype=np.uint64)
-    if not values.size or not cycles.order_floats(values.copy(), order, np.empty_like(order)):
-        order = np.argsort(values, kind="stable").astype(np.uint64)
-    return order.astype(np.int64)
+    if cycles.order_floats(values.copy(), order, np.empty_like(order)):
+        return order.astype(np.int64)
+    return np.argsort(values)
 
 
 def _keys(x: np.ndarray, scheme: Any, key: Key, tossed: Tossed, column: int, workers: int) -> np.ndarray:
@@ -132,8 +132,8 @@ def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.nda
 
 
 def _with_noise(values: np.ndarray, noise: np.ndarray, scale: str) -> np.ndarray:
-    """Values with noise, added or in the exponent; zero without a sign."""
+    """Values with noise, added or in the exponent."""
     if scale == "linear":
-        return np.asarray(values + noise + 0.0)
+        return np.asarray(values + noise)
     with np.errstate(over="ignore"):
-        return np.asarray(values * np.exp(np.where(values != 0.0, noise, 0.0)) + 0.0)
+        return np.asarray(values * np.exp(np.where(values != 0.0, noise, 0.0)))

@@ -57,7 +57,7 @@ class RankSwapping(Scheme):
         """Every row of x, masked on its own."""
         # the decimal number that was written: 0.29 * 10_000 and 29 / 100 * 100 fall short of whole numbers
         window = max(1, int(Fraction(repr(self.percent)) * x.shape[1] / 100))
-        order = np.argsort(x, axis=1, kind="stable")
+        order = np.argsort(x, kind="stable")
         chance = stream.random(x.shape)
         z = np.empty_like(x)
         for row in range(len(x)):
