@@ -218,8 +218,8 @@ BUDGETS = {
     "variance": 613,
     "moments": 497,
     "planning": 439,
-    "cli": 350,
-    "reports": 334,
+    "cli": 346,
+    "reports": 332,
     "reverse_mapping": 294,
     "plot": 260,
 }
