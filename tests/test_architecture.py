@@ -219,7 +219,7 @@ BUDGETS = {
     "moments": 497,
     "planning": 439,
     "cli": 346,
-    "reports": 332,
+    "reports": 333,
     "reverse_mapping": 294,
     "plot": 260,
 }

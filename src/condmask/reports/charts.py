@@ -24,7 +24,8 @@ def distribution(estimate: Any, lines: Mapping[str, np.ndarray], axis: str, *, t
     """The estimated distribution function with its band, and those of values, by what these are called."""
     axes = _figure(HEIGHT).subplots()
     estimate.plot_cdf(ax=axes, rng=SEED, target=target)
-    at = np.linspace(*axes.dataLim.intervalx, POINTS)
+    left, right = axes.dataLim.intervalx
+    at = np.linspace(left, right, POINTS)
     for label, values in lines.items():
         present = np.sort(values[~np.isnan(values)])
         share = np.searchsorted(present, at, side="right") / present.size
