@@ -71,30 +71,13 @@ class Links(HTMLParser):
     """Whatever makes a browser fetch, run or follow something."""
 
     NAMES = (
-        "src",
-        "href",
-        "xlink:href",
-        "srcset",
-        "data",
-        "action",
-        "formaction",
-        "poster",
-        "background",
+        "src", "href", "xlink:href", "srcset", "data", "action", "formaction", "poster", "background",
         "ping",
-    )
+    )  # fmt: skip
     ELEMENTS = (
-        "script",
-        "iframe",
-        "object",
-        "embed",
-        "link",
-        "base",
-        "form",
-        "audio",
-        "video",
-        "img",
+        "script", "iframe", "object", "embed", "link", "base", "form", "audio", "video", "img",
         "image",
-    )
+    )  # fmt: skip
 
     def __init__(self, page):
         super().__init__()
@@ -102,11 +85,8 @@ class Links(HTMLParser):
         self.feed(page)
         self.close()
         self.found += re.findall(r"@import[^;]*", page)
-        self.found += [
-            each
-            for each in re.findall(r"url\(([^)]*)\)", page)
-            if not each.strip("\"' ").startswith(("#", "data:"))
-        ]
+        urls = re.findall(r"url\(([^)]*)\)", page)
+        self.found += [each for each in urls if not each.strip("\"' ").startswith(("#", "data:"))]
 
     def handle_starttag(self, tag, attrs):
         if tag in self.ELEMENTS or (tag == "meta" and ("http-equiv", "refresh") in attrs):

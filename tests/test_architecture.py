@@ -218,8 +218,8 @@ BUDGETS = {
     "files": 611,
     "moments": 497,
     "planning": 427,
-    "cli": 350,
-    "reports": 334,
+    "cli": 346,
+    "reports": 333,
     "reverse_mapping": 295,
     "plot": 260,
 }

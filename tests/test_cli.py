@@ -1,13 +1,16 @@
 """The command line does what the functions do, from words or a TOML file, and fails in one sentence.
 
-Oracle: the same call in Python, under the same key.
+Oracle: the same call in Python, under the same key; the parameters of the functions, and their defaults.
 """
 
+import inspect
 import io
 import json
+import logging
 import re
 import subprocess
 import sys
+import warnings
 
 import fixed_keys
 import numpy as np
@@ -46,6 +49,7 @@ def folder(tmp_path_factory):
     frame[["income", "educ", "region"]].to_parquet(where / "in.parquet")
     frame[["gaps"]].to_parquet(where / "gaps.parquet")
     frame[["income"]].to_csv(where / "one.csv", index=False)
+    frame[:60].replace("west", "*").to_csv(where / "odd.csv", na_rep="*")
     cm.mask_file(where / "in.parquet", where / "out.parquet", {"income": SCHEME}, log=False)
     (where / "study.toml").write_text(STUDY)
     return where
@@ -83,12 +87,13 @@ def alike(found, expected):
 # --- each command says what its function returns ---
 
 
-def test_plan(answer, folder):
-    words = ("--p", "0.6", "--sigma", "300", "--max-risk", "150=.5", "--no-reverse-mapping")
+def test_plan(answer, folder, tmp_path):
+    words = (*SIGMA, "--max-risk", "150=.5", "--no-reverse-mapping", "--plot", "NEW/a.svg")
     income = cm.read_column(folder / "one.csv", "income")
     expected = cm.plan(income, max_risk={150.0: 0.5}, p=[0.6], sigma=[300.0], reverse_mapping=False)
 
     assert alike(answer("plan", "one.csv", "-c", "income", *words), expected.to_dict())
+    assert "income" in (tmp_path / "a.svg").read_text()
 
 
 def test_audit(answer, folder):
@@ -130,12 +135,6 @@ def test_mask_dry(run, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_same_values_are_released_again_only_if_asked(run):
-    words = ("-c", "income", *MAPPED)
-    assert [run("mask", "in.parquet", f"NEW/{k}.parquet", *words)[0] for k in range(2)] == [0, 1]
-    assert run("mask", "in.parquet", "NEW/2.parquet", *words, "--again")[0] == 0
-
-
 def test_estimate(answer, folder):
     asked = ("--quantile", ".5", "--cdf", "900", "--other", "educ", "--group", "region", "--regress", "educ")
     found = answer("estimate", "out.parquet", *asked, "--weights", "educ", "--confidence-level", ".9")
@@ -161,6 +160,7 @@ def test_estimate_as_text(run, folder):
 
 def test_info(answer, run, folder):
     assert alike(answer("info", "out.parquet"), cm.read_release(folder / "out.parquet").to_dict())
+    assert '\n  "records": 1200,\n' in run("info", "out.parquet", "--json")[1]
     assert run("info", "out.parquet")[1].splitlines() == [
         "1,200 records, 3 columns", f"income: {SCHEME!r}", "not masked: educ, region",
     ]  # fmt: skip
@@ -181,11 +181,22 @@ def test_report(run, tmp_path):
 
 
 def test_simulate(answer, folder, tmp_path):
-    found = answer("simulate", "study.toml", "--out", "NEW/result.npz")
+    found = answer("simulate", "study.toml", "--out", "NEW/result.npz", "--plot", "NEW/result.svg")
     result = cm.StudyResult.load(tmp_path / "result.npz")
 
     assert result.replications == 3
     assert alike(found, result.to_dict())
+    assert "RMSE" in (tmp_path / "result.svg").read_text()
+
+
+def test_what_is_known_of_a_study_that_was_interrupted_is_kept(run, monkeypatch, tmp_path):
+    part = cm.simulate(cm.paper_population(), {"masked": NOISE}, n=5, replications=2, rng=1)
+    monkeypatch.setattr(cm, "simulate", lambda *_, **__: part)
+
+    assert run("simulate", "study.toml", "--out", "NEW/a.npz") == (
+        1, f"{part}\n", "condmask: error: interrupted\n"
+    )  # fmt: skip
+    assert cm.StudyResult.load(tmp_path / "a.npz").replications == 2
 
 
 def test_demo(answer, run, tmp_path):
@@ -203,6 +214,92 @@ def test_a_scheme_is_chosen_where_none_is_named(run):
 
     assert (code, scheme["reverse_mapping"]) == (0, True)
     assert err.splitlines()[0].startswith(f"gaps: {cm.ConditionalMasking.from_dict(scheme)!r}: noise of ")
+
+
+# --- every option reaches the function ---
+
+CALLS = [  # a command, its function, what must be given, what may be given, and what the function is told
+    (
+        "plan", "plan", ("odd.csv", "-c", "educ"),
+        "--max-risk 1=.2 --max-record-risk 2=.3 --max-error mean=4 --d 5 --d 6 --other income --p .6 "
+        "--sigma 3 --target file --noise laplace --strata region --missing -8 --na *",
+        {"max_risk": {1.0: 0.2}, "max_record_risk": {2.0: 0.3}, "max_error": {"mean": 4.0}, "d": [5.0, 6.0],
+         "p": [0.6], "sigma": [3.0], "target": "file", "noise": "laplace", "missing": [-8.0]},
+    ),
+    (
+        "audit", "audit", ("odd.csv", "-c", "income", *SIGMA), "--max-lift .2 --max-risk 1=.3 --missing 7",
+        {"max_lift": 0.2, "max_risk": {1.0: 0.3}},
+    ),
+    (
+        "mask", "mask_file", ("odd.csv", "new.csv", "-c", "income", *SIGMA),
+        "--nan-policy omit --round --shuffle --max-lift .2 --max-risk 1=.3 --accept-visible-coins "
+        "--keep-metadata units --part-rows 99 --dry-run --force --log my.log --again --workers 3 --na *",
+        {"nan_policy": "omit", "round": True, "shuffle": True, "max_lift": 0.2, "max_risk": {1.0: 0.3},
+         "accept_visible_coins": True, "keep_metadata": ["units"], "part_rows": 99, "dry_run": True,
+         "force": True, "log": "my.log", "again": True, "workers": 3, "csv": cm.CsvFormat(na="*")},
+    ),
+    (
+        "mask", "mask_file", ("odd.csv", "new.csv", "-c", "income", "-c", "educ"),
+        "--strata region --missing -8 --missing none --no-log",
+        {"strata": ["region"], "missing": [-8.0, None], "schemes": ["income", "educ"], "log": False},
+    ),
+    ("risk", "risk", ("in.parquet", "-c", "income", *SIGMA), "--d 5 --d 6", {"d": [5.0, 6.0]}),
+    ("estimate", "read_release", ("out.parquet",), "--workers 3", {"workers": 3}),
+    (
+        "report", "report", ("out.parquet", "a.html"),
+        "--original odd.csv --d 5 --units income=euros --force --workers 3 --delimiter \\t --decimal , "
+        "--encoding cp1252 --na * --na .",
+        {"original": "odd.csv", "d": [5.0], "units": {"income": "euros"}, "force": True, "workers": 3,
+         "csv": cm.CsvFormat("\t", ",", "cp1252", ["*", "."])},
+    ),
+    (
+        "simulate", "simulate", ("study.toml",), "--checkpoint a.npz --workers 3",
+        {"checkpoint": "a.npz", "workers": 3, "progress": True, "n": 60, "replications": 3, "rng": 3},
+    ),
+]  # fmt: skip
+
+
+@pytest.fixture
+def told(run, monkeypatch):
+    """What a function is told by the words of its command; it does nothing."""
+
+    def go(function, *words):
+        heard, form = {}, inspect.signature(getattr(cm, function))
+
+        def spy(*args, **kwargs):
+            heard.update(form.bind(*args, **kwargs).arguments)
+            raise cm.FileError("enough")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(cm, function, spy)
+            assert run(*words) == (1, "", "condmask: error: enough\n")
+        return heard | heard.pop("options", {})
+
+    return go
+
+
+@pytest.mark.parametrize(("command", "function", "given", "options", "expected"), CALLS)
+def test_every_option_reaches_the_function(told, command, function, given, options, expected):
+    found = told(function, command, *given, *options.split())
+    assert {name: found[name] for name in expected} == expected
+
+    without, known = told(function, command, *given), inspect.signature(getattr(cm, function)).parameters
+    names = {word[2:].replace("-", "_") for word in options.split() if word.startswith("--")}
+    by_default = {name: known[name].default for name in names & without.keys() & known.keys()}
+    assert {name: without[name] for name in by_default} == by_default
+
+
+def test_columns_reach_the_function_by_name_and_as_the_file_is_written(told, folder):
+    frame = pd.read_csv(folder / "odd.csv", na_values="*")
+    form, words = cm.CsvFormat(na="*"), ("-c", "gaps", "--na", "*")
+    planned = told("plan", "plan", "odd.csv", *words, "--other", "gaps", "--strata", "region")
+    tables = [told(name, name, "odd.csv", *words, *SIGMA)["data"] for name in ("audit", "risk")]
+
+    assert planned["x"].name == "gaps"
+    assert all(np.array_equal(planned[name], frame["gaps"], equal_nan=True) for name in ("x", "other"))
+    assert planned["strata"]["region"].tolist() == frame["region"].replace({np.nan: None}).to_list()
+    for table in tables:
+        assert table.equals(read_table(folder / "odd.csv", ["gaps"], csv=form))
 
 
 # --- options from a file ---
@@ -237,7 +334,7 @@ def test_columns_of_a_file_may_differ(run, tmp_path):
 @pytest.mark.parametrize(
     ("text", "exit_code", "sentence"),
     [
-        ("sigmo = 3", 2, 'Unknown option: "[sigmo]" from'),
+        ("sigmo = 3", 2, 'Unknown option: "[sigmo]" from NEW/options.toml'),
         ("[columns.income]\nsigmo = 3", 1, "scheme has unknown entries 'sigmo'"),
         ("columns = {income = 3}", 2, "columns must be tables in a TOML file"),
         ('step = "wide"', 2, "Invalid value for [step]"),
@@ -249,7 +346,7 @@ def test_unknown_options_of_a_file_are_refused(run, tmp_path, text, exit_code, s
     code, out, err = run("mask", "in.parquet", "NEW/a.parquet", *P, "--options", "NEW/options.toml")
 
     assert (code, out, len(err.splitlines())) == (exit_code, "", 1)
-    assert err.startswith(f"condmask: error: {sentence}")
+    assert err.startswith(f"condmask: error: {sentence.replace('NEW', str(tmp_path))}")
 
 
 # --- refusals ---
@@ -311,17 +408,23 @@ def test_a_refusal_is_one_sentence(run, tmp_path, words, sentence):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_missing_values_may_be_left_out(run):
-    words = ("mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", *MAPPED, "--nan-policy", "omit")
-
-    assert run(*words)[0] == 0
-
-
 def test_a_warning_is_one_line(run):
     code, _, err = run(*MASK, "-c", "income", *SIGMA, "--step", "7", "--round", "--dry-run")
 
     assert (code, len(err.splitlines())) == (0, 1)
     assert err.startswith("warning: income was rounded to multiples of 7")
+
+
+def test_warnings_to_programmers_are_not_shown(run, monkeypatch):
+    real = cm.read_release
+
+    def old(*words, **options):
+        warnings.warn("use another function", DeprecationWarning, stacklevel=2)
+        return real(*words, **options)
+
+    monkeypatch.setattr(cm, "read_release", old)
+
+    assert run("info", "out.parquet")[::2] == (0, "")
 
 
 @pytest.mark.parametrize("more", [("--dry-run",), ()])
@@ -373,29 +476,47 @@ def test_what_the_user_can_mend_is_one_line(run, monkeypatch, error, line):
     assert run("info", "out.parquet") == (1, "", f"condmask: error: {line}\n")
 
 
+def test_a_full_disk_is_noticed_at_the_end(run, monkeypatch):
+    def full():
+        raise OSError(28, "No space left on device")
+
+    screen = io.StringIO()
+    screen.flush = full
+    monkeypatch.setattr(sys, "stdout", screen)
+
+    assert run("info", "out.parquet")[::2] == (1, "condmask: error: No space left on device\n")
+
+
 # --- help, and what is on the screen ---
 
 
-def test_help(run):
+def test_help(run, monkeypatch):
     code, out, err = run("--help")
 
     assert (code, err) == (0, "")
-    assert "condmask demo --people people.parquet" in out
+    assert out.startswith("Usage: condmask COMMAND\n")
+    assert "\ncondmask mask people.parquet masked.parquet -c income\n" in out  # a line of its own
     assert [line.split()[1] for line in out.splitlines() if re.match(r"│ \w", line)] == NAMES
     assert run() == (2, out, "")
     assert run("--version") == (0, f"condmask {cm.__version__}\n", "")
+    monkeypatch.setattr(sys, "argv", ["condmask", "--version", "unmask"])
+    assert cli.main() == 0
 
 
 @pytest.mark.parametrize("command", NAMES)
-def test_help_of_a_command_has_every_option_and_no_seed(run, command):
+def test_help_of_a_command_has_its_options_and_no_seed_or_default(run, command):
     from condmask.cli import commands
 
     code, out, _ = run(command, "--help")
 
-    names = getattr(commands, command).__annotations__.keys() - {"scheme", "csv", "output", "return"}
+    names = {"no_reverse_mapping"} if "--no-rev" in out else set()
+    for name, parameter in inspect.signature(getattr(commands, command)).parameters.items():
+        together = name in ("scheme", "csv", "output")
+        names |= vars(parameter.default).keys() - {"columns"} if together else {name}
     assert code == 0
-    assert {f"--{name.replace('_', '-')}" for name in names} | {"--json", "--options"} <= set(out.split())
+    assert {*re.findall(r"(?<= )--[a-z-]*[a-z]", out)} == {f"--{name.replace('_', '-')}" for name in names}
     assert "seed" not in out
+    assert "[default" not in out
 
 
 def test_help_imports_nothing_heavy():
@@ -418,14 +539,21 @@ def test_a_terminal_sees_a_bar(run, monkeypatch):
 
     assert run(*MASK, "-c", "income", *MAPPED, "--again")[0] == 0
     assert "1.20k/1.20k" in screen.getvalue()
+    assert " rows/s]" in screen.getvalue()
+    assert re.search(r"\r +\r$", screen.getvalue())  # it is gone at the end
 
 
-def test_verbose_says_what_is_done(run):
-    code, out, err = run("info", "out.parquet", "--verbose")
+def test_verbose_says_what_is_done_and_when(run, monkeypatch):
+    monkeypatch.setattr(logging.root, "handlers", [])
+    words = ("report", "out.parquet", "NEW/a.html")
+    try:
+        code, _, err = run(*words, "--verbose")
+    finally:
+        logging.getLogger("condmask").setLevel(logging.NOTSET)
 
     assert code == 0
-    assert "income" in out
-    assert "1204" not in err
+    assert re.fullmatch(r" *\d+ ms  wrote \S+a\.html\n", err)
+    assert run(*words, "--force")[2] == ""
 
 
 def test_an_audit_that_refuses_ends_with_1(run):

@@ -4,6 +4,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 
 import condmask as cm
 
@@ -18,8 +19,6 @@ def originals(n=1_000):
 @pytest.fixture(autouse=True)
 def closed():
     matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     yield
     pyplot.close("all")
 
@@ -43,8 +42,9 @@ def frame():
 
 def test_records_and_distributions_are_those_of_original_release_and_estimate(frame, tmp_path):
     release = masked(frame)
-    records, shares = cm.plot_release(frame, release, rng=3)
+    records, shares = cm.plot_release(frame, release, confidence_level=0.5, rng=3)
     found, z = lines(shares), release.data["income"]
+    half = release["income"].cdf_band(confidence_level=0.5, target="file", rng=3).half_width
 
     assert np.array_equal(lines(records)["a record"], np.column_stack([frame["income"], z]))
     at = found["original (confidential)"][:, 0]
@@ -54,10 +54,19 @@ def test_records_and_distributions_are_those_of_original_release_and_estimate(fr
         ("estimated from the release", release["income"].cdf(at, monotone=True)),
     ):
         assert np.array_equal(found[label], np.column_stack([at, wanted])), label
+    both = np.concatenate([frame["income"], z])
+    assert np.array_equal(at, np.linspace(both.min(), both.max(), at.size))
+    band = shares.collections[0].get_paths()[0].vertices[:, 1]
+    assert np.isin(np.maximum(wanted - half, 0.0), band).all()
     assert records.get_xlabel() == "original income (confidential)"
     release.write(tmp_path / "masked.parquet", log=False)
-    again, _ = cm.plot_release(frame["income"], cm.read_release(tmp_path / "masked.parquet"), rng=3)
-    assert np.array_equal(lines(again)["a record"], lines(records)["a record"])
+    release = cm.read_release(tmp_path / "masked.parquet")
+    for original in (frame["income"], {"income": frame["income"]}):
+        _, axes = pyplot.subplots(1, 2)
+        again, _ = cm.plot_release(original, release, path=tmp_path / "a.png", ax=axes)
+        assert again is axes[0]
+        assert np.array_equal(lines(again)["a record"], lines(records)["a record"])
+        assert (tmp_path / "a.png").exists()
 
 
 def test_of_many_records_a_thousand_are_drawn():
@@ -85,8 +94,13 @@ def test_after_reverse_mapping_all_distributions_are_one_on_the_axes_of_the_sche
 
     assert (records.get_xscale(), records.get_yscale(), shares.get_xscale()) == ("log",) * 3
     found = lines(shares)
+    at = found["released"][:, 0]
+    assert np.array_equal(at, np.geomspace(x.min(), x.max(), at.size))
     assert np.array_equal(found["released"], found["original (confidential)"])
     assert np.allclose(found["estimated from the release"], found["original (confidential)"], atol=1e-12)
+    x[0] = 0.0  # which has no logarithm
+    records, _ = cm.plot_release(x, masked({"income": x}, scheme), rng=3)
+    assert records.get_xscale() == "linear"
 
 
 def test_refusals(frame):

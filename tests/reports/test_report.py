@@ -4,7 +4,6 @@ Oracle: a search for leaks (leaks.py), the objects that the API returns, an XML 
 """
 
 import re
-from dataclasses import replace
 from html import unescape
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -13,6 +12,9 @@ import leaks
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
 
 import condmask as cm
 from condmask._digits import number
@@ -25,7 +27,7 @@ SCHEMES = {
     "mapped": cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True),
 }
 D = [250, 500]
-UNITS = {"income": "euros a month"}
+UNITS, AXIS = {"income": "euros a month"}, "income (euros a month)"
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +105,7 @@ def test_no_line_of_the_original_is_in_a_public_picture(people, made):
     estimate, x = cm.read_release(made.release, "income"), people.frame.income.to_numpy()
     lines = {charts.MASKED: pd.read_parquet(made.release)["income"].to_numpy()}
     without, with_it = (
-        charts.distribution(estimate, drawn, "income (euros a month)", target="population")
+        charts.distribution(estimate, drawn, AXIS, target="population")
         for drawn in (lines, lines | {charts.ORIGINAL: x})
     )
     public = set().union(*leaks.places(made.public))
@@ -113,6 +115,7 @@ def test_no_line_of_the_original_is_in_a_public_picture(people, made):
 
     assert without.strip() in made.public
     assert not curve & public
+    assert charts.distribution(estimate, lines | {charts.ORIGINAL: x}, AXIS, target="file") != with_it
 
 
 def test_nothing_leaves_the_page(made):
@@ -148,12 +151,40 @@ def test_names_and_units_are_no_markup(tmp_path):
 # --- what is told ---
 
 
-def test_estimates_are_those_of_the_release(made):
-    found = cm.read_release(made.release, "income").summary()
-    for statistic, shown in (("mean", "mean"), ("quantile 0.9", "90% lie at or below")):
-        each = found[statistic]
+NAMES = {"mean": "mean", "s.d.": "standard deviation", "quantile 0.5": "median"}
+NAMES |= {f"quantile 0.{k}": f"{k}0% lie at or below" for k in (1, 2, 3, 4, 6, 7, 8, 9)}
+
+
+def test_estimates_are_those_of_the_release(people, made):
+    estimate, x = cm.read_release(made.release, "income"), np.sort(people.frame.income)
+    for statistic, each in estimate.summary().items():
         parts = (each.estimate, each.standard_error, each.low, each.high)
-        assert row(made.public, shown) == [[number(part, each.standard_error) for part in parts]]
+        assert row(made.public, NAMES[statistic]) == [[number(part, each.standard_error) for part in parts]]
+    wanted = {"mean": x.mean(), "s.d.": np.std(x, ddof=1)}
+    wanted |= {name: x[int(name[-1]) * N // 10 - 1] for name in NAMES if name.startswith("quantile")}
+    for statistic, each in estimate.summary(target="file").items():
+        parts = (wanted[statistic], each.estimate, each.standard_error)
+        original, _, *found, _ = row(made.internal, NAMES[statistic])[0]
+        assert [original, *found] == [number(part, each.standard_error) for part in parts]
+
+
+def test_an_estimate_that_does_not_exist_is_unknown(tmp_path):
+    frame = pd.DataFrame({"income": np.random.default_rng(0).normal(100.0, 1.0, 30).round(2)})
+    page = made_of(frame, cm.ConditionalMasking(0.3, 200.0, decimals=2), tmp_path / "a.html")
+
+    assert row(page, "standard deviation")[0][2:] == ["unknown"] * 3
+    assert "nan" not in re.sub("<svg.*?</svg>", "", page, flags=re.DOTALL)
+
+
+def test_columns_beside_are_the_first_eight_that_are_whole_numbers_and_vary(tmp_path):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"income": rng.lognormal(8.0, 0.5, 300).round(2), "group": np.arange(300) % 2})
+    frame = frame.assign(one=1, gap=np.where(frame.group, np.inf, 0.0), text="a")
+    frame = frame.assign(**{f"c{k}": rng.normal(size=300) for k in range(10)})
+    page = made_of(frame, cm.ConditionalMasking(0.6, 500.0, decimals=2, strata="group"), tmp_path / "a.html")
+
+    assert re.findall('row">correlation with (.*?)<', page) == [f"c{k}" for k in range(8)]
+    assert "correlation" not in page.partition("<h2>Notes</h2>")[2].partition("</section>")[0]
 
 
 def test_risks_are_those_of_the_api(people, made):
@@ -225,6 +256,89 @@ def test_the_same_release_gives_the_same_report_in_a_file_or_not(people, made, t
     assert pictures(page) == pictures(made.public)
 
 
+# --- pictures ---
+
+
+@pytest.fixture
+def axes_of(monkeypatch):
+    """The axes of a picture instead of its text, once all letters have their places."""
+    monkeypatch.setattr(charts, "svg", lambda figure: figure)
+
+    def go(draw, *arguments, **options):
+        figure = draw(*arguments, **options)
+        FigureCanvasAgg(figure).draw()
+        return figure.axes[0]
+
+    return go
+
+
+def boxes(axes):
+    """The panel and the legend in pixels; all lies within the picture, of which 360 pixels can be read."""
+    figure = axes.figure
+    (legend,) = [axes.get_legend()] if axes.get_legend() else figure.legends
+    size, inner = figure.get_size_inches(), figure.get_tightbbox()
+    assert min(*inner.min, *(size - inner.max)) >= 0.0
+    assert min(text.get_fontsize() for text in figure.findobj(Text)) * 360 / (72 * size[0]) > 7
+    return axes.get_window_extent(), legend.get_window_extent()
+
+
+def test_distribution_functions_are_the_shares_at_or_below(made, axes_of):
+    estimate, drawn = cm.read_release(made.release, "income"), {charts.MASKED: np.arange(3.0)}
+    first = axes_of(charts.distribution, estimate, drawn, AXIS, target="file")
+    at = first.lines[-1].get_xdata()
+    values = np.append(at[::50], [np.nan, *at[200:205]])
+    axes = axes_of(charts.distribution, estimate, {charts.MASKED: values}, AXIS, target="file")
+    line, curve = axes.lines[-1], axes.lines[0]
+
+    assert np.array_equal(line.get_ydata(), (values[:, None] <= at).sum(axis=0) / (values.size - 1))
+    assert (at[0], at[-1]) == (curve.get_xdata()[0], curve.get_xdata()[-1])
+    assert (line.get_label(), line.get_linestyle()) == (charts.MASKED, "--")
+    assert [axes.get_xlabel(), axes.get_ylabel()] == [AXIS, "share of records at or below"]
+    assert len(axes.get_legend().get_texts()) == 3
+    panel, legend = boxes(axes)
+    assert legend.width < panel.width / 2
+
+
+def test_attackers_stand_in_rows_with_their_intervals(people, made, axes_of):
+    risk = cm.risk(people.frame[["income"]][:500], {"income": made.scheme}, d=[250, 500, 10_000])["income"]
+    axes = axes_of(charts.attackers, risk, "income")
+    who = [label.get_text() for label in axes.get_yticklabels()]
+    panel, legend = boxes(axes)
+
+    assert sorted(who) == sorted(risk.attackers)
+    drawn = zip(axes.lines[::2], axes.lines[1::2], axes.collections, strict=True)
+    for k, (dots, constant, ends) in enumerate(drawn):
+        wanted = [(risk.attackers[each][k], row) for row, each in enumerate(who)]
+        assert np.array_equal(np.transpose(dots.get_data()), wanted)
+        intervals = [[end[k] for end in risk.interval(each)] for each in who]
+        assert np.array_equal([segment[:, 0] for segment in ends.get_segments()], intervals)
+        assert {*constant.get_xdata()} == {risk.attackers["best constant"][k]}
+        assert [constant.get_color(), constant.get_linestyle()] == [dots.get_color(), "--"]
+        assert to_hex(ends.get_color()) == dots.get_color().lower()
+    texts = axes.figure.legends[0].get_texts()
+    assert [text.get_text().split()[-1] for text in texts] == ["250", "500", "10,000"]
+    assert len({text.get_window_extent().y0 for text in texts}) == 1
+    ticks = axes.get_xticklabels()
+    shown = [each.get_text() for each in ticks if each.get_position()[0] < axes.get_xlim()[1]]
+    assert shown == ["0%", "20%", "40%", "60%", "80%", "100%"]
+    assert axes.get_xlabel() == "records whose income is guessed"
+    assert legend.y0 >= panel.y1
+    heights = axes.transData.transform([(0.0, row) for row in range(len(who))])[:, 1]
+    between = heights[0] - heights[1]  # the first one on top
+    assert np.allclose([panel.y1 - heights[0], heights[-1] - panel.y0], between / 2)
+    assert 1.5 < between / axes.figure.dpi * 72 / 10.0 < 3.0  # letters have 10 points
+
+
+def test_a_picture_is_the_same_on_another_day(monkeypatch):
+    estimate = SCHEMES["noise"].estimate(np.random.default_rng(1).lognormal(8.0, 0.5, 100).round(2))
+    pages = []
+    for day in (1, 2):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(day * 86_400))
+        pages.append(charts.distribution(estimate, {}, AXIS, target="file"))
+
+    assert pages[0] == pages[1]
+
+
 # --- the verdict ---
 
 
@@ -248,14 +362,30 @@ def test_each_finding_stands_once_with_its_remedy(tmp_path):
         assert finding.remedy in page
 
 
-@pytest.mark.parametrize("scheme", [*SCHEMES.values(), replace(SCHEMES["mapped"], aggregate_ends=3)])
-def test_another_original_is_noticed(people, scheme, tmp_path):
+def test_another_original_is_noticed(people, tmp_path):
     frame = people.frame[["income"]]
-    release = cm.mask_table(frame, {"income": scheme}, rng=1)
+    release = cm.mask_table(frame, {"income": SCHEMES["mapped"]}, rng=1)
     for factor, same in ((1.0, True), (1.1, False)):
         cm.report(release, tmp_path / "a.html", original=(factor * frame).round(2), force=True)
         page = (tmp_path / "a.html").read_text(encoding="utf-8")
         assert ("Is this the original of the release?" in page) is not same
+
+
+@pytest.mark.parametrize(
+    ("options", "unit"),
+    [({"decimals": 4}, 0.0), ({"decimals": 1}, 0.05), ({"reverse_mapping": True, "aggregate_ends": 3}, None)],
+)
+def test_more_than_five_predicted_errors_are_too_many(options, unit, tmp_path):
+    """Beside rounding to the next step, and beside a twentieth of the s.d. for means at the ends."""
+    x = np.random.default_rng(2).lognormal(0.0, 0.3, 400).round(4)
+    schemes, more = {"x": cm.ConditionalMasking(0.6, 0.4, **options)}, {"accept_visible_coins": True}
+    release = cm.mask_table({"x": x}, schemes, rng=1, round=options.get("decimals") == 1, **more)
+    found = release["x"].mean_interval(target="file")
+    for far, fits in ((4.9, True), (5.1, False)):
+        slack = 0.05 * far / 5.0 * x.std(ddof=1) if unit is None else unit
+        shifted = x + found.estimate - x.mean() + far * found.standard_error + slack
+        cm.report(release, tmp_path / "a.html", original={"x": shifted}, force=True)
+        assert ("Is this the original" in (tmp_path / "a.html").read_text()) is not fits
 
 
 @pytest.mark.parametrize(
@@ -308,6 +438,7 @@ def test_columns_masked_together(tmp_path):
         ({"d": -1.0}, ValueError, "d must"),
         ({"d": []}, ValueError, "d must hold at least one distance, got none"),
         ({"units": {"age": "years"}}, ValueError, "units must be of the masked columns 'income', got 'age'"),
+        ({"workers": 0}, ValueError, "workers must be"),
         ({"units": "euros"}, TypeError, "units must be a dict of columns and their units"),
     ],
 )
@@ -324,6 +455,17 @@ def test_refused(people, made, tmp_path, given, error, message):
     with pytest.raises(error, match=re.escape(message)):
         cm.report(options.pop("release"), options.pop("path"), **options)
     assert not (tmp_path / "new.html").exists()
+
+
+def test_an_original_of_text_is_read_as_it_is_written(people, tmp_path, caplog):
+    frame = people.frame[["income", "age"]][:300]
+    frame.to_csv(tmp_path / "people.csv", sep="~", index=False)
+    release = cm.mask_table(frame, {"income": SCHEMES["noise"]}, rng=1)
+    options = {"original": tmp_path / "people.csv", "csv": cm.CsvFormat(delimiter="~")}
+    with caplog.at_level("INFO", "condmask.reports"):
+        cm.report(release, tmp_path / "a.html", **options)
+
+    assert caplog.messages == [f"wrote {tmp_path / 'a.html'}"]
 
 
 def test_other_schemes_are_refused(people, tmp_path):

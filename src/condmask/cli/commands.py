@@ -54,12 +54,16 @@ def plan(
     plot
         draw risk against loss of precision in this file
     """
+    import pyarrow as pa
+
     from condmask.files.parts import Source
+    from condmask.frames import as_frame
 
     given, form = scheme.given(), csv.format()
     strata = {name: Source(source, form).objects(name) for name in given.pop("strata", ())}
+    values = Source(source, form).column(column, numeric=True)
     made = cm.plan(
-        Source(source, form).column(column, numeric=True),
+        as_frame(pa.table({column: values}))[column],  # which knows its name
         max_risk=pairs(max_risk, float, float), max_record_risk=pairs(max_record_risk, float, float),
         max_error=pairs(max_error, str, float), d=d, p=p, sigma=sigma, target=target, strata=strata or None,
         other=None if other is None else cm.read_column(source, other, csv=form), **given,
@@ -229,9 +233,8 @@ def estimate(
     workers
         number of threads
     """
-    from condmask.errors import warn
     from condmask.releases.release import masked_column
-    from condmask.variance.interval import Interval, UndefinedError
+    from condmask.variance.interval import Interval
 
     read = cm.read_release(release, workers=workers)
     options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}
@@ -239,13 +242,7 @@ def estimate(
     for name in [masked_column(read.schemes, name) for name in column or read.schemes]:
         of_column = read[name]
         asked = () if quantile is None else (quantile,)
-        try:
-            results = {"summary": of_column.summary(*asked, points=cdf or (), **options)}
-        except UndefinedError as error:
-            if quantile is not None:
-                raise
-            warn(str(error), UserWarning)  # quantiles were not asked for
-            results = {"summary": of_column.summary((), points=cdf or (), **options)}
+        results = {"summary": of_column.summary(*asked, points=cdf or (), **options)}
         if other not in (None, name):
             results["correlation"] = of_column.correlation_interval(other, **options)
         if group is not None:

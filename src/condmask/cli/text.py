@@ -59,7 +59,7 @@ def progress() -> Iterator[Callable[[int, int | None], None] | None]:
     with optional("a bar on the terminal", "files"):
         from tqdm import tqdm
 
-    with tqdm(leave=False, file=sys.stderr, unit=" rows", unit_scale=True) as bar:
+    with tqdm(leave=False, unit=" rows", unit_scale=True) as bar:
 
         def show(done: int, total: int | None) -> None:
             bar.total = total

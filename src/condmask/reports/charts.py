@@ -8,10 +8,10 @@ import numpy as np
 
 from condmask.disclosure.risk_result import CONSTANT, WHO, ColumnRisk
 from condmask.plot import panels
+from condmask.reports.plot_release import POINTS
 
 WIDTH, HEIGHT = 5.4, 3.6  # inches; letters can be read where this is shown 360 px wide
 ROW, AROUND = 0.34, 1.1  # inches of an attacker's row, and above and below all rows
-POINTS = 1000
 SEED = 1  # of the band's simulations
 MASKED, ORIGINAL = "masked values, as if true", "original"
 LOOKS = {
@@ -24,15 +24,14 @@ def distribution(estimate: Any, lines: Mapping[str, np.ndarray], axis: str, *, t
     """The estimated distribution function with its band, and those of values, by what these are called."""
     axes = _figure(HEIGHT).subplots()
     estimate.plot_cdf(ax=axes, rng=SEED, target=target)
-    left, right = axes.get_xlim()
+    left, right = axes.dataLim.intervalx
     at = np.linspace(left, right, POINTS)
     for label, values in lines.items():
         present = np.sort(values[~np.isnan(values)])
         share = np.searchsorted(present, at, side="right") / present.size
-        axes.step(at, share, where="post", label=label, linewidth=1.4, **LOOKS[label])
-    axes.set(xlim=(left, right), ylim=(-0.02, 1.02), ylabel="share of records at or below")
+        axes.plot(at, share, label=label, **LOOKS[label])
     axes.set_xlabel(panels.text(axis))
-    axes.legend(fontsize="small", loc="lower right")
+    axes.legend(fontsize="small")
     return svg(axes.figure)
 
 
@@ -44,16 +43,16 @@ def attackers(risk: ColumnRisk, name: str) -> str:
     for k, d in enumerate(risk.d):
         share = np.array([risk.attackers[each][k] for each in who])
         low, high = np.transpose([[end[k] for end in risk.interval(each)] for each in who])
-        errors = np.maximum([share - low, high - share], 0.0)
-        look = panels.series(k) | {"linestyle": "none", "markersize": 4.5, "capsize": 2, "linewidth": 1}
-        axes.errorbar(share, rows, xerr=errors, label=f"closer than {d:,g}", **look)
+        look = panels.series(k) | {"linestyle": "none", "markersize": 4.0}
+        axes.hlines(rows, low, high, look["color"])
+        axes.plot(share, rows, label=f"closer than {d:,g}", **look)
         without = risk.attackers[CONSTANT][k]
-        axes.axvline(without, color=look["color"], linewidth=0.8, linestyle="--", zorder=0)
-    axes.set_yticks(rows, who, fontsize="small")
+        axes.axvline(without, color=look["color"], linestyle="--")
+    axes.set_yticks(rows, who)
     axes.set(xlim=(0.0, 1.02), ylim=(len(who) - 0.5, -0.5))
     axes.xaxis.set_major_formatter(lambda share, _: f"{100.0 * share:g}%")
     axes.set_xlabel(f"records whose {panels.text(name)} is guessed")
-    axes.legend(fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False)
+    axes.figure.legend(fontsize="small", loc="outside upper center", ncols=3)
     return svg(axes.figure)
 
 

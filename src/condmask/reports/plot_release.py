@@ -84,8 +84,9 @@ def plot_release(
     scheme, estimate = release.schemes[name], release[name]
     x, z = originals_and_released(original, release, name)
     x, z = x[~np.isnan(x)], z[~np.isnan(z)]
-    log = getattr(scheme, "scale", "linear") == "log" and min(x.min(), z.min()) > 0.0
-    at = (np.geomspace if log else np.linspace)(min(x.min(), z.min()), max(x.max(), z.max()), POINTS)
+    both = np.concatenate([x, z])
+    log = getattr(scheme, "scale", "linear") == "log" and both.min() > 0.0
+    at = (np.geomspace if log else np.linspace)(both.min(), both.max(), POINTS)
     curve = estimate._curve(at, confidence_level=confidence_level, target="file", rng=rng)
     return original_and_release(x, z, evenly_spaced(x.size, SHOWN), curve, log=log, path=path, ax=ax)
 

@@ -93,7 +93,7 @@ def report(
     [False, True]
     >>> folder.cleanup()
     """
-    out, threads = _checks.path(path, "path"), _checks.whole(workers, "workers", least=1)
+    out = _checks.path(path, "path")
     file = Path(original) if isinstance(original, str | os.PathLike) else None
     beside = release.path if isinstance(release, Release) else _checks.path(release, "release")
     _check_page(out, [each.resolve() for each in (beside, file) if each is not None])
@@ -101,7 +101,7 @@ def report(
     with optional("a report", "plot"):
         page = _template()
         from condmask.reports import view
-    made = release if isinstance(release, Release) else read_release(release, workers=threads)
+    made = release if isinstance(release, Release) else read_release(release, workers=workers)
     shown = view.View(made, _units(units, made))
     facts: dict[str, Any] = {"view": shown, "internal": None, "original": None, "who": WHO}
     if original is None:
@@ -112,7 +112,7 @@ def report(
         facts["original"] = None if file is None else {"name": file.name, "digest": digest_of(file)}
     text = page.render(facts)
     with publishing(out) as hidden:
-        hidden.write_text(text, encoding="utf-8", errors="xmlcharrefreplace")
+        hidden.write_bytes(text.encode())
     LOG.info("wrote %s", out)
 
 
@@ -139,8 +139,8 @@ def _template() -> Any:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("condmask.reports", ""), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True, undefined=jinja2.StrictUndefined, extensions=["jinja2.ext.do"],
+        loader=jinja2.PackageLoader("condmask.reports", ""), autoescape=True,
+        undefined=jinja2.StrictUndefined, extensions=["jinja2.ext.do"],
     )  # fmt: skip
     environment.filters.update(number=_number, share=_share, statistic=_statistic)
     return environment.get_template("page.html.j2")
@@ -148,7 +148,7 @@ def _template() -> Any:
 
 def _number(value: float, error: float | None = None) -> str:
     """A number for readers, with a true minus."""
-    return number(float(value), error).replace("-", "\u2212")
+    return "unknown" if np.isnan(value) else number(float(value), error).replace("-", "\u2212")
 
 
 def _share(value: float) -> str:

@@ -110,7 +110,7 @@ class View:
         estimates, axis = self.estimates(name, target), f"{name} ({unit})" if unit else name
         picture = self._noted(name, charts.distribution, self.release[name], lines, axis, target=target)
         sentence = with_rounding(self.schemes[name], self.release.origins[name].shift)
-        return Column(name, unit, self.schemes[name], sentence, estimates, picture or "")
+        return Column(name, unit, self.schemes[name], sentence, estimates, picture)
 
     def estimates(self, name: str, target: str) -> dict[str, Interval]:
         """Estimates of the original with their intervals; none where there are too few records."""
@@ -153,19 +153,18 @@ def internal(view: View, original: Any, d: Any) -> tuple[list[Column], dict[str,
 
 def compared(view: View, column: Column, pairs: Mapping[str, tuple[np.ndarray, ...]]) -> list[Compared]:
     """Estimates about the file beside what they estimate."""
-    rows = []
+    (x, z), rows = pairs[column.name], []
     for statistic, interval in column.estimates.items():
         other = statistic.partition(CORRELATION)[2]
-        beside = pairs.get(other) or (view.numbers.get(other),) * 2
-        figures = (figure(x, statistic, w) for x, w in zip(pairs[column.name], beside, strict=True))
-        rows.append(Compared(statistic, interval, *figures))
+        of_x, of_z = pairs.get(other) or [view.numbers.get(other)] * 2
+        rows.append(Compared(statistic, interval, figure(x, statistic, of_x), figure(z, statistic, of_z)))
     return rows
 
 
 def figure(values: np.ndarray, statistic: str, other: np.ndarray | None) -> float:
     """A statistic of a column by the name that `summary` gives it, or its correlation with another one."""
     if other is not None:
-        there = ~np.isnan(values + other)
+        there = ~(np.isnan(values) | np.isnan(other))
         return float(np.corrcoef(values[there], other[there])[0, 1])
     x = values[~np.isnan(values)]
     if statistic in ("mean", "s.d."):
