@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -157,13 +158,19 @@ def test_nothing_stands_under_the_name_if_the_client_is_killed(client, tmp_path)
 
 
 def test_what_partitions_warn_of_is_said_here(client, tmp_path):
-    wide = {"pay": cm.ConditionalMasking(0.6, 3000.0, decimals=2)}
-    with pytest.warns(cm.ReleaseWarning, match="released values of pay will lie below 0"):
+    wide = {"pay": replace(SCHEMES["pay"], sigma=3e3), "age": replace(SCHEMES["bonus"], sigma=60.0)}
+    with pytest.warns(cm.ReleaseWarning) as told:
         cm.dask.mask(partitioned(), wide, tmp_path / "out", **OPEN)
 
+    below = [str(one.message) for one in told if "will lie below 0" in str(one.message)]
+    assert [text.partition(" will")[0].split()[-1] for text in below] == [*wide]
 
-def test_the_map_of_a_client_keeps_the_order(client):
-    assert list(cm.dask.client_map(client)(abs, range(-9, 0))) == list(range(9, 0, -1))
+
+def test_the_map_of_a_client_keeps_the_order_and_does_each_task(client):
+    mapped = cm.dask.client_map(client)
+
+    assert list(mapped(abs, range(-9, 0))) == list(range(9, 0, -1))
+    assert len({*mapped(os.urandom, [8, 8])}) == 2
 
 
 def test_workers_that_die_for_good(client, tmp_path):  # the last one that needs them

@@ -253,7 +253,7 @@ def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written | 
         raise errors.FileError(f"{folder.parent}: {OTHER}") from None
     with reading(file):
         pq.write_table(whole, file)
-    sums = {name: float(np.nansum(frames.column_of(whole, name, least=0).array)) for name in masked}
+    sums = {name: float(np.nansum(frames.column_of(whole, name).array)) for name in masked}
     return Written(jobs.look_at(part, job), file, types, sums)
 
 
