@@ -98,6 +98,15 @@ def test_one_of_several_columns_is_enough_and_other_values_are_released(tmp_path
     mask(other, tmp_path / "c.parquet")
 
 
+def test_a_column_that_was_masked_is_not_released_in_clear_from_the_same_source(tmp_path, source):
+    mask(source, tmp_path / "a.parquet")
+    only_age = {"age": JOINT["age"]}
+    said = refusal(lambda: mask(source, tmp_path / "b.parquet", only_age))
+    assert said.startswith(f"'pay': masked in {tmp_path}/a.parquet")
+    mask(write(TABLE.drop_columns(["pay"]), tmp_path / "less.parquet"), tmp_path / "b.parquet", only_age)
+    mask(source, tmp_path / "c.parquet", only_age, again=True)
+
+
 def test_other_values_of_the_same_source_warn(tmp_path, source):
     mask(source, tmp_path / "a.parquet")
     pay = TABLE["pay"].to_pylist()

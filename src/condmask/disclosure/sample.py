@@ -14,6 +14,7 @@ from condmask.strata import make_pools
 
 USE = b"attack"  # of the keys: no release has one of them
 STRETCH = 8  # rows of one half, where there are no units
+FEWEST = 100  # units: fewer are categories, of which anybody knows what is usual
 SPREAD = 2.563  # standard deviations of the normal law between its deciles
 
 
@@ -52,7 +53,8 @@ def sample_of(table: Table, *, shuffled: bool = False) -> Sample:
         clear = clear.without((), values, order)
     pool = None if table.pool is None else table.pool[rows][order].astype(np.int64)
     some = table._replace(values=values, pool=pool, clear=clear)
-    unit = next((unit for name, unit in clear.units.items() if TURNS not in name), np.full(rows.size, -1))
+    units = (unit for name, unit in clear.units.items() if TURNS not in name and unit.max() >= FEWEST)
+    unit = next(units, np.full(rows.size, -1))
     block = np.where(unit >= 0, unit, np.arange(rows.size) // STRETCH + unit.max() + 1)
     block = np.unique(block, return_inverse=True)[1]
     half = np.random.default_rng(0).permutation(np.arange(block.max() + 1) % 2)[block]

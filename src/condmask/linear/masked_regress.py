@@ -203,6 +203,8 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     step[step == 0.0] = 1.0
     delta = np.concatenate([np.zeros(beta.size), step, -step])[:, None]
     variances = _variances(table, forms[rows], residual - delta * forms[rows], gram, target)
+    if target == "population":
+        variances = np.maximum(variances, _least(table, residual, products, gram) * left[rows] / table.n)
     at, up, down = np.split(variances, [beta.size, beta.size + step.size])
     slope, bend = np.zeros((2, beta.size))
     slope[own], bend[own] = (up - down) / (2.0 * step), (up + down - 2.0 * at[own]) / (2.0 * step**2)
@@ -300,6 +302,15 @@ def _variances(table: Table, g: np.ndarray, c: np.ndarray, gram: np.ndarray, tar
         return np.asarray(robust - total**2 + extra) / table.n
     file = plain - total**2 - squares + h**2 + extra
     return np.asarray(file * robust / np.maximum(plain, TINY)) / table.n
+
+
+def _least(table: Table, residual: np.ndarray, products: np.ndarray, gram: np.ndarray) -> float:
+    """Half the variance of the residuals, and the error of that: by which equations vary at least.
+
+    Where donors have much in common the difference of large numbers that `_variances` is may be 0.
+    """
+    (variance,) = _variances(table, residual[None], residual[None], gram, "population")
+    return 0.5 * max(float(residual @ products @ residual), 0.0) + float(np.sqrt(max(variance, 0.0)))
 
 
 def _by_pool(table: Table, g: np.ndarray, c: np.ndarray, noise: Any, orders: Any) -> tuple[Any, ...]:

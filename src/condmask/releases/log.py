@@ -61,8 +61,8 @@ class Log:
         self.path = None if where is False else folder() / "log.jsonl" if where is True else Path(where)
 
     def refuse(self, marks: Mapping[str, Any], source: Path | None, *, again: bool) -> dict[str, Any]:
-        """What `enter` writes. Refuse columns whose values were released before, and warn where the source
-        was, with others."""
+        """What `enter` writes. Refuse columns whose values were released before, and columns in clear that a
+        release of the same source masked; warn where that was with other values."""
         if self.path is None or not marks:
             return {}
         with reading(self.path):
@@ -81,6 +81,13 @@ class Log:
                     f"{_checks.listed(same)}: the same values are in {when}; both show more than either. "
                     "Publish that one alone, or, if it was given to nobody, destroy it and pass --again "
                     f"(again=True). {self.path} lists it"
+                )
+            clear = [name for name in columns if origin and origin == before and name not in found]
+            if clear and not again:
+                raise ReleaseError(
+                    f"{_checks.listed(clear)}: masked in {when}, of the same source, and in clear now. Drop "
+                    "what was masked there, or, if that release was given to nobody or the source has become "
+                    f"another one, pass --again (again=True). {self.path} lists it"
                 )
             if not same and origin and origin == before and found.keys() & columns.keys():
                 said = f"{source} is the source of {when}, with other values: never publish both"

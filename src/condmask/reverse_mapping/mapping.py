@@ -146,16 +146,16 @@ def places(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:
 
     On the log scale negative values, zero and positive ones are out of reach of each other.
     """
-    apart = np.diff(in_sigmas(values, sigma, scale))
+    with np.errstate(over="ignore"):
+        apart = np.diff(on_line(values, sigma, scale)) / sigma
     if scale != "linear":
         apart[np.diff(np.sign(values)) != 0.0] = GAP
     return np.append(0.0, np.cumsum(np.minimum(apart, GAP)))
 
 
-def in_sigmas(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:
-    """How far values are from the lowest, or on the log scale from zero, where the lowest in size is at 1."""
-    with np.errstate(over="ignore"):
-        if scale == "linear":
-            return np.asarray((values - values.min(initial=np.inf)) / sigma)
-        logs = np.log(np.abs(np.where(values == 0.0, 1.0, values)))
-        return np.asarray(np.sign(values) * ((logs - logs.min(initial=np.inf)) / sigma + 1.0))
+def on_line(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:
+    """Values or their logarithms, which ascend as the values do: a sigma from zero at least."""
+    if scale == "linear":
+        return values
+    logs = np.log(np.abs(np.where(values == 0.0, 1.0, values)))
+    return np.asarray(np.sign(values) * (logs - logs.min(initial=np.inf) + sigma))

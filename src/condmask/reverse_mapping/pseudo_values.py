@@ -19,7 +19,7 @@ from condmask.errors import warn
 from condmask.linear.chunks import Chunk
 from condmask.linear.records import Records
 from condmask.moments.theorem_2_1 import shift
-from condmask.reverse_mapping.mapping import Mapping, in_sigmas, places
+from condmask.reverse_mapping.mapping import Mapping, on_line, places
 from condmask.reverse_mapping.undo import LARGEST, refusal, undone, variation
 from condmask.strata import values_by_pool
 from condmask.variance.interval import EstimateWarning, UndefinedError
@@ -47,8 +47,8 @@ def cells_of(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, Mappin
     if x.size <= MANY:
         value, cell, size = np.unique(x, return_inverse=True, return_counts=True)
     else:
-        line = in_sigmas(x, scheme.sigma, scheme.scale)
-        line -= line.min()
+        line = on_line(x, scheme.sigma, scheme.scale)
+        line = (line - line.min()) / scheme.sigma
         whole = (line * min(CELLS, MOST * x.size / max(line.max(), 1.0))).astype(np.int64)
         sizes = np.bincount(whole)
         cell, size = (np.cumsum(sizes > 0) - 1)[whole], sizes[sizes > 0]

@@ -25,6 +25,7 @@ Share = Callable[[np.ndarray], np.ndarray]  # of the records up to steps
 CELLS_PER_SIGMA = 32
 AT_ONCE = 1 << 9  # cells
 NOISE = 17.0  # sigma, beyond which there is none: exp(-17 sqrt(2)) = 4e-11
+RIDGE = 1e-12  # against rounding, by which bands would differ between machines
 DRAWN = 1 << 15  # normal deviates at once, so that they stay in the cache
 
 
@@ -128,7 +129,7 @@ def _residual(psi: np.ndarray, p: float) -> np.ndarray:
 def largest(covariance: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
     """The largest sizes of so many draws of a Gaussian process, in single precision."""
     try:
-        root = np.linalg.cholesky(covariance)
+        root = np.linalg.cholesky(covariance + RIDGE * np.trace(covariance) * np.eye(len(covariance)))
     except np.linalg.LinAlgError:  # of few records the estimate is not positive definite
         values, vectors = np.linalg.eigh(covariance)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
