@@ -60,7 +60,7 @@ def study(quantiles=(0.1, 0.3, 0.5, 0.7, 0.9)):
     known = {(column.statistic) for column in columns}
     columns += [Column("", "sample", name, 0.0, 0.0) for name in sorted(known)]
     sums += [[100.0, 0.0, 0.0, 0.0, 0.0]] * len(known)
-    return StudyResult("a study", 1, 100, tuple(columns), np.array(sums).T)
+    return StudyResult("a study", 1, 100, tuple(columns), np.pad(np.transpose(sums), ((0, 1), (0, 0))))
 
 
 def comparison(**changes):

@@ -156,7 +156,7 @@ def test_samples_truths_and_risks_are_counted_plainly(name, monkeypatch):
 
 
 def test_without_a_known_truth_it_is_that_of_the_samples(monkeypatch):
-    found, x, _, _ = studied(
+    found, x, z, _ = studied(
         SCHEMES["first"],
         monkeypatch,
         lambda rng, rows, n: (rng.normal(0.0, 900.0, (rows, n)), rng.normal(size=(rows, n))),
@@ -167,6 +167,9 @@ def test_without_a_known_truth_it_is_that_of_the_samples(monkeypatch):
     assert row["truth_of"] == "sample"
     assert row["truth"] == pytest.approx(truth, abs=1.0)  # rounded to a thousandth of sigma
     assert row["bias"] == pytest.approx(row["mean"] - row["truth"])
+    mean = next(r for r in found.rows() if (r["estimator"], r["statistic"]) == ("T_1", "mean"))
+    off = SCHEMES["first"].estimate(z).mean() - x.mean(axis=1)
+    assert mean["bias_se"] == pytest.approx(off.std(ddof=1) / np.sqrt(off.size), rel=1e-3)
 
 
 @pytest.mark.parametrize("name", ["rearranged", "coarse", "mapped", "no grid"])

@@ -12,7 +12,7 @@ from condmask._digits import line
 from condmask.errors import ArgumentError
 from condmask.files.publish import write_whole
 
-PARTS = 5  # powers of the errors that are summed, from 0
+PARTS = 6  # powers 0 to 4 of the errors that are summed, and products with errors of the sample's statistic
 ERRORS = ("truth", "mean", "bias", "bias_se", "rmse", "rmse_se")
 SHARES = ("mean", "mean_se")  # of what has no truth
 FIGURES = {*ERRORS, *SHARES, "defined"}
@@ -33,7 +33,8 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyResult:
-    """The state of a study: sums of the powers 0 to 4 of (value - center) over its replications.
+    """The state of a study: sums over its replications of the powers 0 to 4 of (value - center), and of its
+    products with that of the same statistic of the sample.
 
     Made by `simulate`. Two results are equal if everything is, bit by bit.
     """
@@ -43,6 +44,12 @@ class StudyResult:
     replications: int
     columns: tuple[Column, ...]
     sums: np.ndarray
+
+    @property
+    def samples(self) -> np.ndarray:
+        """By column the number of the same statistic of the unmasked sample; its own where there is none."""
+        own = {column.statistic: k for k, column in enumerate(self.columns) if not column.scheme}
+        return np.array([own.get(column.statistic, k) for k, column in enumerate(self.columns)])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StudyResult) and self._state() == other._state()
@@ -58,8 +65,9 @@ class StudyResult:
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its standard error.
 
-        With S replications the standard error of the bias is the s.d. of the errors over sqrt(S), that of
-        the RMSE the s.d. of the squared errors over 2 RMSE sqrt(S). `defined` counts the replications in
+        With S replications the standard error of the bias is the s.d. of the errors over sqrt(S) (where the
+        truth is a mean over samples, of the differences from the samples' own statistics), that of the RMSE
+        the s.d. of the squared errors over 2 RMSE sqrt(S). `defined` counts the replications in
         which a statistic is a number: s.d. and correlation are undefined if a variance is estimated negative,
         T_b if the bandwidth is below 1.5 steps of a grid. `truth_of` says where the truth comes from: the
         population, or the mean over the unmasked samples if the population does not know it.
@@ -151,26 +159,26 @@ class StudyResult:
     @np.errstate(all="ignore")  # infinite, or no number, is what they then are
     def _figures(self) -> dict[str, np.ndarray]:
         """All figures column by column."""
-        centers = np.array([column.center for column in self.columns])
-        mean = centers + self._powers(np.zeros(centers.size))[0]
-        of_sample = {each.statistic: m for each, m in zip(self.columns, mean, strict=True) if not each.scheme}
-        truth = np.array([
-            of_sample.get(column.statistic, np.nan) if column.truth is None else column.truth
-            for column in self.columns
-        ])  # fmt: skip
+        centers, of = np.array([column.center for column in self.columns]), self.samples
+        away, about, *_ = self._powers(np.zeros(centers.size))
+        mean, spread = centers + away, about - away**2
+        known = np.array([np.nan if column.truth is None else column.truth for column in self.columns])
+        truth = np.where(np.isnan(known), mean[of], known)
+        common = self.sums[-1] / self.sums[0] - away * away[of]
+        varies = np.where(np.isnan(known), spread + spread[of] - 2.0 * common, spread)  # of value less truth
         others = np.maximum(self.sums[0] - 1.0, 1.0)  # replications in which it is defined, less one
         bias, square, _, fourth = self._powers(truth - centers)
         rmse, rmse_se = np.sqrt(square), _root((fourth - square**2) / others)
         return {
             "truth": truth, "mean": mean, "mean_se": _root(self._powers(mean - centers)[1] / others),
-            "bias": bias, "bias_se": _root((square - bias**2) / others),
+            "bias": bias, "bias_se": _root(varies / others),
             "rmse": rmse, "rmse_se": np.where(rmse > 0.0, rmse_se / (2.0 * rmse), rmse),
         }  # fmt: skip
 
     def _powers(self, shift: np.ndarray) -> list[np.ndarray]:
         """By column the means of the first four powers of (value - center - shift); NaN of fewer than two."""
         count = np.where(self.sums[0] < 2.0, np.nan, self.sums[0])
-        one, two, three, four = self.sums[1:] / count
+        one, two, three, four = self.sums[1:-1] / count
         return [
             one - shift,
             two - 2 * shift * one + shift**2,

@@ -169,7 +169,7 @@ def _run(
                 start = index * size
                 rows, sums = np.column_stack(list(columns.values())), reached.sums.copy()
                 rows = rows[reached.replications - start : wanted - start]
-                add_errors(rows, centers, sums)
+                add_errors(rows, centers, before.samples, sums)
                 done = reached.replications + len(rows)
                 reached = dataclasses.replace(reached, replications=done, sums=sums)
                 if bar is not None:
