@@ -212,7 +212,7 @@ BUDGETS = {
     "releases": 804,
     "kernels": 751,
     "linear": 739,
-    "schemes": 731,
+    "schemes": 733,
     "distribution": 685,
     "variance": 614,
     "files": 611,

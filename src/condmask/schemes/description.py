@@ -22,6 +22,8 @@ def conditional(scheme: Any) -> str:
     groups = " and ".join(names_of(scheme.strata))
     within = f" of the same {groups}" if groups else ""
     limits = "" if scheme.range is None else f" No value lies outside of {in_words(scheme.range)}."
+    if scheme.codes:
+        limits += f" Missing values are written {' and '.join(f'{code:g}' for code in scheme.codes)}."
     if scheme.reverse_mapping:
         return _reverse(scheme, groups, within) + limits
     grid = ""
