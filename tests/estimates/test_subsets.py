@@ -69,6 +69,7 @@ def test_parts_are_named_by_their_labels(kind, tmp_path):
     assert part.n == np.count_nonzero(rows)
     assert part.mean() == estimate.part(rows).mean()
     assert estimate.part({"sex": "m"}).n == 450
+    assert estimate.part({"region": [1, 2]}).n == np.count_nonzero(np.isin(REGION, (1, 2)))
     with pytest.raises(ValueError, match=r"^rows must be labels that occur in 'sex', got 'x'$"):
         estimate.part({"sex": "x"})
 

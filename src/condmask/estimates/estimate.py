@@ -161,8 +161,8 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
         Parameters
         ----------
         rows : array_like of bool, shape (n,), or dict
-            Which records: True or False for each, or labels by column, ``{"region": "north"}``. The estimates
-            of a release know columns by name.
+            Which records: True or False for each, or labels by column, one or a list of them,
+            ``{"region": ["north", "west"]}``. The estimates of a release know columns by name.
 
         Returns
         -------
@@ -224,13 +224,14 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
             return known
 
     def _labelled(self, labels: Mapping[str, Any], n: int) -> np.ndarray:
-        """Which of n records have these labels, by column."""
+        """Which of n records have these labels, by column one or a list of them."""
         chosen = np.ones(n, dtype=bool)
         for name, label in labels.items():
+            asked = [str(one) for one in (label if isinstance(label, list) else [label])]
             code, found = groups(self._by_name(name, "rows", labels=True), "rows", n)
             texts = [str(one) for one in found]
-            _checks.require(str(label) in texts, f"rows must be labels that occur in {name!r}", label)
-            chosen &= code == texts.index(str(label))
+            _checks.require({*asked} <= {*texts}, f"rows must be labels that occur in {name!r}", label)
+            chosen &= np.isin(code, [texts.index(one) for one in asked])
         return chosen
 
 
