@@ -116,6 +116,26 @@ def test_standard_errors_about_the_file(together, donors, pools):
         assert abs(estimated.mean() / variance - 1) < 5 * error + 0.01
 
 
+@pytest.mark.parametrize("donors", DONORS)
+def test_the_population_adds_to_the_variance_what_sampling_adds_without_masking(donors):
+    # on average over 300 releases; five standard errors of that are exceeded in one of 10^6 seeds
+    rng = np.random.default_rng(2)
+    x, w = originals(rng, 400)
+    (rows,) = releases(rng, [scheme_of(donors, 1)], [x], np.zeros(400, dtype=int), 300)
+    estimate, other = scheme_of(donors, 1).estimate(rows), np.tile(w, (len(rows), 1))
+
+    of = {
+        target: estimate.covariance_interval(other, target=target).standard_error ** 2
+        for target in ("population", "file")
+    }
+
+    added = of["population"] - of["file"]
+    product = (x - x.mean()) * (w - w.mean())
+    error = added.std() / np.sqrt(len(added)) / (product.var() / 400)
+    assert added.mean() / (product.var() / 400) == pytest.approx(1.0, abs=5.0 * error + 0.01)
+    assert error < 0.1
+
+
 def test_a_permutation_without_noise_leaves_squares_as_they_are():
     # so n Var r is that of the covariance alone, (p (1 - p) E u^2 v^2 + p) / (1 - p)^2 of standardised values
     x, w = originals(np.random.default_rng(4), 100_000)
