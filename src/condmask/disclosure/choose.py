@@ -61,11 +61,13 @@ def with_wider_noise(table: Table, chosen: dict[str, Choice]) -> dict[str, Choic
     """The first with wider noise under which an attacker who knows every coin gains at most the limit."""
     schemes = {name: choice.scheme for name, choice in chosen.items()}
     wider, _ = widened(sample_of(table), schemes, schemes, Limits(), WIDER)
-    why = "noise is {:.2g} times as wide, since records or columns tell of each other"
-    for name, times in ((name, wider[name].sigma / schemes[name].sigma) for name in schemes):
+    found = dict(chosen)
+    for name, choice in chosen.items():
+        times = wider[name].sigma / choice.scheme.sigma
         if times > 1.0:
-            chosen[name] = Choice(wider[name], f"{chosen[name].why}; {why.format(times)}")
-    return chosen
+            why = f"noise is {times:.2g} times as wide, since records or columns tell of each other"
+            found[name] = Choice(wider[name], f"{choice.why}; {why}")
+    return found
 
 
 def _passing(table: Table, name: str, of: Callable[..., Any]) -> Iterator[Choice]:

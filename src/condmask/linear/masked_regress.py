@@ -202,9 +202,14 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     rows, step = [*range(beta.size), *own, *own], np.sqrt(np.abs(residual @ products @ residual / left[own]))
     step[step == 0.0] = 1.0
     delta = np.concatenate([np.zeros(beta.size), step, -step])[:, None]
-    variances = _variances(table, forms[rows], residual - delta * forms[rows], gram, target)
+    first, second = np.vstack([forms[rows], residual]), np.vstack([residual - delta * forms[rows], residual])
+    both = _variances(table, first, second, gram, target)
+    variances, of_square = both[:-1], both[-1]
     if target == "population":
-        variances = np.maximum(variances, _least(table, residual, products, gram) * left[rows] / table.n)
+        # at least half the variance of the residuals and its error, as without masking: where donors have
+        # much in common, the difference of large numbers that these are may be 0
+        least = 0.5 * max(residual @ products @ residual, 0.0) + np.sqrt(max(of_square, 0.0))
+        variances = np.maximum(variances, least * left[rows] / table.n)
     at, up, down = np.split(variances, [beta.size, beta.size + step.size])
     slope, bend = np.zeros((2, beta.size))
     slope[own], bend[own] = (up - down) / (2.0 * step), (up + down - 2.0 * at[own]) / (2.0 * step**2)
@@ -302,15 +307,6 @@ def _variances(table: Table, g: np.ndarray, c: np.ndarray, gram: np.ndarray, tar
         return np.asarray(robust - total**2 + extra) / table.n
     file = plain - total**2 - squares + h**2 + extra
     return np.asarray(file * robust / np.maximum(plain, TINY)) / table.n
-
-
-def _least(table: Table, residual: np.ndarray, products: np.ndarray, gram: np.ndarray) -> float:
-    """Half the variance of the residuals, and the error of that: by which equations vary at least.
-
-    Where donors have much in common the difference of large numbers that `_variances` is may be 0.
-    """
-    (variance,) = _variances(table, residual[None], residual[None], gram, "population")
-    return 0.5 * max(float(residual @ products @ residual), 0.0) + float(np.sqrt(max(variance, 0.0)))
 
 
 def _by_pool(table: Table, g: np.ndarray, c: np.ndarray, noise: Any, orders: Any) -> tuple[Any, ...]:

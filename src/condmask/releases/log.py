@@ -82,14 +82,15 @@ class Log:
                     "Publish that one alone, or, if it was given to nobody, destroy it and pass --again "
                     f"(again=True). {self.path} lists it"
                 )
-            clear = [name for name in columns if origin and origin == before and name not in found]
-            if clear and not again:
+            related = origin is not None and origin == before
+            clear = [name for name in columns if name not in found]
+            if related and clear and not again:
                 raise ReleaseError(
                     f"{_checks.listed(clear)}: masked in {when}, of the same source, and in clear now. Drop "
                     "what was masked there, or, if that release was given to nobody or the source has become "
                     f"another one, pass --again (again=True). {self.path} lists it"
                 )
-            if not same and origin and origin == before and found.keys() & columns.keys():
+            if related and not same and found.keys() & columns.keys():
                 said = f"{source} is the source of {when}, with other values: never publish both"
                 warn(said, ReleaseWarning)
         return {"source": origin, "columns": found}

@@ -158,7 +158,7 @@ def _run(
 ) -> StudyResult:  # fmt: skip
     """The study from where it stands."""
     size = replicates.block_size(design.n)
-    centers = np.array([column.center for column in before.columns])
+    centers, samples = np.array([column.center for column in before.columns]), before.samples
     saved, reached = time.perf_counter(), before  # replaced as a whole: it is whole whenever Ctrl-C comes
     blocks = range(before.replications // size, -(-wanted // size))
     known = [first] if blocks and blocks[0] == 0 else []
@@ -169,7 +169,7 @@ def _run(
                 start = index * size
                 rows, sums = np.column_stack(list(columns.values())), reached.sums.copy()
                 rows = rows[reached.replications - start : wanted - start]
-                add_errors(rows, centers, before.samples, sums)
+                add_errors(rows, centers, samples, sums)
                 done = reached.replications + len(rows)
                 reached = dataclasses.replace(reached, replications=done, sums=sums)
                 if bar is not None:
