@@ -37,7 +37,8 @@ SEEDS, N = 4, 4_000
 FEWEST, MOST_COLUMNS = 300, 2  # rows of a real table; its columns that are masked
 BY_HAND = {
     "tax_rates": 0.74, "last_digits": 0.90, "profit": 0.80, "firm_inside_text": 0.21,
-    "branch_in_last_digits": 0.23, "earlier_case": 0.27, "machines_in_turn": 0.36, "weeks": 0.27, "growth": 0.41, "coordinates": 0.23,
+    "branch_in_last_digits": 0.23, "earlier_case": 0.27, "machines_in_turn": 0.36,
+    "weeks": 0.27, "growth": 0.41, "coordinates": 0.23,
 }  # fmt: skip
 SCHEME = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, aggregate_ends=5)
 
