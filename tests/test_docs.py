@@ -38,6 +38,20 @@ def test_every_public_method_says_what_it_does(name):
             assert inspect.getdoc(thing), method
 
 
+def test_pages_and_sections_that_the_code_names_exist():
+    code = [*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
+    named = {
+        found
+        for file in code
+        for found in re.findall(r'(docs/\w+\.(?:rst|md))(?:,\s+"([^"]+)")?', file.read_text("utf-8"))
+    }
+
+    assert len(named) > 20
+    for page, section in named:
+        heads = re.findall(r"^(.+)\n[-~=]+$", (ROOT / page).read_text("utf-8"), re.MULTILINE)
+        assert not section or " ".join(section.split()) in heads, (page, section)
+
+
 def test_pages_hide_no_setup():
     # what a page needs is on it, so that the run of its examples says that they can be pasted
     hidden = re.compile(r"testsetup|testcleanup|:hide:|:skipif:|doctest: *\+SKIP")

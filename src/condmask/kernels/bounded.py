@@ -4,7 +4,7 @@ What an interval is, `variance.bounded` says: a parameter is in it if estimates 
 this one, by the likelihood ratio, have less chance than the level. An end is looked for from the bound
 inwards, on a mesh and then by halving.
 
-The order of acceptance is explained in docs/inference_linear.rst, "Another column".
+The order of acceptance is explained in docs/inference.rst, "Groups, weights, regressions, pairs".
 """
 
 import math

@@ -4,7 +4,7 @@ A probability q is excluded at a point where T*, within [0, 1], lies farther fro
 square is ``share * (variance + binomial)``. Between an excluded point and the next that is not, the test is
 taken to change as straight lines do. Cost: that of the points between the ends.
 
-See docs/inference_distribution.rst, "Quantiles".
+See docs/inference.rst, "Quantiles".
 """
 
 import numpy as np

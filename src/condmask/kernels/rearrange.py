@@ -4,7 +4,7 @@ T is taken for straight lines between ascending points, at which it may jump. Th
 pieces as well: sorted by value, the stretch grows by as much with v as the pieces that v lies in are flat.
 Constant pieces, as of T on a coarse grid, are jumps of it. Cost: that of sorting the values.
 
-See docs/inference_distribution.rst, "Rearranging".
+See docs/inference.rst, "Rearranging".
 """
 
 import numpy as np

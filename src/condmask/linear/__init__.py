@@ -1,1 +1,1 @@
-"""Statistics that are linear in the original: groups, totals, regressions (docs/inference_linear.rst)."""
+"""Statistics that are linear in the original: groups, totals, regressions (docs/inference.rst)."""

@@ -4,7 +4,7 @@ A statistic that is linear in the original is a few folds: a step makes a tuple 
 those of all chunks are added. A chunk is a stretch of arrays, or of a part of a file that is read when its
 turn comes, so nothing but the columns that are in memory anyway has the length of the file.
 
-See docs/inference_linear.rst, "Why it works".
+See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
 
 from collections.abc import Callable, Iterator

@@ -2,7 +2,7 @@
 
 Figures are those of sums with the weights w/W in a group of weight W, and 0 outside.
 
-See docs/inference_linear.rst, "Means of subgroups".
+See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
 
 from collections.abc import Callable, Sequence

@@ -5,7 +5,7 @@ others this is done again, since rounding errors grow with the square; if even m
 added to the squares keeps the first factor regular. Coefficients, residuals, leverages and variances then
 follow from the basis alone, of which only one chunk is held at a time.
 
-See docs/inference_linear.rst, "Why it works".
+See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
 
 from typing import Any

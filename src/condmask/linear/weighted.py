@@ -1,6 +1,6 @@
 """Weighted means and totals of the original.
 
-See docs/inference_linear.rst, "Means of subgroups".
+See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """Intervals of the covariance and the correlation of the originals of two columns.
 
-Of the estimates of Theorem 2.5 (docs/inference_linear.rst, "Another column").
+Of the estimates of Theorem 2.5 (docs/inference.rst, "Groups, weights, regressions, pairs").
 """
 
 from math import ceil

@@ -6,7 +6,7 @@ T = M_a (x) M_b, and the mean of ``Phi = (p I + (1-p) T)^{-1} x_a x_b`` that of 
 positive, and so are M and T: their eigenvalues lie in [0, 1], on which a polynomial in T is as good as the
 inverse. Powers of T factor, and nothing is ill-posed: the inverse is 1/p at most.
 
-Theorem 2.5 after reverse mapping (docs/inference_linear.rst, "Reverse mapping").
+Theorem 2.5 after reverse mapping (docs/inference.rst, "Reverse mapping").
 """
 
 from functools import partial

@@ -1,6 +1,6 @@
 """Functions that undo reverse mapping: h with E[h(Z) | X] as good as a function of the original.
 
-See docs/inference_linear.rst, "Reverse mapping".
+See docs/inference.rst, "Reverse mapping".
 """
 
 import numpy as np

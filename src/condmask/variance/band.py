@@ -5,7 +5,7 @@ of the mean products of psi at two points over the masked values and of those of
 distribution is T itself. Records are counted in cells of sigma/32, noise taken as rounded to these, and
 points moved to edges of cells: a kink of the kernel costs less than a percent of a standard error then.
 
-See docs/inference_distribution.rst, "Bands".
+See docs/inference.rst, "Bands".
 """
 
 from collections.abc import Callable

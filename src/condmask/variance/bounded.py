@@ -10,7 +10,7 @@ right up to the bounds, where an interval that is cut off there misses or covers
 G. J. Feldman and R. D. Cousins, "Unified approach to the classical statistical analysis of small signals",
 Phys. Rev. D 57 (1998) 3873-3889.
 
-See docs/inference_linear.rst, "Another column".
+See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
 
 import numpy as np

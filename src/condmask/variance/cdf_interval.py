@@ -1,6 +1,6 @@
 """Intervals for the distribution function at a point: what its score test does not exclude.
 
-See docs/inference_distribution.rst, "Score form".
+See docs/inference.rst, "Score form".
 """
 
 import numpy as np

@@ -9,7 +9,7 @@ to a million records by less than .002 of its standard error.
 
 The line is treated in windows, with one Fourier transform for the counts and one for g.
 
-See docs/inference_distribution.rst, "Means of any function".
+See docs/inference.rst, "Means of any function".
 """
 
 from collections.abc import Callable, Iterator

@@ -2,7 +2,7 @@
 
 T is known at ascending points and just before each, and straight between them.
 
-Of T by Theorem 2.2; see docs/inference_distribution.rst, "Means of any function".
+Of T by Theorem 2.2; see docs/inference.rst, "Means of any function".
 """
 
 from typing import NamedTuple
