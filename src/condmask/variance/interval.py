@@ -1,6 +1,6 @@
 """What an interval is, and how a standard error becomes one.
 
-See docs/inference.rst, "Which interval answers which question".
+See docs/guide_analyst.rst, "Which interval answers which question".
 """
 
 from itertools import islice
