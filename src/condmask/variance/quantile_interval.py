@@ -20,17 +20,19 @@ Var T* / Var T = .957 .877 .737 .586 at tau = .1 .3 1 3, and (1 + 2 tau / 3)^(-1
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 
 import numpy as np
 
 from condmask.distribution import quantiles
-from condmask.distribution.quantiles import Points
 from condmask.distribution.t_1 import T_1
 from condmask.kernels.interval_ends import interval_ends
 from condmask.kernels.rearrange import reaching, rearranged
 from condmask.variance.of_cdf import CdfSums
 
-STEPS = 1 << 13  # a stretch of a grid of no more is looked at step by step; else at so many points
+STEPS = (
+    1 << 13
+)  # a stretch of a grid of no more, without its gaps, is looked at step by step; else at so many points
 PARTS = 2  # else, of each sixteenth of sigma; one where straight lines miss T by few of these of its errors:
 SLIGHT = 0.03
 APART = 8  # cells: stretches no farther apart are one
@@ -70,11 +72,11 @@ def quantile_interval(
     estimates = np.empty(q.size) if value is None else value
     if t.masking.p == 1.0:
         ends[:] = np.where(whole, _of_known(t, q, np.sqrt(share * q * (1.0 - q))), estimates)
-        parts: Iterable[tuple[slice, Points]] = ()
+        parts: Iterable[tuple[slice, int, int]] = ()
     else:
         parts = stretches(t, sums, q, known.max())
-    for own, points in parts:
-        places, values = rearranged(*points)
+    for own, first, last in parts:
+        places, values = _t_star(t, first, last)
         if value is None:
             estimates[own] = reaching(places, values, q[own] - REACHED)
         each = q[own], estimates[own], share, whole, whole * q[own] * (1.0 - q[own])
@@ -116,8 +118,8 @@ def _ends(
     return ends
 
 
-def stretches(t: T_1, sums: CdfSums, q: np.ndarray, c: float) -> Iterator[tuple[slice, Points]]:
-    """Which of the probabilities a stretch of T is for, and its points."""
+def stretches(t: T_1, sums: CdfSums, q: np.ndarray, c: float) -> Iterator[tuple[slice, int, int]]:
+    """Which of the probabilities a stretch of T is for, and between which nodes it lies."""
     edges, least, most = quantiles.stretches(t)
     varies = (most - least) / (2.0 * t.most - 1.0) * t.most * (t.most - 1.0) + 0.25 * (1 + sums.shared_donors)
     radius = np.sqrt(c / (1.0 - c) * varies)
@@ -129,7 +131,7 @@ def stretches(t: T_1, sums: CdfSums, q: np.ndarray, c: float) -> Iterator[tuple[
         widest = radius[first : last + 1].max()
         for part, start, stop in _windows(low - widest, high + widest, q[own]):
             which = slice(own.start + part.start, own.start + part.stop)
-            yield which, _points(t, begin + start, begin + stop + 1)
+            yield which, begin + start, begin + stop + 1
 
 
 def _windows(low: np.ndarray, high: np.ndarray, q: np.ndarray) -> Iterator[tuple[slice, int, int]]:
@@ -144,16 +146,14 @@ def _windows(low: np.ndarray, high: np.ndarray, q: np.ndarray) -> Iterator[tuple
         yield slice(start, stop), int(first[start]), int(last[stop - 1])
 
 
-def _points(t: T_1, first: int, last: int) -> Points:
-    """Points of a stretch between nodes; if it is short, all steps of the grid or many points."""
-    start, stop = np.floor(t.line.points(np.array([first, last]))) + np.array([-1.0, 2.0])
-    if t.whole and stop - start <= STEPS:
-        x = np.arange(start, stop + 1.0)
-        right = t.at(np.append(start - 1.0, x))
-        return x, right[1:], right[:-1]
-    slight = 0.25 * t.bend * t.masking.p * np.sqrt(t.n) < SLIGHT
-    parts = 1 if slight else PARTS
-    return quantiles.points(t, first, last, parts if t.whole else max(STEPS // (last - first), parts))
+def _t_star(t: T_1, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """T* of a stretch between nodes, from all steps of the grid if it is short, or else from many points."""
+    parts = 1 if 0.25 * t.bend * t.masking.p * np.sqrt(t.n) < SLIGHT else PARTS
+    if t.whole and (last - first) * t.line.node <= STEPS:
+        parts, last = ceil(t.line.node), min(last + 1, t.line.size - 1)
+    elif not t.whole:
+        parts = max(STEPS // (last - first), parts)
+    return rearranged(*quantiles.points(t, first, last, parts))
 
 
 def _read(places: np.ndarray, t: T_1) -> np.ndarray:
