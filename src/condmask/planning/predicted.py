@@ -1,6 +1,6 @@
 """How far estimates will lie from their targets, by the variance formulas of the estimators.
 
-Estimates are uncertain by what the released values show of it (`moments.pair_variance`, `variance.band`).
+Estimates are uncertain by what the released values show of it (`moments.pair_variance`, `variance.of_cdf`).
 Here these formulas get the moments, and the distribution, that released values of the originals are expected
 to have, so nothing is simulated. Relations are functions of a covariance and two variances; the difference
 between two halves is the slope on their indicator.
@@ -19,6 +19,7 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.distribution.bandwidth import masking
+from condmask.distribution.counting import by_value
 from condmask.distribution.sample import EXACT
 from condmask.law import Law
 from condmask.moments.influence import Weights
@@ -30,9 +31,9 @@ from condmask.reverse_mapping.pseudo_values import cells_of
 from condmask.reverse_mapping.undo import LARGEST, undone, variation
 from condmask.strata import values_by_pool
 from condmask.studies.populations import split
-from condmask.variance.band import expected
 from condmask.variance.interval import UndefinedError
-from condmask.variance.theorem import Variance, variance_given_file
+from condmask.variance.of_cdf import CdfSums
+from condmask.variance.theorem import Variance
 
 DECILES = np.arange(1, 10) / 10
 QUANTILES = tuple(f"quantile {q:g}" for q in DECILES)
@@ -127,14 +128,9 @@ def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
     at = np.searchsorted(x, points, side="right") / x.size
     file = np.zeros(points.size)
     if not scheme.reverse_mapping:
-        units = law.to_units(x)
-        psi, squares, rest, rest_squares = expected(
-            lambda steps: np.searchsorted(units, steps, side="right") / x.size,
-            masking(law, None),
-            law.to_units(points),
-        )
-        v, d, h = squares - psi**2, rest_squares - rest**2, np.maximum(psi * (1.0 - psi), 0.0)
-        file = variance_given_file(v, d, h, 0.0, shared_donors=scheme.shared_donors, p=law.p)
+        counted = by_value(law.to_units(x.copy()))._replace(unit=law.sigma / (law.step or 1.0))
+        sums = CdfSums(counted, masking(law, None), shared_donors=scheme.shared_donors, expected=True)
+        file = sums.variance(law.to_units(points)).file
     return Variance(file, at * (1.0 - at))
 
 
