@@ -22,13 +22,13 @@ from condmask.distribution.bandwidth import masking
 from condmask.distribution.counting import by_value
 from condmask.distribution.sample import EXACT
 from condmask.law import Law
+from condmask.linear.records import Records
 from condmask.moments.influence import Weights
 from condmask.moments.moment_interval import Sampled, moment_variance
 from condmask.moments.pair_variance import pair_of
 from condmask.moments.theorem_2_1 import Powers, noise_matrix
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments, pair_moments
-from condmask.reverse_mapping.pseudo_values import cells_of
-from condmask.reverse_mapping.undo import LARGEST, undone, variation
+from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.strata import values_by_pool
 from condmask.studies.populations import split
 from condmask.variance.interval import UndefinedError
@@ -111,15 +111,13 @@ def spread_of_pseudo_values(x: np.ndarray, scheme: Any) -> np.ndarray:
     Of long files from evenly spaced records: V is a matter of the value.
     """
     p, some = scheme.p, x[evenly_spaced(x.size, RECORDS)]
-    cell, values, mapping = cells_of(some, scheme)
     try:
-        h = undone(mapping, p, some.size, values - some.mean())
+        file = ReverseMapped(Records(some), scheme)
+        h, mapping = file.unit * (file.undone[0] - file.middle), file.pools[0].mapping
     except UndefinedError:
         return np.full(x.size, np.inf)
-    if variation(mapping.share, values, h, p) > LARGEST:
-        return np.full(x.size, np.inf)
     first, second = (p * (mapping.share @ power) + (1.0 - p) * mapping.apply(power) for power in (h, h * h))
-    return np.asarray(np.interp(x, some, (second - first**2)[cell]))
+    return np.asarray(np.interp(x, some, (second - first**2)[file.cell]))
 
 
 def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
