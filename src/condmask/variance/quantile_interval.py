@@ -153,7 +153,8 @@ def _t_star(t: T_1, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
         parts, last = ceil(t.line.node), min(last + 1, t.line.size - 1)
     elif not t.whole:
         parts = max(STEPS // (last - first), parts)
-    return rearranged(*quantiles.points(t, first, last, parts))
+    found: tuple[np.ndarray, np.ndarray] = rearranged(*quantiles.points(t, first, last, parts))
+    return found
 
 
 def _read(places: np.ndarray, t: T_1) -> np.ndarray:
