@@ -197,7 +197,7 @@ def test_too_few_records_for_the_level_bound_nothing():
 @pytest.mark.parametrize("donors", ["sample", "permutation"])
 @pytest.mark.parametrize(
     ("p", "n", "rounded", "apart"),
-    [(0.3, 200, 1.0, 0.0), (0.3, 300, 30.0, 0.0), (0.15, 150, 1.0, 0.0), (0.45, 150, 1.0, 12_000.0)],
+    [(0.3, 200, 1.0, 0.0), (0.3, 300, 30.0, 0.0), (0.15, 150, 1.0, 0.0), (0.3, 600, 10.0, 12_000.0)],
 )
 def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
     target, donors, p, n, rounded, apart
@@ -205,7 +205,7 @@ def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
     # in 150 records at p = .15, n p^2 / 10 = .34 is less than tau; with sigma 60 steps variances are exact
     scheme = cm.ConditionalMasking(p, 60.0, donors=donors, decimals=0)
     x = rounded * np.rint(90.0 / rounded * np.random.default_rng(2).standard_normal(n))
-    x[: n // 2] += apart
+    x += apart * (np.arange(n) % 3)
     z, probabilities = scheme.mask(x, rng=2), np.array([0.04, 0.25, 0.4, 0.55, 0.7, 0.93])
     estimate, c = scheme.estimate(z), ndtri(0.975) ** 2 / n
     points = np.arange(z.min() - 1500.0, z.max() + 1500.0)
