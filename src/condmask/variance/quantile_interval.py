@@ -31,7 +31,7 @@ from condmask.kernels.rearrange import reaching, rearranged
 from condmask.variance.of_cdf import CdfSums
 
 STEPS = 1 << 13  # a stretch of no more, gaps apart, is looked at step by step; else at so many points
-COARSE = 4.0  # steps between nodes, sigma/64 each: so are these, for which variances are exact
+COARSE = 4.0  # steps between nodes: so is any with steps of sigma/64 and more, where variances are exact
 PARTS = 2  # else, of each sixteenth of sigma; one where straight lines miss T by few of these of its errors:
 SLIGHT = 0.03
 APART = 8  # cells: stretches no farther apart are one
@@ -146,7 +146,7 @@ def _windows(low: np.ndarray, high: np.ndarray, q: np.ndarray) -> Iterator[tuple
 
 
 def _t_star(t: T_1, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-    """T* of a stretch between nodes, from all steps if it is short or they coarse, else many points."""
+    """T* of a stretch between nodes: at all steps if it is short or they are coarse, else at many points."""
     parts = 1 if 0.25 * t.bend * t.masking.p * np.sqrt(t.n) < SLIGHT else PARTS
     if t.whole and (t.line.node <= COARSE or (last - first) * t.line.node <= STEPS):
         parts, last = ceil(t.line.node), min(last + 1, t.line.size - 1)
