@@ -27,7 +27,7 @@ import numpy as np
 from condmask.distribution import quantiles
 from condmask.distribution.t_1 import T_1
 from condmask.kernels.interval_ends import interval_ends
-from condmask.kernels.rearrange import reaching, rearranged
+from condmask.kernels.rearrange import rearranged
 from condmask.variance.of_cdf import CdfSums
 
 STEPS = 1 << 13  # a stretch of no more, gaps apart, is looked at step by step; else at so many points
@@ -37,12 +37,11 @@ SLIGHT = 0.03
 APART = 8  # cells: stretches no farther apart are one
 ALIKE = 1e-9  # of sigma: places of T* no farther apart are one
 GAIN = 2.0 / 3.0
-REACHED = 1e-10  # by so much T* may stay below a probability that counts as reached
 ROOM = 10.0  # T* averages over some 1/(n p^2) of the probability, which must leave room for the curve to bend
 
 
 def quantile_interval(
-    t: T_1, sums: CdfSums, q: np.ndarray, value: np.ndarray | None, c: np.ndarray, targets: Sequence[str]
+    t: T_1, sums: CdfSums, q: np.ndarray, value: np.ndarray, c: np.ndarray, targets: Sequence[str]
 ) -> np.ndarray:
     """The ends of intervals for quantiles, at each level for each target.
 
@@ -53,8 +52,8 @@ def quantile_interval(
         Of which the variances of T are made.
     q : ndarray of shape (probabilities,)
         Ascending.
-    value : ndarray of shape (probabilities,) or None
-        The estimates, in the units of `t`; None for the quantiles of T*, nearly.
+    value : ndarray of shape (probabilities,)
+        The estimates, in the units of `t`.
     c : ndarray of shape (levels,)
         z^2/n.
     targets : sequence of {"population", "file"}
@@ -68,23 +67,20 @@ def quantile_interval(
     shape = c.size, whole.size, q.size
     known, ends = np.where(c < 1.0, c, 0.0), np.empty((2, *shape))
     share = known / (1.0 - known)
-    estimates = np.empty(q.size) if value is None else value
     if t.masking.p == 1.0:
-        ends[:] = np.where(whole, _of_known(t, q, np.sqrt(share * q * (1.0 - q))), estimates)
+        ends[:] = np.where(whole, _of_known(t, q, np.sqrt(share * q * (1.0 - q))), value)
         parts: Iterable[tuple[slice, int, int]] = ()
     else:
         parts = stretches(t, sums, q, known.max())
     for own, first, last in parts:
         places, values = _t_star(t, first, last)
-        if value is None:
-            estimates[own] = reaching(places, values, q[own] - REACHED)
-        each = q[own], estimates[own], share, whole, whole * q[own] * (1.0 - q[own])
+        each = q[own], value[own], share, whole, whole * q[own] * (1.0 - q[own])
         alike = [(part + np.zeros(ends[0, ..., own].shape)).ravel() for part in each]
         variance = sums.variance(_read(places, t)).file
         ends[..., own] = _ends(t, sums, (places, values, variance), *alike).reshape(ends[..., own].shape)
     if t.masking.delta > 0.0:
-        ends, estimates = np.rint(ends), np.rint(estimates)
-    low, high = np.minimum(ends[0], estimates), np.maximum(ends[1], estimates)
+        ends = np.rint(ends)
+    low, high = np.minimum(ends[0], value), np.maximum(ends[1], value)
     low[(c >= 1.0) | (whole & (q <= c))] = -np.inf
     high[(c >= 1.0) | (whole & (1.0 - q <= c))] = np.inf
     return np.array([low, high])
