@@ -196,12 +196,16 @@ def test_too_few_records_for_the_level_bound_nothing():
 @pytest.mark.parametrize("target", ["population", "file"])
 @pytest.mark.parametrize("donors", ["sample", "permutation"])
 @pytest.mark.parametrize(
-    ("p", "n", "rounded"), [(0.3, 200, 1.0), (0.3, 300, 30.0), (0.15, 150, 1.0), (0.45, 150, 1.0)]
+    ("p", "n", "rounded", "apart"),
+    [(0.3, 200, 1.0, 0.0), (0.3, 300, 30.0, 0.0), (0.15, 150, 1.0, 0.0), (0.3, 600, 10.0, 12_000.0)],
 )
-def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(target, donors, p, n, rounded):
+def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
+    target, donors, p, n, rounded, apart
+):
     # in 150 records at p = .15, n p^2 / 10 = .34 is less than tau; with sigma 60 steps variances are exact
     scheme = cm.ConditionalMasking(p, 60.0, donors=donors, decimals=0)
     x = rounded * np.rint(90.0 / rounded * np.random.default_rng(2).standard_normal(n))
+    x += apart * (np.arange(n) % 3)
     z, probabilities = scheme.mask(x, rng=2), np.array([0.04, 0.25, 0.4, 0.55, 0.7, 0.93])
     estimate, c = scheme.estimate(z), ndtri(0.975) ** 2 / n
     points = np.arange(z.min() - 1500.0, z.max() + 1500.0)
@@ -232,6 +236,19 @@ def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(targ
     found = estimate.quantile_interval(probabilities, target=target)
     assert np.array([found.low, found.high]).T.tolist() == expected.tolist()
     assert min(shares) < 0.97
+
+
+@pytest.mark.parametrize("n", [100, 150, 300])
+def test_a_gap_of_which_all_is_known_belongs_to_the_interval_of_its_quantile(n):
+    # of a permutation about the file T varies by nothing there, and differs from q by rounding alone
+    scheme = cm.ConditionalMasking(0.3, 5.0, donors="permutation", decimals=0)
+    x = np.rint(8.0 * np.random.default_rng(n).standard_normal(n))
+    x[: n // 3] += 6000.0
+    for z in masked_rows(scheme, np.repeat(x[None], 10, axis=0), np.random.default_rng(1)):
+        below = np.mean(z < 3000.0)
+        found = scheme.estimate(z).quantile_interval(below, target="file")
+        assert found.low < 100.0
+        assert found.high > 5900.0
 
 
 def test_batches_have_a_leading_axis_and_summaries_serve():

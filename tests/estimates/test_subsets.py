@@ -37,11 +37,14 @@ def test_whole_strata_are_a_release_of_their_own(estimate):
         assert np.array_equal(found, expected)
 
 
-def test_missing_values_and_batches_and_added_noise():
+def test_missing_values_and_single_precision_and_batches_and_added_noise():
     gaps = np.where(np.arange(900) % 7 == 0, np.nan, Z)
     estimate = SCHEME.estimate(gaps, strata=REGION)
     kept = ROWS & ~np.isnan(gaps)
     assert estimate.part(ROWS).cdf(5.0) == SCHEME.estimate(gaps[kept], strata=REGION[kept]).cdf(5.0)
+
+    single = SCHEME.estimate(Z.astype(np.float32), strata=REGION)
+    assert single.part(ROWS).quantile(0.5) == SCHEME.estimate(Z, strata=REGION).part(ROWS).quantile(0.5)
 
     batch = SCHEME.estimate(np.array([Z, Z[::-1]]), strata=np.zeros(900))
     assert np.array_equal(batch.part(np.ones(900, dtype=bool)).cdf([5.0]), batch.cdf([5.0]))

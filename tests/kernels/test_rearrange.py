@@ -2,9 +2,17 @@
 
 import numpy as np
 
-from condmask.kernels.rearrange import reaching, rearranged
+from condmask.kernels.rearrange import rearranged
 
 MESH = 20_000  # points of a piece
+
+
+def reaching(places, values, level):
+    """Where T* first reaches levels, an array of them; its ends where it does not."""
+    k = np.clip(np.searchsorted(values, level), 1, values.size - 1)
+    before, rise = values[k - 1], values[k] - values[k - 1]
+    along = np.clip((level - before) / np.where(rise > 0.0, rise, np.inf), 0.0, 1.0)
+    return np.where(level > values[-1], places[-1], places[k - 1] + along * (places[k] - places[k - 1]))
 
 
 def test_t_star_is_below_levels_on_as_long_a_stretch_as_t():

@@ -1,8 +1,7 @@
-"""Multiplicative noise. Oracle: simulation, and the lognormal law of SciPy."""
+"""Multiplicative noise. Oracle: simulation."""
 
 import numpy as np
 import pytest
-from scipy.stats import lognorm
 
 import condmask as cm
 
@@ -19,16 +18,7 @@ def test_factors_have_mean_one_and_the_given_deviation():
     assert (factors > 0.0).all()
 
 
-@pytest.mark.parametrize("d", [1.0, 20.0, 90.0, 1e4])
-def test_the_risk_is_that_of_a_lognormal_factor(d):
-    law = lognorm(s=np.sqrt(np.log1p(0.09)), scale=1.0 / np.sqrt(1.09))
-    share = d / np.abs(X)
-
-    assert SCHEME.risk(X, d) == pytest.approx(np.mean(law.cdf(1.0 + share) - law.cdf(1.0 - share)), rel=1e-9)
-
-
-def test_zero_stays_zero_and_is_always_within():
-    assert SCHEME.risk([0.0, 0.0], [0.1, 5.0]).tolist() == [1.0, 1.0]
+def test_zero_stays_zero():
     assert SCHEME.mask([0.0, 1.0], rng=1)[0] == 0.0
 
 
@@ -50,3 +40,5 @@ def test_it_is_read_back_and_refused_as_others_are():
         cm.MultiplicativeNoise(0.0)
     with pytest.raises(TypeError, match="has no estimator of the original"):
         SCHEME.estimate(X)
+    with pytest.raises(TypeError, match="has no closed form of its risk"):
+        SCHEME.risk(X, 1.0)

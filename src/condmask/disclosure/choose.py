@@ -19,8 +19,8 @@ from condmask.disclosure.limits import Limits, widened
 from condmask.disclosure.rails import too_often
 from condmask.disclosure.sample import sample_of, spread, two_digits
 from condmask.disclosure.table import Table
-from condmask.reverse_mapping.pseudo_values import cells_of
-from condmask.reverse_mapping.undo import undone, variation
+from condmask.linear.records import Records
+from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.variance.interval import UndefinedError
 
 TRIES = ((0.6, 0.3, 0), (0.6, 0.3, 3), (0.6, 0.3, 5), (0.6, 0.5, 5), (0.6, 1.0, 5), (0.7, 0.3, 3))
@@ -98,13 +98,10 @@ def is_skewed(x: np.ndarray) -> bool:
 
 def _varies(x: np.ndarray, scheme: Any) -> float:
     """N, by how much undoing makes values vary; infinite where it fails."""
-    some = x[evenly_spaced(x.size, RECORDS)]
-    _, values, mapping = cells_of(some, scheme)
     try:
-        h = undone(mapping, scheme.p, some.size, values - some.mean())
+        return ReverseMapped(Records(x[evenly_spaced(x.size, RECORDS)]), scheme).variation
     except UndefinedError:
         return np.inf
-    return variation(mapping.share, values, h, scheme.p)
 
 
 def _why(share: float, ends: int, *, log: bool, p: float) -> str:

@@ -204,7 +204,8 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
         pool = records.pools() if self._law.p > 0.0 else None
         if self._law.p > 0.0:
             _check_whole(chosen[present], (np.zeros(z.size, np.int64) if pool is None else pool)[present])
-        sample = sample_of(z[chosen & present], self._law)
+        # as they were accepted, which single precision may have put beside the grid
+        sample = sample_of(z[chosen & present], self._law, "float32")
         _checks.at_least_two(sample.n, "rows")
         kept = Records(z[chosen], None if pool is None else pool[chosen])
         return type(self)(self.scheme, sample, records=kept, origin=self.origin)

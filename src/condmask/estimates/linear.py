@@ -282,11 +282,11 @@ class LinearEstimates(Shared):
         design = self._design(W, intercept=intercept)
         if intercept and "intercept" in design:
             raise ArgumentError("W must have no column called 'intercept' where intercept=True")
-        found, basis = regress(self._linear(), self._rows, design, options, intercept=intercept)
+        found, n, kurtoses = regress(self._linear(), self._rows, design, options, intercept=intercept)
         original = heavy_tails.kurtosis(self._sample.powers(4), self._law)
-        heavy_tails.warn_of_heavy_tails([original, *basis.tails.kurtoses], basis.records, "coefficients")
-        names, about = [*(["intercept"] if intercept else []), *design], self._left_out(basis.records)
-        return Intervals.of(names, found, basis.records, ("coefficient",), about)
+        heavy_tails.warn_of_heavy_tails([original, *kurtoses], n, "coefficients")
+        names, about = [*(["intercept"] if intercept else []), *design], self._left_out(n)
+        return Intervals.of(names, found, n, ("coefficient",), about)
 
     # --- private ---
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from condmask._jit import kernel
 
+ROUNDING = 1e-10  # of T, by which it must differ more where it does not vary
+
 
 @kernel
 def read_sums(x, place, own, first, values, below, nodes, up_to, limits, jumps, total):
@@ -74,7 +76,7 @@ def interval_ends(places, values, variance, q, share, binomial, low, high):
 @kernel(inline="always")
 def _beyond(q, value, variance, share, binomial):
     """How much farther than its radius T* lies from q."""
-    return abs(min(max(value, 0.0), 1.0) - q) - np.sqrt(share * (variance + binomial))
+    return abs(min(max(value, 0.0), 1.0) - q) - np.sqrt(share * (variance + binomial)) - ROUNDING
 
 
 @kernel

@@ -34,14 +34,6 @@ def rearranged(x, right, left):
     return _taken(x[0], value, rate, length, np.argsort(value, kind="stable"))
 
 
-def reaching(places, values, level):
-    """Where T* first reaches levels, an array of them; its ends where it does not."""
-    k = np.clip(np.searchsorted(values, level), 1, values.size - 1)
-    before, rise = values[k - 1], values[k] - values[k - 1]
-    along = np.clip((level - before) / np.where(rise > 0.0, rise, np.inf), 0.0, 1.0)
-    return np.where(level > values[-1], places[-1], places[k - 1] + along * (places[k] - places[k - 1]))
-
-
 @kernel
 def _events(x, right, left):
     """The values at which T* goes on faster or slower, by how much, and how far it goes there at once."""

@@ -16,7 +16,7 @@ from condmask.errors import ArgumentError
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.records import Records
 from condmask.linear.variance import IntervalOptions, of_sums, t_interval
-from condmask.variance.heavy_tails import PlainTails
+from condmask.variance.heavy_tails import central_sums, plain_kurtosis
 from condmask.variance.interval import Interval
 
 # of a column, the part that the others do not determine: above, one Cholesky factor serves, or two
@@ -46,16 +46,18 @@ class Basis:
         The largest entries of the columns, by which they are divided, so that no square overflows.
     back : ndarray of shape (count, count)
         The matrix that makes coefficients of what the rows give, which the units are to divide.
-    tails : PlainTails
-        Of the columns.
+    off : ndarray of shape (columns,)
+        How far their means lie from 0 in the rows at first.
+    turns : list of ndarray
+        The matrices by which rows were turned.
     orthonormal : bool
-        Whether the rows were turned enough.
+        Whether that was enough.
     """
 
     orthonormal = False
 
     def __init__(self, chunks: Chunks, names: list[str], *, intercept: bool) -> None:
-        self._names, self._first, self._turns = names, int(intercept), list[np.ndarray]()
+        self._names, self._first, self.turns = names, int(intercept), list[np.ndarray]()
         ends = chunks.fold(_sums_and_ends, np.add, np.add, np.minimum, np.maximum)
         self.records, sums, low, high = ends
         count = self._first + len(names)
@@ -63,13 +65,12 @@ class Basis:
             raise ArgumentError(
                 f"W must have fewer coefficients than records, got {count} for {self.records} records"
             )
-        largest = np.maximum(high, -low)
-        largest = np.where(largest == 0.0, 1.0, largest)
-        self.tails = PlainTails(low / largest, high / largest, sums / self.records / largest)
+        largest = np.where((low == 0.0) & (high == 0.0), 1.0, np.maximum(high, -low))
         self.units, self._apart = np.append(np.ones(self._first), largest), np.ones(count)
         self._middles, self.back = np.zeros(count), np.eye(count)
+        self.off = sums / self.records / largest
         if intercept:
-            self._middles[1:] = sums / self.records / largest
+            self._middles[1:], self.off = self.off, np.zeros(count - 1)
             self.back[0] -= self._middles
 
     def rows(self, chunk: Chunk) -> np.ndarray:
@@ -77,10 +78,8 @@ class Basis:
         rows = np.ones((self.units.size, chunk.z.size))
         rows[self._first :] = chunk.columns[:-1]
         rows /= self.units[:, None]
-        if not self._turns:
-            self.tails.add(rows[self._first :])
         rows -= self._middles[:, None]
-        for turn in self._turns:
+        for turn in self.turns:
             rows = turn @ rows
         return rows
 
@@ -88,15 +87,15 @@ class Basis:
         """Make the rows more nearly orthonormal, from their products; the matrix by which they are turned."""
         norms = np.sqrt(np.diag(products))
         constant = norms[self._first :] <= DETERMINED * np.sqrt(self.records)
-        if not self._turns and constant.any():
+        if not self.turns and constant.any():
             self._refuse(int(constant.argmax()))
         factor = _cholesky(products / np.outer(norms, norms))
         apart = np.diag(factor)
-        self._apart *= apart * norms if self._turns else apart
+        self._apart *= apart * norms if self.turns else apart
         if self._apart.min() < DETERMINED:
             self._refuse(int(self._apart.argmin()) - self._first)
         turn = np.linalg.inv(factor) / norms
-        self._turns.append(turn)
+        self.turns.append(turn)
         self.back, self.orthonormal = self.back @ turn.T, bool(apart.min() >= FAR)
         return turn
 
@@ -109,19 +108,23 @@ class Basis:
 
 def regress(
     pseudo: Any, records: Records, columns: dict[str, Any], options: IntervalOptions, *, intercept: bool
-) -> tuple[Interval, Basis]:
-    """The coefficients of a regression on columns, that of the constant first, and the basis of these."""
+) -> tuple[Interval, int, np.ndarray]:
+    """The coefficients of a regression on columns, that of the constant first; the number of records, and the
+    kurtosis of each column."""
     chunks = Chunks(records, *columns.values(), options.clusters)
     basis = Basis(chunks, list(columns), intercept=intercept)
     count, shift = len(basis.back), 0.0 if intercept else pseudo.origin / pseudo.unit
+    kurtoses = np.empty(0)
 
     def products(chunk: Chunk) -> tuple[Any, ...]:
         rows, values = basis.rows(chunk), pseudo.values(chunk) + shift
-        return rows @ rows.T, rows @ values, chunk.by_pool(rows, pseudo.size.size)
+        of_rows = rows @ rows.T, rows @ values, chunk.by_pool(rows, pseudo.size.size)
+        return of_rows if basis.turns else (*of_rows, central_sums(rows[int(intercept) :], basis.off))
 
     while not basis.orthonormal:
-        of_rows, along, total = chunks.fold(products)
+        of_rows, along, total, *powers = chunks.fold(products)
         turn = basis.turn(of_rows)
+        kurtoses = plain_kurtosis(*powers[0] / basis.records) if powers else kurtoses
         along, total = turn @ along, turn @ total
     back, clustered = basis.back, options.clusters is not None
 
@@ -144,7 +147,7 @@ def regress(
         quantity, back @ along, (file, sampled - masked), degrees, pseudo, options,
         total=constant, units=basis.units,
     )  # fmt: skip
-    return found, basis
+    return found, basis.records, kurtoses
 
 
 def left_out(

@@ -15,13 +15,12 @@ from condmask.moments.influence import Weights
 from condmask.moments.pair_variance import Pair
 from condmask.moments.theorem_2_1 import Powers, shift
 from condmask.variance import bounded
-from condmask.variance.heavy_tails import kurtosis, warn_of_heavy_tails
+from condmask.variance.heavy_tails import kurtosis, plain_kurtosis, warn_of_heavy_tails
 from condmask.variance.interval import EstimateWarning, Interval, interval, multiplier
 
 TARGETS = ("file", "population")  # in the order of the variances of a `Pair`
 RHO = (-1.0, 0.0, 1.0)  # hypotheses of a correlation
 ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
-TWO_VALUES = 1e-9  # of a kurtosis, within which E u^3 squared and 1 are all of it
 
 
 class Correlation(NamedTuple):
@@ -144,15 +143,10 @@ def _why_little(n: int, enough: float, pair: Pair, found: Correlation) -> str:
 
 
 def kurtoses(pair: Pair) -> list[Any]:
-    """The kurtosis of the originals of both columns; NaN where it is not known.
-
-    A plain column of two values, which are rare or not, has no tails: its kurtosis is 1 and E u^3 squared.
-    """
+    """The kurtosis of the originals of both columns; NaN where it is not known."""
     means = np.moveaxis(pair.moments.means, (-2, -1), (0, 1))
     columns = zip((means[:, 0], means[0]), pair.moments.unit, pair.laws, strict=True)
     found = [kurtosis(Powers(0.0, unit, own), law or EXACT) for own, unit, law in columns]
     if pair.laws[1] is None:
-        _, _, second, third, fourth = shift(means[0], -means[0, 1])
-        two = fourth * second - third**2 - second**3 <= TWO_VALUES * fourth * second
-        found[1] = np.where(two, np.nan, found[1])
+        found[1] = plain_kurtosis(*shift(means[0], -means[0, 1])[2:])
     return found

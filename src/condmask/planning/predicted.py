@@ -1,6 +1,6 @@
 """How far estimates will lie from their targets, by the variance formulas of the estimators.
 
-Estimates are uncertain by what the released values show of it (`moments.pair_variance`, `variance.band`).
+Estimates are uncertain by what the released values show of it (`moments.pair_variance`, `variance.of_cdf`).
 Here these formulas get the moments, and the distribution, that released values of the originals are expected
 to have, so nothing is simulated. Relations are functions of a covariance and two variances; the difference
 between two halves is the slope on their indicator.
@@ -19,20 +19,21 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.distribution.bandwidth import masking
+from condmask.distribution.counting import by_value
 from condmask.distribution.sample import EXACT
 from condmask.law import Law
+from condmask.linear.records import Records
 from condmask.moments.influence import Weights
 from condmask.moments.moment_interval import Sampled, moment_variance
 from condmask.moments.pair_variance import pair_of
 from condmask.moments.theorem_2_1 import Powers, noise_matrix
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments, pair_moments
-from condmask.reverse_mapping.pseudo_values import cells_of
-from condmask.reverse_mapping.undo import LARGEST, undone, variation
+from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.strata import values_by_pool
 from condmask.studies.populations import split
-from condmask.variance.band import expected
 from condmask.variance.interval import UndefinedError
-from condmask.variance.theorem import Variance, variance_given_file
+from condmask.variance.of_cdf import CdfSums
+from condmask.variance.theorem import Variance
 
 DECILES = np.arange(1, 10) / 10
 QUANTILES = tuple(f"quantile {q:g}" for q in DECILES)
@@ -110,15 +111,13 @@ def spread_of_pseudo_values(x: np.ndarray, scheme: Any) -> np.ndarray:
     Of long files from evenly spaced records: V is a matter of the value.
     """
     p, some = scheme.p, x[evenly_spaced(x.size, RECORDS)]
-    cell, values, mapping = cells_of(some, scheme)
     try:
-        h = undone(mapping, p, some.size, values - some.mean())
+        file = ReverseMapped(Records(some), scheme)
+        h, mapping = file.unit * (file.undone[0] - file.middle), file.pools[0].mapping
     except UndefinedError:
         return np.full(x.size, np.inf)
-    if variation(mapping.share, values, h, p) > LARGEST:
-        return np.full(x.size, np.inf)
     first, second = (p * (mapping.share @ power) + (1.0 - p) * mapping.apply(power) for power in (h, h * h))
-    return np.asarray(np.interp(x, some, (second - first**2)[cell]))
+    return np.asarray(np.interp(x, some, (second - first**2)[file.cell]))
 
 
 def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
@@ -127,14 +126,9 @@ def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
     at = np.searchsorted(x, points, side="right") / x.size
     file = np.zeros(points.size)
     if not scheme.reverse_mapping:
-        units = law.to_units(x)
-        psi, squares, rest, rest_squares = expected(
-            lambda steps: np.searchsorted(units, steps, side="right") / x.size,
-            masking(law, None),
-            law.to_units(points),
-        )
-        v, d, h = squares - psi**2, rest_squares - rest**2, np.maximum(psi * (1.0 - psi), 0.0)
-        file = variance_given_file(v, d, h, 0.0, shared_donors=scheme.shared_donors, p=law.p)
+        counted = by_value(law.to_units(x.copy()))._replace(unit=law.sigma / (law.step or 1.0))
+        sums = CdfSums(counted, masking(law, None), shared_donors=scheme.shared_donors, expected=True)
+        file = sums.variance(law.to_units(points)).file
     return Variance(file, at * (1.0 - at))
 
 

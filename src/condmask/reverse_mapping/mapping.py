@@ -13,8 +13,7 @@ values enters, and those that are released are the originals in another order (d
 All of these are sums of distribution functions of the noise. Normal ones go through `Layer`, to 1e-12; those
 of Laplace noise, which has no band limit, are exact, by recursion.
 
-Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that noise reaches; few values have a
-matrix.
+Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that noise reaches.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +28,6 @@ from condmask.kernels import exponentials
 GAP = 60.0  # sigmas: no noise reaches farther
 REACH, SPACING = 8.6, 1.0 / 16.0  # of normal noise, and of nodes, in sigmas
 DECAY = sqrt(0.5)  # of Laplace noise of unit variance
-FEW = 1 << 8  # values, up to which M is a matrix
 STEPS, EXACT = 60, 1e-13  # of Newton's method, as good as bisection; a share
 
 
@@ -59,21 +57,17 @@ class Mapping:
 
     def apply(self, h: np.ndarray) -> np.ndarray:
         """M h: the mean of h at what a kept record gets, by its original."""
-        if self.at.size <= FEW:
-            return np.asarray(self.chances @ h)
         return np.asarray(h[0] + self._across(1, np.diff(h)))
 
     def adjoint(self, g: np.ndarray) -> np.ndarray:
         """The adjoint under w: the mean of g at the original of a kept record, by what it got."""
         weights = self.share * g
-        if self.at.size <= FEW:
-            return np.asarray(weights @ self.chances / self.share)
         below = self._across(0, weights)
         return np.asarray(np.diff(np.concatenate(([0.0], below, [weights.sum()]))) / self.share)
 
-    @cached_property
+    @property
     def chances(self) -> np.ndarray:
-        """M as a matrix, of few values: by row, where the key of a kept record falls between thresholds."""
+        """M as a matrix: by row, where the key of a kept record falls between thresholds."""
         from scipy.special import ndtr  # takes .1 s to import
 
         u = np.concatenate(([-np.inf], self.cuts, [np.inf])) - self.at[:, None]
@@ -84,6 +78,8 @@ class Mapping:
     def _across(self, side: int, weights: np.ndarray) -> np.ndarray:
         """`sums` of weights of the values at thresholds, or where `side` is 1 of those at the values."""
         here, there = (self.cuts, self.at) if side else (self.at, self.cuts)
+        if not self.cuts.size:  # of one value
+            return np.zeros(there.size)
         if self.noise != "normal":
             return sums(self.noise, here, weights)(there)[0]
         line, places = self._lines[side]

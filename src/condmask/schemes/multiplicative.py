@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import ndtr
 
 from condmask import _checks, frames
-from condmask.scheme import Columns, Scheme, known
+from condmask.scheme import Columns, Scheme
 
 
 @dataclass(frozen=True, init=False)
@@ -31,9 +30,8 @@ class MultiplicativeNoise(Scheme):
     Examples
     --------
     >>> import condmask as cm
-    >>> scheme = cm.MultiplicativeNoise(0.3)
-    >>> float(scheme.risk([1000.0, 2000.0], 100.0).round(3))
-    0.2
+    >>> cm.MultiplicativeNoise(0.3).mask([1000.0, 2000.0], rng=1).round()
+    array([ 536., 1905.])
     """
 
     method: ClassVar[str] = "MultiplicativeNoise"
@@ -53,38 +51,12 @@ class MultiplicativeNoise(Scheme):
         with np.errstate(over="ignore"):  # refused where it is released
             return np.asarray(x * np.exp(center + spread * stream.standard_normal(x.shape)))
 
-    def risk(self, x: Any, d: Any) -> Any:
-        """The chance that a masked value is closer than d to its true one: P(abs(E - 1) < d / abs(X)).
-
-        Parameters
-        ----------
-        x : array_like of shape (n,)
-            Original values.
-        d : float or array_like
-            Distances, in the units of the data.
-
-        Returns
-        -------
-        float or ndarray of the shape of `d`
-        """
-        distances = _checks.distances(d, "d")
-        values, counts = np.unique(np.abs(known(x, self.codes)), return_counts=True)
-        risks = [self._within(values, distance) @ counts / counts.sum() for distance in distances.ravel()]
-        return np.reshape(risks, distances.shape) if distances.shape else np.float64(risks[0])
-
     def sentence(self) -> str:
         """How a column was masked, for readers of the release."""
         return (
             "every value was multiplied by a random factor of mean one and standard deviation "
             f"{self.sigma:g} (lognormal)."
         )
-
-    def _within(self, size: np.ndarray, distance: float) -> np.ndarray:
-        center, spread = self._logarithm()
-        with np.errstate(divide="ignore"):
-            share = np.where(size > 0.0, distance / size, np.inf)
-            low = np.log(np.maximum(1.0 - share, 0.0))
-            return np.asarray(ndtr((np.log1p(share) - center) / spread) - ndtr((low - center) / spread))
 
     def _logarithm(self) -> tuple[float, float]:
         """Mean and standard deviation of log E, so that E has mean one."""

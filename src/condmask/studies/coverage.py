@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from condmask.distribution.quantiles import crossing_of
 from condmask.errors import heard
 from condmask.moments import moment_interval, pair_interval
 from condmask.scheme import Scheme
@@ -66,8 +65,7 @@ def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.n
     """Both ends of quantiles and of the distribution function, of shape (2, levels, targets, statistics)."""
     (t, sums), sample = estimate._of_cdf, estimate._sample
     q, back = np.unique(design.quantiles, return_inverse=True)
-    rearranged = crossing_of(t.masking.p, t.n) == "rearranged"
-    value = None if rearranged else sample.to_units(sample.quantiles(q), t)
+    value = sample.to_units(sample.quantiles(q), t)
     of_quantiles = sample.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
     x = sample.to_units(design.points, t)
     there = t.at(x), sums.variance(x), c[:, None]

@@ -9,14 +9,12 @@ See docs/inference.rst, "Bands".
 """
 
 from collections.abc import Callable
-from math import ceil, pi
 
 import numpy as np
 
 from condmask._blocks import blocks
 from condmask.distribution.counting import Counted
-from condmask.distribution.layer import fast_length
-from condmask.distribution.symbol import Masking, symbol
+from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.variance.of_cdf import kernels, lattice
 from condmask.variance.theorem import covariance_given_file
@@ -24,7 +22,6 @@ from condmask.variance.theorem import covariance_given_file
 Share = Callable[[np.ndarray], np.ndarray]  # of the records up to steps
 CELLS_PER_SIGMA = 32
 AT_ONCE = 1 << 9  # cells
-NOISE = 17.0  # sigma, beyond which there is none: exp(-17 sqrt(2)) = 4e-11
 RIDGE = 1e-12  # against rounding, by which bands would differ between machines
 DRAWN = 1 << 15  # normal deviates at once, so that they stay in the cache
 
@@ -65,27 +62,6 @@ def covariance(
         h = t[lower] - np.outer(t, t)
         file = covariance_given_file(v, d, h, 0.0, shared_donors=shared_donors, p=masking.p)
     return file + (t[lower] - np.outer(t, t)) if target == "population" else file
-
-
-def expected(share: Share, masking: Masking, x: np.ndarray) -> np.ndarray:
-    """The means of psi and psi^2 over the masked values and of r and r^2 over the originals, where these have
-    the distribution function `share`, at points in whole steps: of shape (4, points)."""
-    p, (steps, psi) = masking.p, kernel(masking)
-    width, far = steps * masking.delta, psi.size // 2
-    beyond = ceil(NOISE / width)
-    square = np.pad(
-        psi**2 - psi, beyond
-    )  # without its mean, which is that of psi: it vanishes on either side
-    size = fast_length(2 * square.size)
-    phi = symbol(masking._replace(delta=width), 2.0 * pi / (size * width) * np.arange(size // 2 + 1))
-    with_noise = np.fft.irfft(np.fft.rfft(square, size) * phi, size)[: square.size]
-    at = np.rint((x + 1.0) / steps - 1.0)
-    up_to = share((at + 1.0) * steps - 1.0)
-    cell, mass = masses(share, at, steps, far + beyond)
-    squares, rest = (
-        values_of(table, at, cell) for table in (p * square + (1.0 - p) * with_noise, _residual(psi, p))
-    )
-    return np.array([up_to, up_to + squares @ mass, rest @ mass, rest**2 @ mass])
 
 
 def kernel(masking: Masking) -> tuple[float, np.ndarray]:

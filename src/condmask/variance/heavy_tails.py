@@ -22,6 +22,7 @@ from condmask.moments.theorem_2_1 import Powers, noise_variance, original_moment
 from condmask.variance.interval import EstimateWarning
 
 HEAVY = 10.0
+TWO_VALUES = 1e-9  # of a kurtosis, within which E u^3 squared and 1 are all of it
 ENOUGH = 300.0  # records for each unit of the kurtosis, with which the normal approximation does
 
 
@@ -36,35 +37,20 @@ def kurtosis(masked: Powers, law: Law) -> Any:
     return np.divide(fourth, second**2, out=np.full(np.shape(second), np.nan), where=seen)[()]
 
 
-class PlainTails:
-    """The tails of columns that were not masked, gathered part by part.
+def central_sums(columns: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """The sums of powers of order 2 to 4 of deviations from means, of shape (3, columns)."""
+    about = columns - means[:, None]
+    square = about * about
+    return np.array([square.sum(axis=1), *(np.einsum("ij,ij->i", each, square) for each in (about, square))])
 
-    Parameters
-    ----------
-    low, high, means : ndarray of shape (q,)
-        Of the columns, in a unit in which they are of about 1.
+
+def plain_kurtosis(second: Any, third: Any, fourth: Any) -> Any:
+    """The kurtosis of columns that were not masked, from their central moments.
+
+    NaN of one value or two, which are rare or not, but no tails: it is 1 and E u^3 squared.
     """
-
-    def __init__(self, low: np.ndarray, high: np.ndarray, means: np.ndarray) -> None:
-        self._low, self._high, self._means, self._n = low[:, None], high[:, None], means[:, None], 0
-        self._more = np.zeros(low.size, dtype=bool)  # whether there are values between low and high
-        self._squares, self._fourths = np.zeros((2, low.size))
-
-    def add(self, rows: np.ndarray) -> None:
-        """Records of the columns, of shape (q, m)."""
-        if not self._more.all():
-            self._more |= ((rows != self._low) & (rows != self._high)).any(axis=1)
-        squares = (rows - self._means) ** 2
-        self._squares += squares.sum(axis=1)
-        self._fourths += np.einsum("ij,ij->i", squares, squares)
-        self._n += rows.shape[1]
-
-    @property
-    def kurtoses(self) -> list[float]:
-        """The kurtosis of each column; NaN if it has two values, which are rare or not, but no tails."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            kurtoses = self._fourths * self._n / self._squares**2
-        return [float(kurtosis) for kurtosis in np.where(self._more, kurtoses, np.nan)]
+    two = fourth * second - third**2 - second**3 <= TWO_VALUES * fourth * second
+    return np.divide(fourth, second**2, out=np.full(np.shape(second), np.nan), where=~two)[()]
 
 
 def warn_of_heavy_tails(kurtoses: Any, n: int, quantities: str) -> None:

@@ -7,7 +7,8 @@ is the mean of another one over the masked values::
 
     E f(x - X) = E M[f](x - Z),    M[f] = sum_j mu_j f(. - j step),    mu = IFFT(1 / (p + (1-p) phi_d))
 
-so all are sums of fixed kernels over the records. Standard errors need three digits: records are counted in
+so all are sums of fixed kernels over the records; and so are those to be expected before masking, over the
+originals, by the inverse of M. Standard errors need three digits: records are counted in
 cells of sigma/64, the noise taken as rounded to these, and one Fourier transform serves all x. Between cells
 the sums are interpolated, but for the jump of psi at a record, which is counted at its place. On steps of
 sigma/64 and more nothing is approximated.
@@ -60,15 +61,20 @@ class CdfSums:
     masking : Masking
     shared_donors : bool
         Whether several records may share a donor.
+    expected : bool
+        Whether `counted` is of originals, and the sums those to be expected of the masked values.
     """
 
-    def __init__(self, counted: Counted, masking: Masking, *, shared_donors: bool) -> None:
+    def __init__(
+        self, counted: Counted, masking: Masking, *, shared_donors: bool, expected: bool = False
+    ) -> None:
         times, self.noise = lattice(masking, CELLS_PER_SIGMA)
+        self.expected = expected
         self.shared_donors = shared_donors
         self.used = 4 if shared_donors else 2
         self.counted, self.step = counted, float(masking.delta > 0.0)
         self.width = times if self.step else times * counted.unit
-        self.kernels = kernels(self.noise)
+        self.kernels = kernels(self.noise, expected=expected)
         self.cell, self.held = cells(counted.values, counted.counts, self.width)
         beyond = self.kernels.reach + 1.0
         self.first, self.last = self.cell[0] - beyond, self.cell[-1] + beyond
@@ -107,7 +113,7 @@ class CdfSums:
             start, stop = np.searchsorted(self.cell, (first - reach, first + self.length + reach + 1.0))
             dense = np.zeros(size)
             dense[(self.cell[start:stop] - first + reach).astype(np.int64)] = self.held[start:stop]
-            waves = np.fft.rfft(dense) * transforms(self.noise, size)[: self.used]
+            waves = np.fft.rfft(dense) * transforms(self.noise, size, expected=self.expected)[: self.used]
             nodes = np.fft.irfft(waves, size)
             own = slice(reach, reach + self.length + 1)
             up_to = self.held[:start].sum() + np.cumsum(dense)[own]
@@ -131,34 +137,35 @@ def cells(values: np.ndarray, counts: np.ndarray, width: float) -> tuple[np.ndar
 
 
 @lru_cache(maxsize=16)
-def kernels(noise: Masking) -> Kernels:
-    """The kernels of T_1 for noise on a grid, at its points."""
+def kernels(noise: Masking, *, expected: bool = False) -> Kernels:
+    """The kernels of T_1 for noise on a grid, at its points: by masked value, or by original as expected."""
     p, reach = noise.p, ceil(symbol.reach(noise, TAIL) / noise.delta) + 1
     size = fast_length(4 * reach + 2 * (reach % 2))
     w = 2.0 * pi / (size * noise.delta) * np.arange(size // 2 + 1)
-    inverse = 1.0 / (p + (1.0 - p) * symbol.symbol(noise, w))
-    smooth = np.fft.fftshift(np.fft.irfft(inverse, size))
+    with_noise = p + (1.0 - p) * symbol.symbol(noise, w)
+    smooth = np.fft.fftshift(np.fft.irfft(1.0 / with_noise, size))
     smooth[size // 2] -= 1.0 / p
     smooth = np.cumsum(smooth)
     h = (np.arange(size) >= size // 2).astype(np.float64)
     psi, rest = smooth + h / p, -p * smooth
     middle = 0.5 * (smooth[size // 2] + smooth[size // 2 - 1])
 
-    def of_originals(f: np.ndarray, limit: float) -> np.ndarray:
-        """M[f], for which M[h] = psi: f tends to `limit` on the right."""
-        waves = np.fft.rfft(np.fft.ifftshift(f - limit * h)) * inverse
-        return np.asarray(limit * psi + np.fft.fftshift(np.fft.irfft(waves, size)))
-
-    values = np.array([psi, psi**2, of_originals(rest, 1.0 - p), of_originals(rest**2, (1.0 - p) ** 2)])
-    limits = np.array([1.0, 1.0, 1.0 - p, (1.0 - p) ** 2])
+    values, limits = np.array([psi, psi**2, rest, rest**2]), np.array([1.0, 1.0, 1.0 - p, (1.0 - p) ** 2])
     jumps = np.array([1.0 / p, 1.0 / p**2 + 2.0 * middle / p, 0.0, 0.0])
+    # M, by which h becomes psi, takes functions of originals to those of masked values; its inverse back
+    others, of_h, turned, by = (2, 3), h, psi, 1.0 / with_noise
+    if expected:
+        others, of_h, turned, by, jumps = (0, 1), psi, h, with_noise, p * jumps
+    for k in others:  # each tends to its limit on the right
+        waves = np.fft.rfft(np.fft.ifftshift(values[k] - limits[k] * of_h)) * by
+        values[k] = limits[k] * turned + np.fft.fftshift(np.fft.irfft(waves, size))
     return Kernels(reach, values[:, size // 2 - reach : size // 2 + reach + 1], limits, jumps)
 
 
 @lru_cache(maxsize=64)
-def transforms(noise: Masking, size: int) -> np.ndarray:
+def transforms(noise: Masking, size: int, *, expected: bool) -> np.ndarray:
     """The transforms of the kernels without their limits, on a circle of so many cells."""
-    reach, values, limits, _ = kernels(noise)
+    reach, values, limits, _ = kernels(noise, expected=expected)
     periodic = np.zeros((limits.size, size))
     after = np.arange(-reach, reach + 1)
     periodic[:, after % size] = values - limits[:, None] * (after >= 0)

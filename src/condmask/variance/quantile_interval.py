@@ -20,28 +20,28 @@ Var T* / Var T = .957 .877 .737 .586 at tau = .1 .3 1 3, and (1 + 2 tau / 3)^(-1
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 
 import numpy as np
 
 from condmask.distribution import quantiles
-from condmask.distribution.quantiles import Points
 from condmask.distribution.t_1 import T_1
 from condmask.kernels.interval_ends import interval_ends
-from condmask.kernels.rearrange import reaching, rearranged
+from condmask.kernels.rearrange import rearranged
 from condmask.variance.of_cdf import CdfSums
 
-STEPS = 1 << 13  # a stretch of a grid of no more is looked at step by step; else at so many points
+STEPS = 1 << 13  # a stretch of no more, gaps apart, is looked at step by step; else at so many points
+COARSE = 4.0  # steps between nodes: so is any with steps of sigma/64 and more, where variances are exact
 PARTS = 2  # else, of each sixteenth of sigma; one where straight lines miss T by few of these of its errors:
 SLIGHT = 0.03
 APART = 8  # cells: stretches no farther apart are one
 ALIKE = 1e-9  # of sigma: places of T* no farther apart are one
 GAIN = 2.0 / 3.0
-REACHED = 1e-10  # by so much T* may stay below a probability that counts as reached
 ROOM = 10.0  # T* averages over some 1/(n p^2) of the probability, which must leave room for the curve to bend
 
 
 def quantile_interval(
-    t: T_1, sums: CdfSums, q: np.ndarray, value: np.ndarray | None, c: np.ndarray, targets: Sequence[str]
+    t: T_1, sums: CdfSums, q: np.ndarray, value: np.ndarray, c: np.ndarray, targets: Sequence[str]
 ) -> np.ndarray:
     """The ends of intervals for quantiles, at each level for each target.
 
@@ -52,8 +52,8 @@ def quantile_interval(
         Of which the variances of T are made.
     q : ndarray of shape (probabilities,)
         Ascending.
-    value : ndarray of shape (probabilities,) or None
-        The estimates, in the units of `t`; None for the quantiles of T*, nearly.
+    value : ndarray of shape (probabilities,)
+        The estimates, in the units of `t`.
     c : ndarray of shape (levels,)
         z^2/n.
     targets : sequence of {"population", "file"}
@@ -67,23 +67,20 @@ def quantile_interval(
     shape = c.size, whole.size, q.size
     known, ends = np.where(c < 1.0, c, 0.0), np.empty((2, *shape))
     share = known / (1.0 - known)
-    estimates = np.empty(q.size) if value is None else value
     if t.masking.p == 1.0:
-        ends[:] = np.where(whole, _of_known(t, q, np.sqrt(share * q * (1.0 - q))), estimates)
-        parts: Iterable[tuple[slice, Points]] = ()
+        ends[:] = np.where(whole, _of_known(t, q, np.sqrt(share * q * (1.0 - q))), value)
+        parts: Iterable[tuple[slice, int, int]] = ()
     else:
         parts = stretches(t, sums, q, known.max())
-    for own, points in parts:
-        places, values = rearranged(*points)
-        if value is None:
-            estimates[own] = reaching(places, values, q[own] - REACHED)
-        each = q[own], estimates[own], share, whole, whole * q[own] * (1.0 - q[own])
+    for own, first, last in parts:
+        places, values = _t_star(t, first, last)
+        each = q[own], value[own], share, whole, whole * q[own] * (1.0 - q[own])
         alike = [(part + np.zeros(ends[0, ..., own].shape)).ravel() for part in each]
         variance = sums.variance(_read(places, t)).file
         ends[..., own] = _ends(t, sums, (places, values, variance), *alike).reshape(ends[..., own].shape)
     if t.masking.delta > 0.0:
-        ends, estimates = np.rint(ends), np.rint(estimates)
-    low, high = np.minimum(ends[0], estimates), np.maximum(ends[1], estimates)
+        ends = np.rint(ends)
+    low, high = np.minimum(ends[0], value), np.maximum(ends[1], value)
     low[(c >= 1.0) | (whole & (q <= c))] = -np.inf
     high[(c >= 1.0) | (whole & (1.0 - q <= c))] = np.inf
     return np.array([low, high])
@@ -116,8 +113,8 @@ def _ends(
     return ends
 
 
-def stretches(t: T_1, sums: CdfSums, q: np.ndarray, c: float) -> Iterator[tuple[slice, Points]]:
-    """Which of the probabilities a stretch of T is for, and its points."""
+def stretches(t: T_1, sums: CdfSums, q: np.ndarray, c: float) -> Iterator[tuple[slice, int, int]]:
+    """Which of the probabilities a stretch of T is for, and between which nodes it lies."""
     edges, least, most = quantiles.stretches(t)
     varies = (most - least) / (2.0 * t.most - 1.0) * t.most * (t.most - 1.0) + 0.25 * (1 + sums.shared_donors)
     radius = np.sqrt(c / (1.0 - c) * varies)
@@ -129,7 +126,7 @@ def stretches(t: T_1, sums: CdfSums, q: np.ndarray, c: float) -> Iterator[tuple[
         widest = radius[first : last + 1].max()
         for part, start, stop in _windows(low - widest, high + widest, q[own]):
             which = slice(own.start + part.start, own.start + part.stop)
-            yield which, _points(t, begin + start, begin + stop + 1)
+            yield which, begin + start, begin + stop + 1
 
 
 def _windows(low: np.ndarray, high: np.ndarray, q: np.ndarray) -> Iterator[tuple[slice, int, int]]:
@@ -144,16 +141,15 @@ def _windows(low: np.ndarray, high: np.ndarray, q: np.ndarray) -> Iterator[tuple
         yield slice(start, stop), int(first[start]), int(last[stop - 1])
 
 
-def _points(t: T_1, first: int, last: int) -> Points:
-    """Points of a stretch between nodes; if it is short, all steps of the grid or many points."""
-    start, stop = np.floor(t.line.points(np.array([first, last]))) + np.array([-1.0, 2.0])
-    if t.whole and stop - start <= STEPS:
-        x = np.arange(start, stop + 1.0)
-        right = t.at(np.append(start - 1.0, x))
-        return x, right[1:], right[:-1]
-    slight = 0.25 * t.bend * t.masking.p * np.sqrt(t.n) < SLIGHT
-    parts = 1 if slight else PARTS
-    return quantiles.points(t, first, last, parts if t.whole else max(STEPS // (last - first), parts))
+def _t_star(t: T_1, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """T* of a stretch between nodes: at all steps if it is short or they are coarse, else at many points."""
+    parts = 1 if 0.25 * t.bend * t.masking.p * np.sqrt(t.n) < SLIGHT else PARTS
+    if t.whole and (t.line.node <= COARSE or (last - first) * t.line.node <= STEPS):
+        parts, last = ceil(t.line.node), min(last + 1, t.line.size - 1)
+    elif not t.whole:
+        parts = max(STEPS // (last - first), parts)
+    found: tuple[np.ndarray, np.ndarray] = rearranged(*quantiles.points(t, first, last, parts))
+    return found
 
 
 def _read(places: np.ndarray, t: T_1) -> np.ndarray:
