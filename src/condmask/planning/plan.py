@@ -10,7 +10,7 @@ from condmask.disclosure.choose import is_skewed
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import default_step
-from condmask.missing_codes import drop_codes, without_codes
+from condmask.missing_codes import drop_codes, numbers_of
 from condmask.planning.candidates import Candidate, Column, evaluate, frontier
 from condmask.planning.predicted import QUANTILES, RELATED
 from condmask.planning.result import TARGETS, Plan
@@ -215,15 +215,14 @@ def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Colu
     """The column without codes, and without gaps in ascending order; codes have to be declared."""
     column = frames.column(x, "x")
     name, n = column.name or "x", column.array.size
-    values, _ = drop_codes({name: common}, {name: column.array}, {name: column.kind}, "omit")
+    values = drop_codes({name: common}, {name: column})
     labels = labels_of(strata, common.strata, n, "x", "plan")
     pools, _ = pools_of(common, values, labels, "omit")
     pool = pools.pool if pools is not None and labels else None
     rows = np.argsort(values[name], kind="stable")
     beside, present = np.resize([-1.0, 1.0], n)[np.argsort(rows)], ~np.isnan(values[name])
     if other is not None:
-        given = frames.column(other, "other")
-        beside = without_codes(given.array, common.codes, given.kind)
+        beside = numbers_of(other, "other", common.codes)
         _checks.same_length(beside, "other", n, "x")
     rows = rows[(present & ~np.isnan(beside))[rows]]
     _checks.at_least_two(rows.size, "x")

@@ -208,9 +208,7 @@ def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarra
     if other is not None:
         given["other"] = frames.column(other, "other")
         _checks.same_length(given["other"].array, "other", given["x"].array.size, "x")
-    columns = {name: column.array for name, column in given.items()}
-    kinds = {name: column.kind for name, column in given.items()}
-    values, _ = drop_codes(dict.fromkeys(given, scheme), columns, kinds, "omit")
+    values = drop_codes(dict.fromkeys(given, scheme), given)
     present = ~np.isnan(np.vstack(list(values.values()))).any(axis=0)
     if present.sum() < 10:
         raise ArgumentError(f"x must have at least 10 values, got {present.sum()}")
