@@ -86,10 +86,12 @@ def numbers_of(values: Any, name: str, codes: tuple[float, ...]) -> np.ndarray:
 
 
 def drop_codes(schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]) -> dict[str, np.ndarray]:
-    """Columns with NaN for their codes; refused where values look like codes that none declares."""
+    """Columns with NaN for their codes; refused where hardly any value is left, or one looks like a code that
+    none declares."""
     values = {}
     for name, (array, _, kind, _) in columns.items():
         values[name] = without_codes(array, schemes[name].codes, kind)
+        _checks.has_gaps(values[name], name, "omit")
         refuse_undeclared(schemes[name].missing, values[name], name, kind)
     return values
 

@@ -20,7 +20,7 @@ from condmask.schemes.swapping import DataSwapping
 from condmask.studies import equal_risk
 from condmask.studies.attacker import FittedAttacker
 from condmask.studies.populations import Fixed
-from condmask.studies.simulate import DECILES, simulate
+from condmask.studies.simulate import DECILES, named, simulate
 
 MOST = 20_000  # records that are masked again and again
 
@@ -186,6 +186,7 @@ def compare(
         drawn = np.sort(seeded_key(seed, b"rows").stream(0, 0).choice(values.size, MOST, replace=False))
         values, beside = values[drawn], [column[drawn] for column in beside]
     scheme = replace(scheme, missing=(), missing_as="code")
+    named(scheme)  # which may refuse it
     if scheme.grid is not None:
         values = scheme.grid.values(scheme.grid.units(values))
     attacker = FittedAttacker(values, beside, d)

@@ -118,7 +118,7 @@ def simulate(
         )
     design = Design(
         population,
-        _named(schemes),
+        named(schemes),
         _checks.whole(n, "n", least=4, most=MOST_RECORDS),
         np.ravel(_checks.probabilities(quantiles, "quantiles")),
         np.ravel(_checks.reals(cdf_points, "cdf_points")),
@@ -198,19 +198,19 @@ def _bar(total: int, done: int, shown: bool) -> Any:
     return tqdm(total=total, initial=done, unit=" replications", smoothing=0.05, disable=None)
 
 
-def _named(schemes: Any) -> dict[str, Scheme]:
+def named(schemes: Any) -> dict[str, Scheme]:
     """The schemes by name, which have neither strata nor codes, since samples have none."""
     listed = list(schemes) if isinstance(schemes, (dict, list, tuple)) else [schemes]
     pairs = schemes.items() if isinstance(schemes, dict) else ((_checks.shown(one), one) for one in listed)
-    named = {str(name): scheme for name, scheme in pairs}
-    if len(named) < len(listed):
+    found = {str(name): scheme for name, scheme in pairs}
+    if len(found) < len(listed):
         raise ArgumentError(f"schemes must differ, or be a dict with names, got {_checks.shown(schemes)}")
-    sound = bool(named) and "" not in named and all(isinstance(scheme, Scheme) for scheme in named.values())
+    sound = bool(found) and "" not in found and all(isinstance(scheme, Scheme) for scheme in found.values())
     _checks.require(sound, "schemes must be masking schemes, or a dict by name", schemes, ArgumentTypeError)
-    for name, scheme in named.items():
+    for name, scheme in found.items():
         rule = "schemes must have no missing codes, no strata and no open ends, since samples have none"
         _checks.require(not (scheme.codes or scheme.strata or open_ends({name: scheme})), rule, scheme)
-    return named
+    return found
 
 
 def _with_truth(design: Design, seed: int) -> Design:
