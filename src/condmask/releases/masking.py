@@ -217,7 +217,7 @@ def mask_file(
         What the release may show, as for `audit`.
     shuffle : bool
         Release the rows in a new order, as `mask_table` does; a folder, or a source of several parts, is
-        refused.
+        refused, as is an internal report afterwards.
     missing
         As for `mask_table`.
 
