@@ -19,7 +19,7 @@ class Study:
 
     def time_study(self, n, replications):
         cm.simulate(
-            cm.paper_population(), self.schemes, n=n, replications=replications, moments=(3,),
+            cm.paper_population(), self.schemes, n=n, replications=replications,
             risk_distances=(500.0, 1000.0), rng=1,
         )  # fmt: skip
 

@@ -15,8 +15,8 @@ POPULATION = cm.paper_population()
 
 def run(replications, schemes=None, **options):
     given = {
-        "n": 20_000, "rng": 5, "quantiles": [0.2, 0.7], "moments": [3], "cdf_points": [0.0],
-        "risk_distances": [500.0], **options,
+        "n": 20_000, "rng": 5, "quantiles": [0.2, 0.7], "cdf_points": [0.0], "risk_distances": [500.0],
+        **options,
     }  # fmt: skip
     chosen = SCHEMES if schemes is None else schemes
     return cm.simulate(POPULATION, chosen, replications=replications, **given)

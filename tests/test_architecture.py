@@ -205,21 +205,21 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 2_004,
-    "disclosure": 1_877,
+    "top": 1_995,
+    "disclosure": 1_876,
     "estimates": 981,
-    "studies": 974,
+    "studies": 960,
     "releases": 805,
-    "kernels": 731,
     "linear": 739,
+    "kernels": 731,
     "schemes": 721,
     "distribution": 685,
-    "variance": 586,
     "files": 611,
+    "variance": 586,
     "moments": 494,
-    "planning": 421,
+    "planning": 418,
     "cli": 346,
-    "reports": 333,
+    "reports": 330,
     "reverse_mapping": 292,
     "plot": 260,
 }

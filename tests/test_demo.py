@@ -9,7 +9,6 @@ import pytest
 from condmask import read_release
 from condmask.demo import people, run, survey
 from condmask.files.parts import read_column
-from condmask.releases.release import read_schemes
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +41,7 @@ def test_estimates_are_those_of_the_masked_file_and_intervals_hold_the_originals
     demo, path = kept
     release = read_release(path, "earnings")
 
-    assert read_schemes(path) == {"earnings": demo.scheme}
+    assert read_release(path).schemes == {"earnings": demo.scheme}
     found = {row["name"]: [row["estimated"], row["low"], row["high"]] for row in demo.rows}
     interval = release.mean_interval()
     assert found["mean"] == [release.mean(), interval.low, interval.high]

@@ -235,6 +235,8 @@ def test_decimals_come_back_as_decimals_with_their_gaps(form):
 def test_tables_are_those_of_arrow_or_it_is_said_which_columns_cannot_be():
     for frame in (PLAIN, pd.DataFrame(PLAIN), pl.DataFrame(PLAIN), pa.table(PLAIN)):
         assert frames.arrow_table(frame).to_pydict() == pa.table(PLAIN).to_pydict()
+    hours = pa.array([0, None], pa.timestamp("us", "Europe/Berlin"))
+    assert frames.arrow_table({"hours": hours, "n": pl.Series([1, None])})["hours"].type == hours.type
     mixed = {"x": [1.0, 2.0], "mixed": np.array([1, "a"], dtype=object), "far": [10**30, "b"]}
     wrong = {"x": [1.0, 2.0], "mixed": pd.Series([1, "a"], dtype=object)}
     for frame, named in ((mixed, "'mixed', 'far'"), (pd.DataFrame(wrong), "'mixed'")):

@@ -25,8 +25,7 @@ DISTANCES = (250.0, 500.0, 1000.0, 1500.0, 2000.0)
 
 def ours(replications, workers=1):
     return cm.simulate(
-        POPULATION, SCHEMES, n=N, replications=replications, moments=(3,), risk_distances=DISTANCES, rng=1,
-        workers=workers,
+        POPULATION, SCHEMES, n=N, replications=replications, risk_distances=DISTANCES, rng=1, workers=workers,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from condmask.studies.coverage import ends
 from condmask.variance.interval import TARGETS
 
 LEVELS = (0.9, 0.95, 0.99)
-DECILES = SimpleNamespace(quantiles=np.arange(1, 10) / 10, moments=(), points=np.empty(0))
+DECILES = SimpleNamespace(quantiles=np.arange(1, 10) / 10, points=np.empty(0))
 SCHEMES = {
     "p = .3": cm.ConditionalMasking(0.3, 0.7, donors="sample"),
     "p = .6": cm.ConditionalMasking(0.6, 0.7, donors="sample"),

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from condmask.releases.release import Release as Release
     from condmask.releases.release import read_counts as read_counts
     from condmask.releases.release import read_release as read_release
-    from condmask.releases.release import read_schemes as read_schemes
     from condmask.reports.plot_release import plot_release as plot_release
     from condmask.reports.report import report as report
     from condmask.schemes.additive import AdditiveNoise as AdditiveNoise
@@ -68,7 +67,7 @@ _NAMES = {
     "planning.result": "Plan",
     "reports.report": "report",
     "releases.masking": "mask_table mask_file",
-    "releases.release": "Release read_release read_schemes read_counts",
+    "releases.release": "Release read_release read_counts",
     "reports.plot_release": "plot_release",
     "files.csv_text": "CsvFormat",
     "files.parts": "read_column",

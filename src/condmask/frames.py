@@ -8,6 +8,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -183,11 +184,6 @@ def of_rows(rows: list[dict[str, Any]]) -> Any:
     return data_frame({name: [row.get(name) for row in rows] for name in names})
 
 
-def is_series(values: Any) -> bool:
-    """Whether it is a series that narwhals knows, in memory."""
-    return wrapped(values, series_only=True) is not None
-
-
 def series_name(values: Any) -> str:
     """The name of a series; of an array, and of one whose name is no text, ""."""
     series = wrapped(values, series_only=True)
@@ -279,7 +275,7 @@ def arrow_table(frame: Any) -> Any:
     table: Any = frame if isinstance(frame, dict) else as_frame(frame)
     try:
         if isinstance(frame, dict):
-            return pa.table({name: labels(values, name) for name, values in frame.items()})
+            return pa.table({name: _in_arrow(values) for name, values in frame.items()})
         return table.to_arrow()
     except MemoryError:
         raise
@@ -289,15 +285,22 @@ def arrow_table(frame: Any) -> Any:
         raise ArgumentTypeError(f"{rule}, got {got} no type for, in {wrong}") from None
 
 
+def _in_arrow(values: Any) -> Any:
+    """A column as Arrow has it."""
+    import pyarrow as pa
+
+    series = wrapped(values, allow_series=True)
+    return pa.array(labels(values, "frame")) if series is None else series.to_arrow()
+
+
 def _is_arrow(values: Any) -> bool:
     """Whether Arrow has a type for a column."""
     import pyarrow as pa
 
-    try:
-        values.to_arrow() if hasattr(values, "to_arrow") else pa.array(labels(values, "frame"))
-    except (*NOT_OF_ARROW, pa.ArrowException):
-        return False
-    return True
+    with suppress(*NOT_OF_ARROW, pa.ArrowException):
+        _in_arrow(values)
+        return True
+    return False
 
 
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
@@ -372,12 +375,8 @@ def masked_columns(frame: Any) -> list[str]:
     metadata = getattr(getattr(frame, "schema", None), "metadata", None) if home(frame) == "pyarrow" else {}
     found = metadata or {}
     noted = getattr(frame, "attrs", {}).get(MASKED, []) if home(frame) == "pandas" else []
-    try:
-        noted = [*noted, *json.loads(found.get(MASKED.encode(), b"[]"))]
-        return [*noted, *json.loads(found.get(b"condmask", b"{}")).get("columns", {}).keys()]
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        damaged = "frame has a damaged note of the columns that are masked already: remove it"
-        raise ArgumentError(damaged) from None
+    noted = [*noted, *json.loads(found.get(MASKED.encode(), b"[]"))]
+    return [*noted, *json.loads(found.get(b"condmask", b"{}")).get("columns", {})]
 
 
 def with_masked(frame: Any, names: list[str]) -> Any:

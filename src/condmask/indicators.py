@@ -70,7 +70,7 @@ def design(values: Any, name: str) -> dict[str, Any]:
         columns: dict[str, Any] = {f"w{k}": part for k, part in enumerate(parts, 1)}
     elif isinstance(values, dict):
         columns = {str(key): column for key, column in values.items()}
-    elif frames.is_series(values):
+    elif frames.wrapped(values, series_only=True) is not None:
         columns = {frames.series_name(values) or "w1": values}
     else:
         table, given = frames.wrapped(values, eager_only=True), type(values).__name__

@@ -9,6 +9,8 @@ from condmask import _checks, frames
 from condmask.errors import ArgumentError
 from condmask.frames import LABELS
 
+FLOATS = ("halffloat", "float", "double")  # of which Arrow tells NaN from null, and 0 from -0
+
 
 class Labels(NamedTuple):
     """A column of labels: the number of each record's label, and the labels by number."""
@@ -22,11 +24,12 @@ class Labels(NamedTuple):
 
 def coded(frame: Any, name: str) -> Labels:
     """A column as labels, a missing one among them."""
-    values = frames.table_column(frame, name)
-    if frames.home(values) == "pyarrow" and hasattr(values, "chunks"):
-        code = frames.without_dictionary(values).dictionary_encode(null_encoding="encode")
-        return Labels(code.indices.to_numpy(zero_copy_only=False), code.dictionary.to_pylist())
-    return codes(frames.labels(values, name), name)
+    values = frames.without_dictionary(frames.table_column(frame, name))
+    if frames.home(values) != "pyarrow" or str(values.type) in FLOATS:
+        return codes(frames.labels(values, name), name)
+    with _checks.converting(values, name, LABELS):  # none are lists
+        code = values.dictionary_encode(null_encoding="encode")
+    return Labels(code.indices.to_numpy(zero_copy_only=False), code.dictionary.to_pylist())
 
 
 def codes(values: np.ndarray, name: str) -> Labels:

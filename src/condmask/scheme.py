@@ -18,7 +18,7 @@ from condmask.closed_form_risk import interval_risk, mean_squared_error, mean_sq
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import Grid
 from condmask.law import Law
-from condmask.missing_codes import Declared, check_finite, without_codes
+from condmask.missing_codes import Declared, check_finite, numbers_of
 from condmask.strata import Names, Pools
 
 Columns = tuple[np.ndarray, ...]
@@ -278,6 +278,5 @@ def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:
 
 def known(x: Any, codes: tuple[float, ...]) -> np.ndarray:
     """The values of a column that are not missing."""
-    column = frames.column(x, "x")
-    array = without_codes(column.array, codes, column.kind)
+    array = numbers_of(x, "x", codes)
     return array[~np.isnan(array)] if _checks.has_gaps(array, "x", "omit") else array

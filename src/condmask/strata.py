@@ -172,14 +172,9 @@ def values_by_pool(x: np.ndarray, pool: np.ndarray | None) -> Iterator[tuple[Any
 
 def make_pools(code: np.ndarray, present: np.ndarray) -> Pools:
     """Pools of the ``present`` rows by stratum code."""
-    pool = of_present(code, present)
+    pool = np.where(present, code, -1).astype(index_type(code.size))
     order, size = by_stratum(pool)
     return Pools(pool, np.cumsum(size) - size, size, order)
-
-
-def of_present(code: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """The numbers of the ``present`` rows, -1 for others."""
-    return np.where(present, code, -1).astype(index_type(code.size))
 
 
 def donor_pools(

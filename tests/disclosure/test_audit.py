@@ -241,6 +241,21 @@ def test_a_file_of_parts_is_refused_for_what_a_sample_shows(tmp_path):
     assert not (tmp_path / "out.parquet").exists()
 
 
+def test_firms_of_a_long_file_may_be_categories(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(9)
+    firm, order = np.repeat(np.arange(500), 12), rng.permutation(6_000)
+    pay = (incomes(rng, 500)[firm] * rng.lognormal(0.0, 0.02, 6_000)).round(2)[order]
+    named = pa.array([f"firm {k}" for k in firm[order]]).dictionary_encode()
+    pq.write_table(pa.table({"pay": pay, "firm": named}), tmp_path / "in.parquet")
+
+    source, scheme = tmp_path / "in.parquet", cm.ConditionalMasking(0.6, 500.0, decimals=2)
+    with pytest.raises(cm.ReleaseError, match="who knows which records were swapped guesses"):
+        cm.mask_file(source, tmp_path / "out.parquet", {"pay": scheme}, part_rows=2_000, log=False)
+
+
 def test_a_scheme_that_swaps_nothing_has_no_audit():
     with pytest.raises(TypeError, match=r"^scheme must be one that swaps records"):
         cm.audit([1.0, 2.0, 3.0], cm.AdditiveNoise(1.0))

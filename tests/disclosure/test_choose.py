@@ -148,11 +148,12 @@ def test_a_file_is_masked_by_the_names_of_columns(tmp_path):
         ([], ValueError, "schemes must name at least one column"),
         (5, TypeError, "schemes must be a dict of schemes by column, got 5"),
         ("region", TypeError, "region must be numeric"),
+        ("none", ValueError, "none must have at least 2 values that are not missing, got 0"),
     ],
 )
 def test_names_that_cannot_be_masked_are_refused(names, error, said):
     with pytest.raises(error) as caught:
-        cm.mask_table(frame(), names)
+        cm.mask_table(frame().assign(none=np.nan), names)
     assert said in str(caught.value)
 
 

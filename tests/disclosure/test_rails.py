@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
+from condmask.cli import main
 from condmask.disclosure.rare_values import own_value_chances
 
 STREAM = np.random.default_rng(0)
@@ -190,6 +191,13 @@ def test_files_are_shuffled_whole_or_not_at_all(tmp_path):
     moved = csv.read_csv(tmp_path / "out.csv")["row"].to_numpy()
     assert sorted(moved) == row.tolist()
     assert np.count_nonzero(moved == row) < 20
+    with pytest.raises(ValueError, match="rows of the release in order, got shuffle=True there"):
+        cm.report(tmp_path / "out.csv", tmp_path / "page.html", original=tmp_path / "in.csv")
+    assert main(["risk", str(call[0]), "--released", str(call[1])]) == 1
+    (tmp_path / "of" / "year=1").mkdir(parents=True)  # where rows may not go from file to file
+    (tmp_path / "in.csv").rename(tmp_path / "of" / "year=1" / "in.csv")
+    with pytest.raises(cm.CondmaskError, match="shuffle the rows first"):
+        cm.mask_file(tmp_path / "of", tmp_path / "out", call[2], shuffle=True, log=False)
 
 
 def test_a_table_is_masked_under_limits_as_audited():

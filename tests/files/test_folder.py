@@ -117,10 +117,23 @@ def test_what_rounding_moves_is_told_of_all_parts(tmp_path):
     assert shifts[0] == shifts[1] != ()
 
 
-def test_parts_that_differ_are_told_of(tmp_path):
-    source = write(TABLE.sort_by("pay"), tmp_path / "a.parquet")
+@pytest.mark.parametrize("gap", [None, 9e6])
+def test_parts_that_differ_are_told_of(tmp_path, gap):
+    pay = numbers(TABLE.sort_by("pay")["pay"])
+    pay[::20] = np.nan if gap is None else gap  # codes are no values, and do not vary
+    source = write(pa.table({"pay": pay}), tmp_path / "a.parquet")
+    scheme = cm.ConditionalMasking(0.6, 500.0, decimals=2, missing=gap)
     with pytest.warns(cm.ReleaseWarning, match=r"pay is masked in 5 parts that differ \(\d\d% of its"):
-        masked(source, tmp_path / "b.parquet", {"pay": PAY}, part_rows=1000)
+        masked(source, tmp_path / "b.parquet", {"pay": scheme}, part_rows=1000)
+
+
+def test_a_column_alone_is_audited_in_parts_as_in_one(tmp_path):
+    source = write(TABLE.select(["age"]), tmp_path / "a.parquet")
+    scheme, never = {"age": cm.ConditionalMasking(0.6, 9.0, decimals=0)}, tmp_path / "b.parquet"
+    for rows in (1000, None):
+        with pytest.raises(cm.ReleaseError, match=r"age: .* guesses \d\d% of the values to less than 20"):
+            cm.mask_file(source, never, scheme, part_rows=rows, max_risk={20.0: 0.3}, log=False)
+    assert not never.exists()
 
 
 def undone(z, pools):

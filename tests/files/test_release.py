@@ -29,7 +29,6 @@ def test_releases_of_version_1_are_read_with_the_numbers_of_then(name):
     said, release = SAID[name], cm.read_release(RELEASED / name)
     assert release.records == said["records"]
     assert {column: scheme.to_dict() for column, scheme in release.schemes.items()} == said["schemes"]
-    assert cm.read_schemes(RELEASED / name) == dict(release.schemes)
     for column, then in said["columns"].items():
         estimate = release[column]
         close = {"rel": 1e-12, "nan_ok": False}
@@ -99,7 +98,7 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
     assert cm.read_column(path, "region").tolist() == region.tolist()
     counts = cm.read_counts(path, "pay")
     assert counts.n == there.sum()
-    assert cm.read_schemes(path)["pay"].estimate(counts).mean() == pytest.approx(pay.mean(), rel=1e-12)
+    assert release.schemes["pay"].estimate(counts).mean() == pytest.approx(pay.mean(), rel=1e-12)
     assert release.origins["pay"].group == release.origins["age"].group
     assert release.origins["pay"].patterns == ("pay", "age")
     assert release.data is None
@@ -159,7 +158,7 @@ COLUMN = {"scheme": "ConditionalMasking", "p": 0.6, "sigma": 500.0}
 def test_what_is_published_and_damaged_or_newer_is_refused(tmp_path, form, change, error, message):
     path = released(tmp_path, form)
     edit(path, form, change)
-    for read_one in (cm.read_schemes, cm.read_release, lambda path: cm.read_counts(path, "pay")):
+    for read_one in (cm.read_release, lambda path: cm.read_counts(path, "pay")):
         with pytest.raises(error, match=message):
             read_one(path)
 
@@ -172,7 +171,7 @@ def test_text_belongs_to_its_sidecar(tmp_path):
     assert cm.read_release(tmp_path / "moved.csv", "pay").n == 1140
     for changed in (content + b"00600,1,2,3,west\n", content.replace(b"00001,", b"00002,"), b""):
         (tmp_path / "moved.csv").write_bytes(changed)
-        for read_one in (cm.read_schemes, cm.read_release, cm.read_counts):
+        for read_one in (cm.read_release, cm.read_counts):
             with pytest.raises(
                 cm.FileError, match=r"is not the file that moved\.csv\.condmask\.json was published"
             ):

@@ -186,6 +186,27 @@ def test_a_masked_frame_is_written(tmp_path, form):
         assert again["pay"].group_means("region") == release["pay"].group_means("region")
 
 
+@pytest.mark.parametrize("make", [dict, pl.DataFrame, pa.table])
+def test_gaps_that_are_nan_and_strata_of_any_kind_are_those_of_the_frame(tmp_path, make):
+    random, n = np.random.default_rng(2), 900
+    strata = {"zero": [0.0, -0.0, 1.0], "gap": [None, float("nan"), 1.0], "text": ["", None, "a"]}
+    for kind, labels in strata.items():
+        pay, group = random.lognormal(7.0, 0.5, n).round(2), [labels[k] for k in random.integers(0, 3, n)]
+        pay[::9] = np.nan
+        frame = make({"pay": pay, "age": random.normal(size=n), "group": group})
+        scheme = {"pay": cm.ConditionalMasking(0.6, 500.0, decimals=2, strata="group")}
+        release = cm.mask_table(frame, scheme, nan_policy="omit", accept_visible_coins=True)
+        told = release["pay"].covariance("age")
+        release.write(tmp_path / f"{kind}.parquet", log=False)
+        assert cm.read_release(tmp_path / f"{kind}.parquet", "pay").covariance("age") == told
+        with pytest.raises(cm.FileError, match="group has strata that are others in text"):
+            release.write(tmp_path / f"{kind}.csv", log=False)
+    scheme = {"pay": PAY}
+    release = cm.mask_table(frame, scheme, nan_policy="omit", accept_visible_coins=True)
+    release.write(tmp_path / "a.csv", log=False)
+    assert cm.read_release(tmp_path / "a.csv", "pay").mean() == release["pay"].mean()
+
+
 @pytest.mark.parametrize("form", ["parquet", "arrow", "csv"])
 def test_a_second_column_of_a_release_is_refused(tmp_path, form):
     source = write(people().select(["id", "pay", "age"]), tmp_path / f"a.{form}")

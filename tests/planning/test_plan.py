@@ -126,6 +126,14 @@ def test_small_strata_are_refused_or_merged():
     assert cm.plan(X, strata=few, small_strata="merge", **FEW).candidates[0].scheme.small_strata == "merge"
 
 
+def test_a_p_at_which_the_smallest_strata_tell_nothing_of_relations_is_left_out():
+    made = cm.plan(X[:300], strata={"group": np.arange(300) // 10}, p=[0.5, 0.9], sigma=500.0)
+
+    assert {each.scheme.p for each in made.candidates if not each.scheme.reverse_mapping} == {0.5}
+    with pytest.raises(ValueError, match="more than 10 records"):
+        cm.plan(X[:10], p=0.9, sigma=500.0, reverse_mapping=False)
+
+
 def test_where_one_kind_is_refused_others_are_tried():
     """A rounded bonus that most people do not get, with rare large values."""
     rng = np.random.default_rng(1)

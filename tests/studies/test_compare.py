@@ -115,3 +115,9 @@ def test_codes_are_left_out_of_both_columns_or_asked_about(rough):
 def test_refusals(options, message):
     with pytest.raises(ValueError, match=message):
         cm.compare(X, SCHEME, **options)
+
+
+@pytest.mark.parametrize("option", [{"strata": "g"}, {"reverse_mapping": True, "aggregate_ends": "auto"}])
+def test_schemes_that_samples_cannot_have_are_refused_before_others_are_tuned(option):
+    with pytest.raises(ValueError, match="no strata and no open ends, since samples have none"):
+        cm.compare(X, cm.ConditionalMasking(0.6, 500.0, **option), d=D, replications=10)

@@ -32,7 +32,7 @@ def studied(scheme, monkeypatch, population=POPULATION, **options):
         return z
 
     monkeypatch.setattr(type(scheme), "mask_rows", kept)
-    given = {"n": N, "replications": ROWS, "quantiles": Q, "moments": [3], "cdf_points": T, "rng": 4}
+    given = {"n": N, "replications": ROWS, "quantiles": Q, "cdf_points": T, "rng": 4}
     found = cm.simulate(population, {"it": scheme}, risk_distances=[D], **given | options)
     x, z, others = (np.concatenate(part)[:ROWS] for part in zip(*seen, strict=True))
     law = scheme.law
@@ -52,7 +52,6 @@ def names():
         *(f"quantile {q:g}" for q in Q),
         "mean",
         "s.d.",
-        "moment 3",
         "correlation",
         *(f"cdf({t:g})" for t in T),
     ]
@@ -63,7 +62,7 @@ def of_users(scheme, bandwidth, z, w, crossing=None):
     smooth = {} if bandwidth is None else {"bandwidth": bandwidth}
     return [
         *known(lambda: estimate.quantile(Q, crossing=crossing, **smooth), len(Q)),
-        *known(estimate.mean), *known(estimate.std), *known(lambda: estimate.moment(3)),
+        *known(estimate.mean), *known(estimate.std),
         *known(lambda: estimate.correlation(w)), *known(lambda: estimate.cdf(T, **smooth), len(T)),
     ]  # fmt: skip
 
@@ -183,14 +182,14 @@ def test_coverage_is_that_of_the_intervals_users_get(name, monkeypatch):
             one = scheme.estimate(row)
             intervals = [
                 one.quantile_interval(Q, **options), one.mean_interval(**options),
-                one.std_interval(**options), one.moment_interval(3, **options),
-                one.correlation_interval(w, **options), one.cdf_interval(T, **options),
+                one.std_interval(**options), one.correlation_interval(w, **options),
+                one.cdf_interval(T, **options),
             ]  # fmt: skip
             each.append(np.hstack([np.reshape(interval[:2], (2, -1)) for interval in intervals]))
         low, high = np.moveaxis(each, 1, 0)
         own = [
             [
-                *np.quantile(r, Q, method="inverted_cdf"), r.mean(), r.std(ddof=1), np.mean(r**3),
+                *np.quantile(r, Q, method="inverted_cdf"), r.mean(), r.std(ddof=1),
                 np.corrcoef(r, w)[0, 1], *(np.mean(r <= t) for t in T),
             ]
             for r, w in zip(x, others, strict=True)

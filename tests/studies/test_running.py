@@ -56,7 +56,6 @@ def test_a_checkpoint_of_another_study_or_of_before_is_refused(tmp_path):
         {"rng": 6},
         {"crossing": "first"},
         {"confidence_levels": [0.9]},
-        {"moments": [2]},
     ):
         with pytest.raises(ValueError, match=r"^checkpoint must be of the same study and seed, got another"):
             run(9, **{**few, **other}, checkpoint=file)

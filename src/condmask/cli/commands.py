@@ -192,9 +192,9 @@ def risk(
 
     if released is not None and scheme.given():
         raise UsageError("options of the scheme must be left out: what is released has its scheme")
-    form = csv.format()
-    schemes = scheme.schemes(column) if released is None else cm.read_schemes(released)
-    shown = None if released is None else read_table(released, schemes)
+    form, read = csv.format(), None if released is None else cm.read_release(released)
+    schemes = scheme.schemes(column) if read is None else read.schemes
+    shown = None if read is None else {name: read._in_order().column(name) for name in schemes}
     output.show(cm.risk(read_table(source, schemes, csv=form), schemes, d=d, released=shown))
 
 

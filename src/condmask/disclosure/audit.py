@@ -231,11 +231,10 @@ def table_of(
     if strata is None and groups:
         strata = {name: frames.table_column(data, name) for name in groups}
     arrays = {name: column.array for name, column in columns.items()}
-    kinds = {name: column.kind for name, column in columns.items()}
-    values, _ = drop_codes(schemes, arrays, kinds, "omit")
+    values = drop_codes(schemes, columns)
     for name, of in schemes.items():
         if of.law is not None:
-            check_fits(values[name], of.law, name, kinds[name])
+            check_fits(values[name], of.law, name, columns[name].kind)
     labels = labels_of(strata, first.strata, next(iter(values.values())).size, "x", "audit")
     present, patterns = present_values([*values.values()])
     table = Table(values, donor_pools(first, labels, patterns, present), clear_of(data, arrays))

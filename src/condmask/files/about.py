@@ -45,6 +45,8 @@ class Published(NamedTuple):
         How text is written; None where the data are no text.
     sums : dict of str to list of float
         What each masked column adds up to in each part; empty for one part.
+    shuffled : bool
+        Whether the rows are in another order than those of the original.
     """
 
     parts: tuple[int, ...]
@@ -52,6 +54,7 @@ class Published(NamedTuple):
     origins: dict[str, Origin]
     csv: CsvFormat | None = None
     sums: Mapping[str, Sequence[float]] = {}
+    shuffled: bool = False
 
     @property
     def records(self) -> int:
@@ -69,6 +72,7 @@ class Published(NamedTuple):
             "origins": {name: origin._asdict() for name, origin in self.origins.items() if any(origin)},
             "csv": {name: value for name, value in vars(self.csv).items() if value} if self.csv else {},
             "sums": dict(self.sums),
+            "shuffled": self.shuffled,
         }
         return {name: entry for name, entry in entries.items() if entry or name == "origins"}
 
@@ -96,7 +100,7 @@ class Published(NamedTuple):
         parts = entries["parts"] if entries["version"] == VERSION else [entries["records"]]
         sums = {name: [*map(float, one)] for name, one in entries.get("sums", {}).items()}
         form = CsvFormat(**entries["csv"]) if "csv" in entries else None
-        return cls(tuple(map(int, parts)), schemes, origins, form, sums)
+        return cls(tuple(map(int, parts)), schemes, origins, form, sums, "shuffled" in entries)
 
 
 def sidecar(path: Path) -> Path:

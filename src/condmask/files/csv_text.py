@@ -12,7 +12,6 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -178,12 +177,12 @@ def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> A
 
     kind = pa.large_string()
     text = masked.cast(pa.string())
+    text = pc.if_else(pc.equal(text, "nan"), pa.scalar(None, pa.string()), text)  # of polars and NumPy
     if places is not None:
         text = text.cast(pa.decimal128(38, places)).cast(pa.string())
     elif pc.any(pc.match_substring(text, "e")).as_py():  # exponents, which not every reader knows
-        digits = partial(np.format_float_positional, trim="-")
-        values = (None if value is None else digits(value) for value in masked.to_pylist())
-        text = pa.chunked_array([pa.array(values, pa.string())])
+        plain = [z if z is None else np.format_float_positional(z, trim="-") for z in masked.to_pylist()]
+        text = pa.chunked_array([pa.array(plain, pa.string())])
     if layout.form.decimal == ",":
         text = pc.replace_substring(text, ".", ",")
     gaps = pc.is_in(pc.ascii_trim_whitespace(cells), value_set=layout.form.missing)

@@ -80,8 +80,8 @@ class Source:
         self.keys = _keys(self.file_names) if self.is_folder else {}
         self.schema = unified(path, schemas, self.keys)
         self.names: list[str] = self.schema.names
-        given = None if part_rows is None else _checks.whole(part_rows, "part_rows", least=2)
-        self.part_rows = given or max(2, CELLS // max(len(self.names), 1))
+        most = max(2, CELLS // max(len(self.names), 1))
+        self.part_rows = most if part_rows is None else _checks.whole(part_rows, "part_rows", least=2)
 
     def require(self, names: Iterable[str], masked: Iterable[str] = ()) -> None:
         """Refuse columns that there are not, and to mask what stands in names of folders, which are
@@ -128,10 +128,9 @@ class Source:
                 table = table.set_column(table.schema.get_field_index(name), name, numbers)
         return table
 
-    def numbers(self, table: Any, name: str) -> tuple[np.ndarray, str]:
-        """A column of a part as numbers, with NaN for missing ones, and their kind."""
-        column = frames.column_of(self.numeric(table, [name]), name, least=0, finite=False)
-        return column.array, column.kind
+    def numbers(self, table: Any, name: str) -> frames.Column:
+        """A column of a part as numbers."""
+        return frames.column_of(self.numeric(table, [name]), name, least=0, finite=False)
 
     def has_numbers(self, name: str) -> bool:
         """Whether a file says itself that a column holds numbers."""
@@ -153,12 +152,13 @@ class Source:
         unless it must be numeric."""
         table = self.table([name])
         try:
-            values, kind = self.numbers(table, name)
+            column = self.numbers(table, name)
         except (ArgumentTypeError, ArgumentError):
             if numeric:
                 raise
             return self.objects(name)
-        return values.astype(np.float32) if kind == "float32" else values  # on a decimal grid they are others
+        # on a decimal grid values in single precision are others
+        return np.asarray(column.array, np.float32 if column.kind == "float32" else np.float64)
 
     def labels(self, name: str) -> Labels:
         """A column as labels; words for missing values in text are none."""
@@ -173,7 +173,7 @@ class Source:
     def objects(self, name: str) -> np.ndarray:
         """A column of labels as it is; None for missing."""
         labels = self.labels(name)
-        return np.asarray(np.array(list(labels.distinct), dtype=object)[labels.code])
+        return np.asarray(frames.objects(labels.distinct)[labels.code])
 
     def sample(self) -> Any:
         """Some rows from all over the files; after a pass through all."""

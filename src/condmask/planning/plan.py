@@ -1,6 +1,7 @@
 """Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on errors."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,9 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.disclosure.choose import is_skewed
 from condmask.disclosure.table import Table
-from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 from condmask.grid import default_step
-from condmask.missing_codes import drop_codes, without_codes
+from condmask.missing_codes import drop_codes, numbers_of
 from condmask.planning.candidates import Candidate, Column, evaluate, frontier
 from condmask.planning.predicted import QUANTILES, RELATED
 from condmask.planning.result import TARGETS, Plan
@@ -118,8 +119,7 @@ def plan(
     ways = [_by_mapping(options, scale, sigma, column.x), options]
     if reverse_mapping is not None:
         ways = ways[:1] if _checks.truth(reverse_mapping, "reverse_mapping") else ways[1:]
-    schemes = _schemes(column, P if p is None else _numbers(p, "p"), sigma, ways)
-    candidates = [evaluate(column, scheme, distances) for scheme in schemes]
+    candidates = _candidates(column, P if p is None else _numbers(p, "p"), sigma, ways, distances)
     allowed = [each for each in candidates if each.keeps(caps, near, target)]
     if not allowed:
         raise ArgumentError(_unmet([each.row(near, target) for each in candidates], caps))
@@ -136,17 +136,19 @@ def _by_mapping(options: dict[str, Any], scale: str | None, sigma: Any, x: np.nd
     return shared | {"reverse_mapping": True, "scale": scale}
 
 
-def _schemes(
-    column: Column, chances: Sequence[float], sigma: Any, ways: list[dict[str, Any]]
-) -> list[ConditionalMasking]:
-    """Every combination that can mask the data; refused if none can."""
+def _candidates(
+    column: Column, chances: Sequence[float], sigma: Any, ways: list[dict[str, Any]], d: np.ndarray
+) -> list[Candidate]:
+    """Every combination that can mask the data, and be undone; refused if none can."""
     found, refusal = [], None
     for way in ways:
-        for size in _sizes(column.x, way.get("scale")) if sigma is None else _numbers(sigma, "sigma"):
+        sizes = _sizes(column.x, way.get("scale")) if sigma is None else _numbers(sigma, "sigma")
+        for size, chance in product(sizes, chances):
             try:
                 options = way if "reverse_mapping" in way else _with_step(column, size, way)
-                found += [column.suited(ConditionalMasking(chance, size, **options)) for chance in chances]
-            except ValueError as error:
+                scheme = column.suited(ConditionalMasking(chance, size, **options))
+                found.append(evaluate(column, scheme, d))
+            except CondmaskError as error:
                 refusal = error
     if not found:
         raise refusal or ArgumentError("p and sigma must name at least one scheme, got none")
@@ -207,23 +209,21 @@ def _unmet(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
 
 def _numbers(values: Any, name: str) -> list[float]:
     """One number or several."""
-    numbers: list[float] = np.atleast_1d(_checks.reals(values, name)).ravel().tolist()
-    return numbers
+    return list(np.ravel(_checks.reals(values, name)).tolist())
 
 
 def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Column:
     """The column without codes, and without gaps in ascending order; codes have to be declared."""
     column = frames.column(x, "x")
     name, n = column.name or "x", column.array.size
-    values, _ = drop_codes({name: common}, {name: column.array}, {name: column.kind}, "omit")
+    values = drop_codes({name: common}, {name: column})
     labels = labels_of(strata, common.strata, n, "x", "plan")
     pools, _ = pools_of(common, values, labels, "omit")
     pool = pools.pool if pools is not None and labels else None
     rows = np.argsort(values[name], kind="stable")
     beside, present = np.resize([-1.0, 1.0], n)[np.argsort(rows)], ~np.isnan(values[name])
     if other is not None:
-        given = frames.column(other, "other")
-        beside = without_codes(given.array, common.codes, given.kind)
+        beside = numbers_of(other, "other", common.codes)
         _checks.same_length(beside, "other", n, "x")
     rows = rows[(present & ~np.isnan(beside))[rows]]
     _checks.at_least_two(rows.size, "x")

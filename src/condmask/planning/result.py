@@ -164,9 +164,6 @@ class Plan:
             lines.append(f"  standard errors: {', '.join(said)} (for the {self.target})")
         if not self.suggestions:
             scheme, why = next(iter(self.refusals.items()))
-            lines += [
-                "",
-                f"no scheme is suggested; {scheme!r}, with the shortest intervals, is refused:",
-                why,
-            ]
+            lines += ["", f"no scheme is suggested; {scheme!r}, with the shortest intervals, is refused:"]
+            lines.append(why)
         return "\n".join(lines)

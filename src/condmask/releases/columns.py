@@ -30,15 +30,14 @@ class Frame:
         """The table."""
         yield self.table
 
-    def numbers(self, table: Any, name: str) -> tuple[np.ndarray, str]:
-        """A column as numbers, with NaN for missing ones, and their kind."""
-        column = frames.column_of(table, name, least=0)
-        return column.array, column.kind
+    def numbers(self, table: Any, name: str) -> frames.Column:
+        """A column as numbers."""
+        return frames.column_of(table, name, least=0)
 
     def column(self, name: str) -> Any:
         """A column, decimals as numbers."""
         values = self.labels(name)
-        return frames.column_of(self.table, name, least=0).array if frames.is_decimal(values) else values
+        return self.numbers(self.table, name).array if frames.is_decimal(values) else values
 
     def labels(self, name: str) -> Any:
         """A column as it is."""
@@ -106,7 +105,7 @@ class MaskedColumn:
                 first = int(pool.max(initial=first - 1)) + 1
             elif several:
                 pool = np.full(z.size, number, np.int32)
-            stored = self.source.numbers(table, self.name)[0] if several else np.empty(0)
+            stored = self.source.numbers(table, self.name).array if several else np.empty(0)
             found.append((z.size, np.nansum(stored), np.nansum(np.abs(stored))))
             yield z, pool, {name: self._plain(table, name, row) for name in names}
             row += z.size
@@ -115,14 +114,14 @@ class MaskedColumn:
 
     def _values(self, table: Any, name: str) -> tuple[np.ndarray, str]:
         """A masked column, with NaN for missing values, and its kind."""
-        values, kind = self.source.numbers(table, name)
+        values, _, kind, _ = self.source.numbers(table, name)
         return without_codes(values, released_codes(self._published.schemes[name]), kind), kind
 
     def _plain(self, table: Any, name: str, row: int) -> np.ndarray:
         """A column of numbers of a part, which begins at this row, masked or not."""
         if name in self._published.schemes:
             return self._values(table, name)[0]
-        values: np.ndarray = self.source.numbers(table, name)[0]
+        values: np.ndarray = self.source.numbers(table, name).array
         _checks.no_infinities(values, name, row)
         return values
 

@@ -126,19 +126,19 @@ Units = tuple[str, Any]  # the column that names firms, households or the like, 
 Found = Callable[[Units], Iterable[Any]]  # all rows of these in a longer table
 
 
-def audit_sample(sample: Callable[[], Any], names: Sequence[str], job: Job, found: Found) -> None:
-    """Audit a longer table of several columns, whose parts were looked at by themselves, by some of its rows;
-    with all rows of some of the firms, households and the like in them."""
+def audit_sample(sample: Callable[[], Any], job: Job, found: Found) -> None:
+    """Audit a longer table, whose parts were looked at by themselves, by some of its rows; with all rows of
+    some of the firms, households and the like in them."""
     import pyarrow as pa
 
-    if not job.audited or len(names) < 2:
+    if not job.audited:
         return
     frame = sample()
     table = _some(frame, job)
-    named = [name for name in table.clear.units if name in names] if table.clear else []
+    named = [name for name in table.clear.units if name in frame.column_names] if table.clear else []
     if named:
         some = frame[named[0]].take(np.linspace(0, len(frame) - 1, UNITS).astype(int))
-        units = named[0], some.combine_chunks().unique()
+        units = named[0], frames.without_dictionary(some).unique()
         rows = [rows_of(units, frame, others=True), *found(units)]
         table = _some(pa.concat_tables(rows, promote_options="default"), job)
     job.method.check(job.schemes, table, limits=job.limits)
@@ -155,7 +155,7 @@ def rows_of(units: Units, table: Any, *, others: bool = False) -> Any:
     """All rows of these firms, households and the like, or all others."""
     import pyarrow.compute as pc
 
-    there = pc.is_in(table[units[0]], value_set=units[1])
+    there = pc.is_in(frames.without_dictionary(table[units[0]]), value_set=units[1])
     return table.filter(pc.invert(there) if others else there)
 
 
@@ -199,7 +199,7 @@ class Look(NamedTuple):
     marks : dict of str to ndarray
         By which the log knows the columns again; they add.
     moments : dict of str to tuple
-        Number, sum and sum of squares of the values.
+        Number, sum and sum of squares of the values as they are masked.
     """
 
     records: int
@@ -217,7 +217,7 @@ def look_at(part: Part, job: Job) -> Look:
         part.made.patterns,
         part.made.moved,
         {name: mark_of(x) for name, x in arrays.items()} if job.root is None else {},
-        {name: (np.isfinite(x).sum(), np.nansum(x), np.nansum(x * x)) for name, x in arrays.items()},
+        {name: (np.isfinite(x).sum(), np.nansum(x), np.nansum(x * x)) for name, x in part.made.units.items()},
     )
 
 
@@ -232,7 +232,7 @@ def told(looks: Sequence[Look], job: Job) -> Published:
         shifts = reduce(Moved.plus, moved).shift(name, scheme.grid.step) if moved else {}
         origins[name] = Origin(group, patterns, shifts.get(name, ()))
         _warn_of_order(name, *np.array([look.moments[name] for look in looks]).T)
-    return Published(tuple(look.records for look in looks), job.schemes, origins)
+    return Published(tuple(look.records for look in looks), job.schemes, origins, shuffled=job.shuffle)
 
 
 def marks_of(looks: Sequence[Look]) -> dict[str, Any]:

@@ -216,7 +216,8 @@ def mask_file(
     max_lift, max_risk
         What the release may show, as for `audit`.
     shuffle : bool
-        Release the rows in a new order, as `mask_table` does; a source of several parts is refused.
+        Release the rows in a new order, as `mask_table` does; a folder, or a source of several parts, is
+        refused, as is an internal report afterwards.
     missing
         As for `mask_table`.
 
@@ -239,11 +240,11 @@ def mask_file(
 
     Notes
     -----
-    A source of one part is read once, a longer one twice, and once or twice more where columns in clear are
-    audited. Memory holds one part, and all of an Arrow file that is written. Integers stay integers if the
-    scheme's grid has whole steps, float32 stays float32, decimals stay decimals where their places suffice,
-    and CSV has the scheme's decimals; all that is not masked stays as it is. Masking a file again draws a new
-    key: never publish both results.
+    A source of one part is read once, a longer one twice, and once or twice more where it is audited. Memory
+    holds one part, and all of an Arrow file that is written. Integers stay integers if the scheme's grid has
+    whole steps, float32 stays float32, decimals stay decimals where their places suffice, and CSV has the
+    scheme's decimals; all that is not masked stays as it is. Masking a file again draws a new key: never
+    publish both results.
 
     The guard rails look at every part whole, the attacker who knows every coin at up to 16,384 rows from all
     over the source, with all rows of some of the firms, households and the like in them.
@@ -264,11 +265,9 @@ def mask_file(
     again, dry_run = _checks.truth(again, "again"), _checks.truth(dry_run, "dry_run")
     origin.require(job.groups, job.schemes)
     with each_once():
+        if job.shuffle and (origin.is_folder or -1 in origin.rows):  # each file has rows of its own
+            raise ArgumentError(f"{place} is shuffled only as one file of one part: shuffle the rows first")
         if -1 in origin.rows:  # there are more
-            if job.shuffle:
-                raise ArgumentError(
-                    f"{place} is masked in parts, which are not shuffled: shuffle the rows first"
-                )
             only = None  # one part at a time is held
             looks, masked = _looked(origin, job, report), _masked(origin, job)
         else:
@@ -306,7 +305,7 @@ def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
     def found_in(units: jobs.Units) -> Iterator[Any]:
         return (origin.numeric(jobs.rows_of(units, part), job.schemes) for part in origin.parts())
 
-    jobs.audit_sample(lambda: origin.numeric(origin.sample(), job.schemes), origin.names, job, found_in)
+    jobs.audit_sample(lambda: origin.numeric(origin.sample(), job.schemes), job, found_in)
     return found
 
 

@@ -246,6 +246,12 @@ class Release(Mapping[str, Estimate]):
         """
         return regress(self, outcome, on, confidence_level, target)
 
+    def _in_order(self) -> Any:
+        """The masked table or files; refused where rows are in another order than those of the original."""
+        if self._published.shuffled:
+            raise ArgumentError("original must have the rows of the release in order, got shuffle=True there")
+        return self._source
+
     def _column(self, name: str, labels: bool) -> Any:
         """Another column, or the estimate of a masked one."""
         if name in self.schemes:
@@ -277,28 +283,6 @@ def warn_of_a_part(column: str, scheme: Any, n: int, records: int) -> None:
         "weighted_mean and regress give means of subgroups, but quantiles of subgroups are not available",
         EstimateWarning,
     )
-
-
-def read_schemes(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The schemes of the masked columns of a file.
-
-    Parameters
-    ----------
-    path : path
-        A file, or a folder of files, that `mask_file` wrote.
-
-    Returns
-    -------
-    dict of str to scheme
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read.
-    ValueError
-        If it has no scheme.
-    """
-    return released_in(path).schemes
 
 
 def read_release(path: str | os.PathLike[str], column: str | None = None, *, workers: int = 1) -> Any:
@@ -342,7 +326,7 @@ def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Coun
     Returns
     -------
     Counts
-        The scheme's ``estimate(counts)`` gives the estimates; `read_schemes` gives the scheme.
+        The scheme's ``estimate(counts)`` gives the estimates; ``read_release(path).schemes`` has the scheme.
     """
     release = released_in(path)
     name = masked_column(release.schemes, column)

@@ -15,7 +15,9 @@ from condmask.files.about import MANIFEST, Published
 from condmask.files.csv_text import Layout
 from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
+from condmask.labels import coded
 from condmask.schemes.prepare import decimals_in_text
+from condmask.strata import names_of
 
 Progress = Callable[[int, int | None], None] | None
 ALONE = "."  # the name of a file that is in no folder of a release
@@ -110,7 +112,7 @@ def _released_parts(
     for part, masked in parts:
         schema = schema_of(shape, published, masked) if schema is None else schema
         for name, found in sums.items():
-            found.append(float(_numbers(masked[name]).sum()))
+            found.append(float(np.nansum(frames.column_of(masked, name, least=0).array)))
         done += part.num_rows
         if shape.layout is None:
             yield as_typed(part, masked, schema)
@@ -160,15 +162,17 @@ def as_text(part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], la
     """A part as text, with nothing for a missing value that had no word."""
     import pyarrow as pa
 
-    texts = {}
+    texts, strata = {}, names_of(next(iter(schemes.values())).strata)
     for name in layout.names:
         try:
             texts[name] = part[name].cast(pa.large_string()).fill_null("")
         except pa.ArrowException:
             given = f"got {part[name].type}: leave it out"
             raise FileError(f"{name} cannot be written as text, {given}") from None
+        if name in strata and len(coded(part, name).distinct) != len(coded(texts, name).distinct):
+            raise FileError(f"{name} has strata that are others in text, as an empty label and none are")
         if name in masked:
-            places = decimals_in_text(schemes[name], _numbers(masked[name]))
+            places = decimals_in_text(schemes[name], frames.column_of(masked, name, least=0).array)
             texts[name] = csv_text.as_written(masked[name], texts[name], layout, places)
     return pa.table(texts)
 
@@ -183,9 +187,3 @@ def write_table(frame: Any, target: Path, published: Published, *, force: bool) 
     masked = {name: table[name] for name in published.schemes}
     with publishing(target) as place:
         write(place, shape, published, [(table, masked)], [table.num_rows])
-
-
-def _numbers(column: Any) -> np.ndarray:
-    """The values that are not missing."""
-    numbers: np.ndarray = column.drop_null().cast("float64", safe=False).to_numpy()
-    return np.asarray(numbers[~np.isnan(numbers)])

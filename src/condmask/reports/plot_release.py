@@ -8,7 +8,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.missing_codes import released_codes, without_codes
+from condmask.missing_codes import numbers_of, released_codes
 from condmask.releases.release import Release, masked_column
 
 SHOWN = 1000  # records, drawn one by one
@@ -59,7 +59,8 @@ def plot_release(
     ModuleNotFoundError
         If matplotlib is not installed.
     ValueError
-        If the original has another number of records than the release, or misses other values.
+        If the original has another number of records than the release, or misses other values, or if the
+        release was shuffled.
 
     Notes
     -----
@@ -98,14 +99,8 @@ def originals_and_released(original: Any, release: Release, name: str) -> tuple[
         is_table = isinstance(original, dict) or hasattr(original, "columns")
     values = frames.table_column(original, name, "original") if is_table else original
     x = numbers_of(values, name, scheme.codes)
-    z = numbers_of(release._source.column(name), name, released_codes(scheme))
+    z = numbers_of(release._in_order().column(name), name, released_codes(scheme))
     _checks.same_length(x, "original", z.size, "the release")
     if not np.array_equal(np.isnan(x), np.isnan(z)):
         raise ArgumentError(f"{name} must be missing in the same rows of original and release, got others")
     return x, z
-
-
-def numbers_of(values: Any, name: str, codes: tuple[float, ...]) -> np.ndarray:
-    """A column as numbers, NaN where there is no value."""
-    column = frames.column(values, name)
-    return without_codes(column.array, codes, column.kind)

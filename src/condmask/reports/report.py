@@ -63,7 +63,7 @@ def report(
         If a file cannot be read or written, or the report exists.
     ValueError, TypeError
         If the release holds no scheme, or one of another method; if the original has other rows, or other
-        missing ones. Nothing is written.
+        missing ones, or was shuffled when it was masked. Nothing is written.
     ModuleNotFoundError
         If matplotlib or Jinja2 is not installed.
 

@@ -15,10 +15,10 @@ from condmask.disclosure.risk import risk
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME
-from condmask.missing_codes import released_codes
+from condmask.missing_codes import numbers_of, released_codes
 from condmask.releases.release import Release
 from condmask.reports import charts
-from condmask.reports.plot_release import numbers_of, originals_and_released
+from condmask.reports.plot_release import originals_and_released
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.description import with_rounding
 from condmask.strata import names_of

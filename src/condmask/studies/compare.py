@@ -20,7 +20,7 @@ from condmask.schemes.swapping import DataSwapping
 from condmask.studies import equal_risk
 from condmask.studies.attacker import FittedAttacker
 from condmask.studies.populations import Fixed
-from condmask.studies.simulate import DECILES, simulate
+from condmask.studies.simulate import DECILES, named, simulate
 
 MOST = 20_000  # records that are masked again and again
 
@@ -188,6 +188,7 @@ def compare(
         drawn = np.sort(seeded_key(seed, b"rows").stream(0, 0).choice(values.size, MOST, replace=False))
         values, beside = values[drawn], [column[drawn] for column in beside]
     scheme = replace(scheme, missing=(), missing_as="code")
+    named(scheme)  # which may refuse it
     if scheme.grid is not None:
         values = scheme.grid.values(scheme.grid.units(values))
     attacker = FittedAttacker(values, beside, d)
@@ -210,9 +211,7 @@ def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarra
     if other is not None:
         given["other"] = frames.column(other, "other")
         _checks.same_length(given["other"].array, "other", given["x"].array.size, "x")
-    columns = {name: column.array for name, column in given.items()}
-    kinds = {name: column.kind for name, column in given.items()}
-    values, _ = drop_codes(dict.fromkeys(given, scheme), columns, kinds, "omit")
+    values = drop_codes(dict.fromkeys(given, scheme), given)
     present = ~np.isnan(np.vstack(list(values.values()))).any(axis=0)
     if present.sum() < 10:
         raise ArgumentError(f"x must have at least 10 values, got {present.sum()}")

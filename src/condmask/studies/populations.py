@@ -52,10 +52,6 @@ class NormalCopula:
         """Standard deviation of the sensitive variable."""
         return float(self.margins[0].std())
 
-    def moment(self, order: int) -> float:
-        """Raw moment of the sensitive variable."""
-        return float(self.margins[0].moment(order))
-
     def quantile(self, q: np.ndarray) -> np.ndarray:
         """Quantiles of the sensitive variable."""
         return np.asarray(self.margins[0].ppf(q))

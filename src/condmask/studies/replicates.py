@@ -34,7 +34,6 @@ class Design(NamedTuple):
     schemes: dict[str, Scheme]
     n: int
     quantiles: np.ndarray
-    moments: tuple[int, ...]
     points: np.ndarray
     distances: np.ndarray
     levels: tuple[float, ...]  # of confidence
@@ -46,7 +45,7 @@ class Design(NamedTuple):
     def statistics(self) -> list[str]:
         """The names of what is estimated; the last, the difference of halves, has no interval."""
         names = [f"quantile {q:g}" for q in self.quantiles] + ["mean", "s.d."]
-        names += [f"moment {order}" for order in self.moments] + [f"cdf({t:g})" for t in self.points]
+        names += [f"cdf({t:g})" for t in self.points]
         return names if self.split is None else [*names, "correlation", "difference"]
 
 
@@ -114,11 +113,9 @@ def _estimates(
         found = _of_samples(ordered, _pairs(*undone), design)
         return dict.fromkeys(scheme.estimators or ("masked",), found)
     n, spread = z.shape[1], z.std(axis=1, ddof=1)
-    powers = powers_of_rows(z, max((2, *design.moments)), law.sigma)
-    rows = Sampled(n, law, scheme.shared_donors, powers)
+    rows = Sampled(n, law, scheme.shared_donors, powers_of_rows(z, 2, law.sigma))
+    mean = moment_interval.moment(rows, 1, central=False)
     original = moment_interval.variance(rows, root=True)
-    raw = [moment_interval.moment(rows, order, central=False) for order in (1, *design.moments)]
-    moments = [raw[0], original, *raw[1:]]
     kept = covariance_factor(law.p, n) if law.p > 0.0 else 1.0  # by which masking multiplies a covariance
     pairs = _pairs(z, others, design) / kept
     pairs[:, :1] *= (spread / original)[:, None]
@@ -127,7 +124,7 @@ def _estimates(
         widths = None if name is None else _bandwidths(ordered, spread, name)
         of_t = _of_distribution(scheme, ordered, law, widths, design)
         quantiles, cdf = np.split(of_t, [design.quantiles.size], axis=1)
-        estimates[estimator] = np.column_stack([quantiles, *moments, cdf, pairs])
+        estimates[estimator] = np.column_stack([quantiles, mean, original, cdf, pairs])
     return estimates
 
 
@@ -177,8 +174,6 @@ def _of_samples(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.nd
     n = ordered.shape[1]
     place = np.maximum(np.ceil(design.quantiles * n - 1e-9).astype(np.int64) - 1, 0)
     columns = [ordered[:, place], ordered.mean(axis=1), ordered.std(axis=1, ddof=1)]
-    with np.errstate(over="ignore"):
-        columns += [np.prod([ordered] * order, axis=0).mean(axis=1) for order in design.moments]
     columns += [(ordered <= t).mean(axis=1) for t in design.points]
     return np.column_stack([*columns, pairs])
 

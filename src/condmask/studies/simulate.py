@@ -47,7 +47,6 @@ def simulate(
     n: int,
     replications: int,
     quantiles: Any = DECILES,
-    moments: Any = (),
     cdf_points: Any = (),
     risk_distances: Any = (),
     confidence_levels: Any = (),
@@ -63,8 +62,8 @@ def simulate(
     ----------
     population : NormalCopula, Resampled or callable
         ``population(rng, replications, n)`` gives an array of shape (replications, n), or two: the
-        sensitive variable and one that is not masked. Where it has methods ``mean``, ``std``, ``moment``,
-        ``quantile``, ``cdf`` and ``correlation``, these are the truth; else the truth is the mean of the
+        sensitive variable and one that is not masked. Where it has methods ``mean``, ``std``, ``quantile``,
+        ``cdf`` and ``correlation``, these are the truth; else the truth is the mean of the
         same statistic over the samples. The statistic "difference" is the mean where the other variable is
         above a median less the mean of the rest. The median is that of the first samples, the same for all.
     schemes : dict of str to scheme, or sequence of schemes
@@ -75,8 +74,6 @@ def simulate(
     replications : int
     quantiles, cdf_points : array_like
         Probabilities, and points, at which quantiles and distribution functions are estimated.
-    moments : sequence of int
-        Orders of raw moments besides mean and standard deviation.
     risk_distances : array_like
         Distances d. Reported is the share of records whose value is closer than d to a guess: Z_i, and the
         mean of Z.
@@ -121,10 +118,9 @@ def simulate(
         )
     design = Design(
         population,
-        _named(schemes),
+        named(schemes),
         _checks.whole(n, "n", least=4, most=MOST_RECORDS),
         np.ravel(_checks.probabilities(quantiles, "quantiles")),
-        tuple(_checks.order(order, "moments") for order in _several(moments, "moments")),
         np.ravel(_checks.reals(cdf_points, "cdf_points")),
         np.ravel(_checks.distances(risk_distances, "risk_distances")),
         tuple(np.ravel(_checks.probabilities(confidence_levels, "confidence_levels")).tolist()),
@@ -202,24 +198,19 @@ def _bar(total: int, done: int, shown: bool) -> Any:
     return tqdm(total=total, initial=done, unit=" replications", smoothing=0.05, disable=None)
 
 
-def _several(values: Any, name: str) -> list[Any]:
-    """One number or several."""
-    return list(_checks.array(values, name, "a number or an array of numbers").ravel().tolist())
-
-
-def _named(schemes: Any) -> dict[str, Scheme]:
+def named(schemes: Any) -> dict[str, Scheme]:
     """The schemes by name, which have neither strata nor codes, since samples have none."""
     listed = list(schemes) if isinstance(schemes, (dict, list, tuple)) else [schemes]
     pairs = schemes.items() if isinstance(schemes, dict) else ((_checks.shown(one), one) for one in listed)
-    named = {str(name): scheme for name, scheme in pairs}
-    if len(named) < len(listed):
+    found = {str(name): scheme for name, scheme in pairs}
+    if len(found) < len(listed):
         raise ArgumentError(f"schemes must differ, or be a dict with names, got {_checks.shown(schemes)}")
-    sound = bool(named) and "" not in named and all(isinstance(scheme, Scheme) for scheme in named.values())
+    sound = bool(found) and "" not in found and all(isinstance(scheme, Scheme) for scheme in found.values())
     _checks.require(sound, "schemes must be masking schemes, or a dict by name", schemes, ArgumentTypeError)
-    for name, scheme in named.items():
+    for name, scheme in found.items():
         rule = "schemes must have no missing codes, no strata and no open ends, since samples have none"
         _checks.require(not (scheme.codes or scheme.strata or open_ends({name: scheme})), rule, scheme)
-    return named
+    return found
 
 
 def _with_truth(design: Design, seed: int) -> Design:
@@ -235,7 +226,6 @@ def _with_truth(design: Design, seed: int) -> Design:
             truth[design.statistics.index("s.d.")] *= np.sqrt(1.0 - 1.0 / x.size)
     elif hasattr(population, "quantile"):
         known = [*population.quantile(design.quantiles), population.mean(), population.std()]
-        known += [population.moment(order) for order in design.moments]
         known += [*population.cdf(design.points)]
         if others:
             known += [population.correlation(), np.nan]
