@@ -230,12 +230,11 @@ def table_of(
     groups = not_masked(first.strata, schemes)
     if strata is None and groups:
         strata = {name: frames.table_column(data, name) for name in groups}
-    arrays = {name: column.array for name, column in columns.items()}
     values = drop_codes(schemes, columns)
     for name, of in schemes.items():
         if of.law is not None:
             check_fits(values[name], of.law, name, columns[name].kind)
     labels = labels_of(strata, first.strata, next(iter(values.values())).size, "x", "audit")
     present, patterns = present_values([*values.values()])
-    table = Table(values, donor_pools(first, labels, patterns, present), clear_of(data, arrays))
+    table = Table(values, donor_pools(first, labels, patterns, present), clear_of(data, values))
     return table, schemes | {name: with_ends(table, name, schemes[name]) for name in open_ends(schemes)}

@@ -113,11 +113,11 @@ def part_of(
     """
     columns, arrays, kinds = _columns(frame, job)
     audited = audited and job.audited
+    beside = clear_of(frame, _values(arrays, kinds, job)) if clear and audited else None
     made = prepare(
         job.schemes, arrays, kinds, labels=[coded(frame, name) for name in job.groups],
-        clear=clear_of(frame, arrays) if clear and audited else None, nan_policy=job.policy,
-        to_grid=job.round, audited=audited, to_file=to_file, scope="whole" if clear else "part",
-        limits=job.limits,
+        clear=beside, nan_policy=job.policy, to_grid=job.round, audited=audited, to_file=to_file,
+        scope="whole" if clear else "part", limits=job.limits,
     )  # fmt: skip
     return Part(columns, made)
 
@@ -147,8 +147,13 @@ def audit_sample(sample: Callable[[], Any], job: Job, found: Found) -> None:
 def _some(frame: Any, job: Job) -> Table:
     """Some rows of a longer table as an audit looks at them."""
     _, arrays, kinds = _columns(frame, job)
-    values = {name: without_codes(x, job.schemes[name].codes, kinds[name]) for name, x in arrays.items()}
+    values = _values(arrays, kinds, job)
     return Table(values, None, clear_of(frame, values), "sample")
+
+
+def _values(arrays: Mapping[str, np.ndarray], kinds: Mapping[str, str], job: Job) -> dict[str, np.ndarray]:
+    """Columns with NaN for their codes."""
+    return {name: without_codes(x, job.schemes[name].codes, kinds[name]) for name, x in arrays.items()}
 
 
 def rows_of(units: Units, table: Any, *, others: bool = False) -> Any:
