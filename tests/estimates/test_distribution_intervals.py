@@ -163,6 +163,8 @@ def test_intervals_hold_the_estimate_and_those_of_lower_levels(options, p, targe
                 assert (narrow.high <= wide.high + 1e-9).all()
             for each in found:
                 assert ((each.low <= each.estimate) & (each.estimate <= each.high)).all()
+        median = estimate.median_interval(target=target, confidence_level=0.5)
+        assert median == estimate.quantile_interval(0.5, target=target, confidence_level=0.5)
         quantile = estimate.quantile_interval(q, target=target)
         np.testing.assert_allclose(
             quantile.standard_error, (quantile.high - quantile.low) / (2.0 * ndtri(0.975)), rtol=1e-12
