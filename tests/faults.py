@@ -32,7 +32,10 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "cli": (["cli"], ["tests/test_cli.py"]),
     "dask": (["dask.py"], ["tests/test_dask.py"]),
     "disclosure": (["disclosure"], ["tests/disclosure"]),
-    "distribution": (["distribution"], ["tests/distribution", "tests/estimates/test_estimate.py"]),
+    "distribution": (
+        ["distribution"],
+        ["tests/distribution", "tests/estimates/test_crossing.py", "tests/estimates/test_estimate.py"],
+    ),
     "estimates": (["estimates"], ["tests/estimates", "tests/moments/test_pair_interval.py"]),
     "frames": (
         ["frames.py", "indicators.py", "labels.py", "missing_codes.py", "strata.py"],
