@@ -55,7 +55,7 @@ def test_attackers_who_know_more_are_no_worse(case):
         assert 0.0 < row.constant <= row.clear <= row.worst <= 1.0
 
 
-@pytest.mark.parametrize("table", CASES[:12:3])
+@pytest.mark.parametrize("table", CASES[::6])
 def test_masking_refuses_what_the_audit_refuses(table):
     made = table()
     audit = cm.audit(made.table, made.schemes)

@@ -13,7 +13,6 @@ from scipy.stats import norm
 import condmask as cm
 
 N, D = 3_000, np.array([250.0, 500.0, 1_000.0])
-DRAWS = 12  # of releases
 X = np.random.default_rng(1).laplace(10.0, 1_000.0, N)
 HEAPED = np.random.default_rng(2).lognormal(8.0, 0.5, N).round(-1)
 SCHEMES = [
@@ -28,14 +27,12 @@ SCHEMES = [
 def releases(request):
     scheme = request.param
     expected = cm.risk(X, scheme, d=D)
-    drawn = [scheme.mask(X, rng=k, accept_visible_coins=True) for k in range(DRAWS)]
+    drawn = [scheme.mask(X, rng=k, accept_visible_coins=True) for k in range(20)]
     return scheme, expected, [cm.risk(X, scheme, d=D, released=z) for z in drawn], drawn
 
 
 def mean_and_error(shares):
-    """Of the share of N records in some releases."""
-    mean = np.mean(shares, axis=0)
-    return mean, np.sqrt(mean * (1.0 - mean) / (N * len(shares)))
+    return np.mean(shares, axis=0), np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
 
 
 @pytest.mark.parametrize("name", ["masked value", "best attacker", "mean of masked values"])
@@ -96,7 +93,7 @@ def test_two_normals(sigma):
 def test_heaps_are_used(scheme):
     """Who sees multiples of ten among whole numbers knows which records were swapped."""
     found = cm.risk(HEAPED, scheme, d=[100.0])
-    drawn = [scheme.mask(HEAPED, rng=k, accept_visible_coins=True) for k in range(DRAWS)]
+    drawn = [scheme.mask(HEAPED, rng=k, accept_visible_coins=True) for k in range(20)]
     mean, error = mean_and_error(
         [cm.risk(HEAPED, scheme, d=[100.0], released=z).attackers["best attacker"] for z in drawn]
     )
