@@ -85,14 +85,17 @@ def numbers_of(values: Any, name: str, codes: tuple[float, ...]) -> np.ndarray:
     return without_codes(column.array, codes, column.kind)
 
 
+def values_of(schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]) -> dict[str, np.ndarray]:
+    """Columns with NaN for their codes."""
+    return {name: without_codes(x, schemes[name].codes, kind) for name, (x, _, kind, _) in columns.items()}
+
+
 def drop_codes(schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]) -> dict[str, np.ndarray]:
-    """Columns with NaN for their codes; refused where hardly any value is left, or one looks like a code that
-    none declares."""
-    values = {}
-    for name, (array, _, kind, _) in columns.items():
-        values[name] = without_codes(array, schemes[name].codes, kind)
-        _checks.has_gaps(values[name], name, "omit")
-        refuse_undeclared(schemes[name].missing, values[name], name, kind)
+    """The same; refused where hardly any value is left, or one looks like a code that none declares."""
+    values = values_of(schemes, columns)
+    for name, x in values.items():
+        _checks.has_gaps(x, name, "omit")
+        refuse_undeclared(schemes[name].missing, x, name, columns[name].kind)
     return values
 
 

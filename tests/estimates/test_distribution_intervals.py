@@ -199,7 +199,13 @@ def test_too_few_records_for_the_level_bound_nothing():
 @pytest.mark.parametrize("donors", ["sample", "permutation"])
 @pytest.mark.parametrize(
     ("p", "n", "rounded", "apart"),
-    [(0.3, 200, 1.0, 0.0), (0.3, 300, 30.0, 0.0), (0.15, 150, 1.0, 0.0), (0.3, 600, 10.0, 12_000.0)],
+    [
+        (0.3, 200, 1.0, 0.0),
+        (0.3, 300, 30.0, 0.0),
+        (0.15, 150, 1.0, 0.0),
+        (0.45, 150, 1.0, 0.0),
+        (0.3, 600, 10.0, 12_000.0),
+    ],
 )
 def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
     target, donors, p, n, rounded, apart

@@ -194,7 +194,7 @@ def risk(
         raise UsageError("options of the scheme must be left out: what is released has its scheme")
     form, read = csv.format(), None if released is None else cm.read_release(released)
     schemes = scheme.schemes(column) if read is None else read.schemes
-    shown = None if read is None else {name: read._in_order().column(name) for name in schemes}
+    shown = None if read is None else read_table(read._in_order().path, schemes)
     output.show(cm.risk(read_table(source, schemes, csv=form), schemes, d=d, released=shown))
 
 

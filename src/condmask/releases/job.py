@@ -17,7 +17,7 @@ from condmask.estimates.origin import Origin
 from condmask.files.about import Published
 from condmask.frames import Column
 from condmask.labels import coded
-from condmask.missing_codes import without_codes
+from condmask.missing_codes import values_of
 from condmask.releases.log import mark_of
 from condmask.scheme import common_method
 from condmask.schemes.conditional import ConditionalMasking
@@ -113,7 +113,7 @@ def part_of(
     """
     columns, arrays, kinds = _columns(frame, job)
     audited = audited and job.audited
-    beside = clear_of(frame, _values(arrays, kinds, job)) if clear and audited else None
+    beside = clear_of(frame, values_of(job.schemes, columns)) if clear and audited else None
     made = prepare(
         job.schemes, arrays, kinds, labels=[coded(frame, name) for name in job.groups],
         clear=beside, nan_policy=job.policy, to_grid=job.round, audited=audited, to_file=to_file,
@@ -146,14 +146,8 @@ def audit_sample(sample: Callable[[], Any], job: Job, found: Found) -> None:
 
 def _some(frame: Any, job: Job) -> Table:
     """Some rows of a longer table as an audit looks at them."""
-    _, arrays, kinds = _columns(frame, job)
-    values = _values(arrays, kinds, job)
+    values = values_of(job.schemes, _columns(frame, job)[0])
     return Table(values, None, clear_of(frame, values), "sample")
-
-
-def _values(arrays: Mapping[str, np.ndarray], kinds: Mapping[str, str], job: Job) -> dict[str, np.ndarray]:
-    """Columns with NaN for their codes."""
-    return {name: without_codes(x, job.schemes[name].codes, kinds[name]) for name, x in arrays.items()}
 
 
 def rows_of(units: Units, table: Any, *, others: bool = False) -> Any:
