@@ -1,9 +1,8 @@
 """Least squares of the original on columns that were not masked, in an orthonormal basis of their space.
 
-The Cholesky factor of their products makes the columns orthonormal. If one column is nearly determined by the
-others this is done again, since rounding errors grow with the square; if even more nearly, a small number
-added to the squares keeps the first factor regular. Coefficients, residuals, leverages and variances then
-follow from the basis alone, of which only one chunk is held at a time.
+The triangular factor of the columns makes them orthonormal but for rounding errors, which grow as the columns
+come close to one another; that of the products of what it gives does the rest. Coefficients, residuals,
+leverages and variances then follow from the basis alone, of which only one chunk is held at a time.
 
 See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
@@ -19,10 +18,7 @@ from condmask.linear.variance import IntervalOptions, of_sums, t_interval
 from condmask.variance.heavy_tails import central_sums, plain_kurtosis
 from condmask.variance.interval import Interval
 
-# of a column, the part that the others do not determine: above, one Cholesky factor serves, or two
-FAR, CLOSE = 0.03, 1e-5
-DETERMINED = 1e-11  # as rounding leaves it where they determine the column
-ADDED = 1e-13  # to the squares of columns of length 1 that are closer
+DETERMINED = 1e-11  # of a column, the part that others do not determine, as rounding leaves it
 ALONE = 1e-10  # by how little a leverage may miss 1
 
 
@@ -46,18 +42,13 @@ class Basis:
         The largest entries of the columns, by which they are divided, so that no square overflows.
     back : ndarray of shape (count, count)
         The matrix that makes coefficients of what the rows give, which the units are to divide.
-    off : ndarray of shape (columns,)
-        How far their means lie from 0 in the rows at first.
+    kurtoses : ndarray of shape (columns,)
     turns : list of ndarray
         The matrices by which rows were turned.
-    orthonormal : bool
-        Whether that was enough.
     """
 
-    orthonormal = False
-
     def __init__(self, chunks: Chunks, names: list[str], *, intercept: bool) -> None:
-        self._names, self._first, self.turns = names, int(intercept), list[np.ndarray]()
+        self._first, self.turns = int(intercept), list[np.ndarray]()
         ends = chunks.fold(_sums_and_ends, np.add, np.add, np.minimum, np.maximum)
         self.records, sums, low, high = ends
         count = self._first + len(names)
@@ -66,12 +57,26 @@ class Basis:
                 f"W must have fewer coefficients than records, got {count} for {self.records} records"
             )
         largest = np.where((low == 0.0) & (high == 0.0), 1.0, np.maximum(high, -low))
-        self.units, self._apart = np.append(np.ones(self._first), largest), np.ones(count)
+        self.units, means = np.append(np.ones(self._first), largest), sums / self.records / largest
         self._middles, self.back = np.zeros(count), np.eye(count)
-        self.off = sums / self.records / largest
         if intercept:
-            self._middles[1:], self.off = self.off, np.zeros(count - 1)
+            self._middles[1:], means = means, np.zeros(count - 1)
             self.back[0] -= self._middles
+
+        def factor(chunk: Chunk) -> tuple[Any, np.ndarray]:
+            rows = self.rows(chunk)
+            return np.linalg.qr(rows.T, mode="r"), central_sums(rows[self._first :], means)
+
+        triangle, powers = chunks.fold(factor, _stacked, np.add)
+        self.kurtoses = plain_kurtosis(*powers / self.records)
+        norms = np.linalg.norm(triangle, axis=0)
+        apart, known = np.zeros(count), norms > DETERMINED * np.sqrt(self.records)  # 0 of a constant column
+        np.divide(np.abs(np.diag(triangle)), norms, out=apart, where=known)
+        if apart.min() < DETERMINED:
+            column = names[int(apart.argmin()) - self._first]
+            others = "the others and the intercept" if intercept else "the others"
+            raise ArgumentError(f"W must have no column that is determined by {others}, got {column!r}")
+        self.turn(triangle.T)
 
     def rows(self, chunk: Chunk) -> np.ndarray:
         """The basis in a chunk, of shape (count, m); at first the columns in their units, about the mean."""
@@ -83,27 +88,12 @@ class Basis:
             rows = turn @ rows
         return rows
 
-    def turn(self, products: np.ndarray) -> np.ndarray:
-        """Make the rows more nearly orthonormal, from their products; the matrix by which they are turned."""
-        norms = np.sqrt(np.diag(products))
-        constant = norms[self._first :] <= DETERMINED * np.sqrt(self.records)
-        if not self.turns and constant.any():
-            self._refuse(int(constant.argmax()))
-        factor = _cholesky(products / np.outer(norms, norms))
-        apart = np.diag(factor)
-        self._apart *= apart * norms if self.turns else apart
-        if self._apart.min() < DETERMINED:
-            self._refuse(int(self._apart.argmin()) - self._first)
-        turn = np.linalg.inv(factor) / norms
+    def turn(self, factor: np.ndarray) -> np.ndarray:
+        """Make rows that are this lower triangle times others the others; the matrix that does it."""
+        turn = np.asarray(np.linalg.inv(factor))
         self.turns.append(turn)
-        self.back, self.orthonormal = self.back @ turn.T, bool(apart.min() >= FAR)
+        self.back = self.back @ turn.T
         return turn
-
-    def _refuse(self, column: int) -> None:
-        others = "the others and the intercept" if self._first else "the others"
-        raise ArgumentError(
-            f"W must have no column that is determined by {others}, got {self._names[column]!r}"
-        )
 
 
 def regress(
@@ -114,18 +104,14 @@ def regress(
     chunks = Chunks(records, *columns.values(), options.clusters)
     basis = Basis(chunks, list(columns), intercept=intercept)
     count, shift = len(basis.back), 0.0 if intercept else pseudo.origin / pseudo.unit
-    kurtoses = np.empty(0)
 
     def products(chunk: Chunk) -> tuple[Any, ...]:
         rows, values = basis.rows(chunk), pseudo.values(chunk) + shift
-        of_rows = rows @ rows.T, rows @ values, chunk.by_pool(rows, pseudo.size.size)
-        return of_rows if basis.turns else (*of_rows, central_sums(rows[int(intercept) :], basis.off))
+        return rows @ rows.T, rows @ values, chunk.by_pool(rows, pseudo.size.size)
 
-    while not basis.orthonormal:
-        of_rows, along, total, *powers = chunks.fold(products)
-        turn = basis.turn(of_rows)
-        kurtoses = plain_kurtosis(*powers[0] / basis.records) if powers else kurtoses
-        along, total = turn @ along, turn @ total
+    of_rows, along, total = chunks.fold(products)
+    turn = basis.turn(np.linalg.cholesky(of_rows))
+    along, total = turn @ along, turn @ total
     back, clustered = basis.back, options.clusters is not None
 
     def residuals(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +133,7 @@ def regress(
         quantity, back @ along, (file, sampled - masked), degrees, pseudo, options,
         total=constant, units=basis.units,
     )  # fmt: skip
-    return found, basis.records, kurtoses
+    return found, basis.records, basis.kurtoses
 
 
 def left_out(
@@ -170,13 +156,6 @@ def _sums_and_ends(chunk: Chunk) -> tuple[Any, ...]:
     return chunk.z.size, columns.sum(axis=1), columns.min(axis=1), columns.max(axis=1)
 
 
-def _cholesky(products: np.ndarray) -> np.ndarray:
-    """The Cholesky factor of the products of columns of length 1, so far apart at least that it is right."""
-    for added in (0.0, ADDED):
-        try:
-            factor = np.linalg.cholesky(products + added * np.eye(len(products)))
-        except np.linalg.LinAlgError:
-            continue
-        if np.diag(factor).min() >= CLOSE:
-            break
-    return np.asarray(factor)
+def _stacked(one: np.ndarray, two: np.ndarray) -> Any:
+    """The triangular factor of the records of two."""
+    return np.linalg.qr(np.vstack([one, two]), mode="r")
