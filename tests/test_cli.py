@@ -114,6 +114,21 @@ def test_risk(answer, folder, released):
     assert alike(answer("risk", "in.parquet", *words, "--d", "50", "--d", "200"), expected.to_dict())
 
 
+def test_risk_of_a_release_in_parts_is_that_of_each(answer, folder, tmp_path):
+    income = pd.read_csv(folder / "one.csv")["income"] + np.repeat([0.0, 20_000.0], N // 2)
+    income.to_frame().to_csv(tmp_path / "moved.csv", index=False)
+    options = {"part_rows": N // 2, "log": False, "accept_visible_coins": True}
+    with pytest.warns(cm.ReleaseWarning, match="masked in 2 parts that differ"):
+        cm.mask_file(tmp_path / "moved.csv", tmp_path / "out.csv", {"income": NOISE}, **options)
+    released = pd.read_csv(tmp_path / "out.csv")["income"]
+    halves = slice(0, N // 2), slice(N // 2, N)
+
+    rows = answer("risk", "NEW/moved.csv", "--released", "NEW/out.csv", "--d", "50")["risk"]
+    each = [cm.risk(income[half], NOISE, d=50.0, released=released[half]).attackers for half in halves]
+    found = {row["attacker"]: row["risk"] for row in rows}
+    assert found == {who: pytest.approx((each[0][who] + each[1][who]) / 2) for who in each[0]}
+
+
 def test_mask(answer, folder, tmp_path):
     with fixed_keys.under("the same"):
         words = (*MAPPED, "--no-log", "--shuffle")

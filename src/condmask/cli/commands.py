@@ -188,14 +188,21 @@ def risk(
     released
         a release of the source: its schemes are used, and its figures shown
     """
+    from condmask.disclosure.audit import table_in_parts
+    from condmask.disclosure.risk import risk_of
     from condmask.files.parts import read_table
 
     if released is not None and scheme.given():
         raise UsageError("options of the scheme must be left out: what is released has its scheme")
     form, read = csv.format(), None if released is None else cm.read_release(released)
     schemes = scheme.schemes(column) if read is None else read.schemes
-    shown = None if read is None else read_table(read._in_order().path, schemes)
-    output.show(cm.risk(read_table(source, schemes, csv=form), schemes, d=d, released=shown))
+    original = read_table(source, schemes, csv=form)
+    if read is None:
+        found = cm.risk(original, schemes, d=d)
+    else:
+        shown = read_table(read._in_order().path, schemes)
+        found = risk_of(*table_in_parts(original, schemes, read._published.parts), d, shown)
+    output.show(found)
 
 
 def estimate(

@@ -1,9 +1,11 @@
 """The audit: how near an attacker comes to values who knows every coin, before anything is released."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite, line
@@ -238,3 +240,13 @@ def table_of(
     present, patterns = present_values([*values.values()])
     table = Table(values, donor_pools(first, labels, patterns, present), clear_of(data, values))
     return table, schemes | {name: with_ends(table, name, schemes[name]) for name in open_ends(schemes)}
+
+
+def table_in_parts(data: Any, scheme: Any, sizes: Sequence[int]) -> tuple[Table, dict[str, Any]]:
+    """The same where parts of these sizes were masked each by itself: its donor pools are its own."""
+    table, schemes = table_of(data, scheme)
+    part = np.repeat(np.arange(len(sizes)), sizes)
+    _checks.same_length(table.code, "original", part.size, "the release")
+    if len(sizes) > 1:
+        table = table._replace(pool=np.where(table.code < 0, -1, table.code * len(sizes) + part))
+    return table, schemes

@@ -86,9 +86,16 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     best attacker [0.41 0.66]
     """
     table, by_column = table_of(data, schemes, strata, any_scheme=not isinstance(schemes, Mapping))
-    shown = None if released is None else _released(released, schemes, by_column, table)
+    if released is not None and not isinstance(schemes, Mapping):
+        released = {next(iter(by_column)): released}
+    return risk_of(table, by_column, d, released)
+
+
+def risk_of(table: Table, schemes: dict[str, Any], d: Any, released: Any) -> Risk:
+    """The same, of columns that are checked."""
+    shown = None if released is None else _released(released, schemes, table)
     columns = {}
-    for name, scheme in by_column.items():
+    for name, scheme in schemes.items():
         if scheme.law is None and not scheme.reverse_mapping and released is None:
             raise ArgumentTypeError(f"{scheme!r} has no closed form of its risk; pass what it released")
         near = _distances(d, name, table.values[name], scheme)
@@ -96,19 +103,18 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     sample = sample_of(table)
     if not sample.alone:
         distances = {name: column.d for name, column in columns.items()}
-        for name, found in attacked(sample, by_column, at=distances, blind=True).items():
+        for name, found in attacked(sample, schemes, at=distances, blind=True).items():
             _add_attack(columns[name].attackers, found)
             tried = int(np.count_nonzero(~np.isnan(sample.table.values[name])))
             columns[name] = replace(columns[name], tried=tried)
-    return Risk(table.n, columns, by_column, table, shown)
+    return Risk(table.n, columns, schemes, table, shown)
 
 
-def _released(released: Any, schemes: Any, by_column: dict[str, Any], table: Table) -> dict[str, np.ndarray]:
+def _released(released: Any, schemes: dict[str, Any], table: Table) -> dict[str, np.ndarray]:
     """Released values by column, as many as originals, NaN for codes."""
     found = {}
-    for name, scheme in by_column.items():
-        values = frames.table_column(released, name) if isinstance(schemes, Mapping) else released
-        column = frames.column(values, "released")
+    for name, scheme in schemes.items():
+        column = frames.column(frames.table_column(released, name), "released")
         _checks.same_length(column.array, "released", table.n, "data")
         found[name] = without_codes(column.array, released_codes(scheme), column.kind)
         if scheme.law is not None:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.disclosure.audit import Audit, audit
-from condmask.disclosure.risk import risk
+from condmask.disclosure.audit import Audit, audit_table, table_in_parts
+from condmask.disclosure.risk import risk_of
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME
@@ -141,8 +141,9 @@ class View:
 def internal(view: View, original: Any, d: Any) -> tuple[list[Column], dict[str, Any]]:
     """What an original, a table, tells the publisher alone of its release: column by column, and of all."""
     pairs = {name: originals_and_released(original, view.release, name) for name in view.schemes}
-    found = audit(original, view.schemes)
-    known = risk(original, view.schemes, d=d, released={name: z for name, (_, z) in pairs.items()})
+    table, schemes = table_in_parts(original, view.schemes, view.release._published.parts)
+    found = audit_table(table, schemes)
+    known = risk_of(table, schemes, d, {name: z for name, (_, z) in pairs.items()})
     columns = []
     for name, (x, _) in pairs.items():
         column, attackers = view.column(name, x), charts.attackers(known[name], name)
