@@ -37,7 +37,7 @@ schemes = {masked = {p = 0.6, sigma = 20000.0}}  # so much that some samples hav
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """An original, its release by reverse mapping, a study."""
     where, random = tmp_path_factory.mktemp("cli"), np.random.default_rng(7)

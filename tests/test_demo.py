@@ -11,7 +11,7 @@ from condmask.demo import people, run, survey
 from condmask.files.parts import read_column
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def kept(tmp_path_factory):
     """A demonstration and the masked file it left."""
     path = tmp_path_factory.mktemp("demo") / "masked.parquet"

@@ -5,6 +5,7 @@ their law is known, and the tool itself, which has to accept the remedies that i
 """
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,10 +22,15 @@ def refusal(audit):
     return next(finding for finding in audit.findings if finding.refuses)
 
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.__name__)
-def case(request):
-    made = request.param()
+@cache
+def audited(table):
+    made = table()
     return made, cm.audit(made.table, made.schemes)
+
+
+@pytest.fixture(params=CASES, ids=lambda case: case.__name__)
+def case(request):
+    return audited(request.param)
 
 
 def without(table, names):
@@ -57,8 +63,7 @@ def test_attackers_who_know_more_are_no_worse(case):
 
 @pytest.mark.parametrize("table", CASES[::6])
 def test_masking_refuses_what_the_audit_refuses(table):
-    made = table()
-    audit = cm.audit(made.table, made.schemes)
+    made, audit = audited(table)
     if audit.refused:
         with pytest.raises(cm.ReleaseError, match=re.escape(refusal(audit).text)):
             cm.mask_table(made.table, made.schemes)

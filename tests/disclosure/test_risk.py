@@ -5,6 +5,7 @@ enumeration in plain Python.
 """
 
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -23,12 +24,16 @@ SCHEMES = [
 ]
 
 
-@pytest.fixture(scope="module", params=SCHEMES, ids=repr)
-def releases(request):
-    scheme = request.param
+@cache
+def released(scheme):
     expected = cm.risk(X, scheme, d=D)
     drawn = [scheme.mask(X, rng=k, accept_visible_coins=True) for k in range(20)]
     return scheme, expected, [cm.risk(X, scheme, d=D, released=z) for z in drawn], drawn
+
+
+@pytest.fixture(params=SCHEMES, ids=repr)
+def releases(request):
+    return released(request.param)
 
 
 def mean_and_error(shares):

@@ -10,7 +10,7 @@ SCHEME = cm.ConditionalMasking(0.6, 10.0)
 FIGURES = ["estimate", "standard_error", "low", "high"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def estimate():
     return SCHEME.estimate(SCHEME.mask(X, rng=2))
 

@@ -16,7 +16,7 @@ Z = SCHEME.mask(X, strata=REGION, rng=3, accept_visible_coins=True)
 ROWS = REGION != 1
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def estimate():
     return SCHEME.estimate(Z, strata=REGION)
 

@@ -6,7 +6,7 @@ import pytest
 from pictures import SCHEME, originals
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def estimate():
     return SCHEME.estimate(SCHEME.mask(originals(), rng=2))
 

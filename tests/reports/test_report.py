@@ -4,6 +4,7 @@ Oracle: a search for leaks (leaks.py), the objects that the API returns, an XML 
 """
 
 import re
+from functools import cache
 from html import unescape
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -30,7 +31,7 @@ D = [250, 500]
 UNITS, AXIS = {"income": "euros a month"}, "income (euros a month)"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def people(tmp_path_factory):
     """The original, as a frame and in a file."""
     rng = np.random.default_rng(5)
@@ -45,15 +46,21 @@ def people(tmp_path_factory):
     return SimpleNamespace(frame=frame, path=path)
 
 
-@pytest.fixture(scope="module", params=SCHEMES)
-def made(request, people, tmp_path_factory):
+@pytest.fixture(params=SCHEMES)
+def made(request, people):
+    return reported(request.param, people.path)
+
+
+@cache
+def reported(name, original):
     """A release and the texts of both reports."""
-    folder = tmp_path_factory.mktemp(request.param)
-    release, scheme = folder / "released.parquet", SCHEMES[request.param]
-    cm.mask_file(people.path, release, {"income": scheme}, rng=8)
+    folder, scheme = original.with_name(name), SCHEMES[name]
+    folder.mkdir()
+    release = folder / "released.parquet"
+    cm.mask_file(original, release, {"income": scheme}, rng=8)
     pages = []
-    for original in (None, people.path):
-        cm.report(release, folder / "page.html", original=original, d=D, units=UNITS, force=True)
+    for given in (None, original):
+        cm.report(release, folder / "page.html", original=given, d=D, units=UNITS, force=True)
         pages.append((folder / "page.html").read_text(encoding="utf-8"))
     return SimpleNamespace(release=release, scheme=scheme, public=pages[0], internal=pages[1])
 

@@ -1,5 +1,7 @@
 """Comparisons with fewer simulated records, and one that several tests read."""
 
+from contextlib import contextmanager
+
 import pytest
 from compared import AGE, SCHEME, D, X
 
@@ -7,11 +9,17 @@ import condmask as cm
 from condmask.studies import attacker
 
 
-@pytest.fixture(scope="module")
-def quick():
+@contextmanager
+def fewer_records():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(attacker, "RECORDS", 30_000)
         patch.setattr(attacker, "EACH", 300)
+        yield
+
+
+@pytest.fixture
+def quick():
+    with fewer_records():
         yield
 
 
@@ -21,6 +29,7 @@ def rough(monkeypatch):
     monkeypatch.setattr(attacker, "RECORDS", 6_000)
 
 
-@pytest.fixture(scope="module")
-def found(quick):
-    return cm.compare(X, SCHEME, d=D, other=AGE, replications=40, rng=1)
+@pytest.fixture(scope="session")
+def found():
+    with fewer_records():
+        return cm.compare(X, SCHEME, d=D, other=AGE, replications=40, rng=1)
