@@ -197,7 +197,9 @@ def test_a_lone_swapped_row_takes_another_value():
     seen = 0
     for seed in range(400):
         key = Key(seed.to_bytes(16))
-        z, by_eq_1 = (mask_columns([x], [law], key, cycle=cycle)[0] for cycle in (True, False))
+        z, by_eq_1 = (
+            mask_columns([x], [law], key, pools=None, cycle=cycle, workers=1)[0] for cycle in (True, False)
+        )
         swapped, taken = split(x, z)
         assert (taken != swapped).all()
         if swapped.size == 1:
@@ -243,7 +245,8 @@ def test_columns_share_coins_and_donors_but_no_noise(cycle):
     law = cm.ConditionalMasking(0.5, 3.0, step=0.0).law
     x = 1_000.0 * np.arange(800.0)
 
-    one, other = mask_columns([x, x], [law, law], Key(bytes(range(16))), cycle=cycle)
+    key = Key(bytes(range(16)))
+    one, other = mask_columns([x, x], [law, law], key, pools=None, cycle=cycle, workers=1)
 
     swapped = one == np.rint(one)
     assert np.array_equal(swapped, other == np.rint(other))

@@ -38,6 +38,8 @@ def test_it_is_read_back_and_refused_as_others_are():
     assert cm.MultiplicativeNoise.from_dict(SCHEME.to_dict()) == SCHEME
     with pytest.raises(ValueError, match="sigma must be positive and finite, got 0"):
         cm.MultiplicativeNoise(0.0)
+    with pytest.raises(ValueError, match=r"^x must stay finite"):
+        cm.MultiplicativeNoise(2.0).mask(np.full(200, 4e307), rng=1)
     with pytest.raises(TypeError, match="has no estimator of the original"):
         SCHEME.estimate(X)
     with pytest.raises(TypeError, match="has no closed form of its risk"):

@@ -88,8 +88,7 @@ def _rest(v, c, rate):
     """At most how far the sum is from 0 or 1 at distance v."""
     total = 0.0
     for t in range(c.size):
-        if rate[t] != inf:
-            total += 0.5 * abs(c[t]) * erfc(v * rate[t])
+        total += 0.5 * abs(c[t]) * erfc(v * rate[t])
     return total
 
 
