@@ -45,9 +45,7 @@ class Grid(NamedTuple):
     def units(self, values: np.ndarray) -> np.ndarray:
         """The nearest whole steps, ties up; zero has no sign, which noise would take from it."""
         with np.errstate(over="ignore", invalid="ignore"):  # enormous values
-            steps = values * self.denominator if self.denominator != 1.0 else values
-            if self.numerator != 1.0:
-                steps = steps / self.numerator
+            steps = values * self.denominator / self.numerator
             units = steps + 0.5
             np.floor(units, out=units)
             units += 0.0
@@ -60,10 +58,7 @@ class Grid(NamedTuple):
 
     def values(self, units: np.ndarray) -> np.ndarray:
         """The numbers nearest to whole steps."""
-        values = units * self.numerator
-        if self.denominator != 1.0:
-            values /= self.denominator
-        return values
+        return units * self.numerator / self.denominator
 
     def below(self, x: np.ndarray) -> np.ndarray:
         """The whole steps at or below points x; one that misses a grid point by rounding is at it."""
