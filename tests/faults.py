@@ -45,7 +45,31 @@ ROOMS = {  # the source of a room, and what pytest is told to run
             "tests/files",
         ],
     ),
-    "kernels": (["kernels"], ["tests/kernels", "tests/variance/test_bounded.py", "tests/schemes"]),
+    "kernels": (  # which run as plain Python: of the tests of distributions those with few nodes
+        ["kernels"],
+        [
+            "tests/kernels",
+            "tests/variance/test_bounded.py",
+            *(
+                f"tests/distribution/test_distribution.py::test_{name}"
+                for name in (
+                    "crossings_are_those_of_all_points_of_the_grid[0.03125-0.6-normal]",
+                    "crossings_are_those_of_all_points_of_the_grid[0.3-0.6-laplace]",
+                    "crossings_are_those_of_all_points_of_the_grid[0.75-0.6-normal]",
+                    "quantiles_far_from_zero_are_those_near_it_moved[first-laplace-None]",
+                    "quantiles_far_from_zero_are_those_near_it_moved[rearranged-normal-None]",
+                    "across_a_gap_each_cluster_counts_alone",
+                )
+            ),
+            *(
+                f"tests/estimates/test_distribution_intervals.py::test_{name}"
+                for name in (
+                    "ends_are_where_the_rearrangement_differs_by_its_own_standard_error[0.3-200-1.0-0.0-sample-population]",
+                    "an_end_is_infinite_exactly_where_so_few_records_need_not_reach",
+                )
+            ),
+        ],
+    ),
     "keys": (
         ["_randomness.py", "scheme.py"],
         [

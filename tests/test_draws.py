@@ -5,6 +5,8 @@ equal); the laws of eq. (1) by themselves; and the documentation's promises abou
 not depend on.
 """
 
+import inspect
+
 import numpy as np
 import pytest
 import reference
@@ -87,6 +89,11 @@ def test_workers_do_not_change_the_release(donors, pools):
     whole = scheme.mask(LARGE, rng=key, **pools)
 
     assert_same_bits(scheme.mask(LARGE, rng=key, workers=5, **pools), whole)
+
+
+def test_one_thread_works_where_no_more_are_asked_for():
+    for call in (cm.ConditionalMasking.mask, cm.ConditionalMasking.estimate, cm.AdditiveNoise.estimate):
+        assert inspect.signature(call).parameters["workers"].default == 1
 
 
 def test_masking_leaves_the_original_alone():

@@ -35,7 +35,6 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
 
 MASK = b"mask"  # what the key of a release is for
-ALL_ONES = np.iinfo(np.uint64).max
 
 
 class Secret(bytes):
@@ -104,7 +103,7 @@ def words(stream: np.random.Generator, count: int) -> np.ndarray:
     """``count`` raw words of 64 bits."""
     # Generator.integers over the full range hands out the raw words, without holding the GIL;
     # random_raw holds it.
-    return stream.integers(0, ALL_ONES, size=count, dtype=np.uint64, endpoint=True)
+    return stream.integers(2**64, size=count, dtype=np.uint64)
 
 
 def seeded_key(seed: int, use: bytes = b"seed") -> Key:

@@ -71,6 +71,15 @@ def test_words_that_are_not_random_are_given_up_before_that_takes_long(n):
     assert ordered(np.full(n, 7, dtype=np.uint64))[0]  # all tie, none moves
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 500])
+def test_numbers_are_ordered_by_size(n):
+    drawn = np.random.default_rng(n).normal(size=n)
+    for values in (drawn, np.exp(9.0 * drawn), 1.0 + 1e-9 * drawn, np.rint(drawn) + 0.0, np.full(n, -7.0)):
+        order = np.zeros(n, dtype=np.uint64)
+        assert cycle.order_floats(values.copy(), order, np.empty_like(order))
+        assert np.array_equal(order, np.argsort(values, kind="stable"))
+
+
 @given(st.lists(st.integers(-1, 3), min_size=1, max_size=12), st.randoms(use_true_random=False))
 def test_a_row_is_linked_to_the_next_of_its_pool_and_the_last_to_the_first(pools, random):
     rows = np.arange(len(pools)) * 2
