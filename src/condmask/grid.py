@@ -98,13 +98,10 @@ def default_step(sigma: float) -> float:
 
 def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
     """The step of a grid, checked."""
-    size = step
+    size = default_step(sigma) if step is None else step
     if decimals is not None:
         size = decimal_grid(decimals).step
         require(step in (None, size), f"step must be left out where decimals={decimals} is given", step)
-    elif step is None:
-        size = default_step(sigma)
-    assert size is not None
     if size > 0.0 and not sigma / size <= MOST_STEPS:
         raise ArgumentError(f"step must be at least sigma / 2^40, got {size:g} with sigma={sigma!r}")
     return size
@@ -177,12 +174,10 @@ def check_fits(values: np.ndarray, law: Any, name: str, kind: str) -> None:
 def decimals_of(array: np.ndarray) -> int | None:
     """The fewest decimal places that all values have, 0 for whole numbers; None where they need too many."""
     values = np.abs(array[~np.isnan(array)])
-    largest, first = float(values.max(initial=0.0)), 0
-    if values.size > FIRST:
-        some = decimals_of(values[:FIRST])
-        if some is None:
-            return None
-        first = some
+    largest = float(values.max(initial=0.0))
+    first = decimals_of(values[:FIRST]) if values.size > FIRST else 0
+    if first is None:
+        return None
     for places in range(first, MOST_PLACES + 1):
         if places and largest * 10.0**places > LARGEST_UNITS:
             break

@@ -161,7 +161,7 @@ def looks_like_code(value: float, kind: str) -> bool:
         return size.is_integer()
     whole, _, places = np.format_float_positional(_as_written(size, kind), trim="-").partition(".")
     if places:
-        return size > 9.0 and set(whole + places) == {"9"}
+        return set(whole + places) == {"9"}
     if len(set(whole)) == 1:
         return value < 0.0 or whole[0] in ("789" if size < 10.0 else "6789")
     return set(whole[:-1]) == {"9"} and whole[-1] in "678"
