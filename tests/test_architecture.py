@@ -205,13 +205,13 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 1_996,
+    "top": 1_968,
     "disclosure": 1_875,
     "estimates": 981,
     "studies": 960,
     "releases": 804,
     "linear": 739,
-    "kernels": 731,
+    "kernels": 723,
     "schemes": 721,
     "distribution": 685,
     "files": 611,

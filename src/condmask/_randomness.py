@@ -34,8 +34,6 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 
 COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
 
-MASK = b"mask"  # what the key of a release is for
-
 
 class Secret(bytes):
     """Bytes that are used but never shown: this is all that printing them, or what holds them, reveals."""
@@ -129,7 +127,7 @@ def release_key(
     label = json.dumps(described, sort_keys=True, separators=(",", ":")).encode()
     data = columns if pools is None else [*columns, pools.leaders()]
     digests = [hashlib.sha256(np.ascontiguousarray(each).data).digest() for each in data]
-    return root_key(rng).derive(MASK, label, *digests)
+    return root_key(rng).derive(b"mask", label, *digests)
 
 
 def root_key(rng: Any) -> Key:
