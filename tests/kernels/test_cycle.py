@@ -83,7 +83,7 @@ def test_numbers_are_ordered_by_size(n):
 @given(st.lists(st.integers(-1, 3), min_size=1, max_size=12), st.randoms(use_true_random=False))
 def test_a_row_is_linked_to_the_next_of_its_pool_and_the_last_to_the_first(pools, random):
     rows = np.arange(len(pools)) * 2
-    pool = np.repeat(pools, 2)
+    pool = np.repeat(pools if any(pools) else [], 2).astype(int)  # empty for one pool of all
     order = list(range(len(pools)))
     random.shuffle(order)
     ends, donors = np.full((2, 4), -1), np.full(len(pools), -1)
