@@ -18,10 +18,6 @@ def test_factors_have_mean_one_and_the_given_deviation():
     assert (factors > 0.0).all()
 
 
-def test_zero_stays_zero():
-    assert SCHEME.mask([0.0, 1.0], rng=1)[0] == 0.0
-
-
 def test_a_deviation_whose_square_is_too_large_masks():
     small = cm.MultiplicativeNoise(2.0**53).mask(X, rng=1)
     large = cm.MultiplicativeNoise(1e155).mask(X, rng=1)
