@@ -205,7 +205,7 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 1_968,
+    "top": 1_965,
     "disclosure": 1_875,
     "estimates": 981,
     "studies": 960,
