@@ -28,6 +28,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path("src/condmask")
 ROWS = Path(__file__).with_name("faults_rows")
 COPIES = ROOT / "build" / "faults"
+DISTRIBUTION = "tests/distribution/test_distribution.py::test_"
+INTERVALS = "tests/estimates/test_distribution_intervals.py::test_"
 ROOMS = {  # the source of a room, and what pytest is told to run
     "cli": (["cli"], ["tests/test_cli.py"]),
     "dask": (["dask.py"], ["tests/test_dask.py"]),
@@ -45,7 +47,18 @@ ROOMS = {  # the source of a room, and what pytest is told to run
             "tests/files",
         ],
     ),
-    "kernels": (["kernels"], ["tests/kernels", "tests/variance/test_bounded.py", "tests/schemes"]),
+    "kernels": (  # as plain Python: of the tests that look at many points a few
+        ["kernels"],
+        [
+            *("tests/kernels", "tests/variance/test_bounded.py", "tests/estimates/test_crossing.py"),
+            f"{DISTRIBUTION}across_a_gap_each_cluster_counts_alone",
+            f"{DISTRIBUTION}quantiles_far_from_zero_are_those_near_it_moved[first-laplace-None]",
+            f"{DISTRIBUTION}crossings_are_those_of_all_points_of_the_grid[0.3-0.6-laplace]",
+            f"{INTERVALS}standard_errors_are_those_of_the_theorem",
+            f"{INTERVALS}ends_are_where_the_rearrangement_differs_by_its_own_standard_error"
+            "[0.3-200-1.0-0.0-sample-population]",
+        ],
+    ),
     "keys": (
         ["_randomness.py", "scheme.py"],
         [

@@ -246,11 +246,12 @@ def test_tables_are_those_of_arrow_or_it_is_said_which_columns_cannot_be():
 
 @pytest.mark.parametrize("make", [np.array, pd.Series, pl.Series, pa.array])
 def test_as_many_values_as_asked_for_are_needed_all_finite(make):
-    assert frames.column(make([1.0, np.inf]), "x", finite=False).array.tolist() == [1.0, np.inf]
-    assert frames.column(make([2]), "x", least=1).array.tolist() == [2.0]
-    for values in ([1.0, np.inf], [2]):
-        with pytest.raises(ValueError, match=r"^x must "):
-            frames.column(make(values), "x")
+    for take in (frames.column, lambda x, name, **options: frames.column_of({name: x}, name, **options)):
+        assert take(make([1.0, np.inf]), "x", finite=False).array.tolist() == [1.0, np.inf]
+        assert take(make([2]), "x", least=1).array.tolist() == [2.0]
+        for values in ([1.0, np.inf], [2]):
+            with pytest.raises(ValueError, match=r"^x must "):
+                take(make(values), "x")
 
 
 def test_columns_that_are_not_there_or_too_short_are_named():

@@ -71,10 +71,12 @@ def test_labels_have_a_column_each_but_the_first():
     assert next(iter(indicators(labels, "region", 5, all_but_first=False))) == "region=north"
 
 
-@pytest.mark.parametrize("labels", [["a"] * 60, [f"name {k}" for k in range(60)]])
+@pytest.mark.parametrize("labels", [["a"] * 60, [f"name {k % 51}" for k in range(60)]])
 def test_one_label_and_many_are_no_categories(labels):
-    with pytest.raises(ValueError, match=r"2 to 50 categories, got 'who' with (1|60) labels"):
+    with pytest.raises(ValueError, match=r"2 to 50 categories, got 'who' with (1|51) labels"):
         indicators(labels, "who", 60)
+    for count in (2, 50):
+        assert len(indicators([f"name {k % count}" for k in range(60)], "who", 60)) == count - 1
 
 
 A, B = np.array([1.5, 2.5, 4.0]), np.array([3.0, np.nan, 7.0])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import reference
 
 import condmask as cm
 from condmask import scheme as protocol
@@ -114,6 +115,20 @@ def test_a_stranger_adds_a_scheme_in_one_file(stranger):
     ):
         scheme.mask(np.append(x[:-1], np.nan))
     assert len(Path(stranger.__file__).read_text().splitlines()) < 60
+
+
+def test_what_is_masked_at_once_follows_the_draw_contract_and_keeps_single_precision():
+    x, scheme = np.append(np.arange(40.0), -0.0), cm.DataSwapping()
+    table = {"a": x, "b": x.astype(np.float32)}
+    released = cm.mask_table(table, dict.fromkeys(table, scheme), rng=7).data
+    for names, columns in (("ab", released.values()), (("",), [scheme.mask(x, rng=7)])):
+        described = [(name, scheme.to_dict()) for name in names]
+        secret = reference.working_secret(7, described, [x + 0.0 for _ in names])
+        for column, z in enumerate(columns):
+            stream = np.random.Generator(reference.aes(secret, 0, 3, column))
+            assert z.tolist() == stream.permuted(x[None], axis=1)[0].tolist()
+            assert not np.signbit(z).any()
+    assert released["b"].dtype == np.float32
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,7 @@ def joined(parts: Iterable[np.ndarray]) -> np.ndarray:
 
 def evenly_spaced(n: int, most: int) -> np.ndarray:
     """Evenly spaced ones of n rows, all where there are no more than ``most``."""
-    if n <= most:
-        return np.arange(n)
-    return (np.arange(most) * (n / most)).astype(np.int64)
+    return (np.arange(min(n, most)) * max(n / most, 1.0)).astype(np.int64)
 
 
 def in_stretches(n: int, most: int) -> np.ndarray:

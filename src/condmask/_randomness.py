@@ -34,9 +34,6 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 
 COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
 
-MASK = b"mask"  # what the key of a release is for
-ALL_ONES = np.iinfo(np.uint64).max
-
 
 class Secret(bytes):
     """Bytes that are used but never shown: this is all that printing them, or what holds them, reveals."""
@@ -104,7 +101,7 @@ def words(stream: np.random.Generator, count: int) -> np.ndarray:
     """``count`` raw words of 64 bits."""
     # Generator.integers over the full range hands out the raw words, without holding the GIL;
     # random_raw holds it.
-    return stream.integers(0, ALL_ONES, size=count, dtype=np.uint64, endpoint=True)
+    return stream.integers(2**64, size=count, dtype=np.uint64)
 
 
 def seeded_key(seed: int, use: bytes = b"seed") -> Key:
@@ -130,7 +127,7 @@ def release_key(
     label = json.dumps(described, sort_keys=True, separators=(",", ":")).encode()
     data = columns if pools is None else [*columns, pools.leaders()]
     digests = [hashlib.sha256(np.ascontiguousarray(each).data).digest() for each in data]
-    return root_key(rng).derive(MASK, label, *digests)
+    return root_key(rng).derive(b"mask", label, *digests)
 
 
 def root_key(rng: Any) -> Key:

@@ -25,7 +25,6 @@ from condmask.schemes.conditional import ConditionalMasking
 SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%
 DECILES = np.arange(1, 10) / 10
 NEAR = 50.0  # dollars
-ALL_SWAPPED = Law(1.0, "normal", 1.0)
 PARTS = ("name", "original", "estimated", "low", "high")  # of a row
 
 
@@ -111,7 +110,7 @@ def run(out: Any = None) -> Demo:
     columns = (originals, summary.estimate, summary.low, summary.high)
     table = zip(summary.names, *(map(float, column) for column in columns), strict=True)
     rows = [dict(zip(PARTS, row, strict=True)) for row in table]
-    by_chance = interval_risk(np.sort(earnings), np.array([NEAR]), ALL_SWAPPED).item()
+    by_chance = interval_risk(np.sort(earnings), np.array([NEAR]), Law(1.0, "normal", 1.0)).item()
     near = float(np.mean(np.abs(masked - earnings) < NEAR)), by_chance
     return Demo(earnings.size, release.schemes["earnings"], rows, near)
 

@@ -103,9 +103,9 @@ def mask_columns(
     laws: list[Law],
     key: Key,
     *,
-    pools: Pools | None = None,
-    cycle: bool = False,
-    workers: int = 1,
+    pools: Pools | None,
+    cycle: bool,
+    workers: int,
 ) -> list[np.ndarray]:
     """Columns masked together, in the units of the data: one coin and one donor per record.
 
@@ -116,7 +116,7 @@ def mask_columns(
     laws : list of Law
         One for each column; p is the same.
     key : Key
-    pools : Pools, optional
+    pools : Pools or None
         Donor pools; None where all records are one.
     cycle : bool
         Whether the swapped records pass their values along one cycle, instead of by eq. (1).
@@ -159,6 +159,6 @@ def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bo
             if last - first > 1:
                 order = first + np.argsort(drawn[first:last])
                 donors[order] = swapped[np.roll(order, -1)]
-    z = np.empty(x.shape, dtype=x.dtype)  # in rows, whatever the order of x
+    z = np.empty(x.shape)  # in rows, whatever the order of x
     masking.place(x.ravel(), swapped, donors, kept, law.draw(stream, kept.size), 0, z.ravel())
     return z

@@ -45,9 +45,7 @@ class Grid(NamedTuple):
     def units(self, values: np.ndarray) -> np.ndarray:
         """The nearest whole steps, ties up; zero has no sign, which noise would take from it."""
         with np.errstate(over="ignore", invalid="ignore"):  # enormous values
-            steps = values * self.denominator if self.denominator != 1.0 else values
-            if self.numerator != 1.0:
-                steps = steps / self.numerator
+            steps = values * self.denominator / self.numerator
             units = steps + 0.5
             np.floor(units, out=units)
             units += 0.0
@@ -60,10 +58,7 @@ class Grid(NamedTuple):
 
     def values(self, units: np.ndarray) -> np.ndarray:
         """The numbers nearest to whole steps."""
-        values = units * self.numerator
-        if self.denominator != 1.0:
-            values /= self.denominator
-        return values
+        return units * self.numerator / self.denominator
 
     def below(self, x: np.ndarray) -> np.ndarray:
         """The whole steps at or below points x; one that misses a grid point by rounding is at it."""
@@ -103,13 +98,10 @@ def default_step(sigma: float) -> float:
 
 def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
     """The step of a grid, checked."""
-    size = step
+    size = default_step(sigma) if step is None else step
     if decimals is not None:
         size = decimal_grid(decimals).step
         require(step in (None, size), f"step must be left out where decimals={decimals} is given", step)
-    elif step is None:
-        size = default_step(sigma)
-    assert size is not None
     if size > 0.0 and not sigma / size <= MOST_STEPS:
         raise ArgumentError(f"step must be at least sigma / 2^40, got {size:g} with sigma={sigma!r}")
     return size
@@ -182,12 +174,10 @@ def check_fits(values: np.ndarray, law: Any, name: str, kind: str) -> None:
 def decimals_of(array: np.ndarray) -> int | None:
     """The fewest decimal places that all values have, 0 for whole numbers; None where they need too many."""
     values = np.abs(array[~np.isnan(array)])
-    largest, first = float(values.max(initial=0.0)), 0
-    if values.size > FIRST:
-        some = decimals_of(values[:FIRST])
-        if some is None:
-            return None
-        first = some
+    largest = float(values.max(initial=0.0))
+    first = decimals_of(values[:FIRST]) if values.size > FIRST else 0
+    if first is None:
+        return None
     for places in range(first, MOST_PLACES + 1):
         if places and largest * 10.0**places > LARGEST_UNITS:
             break

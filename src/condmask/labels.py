@@ -46,17 +46,12 @@ def codes(values: np.ndarray, name: str) -> Labels:
 
 
 def groups(values: Any, name: str, n: int) -> Labels:
-    """Labels of n records in their order; a missing one has the number -1 and is no label."""
+    """Labels of n records in the order of numbers and texts; a missing one has the number -1 and is none."""
     column = values if isinstance(values, Labels) else codes(frames.labels(values, name), name)
     _checks.same_length(column.code, name, n, "z")
-    return _ranked(column)
-
-
-def _ranked(column: Labels) -> Labels:
-    """Labels in the order of numbers and texts, without the missing ones."""
     present = [k for k, label in enumerate(column.distinct) if not frames.is_missing(label)]
     order = sorted(present, key=lambda k: _sortable(column.distinct[k]))
-    rank = np.full(len(column.distinct) + 1, -1, dtype=column.code.dtype)  # the last one of -1
+    rank = np.full(len(column.distinct) + 1, -1)  # the last one of -1
     rank[order] = np.arange(len(order))
     return Labels(rank[column.code], [column.distinct[k] for k in order])
 

@@ -75,10 +75,7 @@ def rounded_noise_moments(noise: str, delta: float, order: int) -> np.ndarray:
     moments = np.zeros(order + 1)
     moments[0] = 1.0
     for k in range(2, order + 1, 2):
-        plain = _noise_moment(noise, k)
-        if delta == 0.0:
-            moments[k] = plain
-        elif noise == "laplace":
+        if delta > 0.0 and noise == "laplace":
             moments[k] = _rounded_laplace_moment(k, delta)
         elif delta <= FINE_GRID:
             # Y rounded has the moments of Y plus an independent uniform, to exp(-2 pi^2 / delta^2)

@@ -32,7 +32,6 @@ from condmask.errors import ArgumentError
 
 Declared = tuple[float | None, ...] | None  # None among codes, or alone: there are no others
 TOLERATED = 1e-6  # masked values, expected, that are taken for a code
-FAR = 40.0  # sigma: beyond, noise of either law is less likely than 1e-24
 INSTEAD = 'missing_as="null" (--missing-as null) releases nulls in their place'
 FEWEST, SHARE = 3, 1e-4  # records of a code
 MOST = 6  # codes at one end
@@ -162,7 +161,7 @@ def looks_like_code(value: float, kind: str) -> bool:
         return size.is_integer()
     whole, _, places = np.format_float_positional(_as_written(size, kind), trim="-").partition(".")
     if places:
-        return size > 9.0 and set(whole + places) == {"9"}
+        return set(whole + places) == {"9"}
     if len(set(whole)) == 1:
         return value < 0.0 or whole[0] in ("789" if size < 10.0 else "6789")
     return set(whole[:-1]) == {"9"} and whole[-1] in "678"
@@ -221,21 +220,10 @@ def expected_hits(scheme: Any, code: float, units: np.ndarray, kind: str) -> flo
     if low > high:  # it lies between two points of the grid
         return 0.0
     away, wide = np.abs(units - 0.5 * (low + high)), 0.5 * (high - low)
-    away = away[away * law.step < FAR * law.sigma + 2.0 * wide * law.step]
-    # as if all were above the code: in this tail chances are small numbers and not 1 minus such
-    ends = ((side * (wide + 0.5) - away) * law.step / law.sigma for side in (1.0, -1.0))
-    kept = np.subtract(*(_below(end, law.noise) for end in ends))
-    return float(law.p * np.count_nonzero(away <= wide) + (1.0 - law.p) * kept.sum())
-
-
-def _below(u: np.ndarray, noise: str) -> np.ndarray:
-    """P(Y < u sigma) of the noise before it is rounded."""
-    if noise == "normal":
-        from scipy.special import ndtr  # takes .1 s to import
-
-        return np.asarray(ndtr(u))
-    tail = 0.5 * np.exp(-np.sqrt(2.0) * np.abs(u))
-    return np.asarray(np.where(u < 0.0, tail, 1.0 - tail))
+    plain, ends = law._replace(grid=None), ((away + side * (wide + 0.5)) * law.step for side in (1.0, -1.0))
+    # on which side of the value an end lies, and half the chance of noise between both
+    kept = np.subtract(*(np.sign(end) * plain.noise_within(np.abs(end)) for end in ends))
+    return float(law.p * np.count_nonzero(away <= wide) + 0.5 * (1.0 - law.p) * np.nansum(kept))
 
 
 def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: str) -> np.ndarray:

@@ -228,7 +228,9 @@ class Scheme:
         """
         _checks.require(isinstance(entries, Mapping), "entries must be a dict", entries, ArgumentTypeError)
         options = dict(entries)
-        method = scheme_class(options.pop("scheme", None), "scheme")
+        for home in _HOMES:
+            import_module(f"condmask.schemes.{home}")
+        method = _REGISTER[_checks.choice(options.pop("scheme", None), "scheme", sorted(_REGISTER))]
         if not issubclass(method, cls):
             raise ArgumentError(f"scheme must be {cls.method!r}, got {method.method!r}")
         return method.read(options)
@@ -248,14 +250,6 @@ class Scheme:
         if self.law is None:
             raise ArgumentTypeError(f"{self!r} has no closed form of its risk; simulate it")
         return self.law
-
-
-def scheme_class(method: Any, name: str) -> type[Scheme]:
-    """The class that registered a method."""
-    for home in _HOMES:  # no more than is needed: others import SciPy
-        if method not in [*_REGISTER]:
-            import_module(f"condmask.schemes.{home}")
-    return _REGISTER[_checks.choice(method, name, sorted(_REGISTER))]
 
 
 def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:

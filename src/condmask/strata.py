@@ -40,7 +40,7 @@ class Pools(NamedTuple):
 
     def leaders(self) -> np.ndarray:
         """The first row of each record's pool, whatever the pools are called; -1 for a record in none."""
-        first = self.order[np.minimum(self.first, self.order.size - 1)].astype(np.int64)
+        first = self.order[self.first].astype(np.int64)
         return np.asarray(np.append(first, -1)[self.pool])
 
 
@@ -135,7 +135,7 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
     if pattern is not None:
         of[code] = pattern
     pool, strata = np.arange(size.size), np.flatnonzero(size)
-    strata = strata[np.argsort(of[strata], kind="stable")]
+    strata = strata[np.argsort(of[strata])]
     for alike in np.split(strata, np.flatnonzero(np.diff(of[strata])) + 1):
         small = size[alike] < SMALLEST
         if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:
@@ -221,7 +221,7 @@ def pools_of(
         return None, ()
     present, patterns = present_values(list(columns.values()))
     code = donor_pools(scheme, strata, patterns, present)
-    pools = make_pools(np.zeros(present.size, dtype=np.int64) if code is None else code, present)
+    pools = make_pools(np.zeros(present.size) if code is None else code, present)
     if strata or patterns:
         _refuse_small(pools, strata, dict(zip(columns, patterns, strict=False)), scheme.small_strata)
     return pools, tuple(columns) if patterns else ()

@@ -131,9 +131,9 @@ def test_place_puts_each_value_in_its_row(kernels):
     z = np.full(4, 99.0)
 
     # the block holds rows 2 .. 5; rows 2 and 4 are swapped, row 4 has no donor
-    kernels.place(x, np.array([0, 2]), np.array([5, -1]), np.array([1, 3]), np.array([0.25, -0.5]), 2, z)
+    kernels.place(x, np.array([0, 2]), np.array([0, -1]), np.array([1, 3]), np.array([0.25, -0.5]), 2, z)
 
-    assert np.array_equal(z, [15.0, 13.25, np.nan, 14.5], equal_nan=True)
+    assert np.array_equal(z, [10.0, 13.25, np.nan, 14.5], equal_nan=True)
     assert x.tolist() == [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]
 
 

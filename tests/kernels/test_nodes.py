@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import barycentric_interpolate
 
 from condmask.kernels import nodes
 
@@ -22,8 +23,13 @@ def test_what_was_spread_weighs_as_what_is_read():
     place, counts, known = rng.uniform(5.0, 90.0, 50), rng.uniform(size=50), rng.normal(size=100)
     spread, rows, read = np.zeros(100), np.zeros((1, 100)), np.zeros(50)
     nodes.spread(place, counts, spread)
-    nodes.spread_rows(place[None], np.zeros(1), 1.0, rows)
+    nodes.spread_rows(0.5 * place[None] - 3.0, np.full(1, -3.0), 2.0, rows)
     nodes.read(place, known, read)
 
+    exact = [
+        barycentric_interpolate(np.arange(i - 4, i + 6), known[i - 4 : i + 6], at)
+        for i, at in zip(place.astype(int), place, strict=True)
+    ]
+    assert read == pytest.approx(np.array(exact), rel=1e-9)
     assert spread @ known == pytest.approx(counts @ read)
     assert rows[0] @ known == pytest.approx(read.sum())

@@ -1,6 +1,7 @@
 """T* of straight and flat pieces, against the lengths on which a fine mesh of T lies below levels."""
 
 import numpy as np
+import pytest
 
 from condmask.kernels.rearrange import rearranged
 
@@ -15,10 +16,11 @@ def reaching(places, values, level):
     return np.where(level > values[-1], places[-1], places[k - 1] + along * (places[k] - places[k - 1]))
 
 
-def test_t_star_is_below_levels_on_as_long_a_stretch_as_t():
+@pytest.mark.parametrize("flat", [0, 4])
+def test_t_star_is_below_levels_on_as_long_a_stretch_as_t(flat):
     rng = np.random.default_rng(1)
     x, right, left = np.sort(rng.uniform(0.0, 10.0, 40)), *rng.normal(size=(2, 40))
-    right[5:9] = left[6:10] = 0.3
+    right[5 : 5 + flat] = left[6 : 6 + flat] = 0.3
     places, values = rearranged(x, right, left)
     assert np.all(np.diff(places) >= 0.0)
     assert np.all(np.diff(values) >= 0.0)

@@ -120,24 +120,6 @@ def test_values_too_far_out_for_the_default_step_are_refused_with_the_step_that_
         assert cm.ConditionalMasking(0.5, 1.0, step=step).mask(x, rng=1, round=True).dtype == x.dtype
 
 
-def test_rows_of_a_study_have_the_donors_of_a_release():
-    """A permutation hands each value on once; of donors drawn anew some lend theirs twice."""
-    x = 1_000.0 * np.arange(500.0)[None]
-    distinct = {
-        donors: np.unique(
-            np.rint(
-                cm.ConditionalMasking(0.7, 1.0, donors=donors).mask_rows(x, np.random.default_rng(1), ())
-                / 1_000.0
-            )
-        ).size
-        for donors in ("permutation", "sample")
-    }
-
-    assert distinct["permutation"] == 500
-    # of 350 swapped records e^-.7 of their values are lost, but for those that are drawn by others
-    assert 250 < distinct["sample"] < 400
-
-
 @pytest.mark.parametrize("mapped", [{"step": 1.0}, {"reverse_mapping": True}])
 def test_a_stated_range_gives_no_record_another_noise(mapped):
     x = np.rint(np.random.default_rng(2).normal(500.0, 50.0, 600))

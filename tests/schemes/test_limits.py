@@ -28,8 +28,8 @@ def drawn(made, x, runs):
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("grid", [{"decimals": 0}, {"step": 5.0}, {"step": 0}, {}])
 def test_what_is_expected_outside_is_what_is_released_there(noise, grid):
-    made = cm.ConditionalMasking(0.6, 10.0, noise=noise, **grid, range=(0, 99.5))
-    x = AGES if grid != {"step": 5.0} else AGES // 5 * 5
+    made = cm.ConditionalMasking(0.6, 10.0, noise=noise, **grid, range=(20, 119.5))
+    x = 20.0 + (AGES if grid != {"step": 5.0} else AGES // 5 * 5)
     below, above = expected_outside(x, made.law, bounds(made))
 
     runs = 40
@@ -112,6 +112,7 @@ def test_an_infinite_bound_is_none():
     ranges = [(0, math.inf), [-math.inf, 9], (-math.inf, math.inf), (None, None), (0, 9)]
 
     assert [scheme(range=each).range for each in ranges] == [(0, None), (None, 9), None, None, (0, 9)]
+    assert repr(scheme(range=(-0.0, 9)).range) == "(0.0, 9.0)"
     with pytest.raises(ValueError, match=r"^range must be two numbers, the lower first"):
         scheme(range=(5, 5))
 
@@ -127,6 +128,7 @@ def test_many_released_values_below_0_are_worth_a_word(shift, warned):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         scheme().mask(AGES + shift, rng=1, accept_visible_coins=True)
+        cm.mask_table({"x": AGES}, {"x": cm.AdditiveNoise(10.0)}, rng=1)
 
     texts = [str(warning.message) for warning in caught]
     assert len(texts) == warned

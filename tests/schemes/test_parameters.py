@@ -32,6 +32,14 @@ def test_what_belongs_to_reverse_mapping_is_refused_without(name):
         cm.ConditionalMasking(0.6, 2.0, **{name: value})
 
 
+def test_the_ends_of_what_is_allowed_are_allowed():
+    for places in (-15, 15):
+        assert cm.ConditionalMasking(0.6, 10.0 ** max(-places, -5), decimals=places).decimals == places
+    assert cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, aggregate_ends=2).aggregate_ends == 2
+    with pytest.raises(ValueError, match="from -15 to 15"):
+        cm.ConditionalMasking(0.6, 1e16, decimals=-16)
+
+
 @pytest.mark.parametrize("name", [name for name, declared in PARAMETERS.items() if declared.mapping is False])
 def test_what_reverse_mapping_rules_out_is_refused_with_it(name):
     value = {"donors": "sample", "decimals": 2, "step": 0.5}[name]

@@ -17,31 +17,28 @@ HALVINGS = 40  # of the last step of an end
 
 
 @kernel
-def ends(estimate, square, quantile, level, low, high):
-    """Both ends for every estimate; square[k]: the factors of 1, r and r^2 in its squared standard error.
-
-    `quantile` is the normal one to either side of which the level lies.
-    """
+def ends(estimate, square, level, low, high):
+    """Both ends for every estimate; square[k]: the factors of 1, r and r^2 in its squared standard error."""
     for k in range(estimate.size):
-        low[k] = _end(estimate[k], square[k], quantile, level, -1.0)
-        high[k] = _end(estimate[k], square[k], quantile, level, 1.0)
+        low[k] = _end(estimate[k], square[k], level, -1.0)
+        high[k] = _end(estimate[k], square[k], level, 1.0)
 
 
 @kernel
-def _end(estimate, square, quantile, level, side):
+def _end(estimate, square, level, side):
     nearest = min(max(estimate, -1.0), 1.0)
-    if _accepted(estimate, side, square, quantile, level):
+    if _accepted(estimate, side, square, level):
         return side
     beyond, accepted = side, nearest
     for step in range(MESH - 1, 0, -1):
         parameter = nearest + (side - nearest) * step / MESH
-        if _accepted(estimate, parameter, square, quantile, level):
+        if _accepted(estimate, parameter, square, level):
             accepted = parameter
             break
         beyond = parameter
     for _ in range(HALVINGS):
         middle = 0.5 * (accepted + beyond)
-        if _accepted(estimate, middle, square, quantile, level):
+        if _accepted(estimate, middle, square, level):
             accepted = middle
         else:
             beyond = middle
@@ -49,7 +46,7 @@ def _end(estimate, square, quantile, level, side):
 
 
 @kernel
-def _accepted(estimate, r, square, quantile, level):
+def _accepted(estimate, r, square, level):
     """Whether a parameter explains the estimate well enough."""
     if estimate == r:
         return True
@@ -61,11 +58,8 @@ def _accepted(estimate, r, square, quantile, level):
     own = above if apart > 0.0 else below
     apart = abs(apart)
     ratio = apart * apart if apart <= own else own * (2.0 * apart - own)
-    if ratio > quantile * quantile:  # enough are explained better even where no bound matters
-        return False
-    if min(above, below) >= quantile:
-        return True
-    return share_below(_reach(ratio, above)) - share_below(-_reach(ratio, below)) <= level
+    # those explained worse, whose chances are small numbers and not 1 minus such
+    return share_below(-_reach(ratio, above)) + share_below(-_reach(ratio, below)) >= 1.0 - level
 
 
 @kernel

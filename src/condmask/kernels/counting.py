@@ -58,10 +58,10 @@ def count_distinct(ascending):
 def take_distinct(values, below):
     """Distinct ones of ascending values move to the front, in their order; below[k]: how many records come
     before the k-th, and in all. Zero has no sign."""
-    count, before = 0, 0.0
+    count, before = 0, np.nan
     for k in range(values.size):
         value = values[k]
-        if k == 0 or value != before:
+        if value != before:
             values[count] = value + 0.0
             below[count] = k
             count += 1

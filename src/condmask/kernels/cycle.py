@@ -57,8 +57,7 @@ def by_digits(source, target, bits):
 def order_by(words, bits, order, spare):
     """order: the argsort of words of which so many of the top bits, a multiple of DIGIT, part nearly all.
 
-    Returns 0 if they do not, 1 if all words differ before their places begin, 2 if some may be equal. `spare`
-    is room for as many words.
+    Returns whether they do. `spare` is room for as many words.
     """
     low = 1
     while 1 << low < words.size:
@@ -79,13 +78,10 @@ def order_by(words, bits, order, spare):
         source[place] = packed
         left -= k - place
         if left < 0:
-            return 0
-    alike, last = False, np.uint64(0)
+            return False
     for k in range(words.size):
-        packed = source[k]
-        alike |= k > 0 and packed >> room == last >> room
-        order[k], last = packed & places, packed
-    return 2 if alike else 1
+        order[k] = source[k] & places
+    return True
 
 
 @kernel

@@ -7,7 +7,7 @@ place. What varies on the scale of sixteen nodes is read to 1e-12 of its size
 The smooth part of Theorems 2.2 and 2.3 is read so (docs/theory.rst, "Nodes").
 """
 
-from math import factorial
+from math import prod
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from condmask._jit import SAFE_MATH, kernel
 
 POINTS = 10
 LEFT = 4  # of the points, those left of the cell in which a place lies
-SCALE = np.array([(-1.0) ** (9 - k) / (factorial(k) * factorial(9 - k)) for k in range(POINTS)])
+SCALE = np.array([1.0 / prod(k - j for j in range(POINTS) if j != k) for k in range(POINTS)])
 
 
 @kernel(inline="always")

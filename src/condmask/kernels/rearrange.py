@@ -37,7 +37,7 @@ def rearranged(x, right, left):
 @kernel
 def _events(x, right, left):
     """The values at which T* goes on faster or slower, by how much, and how far it goes there at once."""
-    most, count = 2 * (x.size - 1), 0
+    most, count = 2 * x.size, 0
     value, rate, length = np.empty(most), np.empty(most), np.empty(most)
     for i in range(x.size - 1):
         low, high = min(right[i], left[i + 1]), max(right[i], left[i + 1])

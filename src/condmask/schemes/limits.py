@@ -85,7 +85,7 @@ def expected_outside(values: np.ndarray, law: Law, ends: tuple[float, float]) ->
     nearest = min(there.min(initial=np.inf) - ends[0], ends[1] - there.max(initial=-np.inf)) - law.step
     if there.size * _beyond(np.array([nearest]), law) < NONE:
         return 0.0, 0.0
-    with np.errstate(over="ignore", invalid="ignore"):  # values of 1e300 are as far as infinite ones
+    with np.errstate(invalid="ignore"):  # values of 1e300 are as far as infinite ones
         points = law.from_units(law.to_units(there))
         rooms = points - ends[0], ends[1] - points
     below, above = ((1.0 - law.p) * _beyond(room[np.isfinite(room)], law) for room in rooms)

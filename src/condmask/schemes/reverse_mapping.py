@@ -77,7 +77,7 @@ def rearrange(
     order = ascending(keys)
     equal = keys[order[1:]] == keys[order[:-1]]
     if equal.any():
-        group = np.cumsum(np.append(0, ~equal))
+        group = np.cumsum(np.append(True, ~equal))
         tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
         word = ties()[there][order[tied]]
         order[tied] = order[tied][np.lexsort((word, group[tied]))]
@@ -136,4 +136,4 @@ def _with_noise(values: np.ndarray, noise: np.ndarray, scale: str) -> np.ndarray
     if scale == "linear":
         return np.asarray(values + noise)
     with np.errstate(over="ignore"):
-        return np.asarray(values * np.exp(np.where(values != 0.0, noise, 0.0)))
+        return np.asarray(values * np.exp(noise * (values != 0.0)))

@@ -57,7 +57,7 @@ class DataShuffling(Scheme):
         for row in range(len(x)):
             given = np.array([_scores(column[row]) for column in others])
             scores = _scores(x[row])
-            weights = np.linalg.lstsq(given.T, scores, rcond=None)[0]
+            weights = np.linalg.lstsq(given.T, scores)[0]
             fitted = weights @ given
             # noise parts the ties of `given`; where there is none, records that tie have equal values
             simulated = fitted + np.std(scores - fitted) * stream.standard_normal(scores.size)

@@ -30,7 +30,7 @@ def interval(estimate: np.ndarray, square: np.ndarray, level: float) -> tuple[np
     level : float
     """
     low, high = np.empty((2, estimate.size))
-    kernels.ends(estimate, square, multiplier(level), level, low, high)
+    kernels.ends(estimate, square, level, low, high)
     return low, high
 
 
