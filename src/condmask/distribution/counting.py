@@ -52,9 +52,7 @@ class Counted(_Counted):
 
     @cached_property
     def below(self) -> np.ndarray:
-        below = np.zeros(self.counts.size + 1, np.int64)
-        np.cumsum(self.counts, out=below[1:])
-        return below
+        return np.append(0, np.cumsum(self.counts))
 
     def records(self) -> np.ndarray:
         """One value for each record, ascending."""
@@ -69,20 +67,14 @@ def by_value(ascending: np.ndarray) -> Counted:
     ones, which are overwritten."""
     below = np.empty(count_distinct(ascending) + 1, np.int64)
     take_distinct(ascending, below)
-    values = ascending[: below.size - 1]
-    counted = Counted(values if 2 * values.size > ascending.size else values.copy(), np.diff(below))
-    counted.below = below
-    return counted
+    return Counted(ascending[: below.size - 1].copy(), np.diff(below))
 
 
 def merged(parts: list[Counted]) -> Counted:
     """All counts together, in the units of the first."""
-    values = np.concatenate([part.values for part in parts])
-    counts = np.concatenate([part.counts for part in parts])
-    order = np.argsort(values, kind="stable")
-    values, counts = values[order], counts[order]
-    first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
-    return Counted(values[first], np.add.reduceat(counts, first) if first.size else counts, parts[0].unit)
+    values, place = np.unique(np.concatenate([part.values for part in parts]), return_inverse=True)
+    counts = np.bincount(place, np.concatenate([part.counts for part in parts]))
+    return Counted(values, counts.astype(np.int64), parts[0].unit)
 
 
 def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
@@ -143,9 +135,8 @@ def _counted_part(grid: Grid, part: tuple[np.ndarray, str]) -> Counted:
 def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
     """The window of the grid, not too long for the data, that holds most of a sample, if any does."""
     most = max(SMALLEST, POINTS_PER_RECORD * z.size)
-    sample = z[:: max(1, z.size // SAMPLE)]
-    with np.errstate(over="ignore"):
-        sample = np.sort(grid.units(sample[np.isfinite(sample)]))
+    sample = z[:: z.size // SAMPLE]
+    sample = np.sort(grid.units(sample[np.isfinite(sample)]))
     ends = np.searchsorted(sample, sample + 0.5 * most, side="right")
     held = ends - np.arange(sample.size)
     if sample.size == 0 or 4 * held.max() < sample.size:  # or all are missing

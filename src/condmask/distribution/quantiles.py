@@ -89,8 +89,7 @@ def reached(t: Any, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
                 crossings.reached(steps, start, stop, targets, straight, rearranged, found)
         elif rearranged:
             found[targets > t.n * most] += np.diff(t.line.points(np.array([first, last])))
-    if np.isnan(found[-1:]).any():
-        found[np.isnan(found)] = t.line.points(np.array([t.line.size - 1.0])).item()
+    found[np.isnan(found)] = t.line.points(np.array([t.line.size - 1.0]))
     found[order] = found.copy()
     return found
 
@@ -102,7 +101,7 @@ def points(t: Any, first: int, last: int, parts: int) -> Points:
         most = (stop - start) * max(parts, 1) + 1 + (steps.values.size if t.jump else 0)
         own = np.empty((3, most))
         found.append(own[:, : crossings.points(steps, start, stop, parts, *own)])
-    x, right, left = np.concatenate(found, axis=1) if len(found) > 1 else found[0]
+    x, right, left = np.concatenate(found, axis=1)
     return x, right / t.n, left / t.n
 
 

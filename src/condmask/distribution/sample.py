@@ -56,9 +56,7 @@ class Sample:
     def counted(self) -> Counted:
         """The distinct values, in steps of the grid, and how often each occurs."""
         counted = self._z if isinstance(self._z, Counted) else by_value(np.sort(self._z))
-        placed = counted._replace(unit=self.law.sigma / (self.law.step or 1.0) or 1.0)
-        placed.below = counted.below
-        return placed
+        return counted._replace(unit=self.law.sigma / (self.law.step or 1.0) or 1.0)
 
     def powers(self, order: int) -> Powers:
         """Mean powers of the masked values."""
@@ -81,10 +79,9 @@ class Sample:
         low, along = quartile_places(self.n)
         ranks = np.minimum(low + np.array([[0], [1]]), self.n - 1)
         _, scale, means = self.powers(2)
-        near = np.searchsorted(self.counted.below[1:], ranks, side="right")
-        before, after = self.from_units(self.counted.values[near]) / scale
+        before, after = self.from_units(self._ranked(ranks)) / scale
         quartiles = before + along * (after - before)
-        spread = np.sqrt(max(means[2] - means[1] ** 2, 0.0) * self.n / max(self.n - 1, 1))
+        spread = np.sqrt(means[2] * self.n / (self.n - 1))  # powers are about the mean
         width = float(rule(given, spread, quartiles, self.n)) * scale
         if width == 0.0:
             raise ArgumentError(f"bandwidth={given!r} needs masked values that differ; pass a number")
@@ -156,15 +153,15 @@ class Sample:
         """And back."""
         return np.asarray(self.law.from_units(x))
 
+    def _ranked(self, ranks: np.ndarray) -> np.ndarray:
+        """The values with so many records before them in ascending order."""
+        return self.counted.values[np.searchsorted(self.counted.below[1:], ranks, side="right")]
+
     def _order_statistics(self, q: np.ndarray) -> np.ndarray:
-        """The least values that at least the shares q of the records do not exceed, without sorting all."""
-        n, z = self.n, vars(self).get("counted", self._z)  # in order, where they had to be put so
-        before = np.floor(q * n)
-        before -= before / n >= q
-        ranks = np.maximum(before, 0.0).astype(np.int64)
-        if isinstance(z, Counted):
-            return np.asarray(z.values[np.searchsorted(z.below[1:], ranks, side="right")])
-        return np.asarray(np.partition(z, np.unique(ranks))[ranks])
+        """The least values that at least the shares q of the records do not exceed."""
+        before = np.floor(q * self.n)
+        before -= before / self.n >= q
+        return np.asarray(self._ranked(np.maximum(before, 0.0)))
 
     def _known(self, bandwidth: Any, tol: float | None) -> tuple[Any, float]:
         """T_1 or T_b, and its tolerance."""

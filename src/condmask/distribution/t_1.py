@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from condmask.distribution.counting import Counted
-from condmask.distribution.layer import Layer
+from condmask.distribution.layer import Kernel, Layer
 from condmask.distribution.symbol import Masking, bend, is_coarse, laplace_tail, reach, smooth_symbol, symbol
 from condmask.kernels.exponentials import weighted_sums
 
@@ -61,7 +61,9 @@ class T_1:  # noqa: N801
         counted, masking, p = self.counted, self.masking, self.masking.p
         unit, spacing = (1.0, 1.0) if is_coarse(masking) else (counted.unit, SPACING)
         far = reach(masking, SETTLED / p) / (masking.delta if is_coarse(masking) else 1.0)
-        return Layer(counted.values, counted.counts, unit, spacing, far, smooth_of(masking), 1.0 - 1.0 / p)
+        return Layer(
+            counted.values, counted.counts, unit, far, Kernel(spacing, smooth_of(masking), 1.0 - 1.0 / p)
+        )
 
     def _smooth(self, x: np.ndarray) -> np.ndarray:
         if self.masking.p == 1.0:

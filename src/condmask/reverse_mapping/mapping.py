@@ -22,7 +22,7 @@ from math import sqrt
 
 import numpy as np
 
-from condmask.distribution.layer import Layer
+from condmask.distribution.layer import Kernel, Layer
 from condmask.kernels import exponentials
 
 GAP = 60.0  # sigmas: no noise reaches farther
@@ -36,7 +36,7 @@ def bell(w: np.ndarray) -> np.ndarray:
     return np.asarray(np.exp(-0.5 * w * w))
 
 
-NORMAL = 1.0, SPACING, REACH, bell, 1.0  # what a `Layer` of normal noise takes
+NORMAL = Kernel(SPACING, bell, 1.0)
 
 
 class Mapping:
@@ -88,7 +88,7 @@ class Mapping:
     @cached_property
     def _lines(self) -> list[tuple[Layer, np.ndarray]]:
         """Of the values and of the thresholds, and where on either the others lie."""
-        layers = [Layer(each, np.zeros(each.size), *NORMAL) for each in (self.at, self.cuts)]
+        layers = [Layer(each, np.zeros(each.size), 1.0, REACH, NORMAL) for each in (self.at, self.cuts)]
         return [(layers[0], layers[0].places(self.cuts)), (layers[1], layers[1].places(self.at))]
 
 
@@ -118,7 +118,8 @@ def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
 def sums(noise: str, values: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], Sequence[np.ndarray]]:
     """The function sum_j c_j F(x - v_j) of ascending v, F the noise's own; and its slope."""
     if noise == "normal":
-        lines = [Layer(values, weights, *NORMAL, density=density) for density in (False, True)]
+        kernels = NORMAL, NORMAL._replace(density=True)
+        lines = [Layer(values, weights, 1.0, REACH, kernel) for kernel in kernels]
 
         def normal(x: np.ndarray) -> Sequence[np.ndarray]:
             place = lines[0].places(x)
