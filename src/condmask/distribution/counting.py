@@ -15,7 +15,7 @@ import numpy as np
 from condmask._blocks import ordered_map
 from condmask.errors import ArgumentError
 from condmask.grid import ULPS, Grid
-from condmask.kernels.counting import count_distinct, count_window, take_distinct
+from condmask.kernels.counting import count_window
 
 SAMPLE = 1 << 10  # records that suggest a window
 SMALLEST, POINTS_PER_RECORD = 1 << 16, 4  # points of a window: at least, and for each record
@@ -62,12 +62,10 @@ class Counted(_Counted):
 EMPTY = Counted(np.empty(0), np.empty(0, dtype=np.int64))
 
 
-def by_value(ascending: np.ndarray) -> Counted:
-    """The counts of ascending values as they are; zero has no sign. The values take the place of the given
-    ones, which are overwritten."""
-    below = np.empty(count_distinct(ascending) + 1, np.int64)
-    take_distinct(ascending, below)
-    return Counted(ascending[: below.size - 1].copy(), np.diff(below))
+def by_value(records: np.ndarray) -> Counted:
+    """The counts of values as they are; zero has no sign."""
+    values, counts = np.unique(records, return_counts=True)
+    return Counted(values + 0.0, counts)
 
 
 def merged(parts: list[Counted]) -> Counted:
@@ -95,9 +93,7 @@ def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
             units = grid.units(rest)
             on = np.abs(rest * per_step - units) <= SLACK * np.abs(units)
         off = rest[~on]
-        ascending = units[on]
-        ascending.sort()
-        parts.append(by_value(ascending))
+        parts.append(by_value(units[on]))
     return (parts[0] if len(parts) == 1 else merged(parts)), off
 
 

@@ -4,7 +4,6 @@ The sums of Theorems 2.2 and 2.3 (docs/theory.rst, "Nodes").
 """
 
 from collections.abc import Callable
-from copy import copy
 from functools import lru_cache
 from math import ceil, pi
 from typing import Any, NamedTuple
@@ -68,19 +67,9 @@ class Layer:
         self.length = min(self.size, max(STRETCH, int(4.0 * self.beyond)))
         self.counts, self.kept = counts, dict[int, np.ndarray]()
 
-    def weighing(self, counts: np.ndarray) -> "Layer":
-        """The same of other counts."""
-        other = copy(self)
-        other.counts, other.kept = counts, {}
-        return other
-
     def at(self, x: np.ndarray) -> np.ndarray:
         """The sum at any points."""
-        return self.at_places(self.places(x))
-
-    def at_places(self, place: np.ndarray) -> np.ndarray:
-        """The sum at places on the line of nodes."""
-        out = np.zeros(place.size)
+        place, out = self.places(x), np.zeros(x.size)
         number = (place // self.length).astype(np.int64)
         for k in np.unique(number):
             own = number == k

@@ -22,8 +22,7 @@ import numpy as np
 from condmask.kernels import crossings, rearrange
 from condmask.kernels.nodes import POINTS
 
-BLOCK = 1 << 10  # nodes of the line that are looked at together, at least
-MOST_BLOCKS = 1 << 14
+BLOCK = 1 << 10  # nodes of the line that are looked at together
 STRAIGHT = 1e-15  # of T, by which the curve may leave its chord
 NEARLY = 5e-9  # as much for T*
 
@@ -47,7 +46,7 @@ def crossing_of(p: float, n: int) -> str:
 def stretches(t: Any) -> Points:
     """Where stretches of the line begin and the last one ends, and the least and the most of T in each."""
     last = t.line.size - 1.0
-    edges = np.append(np.arange(0.0, last, max(BLOCK, last // MOST_BLOCKS)), last)
+    edges = np.append(np.arange(0.0, last, BLOCK), last)
     ends = np.stack((edges[:-1] - t.line.beyond, edges[1:] + t.line.beyond))
     before, up_to = t.counted.below[np.searchsorted(t.line.place, ends)]
     near = up_to - before
@@ -56,9 +55,6 @@ def stretches(t: Any) -> Points:
 
 def runs(t: Any, q: np.ndarray) -> Iterator[tuple[int, int, float]]:
     """Parts of the line, and the most of T where it reaches none of the ascending probabilities, else inf."""
-    if t.line.size <= BLOCK:
-        yield 0, t.line.size - 1, np.inf
-        return
     edges, least, most = stretches(t)
     holds = np.searchsorted(q, least, side="right") < np.searchsorted(q, most, side="right")
     holds[0] = True  # where T reaches what is not above 0

@@ -50,7 +50,7 @@ def symbol(masking: Masking, w: np.ndarray) -> Any:
     turn = 2.0 * pi / delta
     near = w - np.rint(w / turn) * turn
     total = np.exp(-0.5 * near * near) * np.sinc(0.5 * delta / pi * near)
-    for k in range(1, ceil(ALIASED * delta) + 1 if delta > FINE_GRID else 1):
+    for k in range(1, ceil(ALIASED * delta) + 1):
         for other in (near - k * turn, near + k * turn):
             total = total + np.exp(-0.5 * other * other) * np.sinc(0.5 * delta / pi * other)
     return total
