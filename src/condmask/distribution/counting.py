@@ -19,7 +19,7 @@ from condmask.kernels.counting import count_window
 
 SAMPLE = 1 << 10  # records that suggest a window
 SMALLEST, POINTS_PER_RECORD = 1 << 16, 4  # points of a window: at least, and for each record
-WINDOWS = 8
+WINDOWS = 4
 HELD = 1 << 18  # points of counts that are not merged
 FEW = 1 << 12  # records that are sorted sooner than counted
 SLACK = ULPS * 2.0**-52
@@ -82,8 +82,6 @@ def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
     parts: list[Counted] = []
     while rest.size > FEW and len(parts) < WINDOWS:
         first, points = _window(rest, grid)
-        if points == 0:
-            break
         counted, outside = np.zeros(points + 1, dtype=np.int64), np.empty(rest.size + 1)
         left = count_window(rest, per_step, SLACK, first, 0, rest.size, counted, outside)
         there, rest = np.flatnonzero(counted[:-1]), outside[:left].copy()
@@ -129,15 +127,12 @@ def _counted_part(grid: Grid, part: tuple[np.ndarray, str]) -> Counted:
 
 
 def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
-    """The window of the grid, not too long for the data, that holds most of a sample, if any does."""
+    """The window of the grid, not too long for the data, that holds most of a sample and some beside it."""
     most = max(SMALLEST, POINTS_PER_RECORD * z.size)
-    sample = z[:: z.size // SAMPLE]
-    sample = np.sort(grid.units(sample[np.isfinite(sample)]))
+    sample = grid.units(z[:: z.size // SAMPLE])
+    sample = np.sort(np.append(sample[np.isfinite(sample)], 0.0))  # or all may be missing
     ends = np.searchsorted(sample, sample + 0.5 * most, side="right")
-    held = ends - np.arange(sample.size)
-    if sample.size == 0 or 4 * held.max() < sample.size:  # or all are missing
-        return 0.0, 0
-    best = int(np.argmax(held))
-    low, high = float(sample[best]), float(sample[ends[best] - 1])
-    margin = np.floor(min(0.25 * most, 0.5 * (high - low) + 64.0))
-    return low - margin, int(high - low + 2.0 * margin) + 1
+    best = np.argmax(ends - np.arange(sample.size))
+    low, high = sample[best], sample[ends[best] - 1]
+    margin = np.floor(0.5 * (high - low)) + 64.0
+    return float(low - margin), int(high - low + 2.0 * margin) + 1

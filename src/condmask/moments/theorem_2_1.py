@@ -10,7 +10,7 @@ or cancels.
 """
 
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,13 +67,9 @@ def powers_of_rows(z: np.ndarray, order: int, sigma: float) -> Powers:
     """Powers of samples about their means, of shape (samples, n), in one scale."""
     center = z.mean(axis=-1)
     deviation = z - center[:, None]
-    scale = float(max(deviation.max(), -deviation.min(), sigma)) or 1.0
-    deviation /= scale
-    means, power = np.ones((order + 1, len(z))), deviation.copy()
-    for k in range(1, order + 1):
-        means[k] = power.mean(axis=-1)
-        power *= deviation
-    return Powers(center, scale, means)
+    scale = float(max(np.abs(deviation).max(), sigma)) or 1.0
+    means = [np.mean((deviation / scale) ** k, axis=-1) for k in range(order + 1)]
+    return Powers(center, scale, np.array(means))
 
 
 def original_moments(masked: Powers, law: Law) -> Powers:
@@ -82,14 +78,9 @@ def original_moments(masked: Powers, law: Law) -> Powers:
     return masked._replace(means=theorem_2_1(masked.means, law.p, noise))
 
 
-def noise_variance(law: Law, unit: float = 1.0) -> float:
+def noise_variance(law: Law, unit: float) -> float:
     """(1-p) s^2, what masking adds to a variance, in squares of the unit."""
     return float((1.0 - law.p) * law.noise_moments(2, unit)[2])
-
-
-def original_variance(masked: Any, law: Law, unit: float = 1.0) -> Any:
-    """S_Z^2 - (1-p) s^2 from variances of masked values, in squares of the unit; it may be negative."""
-    return masked - noise_variance(law, unit)
 
 
 def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:
