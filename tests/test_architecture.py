@@ -213,14 +213,14 @@ BUDGETS = {
     "linear": 739,
     "kernels": 731,
     "schemes": 721,
-    "distribution": 685,
+    "distribution": 611,
     "files": 611,
     "variance": 586,
-    "moments": 494,
+    "moments": 482,
     "planning": 418,
     "cli": 346,
     "reports": 330,
-    "reverse_mapping": 292,
+    "reverse_mapping": 240,
     "plot": 260,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"

@@ -131,20 +131,6 @@ def test_without_a_grid_nothing_is_reached_before_the_first_crossing(noise, widt
         assert one.cdf(before, bandwidth=width).max() < q
 
 
-@pytest.mark.parametrize("width", [None, 0.3])
-def test_rearranged_quantiles_have_as_much_of_the_line_below(width):
-    rng = np.random.default_rng(12)
-    one = estimate(rng.normal(size=60), 0.25)
-    x = np.linspace(-20.0, 20.0, 400_001)
-    t = one.cdf(x, bandwidth=width)
-    below = [-20.0 + 40.0 * np.mean(t < q) for q in Q]
-
-    assert one.quantile(Q, bandwidth=width, crossing="rearranged") == pytest.approx(below, abs=1e-3)
-    assert one.cdf(x[::5000], bandwidth=width, monotone=True) == pytest.approx(
-        np.clip(np.sort(t)[::5000], 0.0, 1.0), abs=1e-3
-    )
-
-
 @pytest.mark.parametrize("width", [None, 0.01, 0.1])
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("crossing", ["first", "rearranged"])
@@ -244,9 +230,8 @@ def test_records_are_counted_wherever_they_lie():
     for part in np.split(z, [100, 9_000, 9_001]):
         counts.update(part)
 
-    values, held = np.unique(steps[~np.isnan(z)], return_counts=True)
-    assert np.array_equal(counts.counted.values, values)
-    assert np.array_equal(counts.counted.counts, held)
+    expected = np.unique(steps[~np.isnan(z)], return_counts=True)
+    assert all(map(np.array_equal, counts.counted[:2], expected))
     z[7::1000] += 0.04
     with pytest.raises(ValueError, match=r"multiples of 0.1, got .* \(16 such values\)"):
         counts.update(z)
@@ -257,10 +242,10 @@ def test_records_are_counted_wherever_they_lie():
 )
 def test_crossings_of_a_long_line_are_those_of_all_its_points(p, noise, width):
     rng = np.random.default_rng(17)
-    z = np.append(rng.uniform(0.0, 3_000.0, 300), np.full(20, 1_500.0))
+    z = np.append(rng.uniform(0.0, 1_500.0, 150), np.full(10, 700.0))
     one, x, q = (
         estimate(z, p, noise=noise),
-        np.arange(-60.0, 3_060.0, 1 / 64),
+        np.arange(-60.0, 1_560.0, 1 / 64),
         np.linspace(0.0043, 0.9961, 199),
     )
     t, at = one.cdf(x, bandwidth=width), np.union1d(x, z)

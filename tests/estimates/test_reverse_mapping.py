@@ -13,6 +13,7 @@ from marks import rest_slow
 from scipy import stats
 
 import condmask as cm
+from condmask.reverse_mapping import pseudo_values
 from condmask.reverse_mapping.mapping import Mapping, places
 
 pytestmark = [
@@ -108,10 +109,29 @@ def test_given_its_original_a_released_value_has_it_as_the_mean_of_its_pseudo_va
     assert share @ h == pytest.approx(x.mean(), rel=1e-12)
 
 
-def test_of_many_values_pseudo_values_have_the_mean_of_the_file():
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_many_values_in_cells_have_nearly_the_pseudo_values_of_each(scale, monkeypatch):
     x = np.random.default_rng(3).lognormal(0.0, 0.8, 20_000)
+    scheme = scheme_of(x, scale=scale)
 
-    assert scheme_of(x).estimate(x).pseudo_values().mean() == pytest.approx(x.mean(), rel=1e-9)
+    found = scheme.estimate(x).pseudo_values()
+
+    assert found.mean() == pytest.approx(x.mean(), rel=1e-9)
+    monkeypatch.setattr(pseudo_values, "MANY", x.size)
+    exact = scheme.estimate(x).pseudo_values()
+    assert np.std(found - exact) < 0.02 * x.std()
+    assert found.std() == pytest.approx(exact.std(), rel=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_pseudo_values_are_in_the_units_of_the_data(unit):
+    x = FILES["heaped"] - 60.0
+    w, one = FILES["skewed"], cm.ConditionalMasking(0.3, 4.0, reverse_mapping=True).estimate(x)
+    other = cm.ConditionalMasking(0.3, 4.0 * unit, reverse_mapping=True).estimate(x * unit)
+
+    assert other.pseudo_values() / unit == pytest.approx(one.pseudo_values(), rel=1e-7, abs=1e-7)
+    found, plain = (each.covariance_interval(w) for each in (other, one))
+    assert np.array(found[:4]) / unit == pytest.approx(plain[:4], rel=1e-6)
 
 
 CELLS = [

@@ -74,10 +74,9 @@ class PseudoValues:
         self._squares = squares - off**2 / some
         rest = np.maximum(self.size - 1.0, 1.0)
         variance, self._more = self._squares / rest, self.size / rest
-        noise = noise_variance(law, self.unit)
-        self.originals: np.ndarray = np.maximum(variance - noise, 0.0)
+        self.originals: np.ndarray = np.maximum(variance - noise_variance(law, self.unit), 0.0)
         # the variance of what a record shows that does not keep its place: of a donor's value and noise
-        self._other = law.p * self.originals + noise
+        self._other = law.p * self.originals + noise_variance(law, self.unit)
 
     def values(self, chunk: Chunk) -> np.ndarray:
         """The pseudo-values of a chunk; NaN for values that are missing."""

@@ -58,8 +58,7 @@ def powers(values: np.ndarray, order: int, sigma: float, counts: np.ndarray = RE
             moments.add_whole_powers(*part, center, per_scale, bits, sums)
         return [((first << bits) + rest) / (n << 2 * bits) for first, rest in sums.tolist()]
 
-    middle = 0.5 * low + 0.5 * high
-    center = min(max(middle + means(middle, 1)[0] * scale_about(middle), low), high)
+    center = min(low + means(low, 1)[0] * scale_about(low), high)
     return Powers(center, scale_about(center), np.array([1.0, *means(center, order)]))
 
 

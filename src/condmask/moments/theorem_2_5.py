@@ -146,7 +146,7 @@ def _powers(x: np.ndarray, present: np.ndarray) -> tuple[Any, float, np.ndarray]
     values = np.where(present, x, 0.0)
     center = np.sum(values * weight, axis=-1, keepdims=True)  # none of whose terms is too large
     deviation = np.where(present, values - center, 0.0)
-    unit = float(max(deviation.max(initial=0.0), -deviation.min(initial=0.0))) or 1.0
+    unit = float(np.abs(deviation).max(initial=0.0)) or 1.0
     deviation /= unit
     powers = np.empty((*x.shape[:-1], DEGREE + 1, x.shape[-1]))
     powers[..., 0, :] = present

@@ -90,10 +90,10 @@ class ReverseMapped:
             self.pools.append((Mapping(at, counts / x.size, scheme.noise), cells, x.size))
             found.append((value, counts, np.full(value.size, 0 if pool is None else pool[rows[0]])))
         released, self.counts, self.number = map(np.concatenate, zip(*found, strict=True))
-        low, high = float(released.min()), float(released.max())
-        self.origin = 0.5 * low + 0.5 * high
-        self.unit = high - self.origin or 1.0
-        self.means = (released - self.origin) / self.unit
+        self.origin = float(released[0])
+        deviation = released - self.origin
+        self.unit = float(np.abs(deviation).max()) or 1.0
+        self.means = deviation / self.unit
         self.size = self._by_pool(1.0)
         self.n = int(self.size.sum())
         self.middle = (self._by_pool(self.means) / np.maximum(self.size, 1.0))[self.number]
