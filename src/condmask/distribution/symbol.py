@@ -118,7 +118,7 @@ def reach(masking: Masking, tol: float) -> float:
     pole = np.sqrt(2.0 * (log(1.0 - p) - log(p)) + 2j * pi)
     amplitude = 4.0 / (p * abs(pole) ** 2)
     # 1/12: rounding widens the noise, and so brings the pole nearer
-    return float(max(0.0, log(amplitude / tol)) / pole.imag * sqrt(1.0 + delta * delta / 12.0))
+    return float(log(amplitude / tol) / pole.imag * sqrt(1.0 + delta * delta / 12.0))
 
 
 @lru_cache(maxsize=256)
