@@ -67,6 +67,7 @@ def test_the_law_of_the_map_is_that_of_the_noise_and_keeps_the_distribution(name
 
     # far from zero numbers have fewer digits: 1e9 / 2^53 / .05 sigmas
     digits = 1e-5 if name == "far apart" and scale == "linear" else 1e-9
+    assert own.chances == pytest.approx(chances, abs=digits)
     assert own.apply(h) == pytest.approx(chances @ h, abs=digits)
     assert own.adjoint(g) == pytest.approx(chances.T @ (share * g) / share, abs=digits)
     assert own.adjoint(np.ones(values.size)) == pytest.approx(1.0, abs=1e-8)  # w M = w

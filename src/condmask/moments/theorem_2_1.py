@@ -47,19 +47,18 @@ def powers(values: np.ndarray, order: int, sigma: float, counts: np.ndarray = RE
     n = int(counts.sum()) if counts.size else values.size
     bits = min(MOST_BITS, 62 - n.bit_length())
     low, high = float(values.min()), float(values.max())
-
-    def scale_about(center: float) -> float:
-        return max(high - center, center - low, sigma, TINY) if max(high - low, sigma) > 0.0 else 1.0
+    span = max(high - low, sigma)
+    scale = max(span, TINY) if span > 0.0 else 1.0
 
     def means(center: float, order: int) -> list[float]:
-        sums, per_scale = np.zeros((order, 2), dtype=np.int64), 1.0 / scale_about(center)
+        sums, per_scale = np.zeros((order, 2), dtype=np.int64), 1.0 / scale
         for start, stop in blocks(values.size):
             part = values[start:stop], counts[start:stop]
             moments.add_whole_powers(*part, center, per_scale, bits, sums)
         return [((first << bits) + rest) / (n << 2 * bits) for first, rest in sums.tolist()]
 
-    center = min(low + means(low, 1)[0] * scale_about(low), high)
-    return Powers(center, scale_about(center), np.array([1.0, *means(center, order)]))
+    center = min(low + means(low, 1)[0] * scale, high)
+    return Powers(center, scale, np.array([1.0, *means(center, order)]))
 
 
 def powers_of_rows(z: np.ndarray, order: int, sigma: float) -> Powers:
