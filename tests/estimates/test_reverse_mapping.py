@@ -78,6 +78,7 @@ def test_no_two_values_are_farther_apart_than_noise_reaches():
     values = np.array([-1e308, -4.0, -4.0, 0.0, 0.0, 2.0, 6.0, 1e308])
 
     assert places(values, 0.5, "linear").tolist() == [0, 60, 60, 68, 68, 72, 80, 140]
+    assert places(values[:0], 0.5, "log").tolist() == [0]
     log = np.log([1e308, 4.0, 2.0, 6.0]) / 20.0
     apart = [log[0] - log[1], 0.0, 60.0, 0.0, 60.0, log[3] - log[2], log[0] - log[3]]
     assert places(values, 20.0, "log") == pytest.approx(np.append(0.0, np.cumsum(apart)))

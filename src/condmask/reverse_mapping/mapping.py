@@ -107,4 +107,4 @@ def on_line(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:
     if scale == "linear":
         return values
     logs = np.log(np.abs(np.where(values == 0.0, 1.0, values)))
-    return np.asarray(np.sign(values) * (logs - logs.min() + sigma))
+    return np.asarray(np.sign(values) * (logs - logs.min(initial=np.inf) + sigma))
