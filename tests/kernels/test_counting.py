@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condmask.kernels.counting import CHUNK, count_distinct, count_window, take_distinct
+from condmask.kernels.counting import CHUNK, count_window
 
 SLACK = 4 * 2.0**-52
 
@@ -68,21 +68,6 @@ def test_counts_are_added_to_what_is_there():
     count_window(np.array([0.0, 1.0]), 1.0, SLACK, 0.0, 0, 2, counts, outside)
 
     assert counts.tolist() == [6, 1, 0]
-
-
-@pytest.mark.parametrize(
-    "values",
-    [[], [2.0], [-1.0, -0.0, 0.0, 0.0, 3.0], [1.0, 2.0, 3.0], [4.0, 4.0, 4.0], [-np.inf, 0.0, np.inf]],
-)
-def test_distinct_values_move_to_the_front(values):
-    ascending = np.array(values)
-    distinct, first = np.unique(ascending, return_index=True)
-
-    below = np.empty(count_distinct(ascending) + 1, dtype=np.int64)
-    take_distinct(ascending, below)
-
-    assert below.tolist() == [*first.tolist(), len(values)]
-    assert ascending[: distinct.size].tobytes() == (distinct + 0.0).tobytes()  # zero has no sign
 
 
 def test_a_user_may_call_the_kernel_in_compiled_code():

@@ -36,9 +36,8 @@ def rule(name: str, spread: Any, quartiles: np.ndarray, n: int) -> Any:
 
 def quartile_places(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Which of n ascending values the quartiles lie between, and how far along."""
-    place = np.array([0.25, 0.75]) * (n - 1)
-    low = np.floor(place)
-    return low.astype(np.int64), place - low
+    along, low = np.modf(np.array([0.25, 0.75]) * (n - 1))
+    return low.astype(np.int64), along
 
 
 def masking(law: Law, bandwidth: float | None) -> Masking:

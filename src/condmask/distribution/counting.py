@@ -15,11 +15,11 @@ import numpy as np
 from condmask._blocks import ordered_map
 from condmask.errors import ArgumentError
 from condmask.grid import ULPS, Grid
-from condmask.kernels.counting import count_distinct, count_window, take_distinct
+from condmask.kernels.counting import count_window
 
 SAMPLE = 1 << 10  # records that suggest a window
 SMALLEST, POINTS_PER_RECORD = 1 << 16, 4  # points of a window: at least, and for each record
-WINDOWS = 8
+WINDOWS = 4
 HELD = 1 << 18  # points of counts that are not merged
 FEW = 1 << 12  # records that are sorted sooner than counted
 SLACK = ULPS * 2.0**-52
@@ -52,9 +52,7 @@ class Counted(_Counted):
 
     @cached_property
     def below(self) -> np.ndarray:
-        below = np.zeros(self.counts.size + 1, np.int64)
-        np.cumsum(self.counts, out=below[1:])
-        return below
+        return np.append(0, np.cumsum(self.counts))
 
     def records(self) -> np.ndarray:
         """One value for each record, ascending."""
@@ -64,25 +62,17 @@ class Counted(_Counted):
 EMPTY = Counted(np.empty(0), np.empty(0, dtype=np.int64))
 
 
-def by_value(ascending: np.ndarray) -> Counted:
-    """The counts of ascending values as they are; zero has no sign. The values take the place of the given
-    ones, which are overwritten."""
-    below = np.empty(count_distinct(ascending) + 1, np.int64)
-    take_distinct(ascending, below)
-    values = ascending[: below.size - 1]
-    counted = Counted(values if 2 * values.size > ascending.size else values.copy(), np.diff(below))
-    counted.below = below
-    return counted
+def by_value(records: np.ndarray) -> Counted:
+    """The counts of values as they are; zero has no sign."""
+    values, counts = np.unique(records, return_counts=True)
+    return Counted(values + 0.0, counts)
 
 
 def merged(parts: list[Counted]) -> Counted:
     """All counts together, in the units of the first."""
-    values = np.concatenate([part.values for part in parts])
-    counts = np.concatenate([part.counts for part in parts])
-    order = np.argsort(values, kind="stable")
-    values, counts = values[order], counts[order]
-    first = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
-    return Counted(values[first], np.add.reduceat(counts, first) if first.size else counts, parts[0].unit)
+    values, place = np.unique(np.concatenate([part.values for part in parts]), return_inverse=True)
+    counts = np.bincount(place, np.concatenate([part.counts for part in parts]))
+    return Counted(values, counts.astype(np.int64), parts[0].unit)
 
 
 def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
@@ -92,8 +82,6 @@ def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
     parts: list[Counted] = []
     while rest.size > FEW and len(parts) < WINDOWS:
         first, points = _window(rest, grid)
-        if points == 0:
-            break
         counted, outside = np.zeros(points + 1, dtype=np.int64), np.empty(rest.size + 1)
         left = count_window(rest, per_step, SLACK, first, 0, rest.size, counted, outside)
         there, rest = np.flatnonzero(counted[:-1]), outside[:left].copy()
@@ -103,9 +91,7 @@ def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
             units = grid.units(rest)
             on = np.abs(rest * per_step - units) <= SLACK * np.abs(units)
         off = rest[~on]
-        ascending = units[on]
-        ascending.sort()
-        parts.append(by_value(ascending))
+        parts.append(by_value(units[on]))
     return (parts[0] if len(parts) == 1 else merged(parts)), off
 
 
@@ -141,16 +127,12 @@ def _counted_part(grid: Grid, part: tuple[np.ndarray, str]) -> Counted:
 
 
 def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
-    """The window of the grid, not too long for the data, that holds most of a sample, if any does."""
+    """The window of the grid, not too long for the data, that holds most of a sample and some beside it."""
     most = max(SMALLEST, POINTS_PER_RECORD * z.size)
-    sample = z[:: max(1, z.size // SAMPLE)]
-    with np.errstate(over="ignore"):
-        sample = np.sort(grid.units(sample[np.isfinite(sample)]))
+    sample = grid.units(z[:: z.size // SAMPLE])
+    sample = np.sort(np.append(sample[np.isfinite(sample)], 0.0))  # or all may be missing
     ends = np.searchsorted(sample, sample + 0.5 * most, side="right")
-    held = ends - np.arange(sample.size)
-    if sample.size == 0 or 4 * held.max() < sample.size:  # or all are missing
-        return 0.0, 0
-    best = int(np.argmax(held))
-    low, high = float(sample[best]), float(sample[ends[best] - 1])
-    margin = np.floor(min(0.25 * most, 0.5 * (high - low) + 64.0))
-    return low - margin, int(high - low + 2.0 * margin) + 1
+    best = np.argmax(ends - np.arange(sample.size))
+    low, high = sample[best], sample[ends[best] - 1]
+    margin = np.floor(0.5 * (high - low)) + 64.0
+    return float(low - margin), int(high - low + 2.0 * margin) + 1

@@ -4,7 +4,6 @@ The sums of Theorems 2.2 and 2.3 (docs/theory.rst, "Nodes").
 """
 
 from collections.abc import Callable
-from copy import copy
 from functools import lru_cache
 from math import ceil, pi
 from typing import Any, NamedTuple
@@ -19,7 +18,18 @@ ODD: tuple[int, ...] = tuple(3**threes * 5**fives for threes in range(9) for fiv
 
 
 class Kernel(NamedTuple):
-    """One kernel, as `Layer` takes it."""
+    """A kernel k from 0 to `total`, or its density k'.
+
+    Attributes
+    ----------
+    spacing : float
+        Of the nodes, in units of the kernel's argument.
+    symbol : callable
+        The Fourier transform of k' at frequencies w > 0, in 1 / units.
+    total : float
+        The limit of k to the right: the transform of k' at 0.
+    density : bool
+    """
 
     spacing: float
     symbol: Callable[[np.ndarray], Any]
@@ -28,7 +38,7 @@ class Kernel(NamedTuple):
 
 
 class Layer:
-    """sum_j c_j k((x - v_j) / unit), k from 0 to `total` and settled beyond `reach`; or the density k'.
+    """sum_j c_j k((x - v_j) / unit), k settled beyond `reach`.
 
     Nodes are `spacing` units apart, on a line whose gaps are no longer than two reaches; a stretch of it has
     one transform, made when it is first asked for.
@@ -39,48 +49,27 @@ class Layer:
         Distinct values, ascending, and how often each occurs.
     unit : float
         What the kernel's argument is measured in.
-    spacing : float
-        Of the nodes, in units.
     reach : float
         In units.
-    symbol : callable
-        The Fourier transform of k' at frequencies w > 0, in 1 / units.
-    total : float
-        The limit of k to the right: the transform of k' at 0.
-    density : bool
+    kernel : Kernel
     """
 
     def __init__(
-        self, values: np.ndarray, counts: np.ndarray, unit: float, spacing: float, reach: float,
-        symbol: Callable[[np.ndarray], Any], total: float, *, density: bool = False,
-    ) -> None:  # fmt: skip
-        self.values = values
-        self.node, self.beyond = unit * spacing, reach / spacing + 2 * POINTS
-        self.kernel = Kernel(spacing, symbol, total, density)
-        self.scale = 1.0 / unit if density else 1.0
+        self, values: np.ndarray, counts: np.ndarray, unit: float, reach: float, kernel: Kernel
+    ) -> None:
+        self.values, self.kernel = values, kernel
+        self.node, self.beyond = unit * kernel.spacing, reach / kernel.spacing + 2 * POINTS
+        self.scale = 1.0 / unit if kernel.density else 1.0
         apart = np.minimum(np.diff(values) / self.node, 2.0 * self.beyond)
         self.place = self.beyond + np.append(0.0, np.cumsum(apart))
         self.size = int(self.place[-1] + self.beyond) + 2
-        stretch = max(STRETCH, int(4.0 * self.beyond))  # of which the margins are no more than half
-        self.length = self.size if self.size <= 2 * stretch else stretch
+        # margins are no more than half of a stretch
+        self.length = min(self.size, max(STRETCH, int(4.0 * self.beyond)))
         self.counts, self.kept = counts, dict[int, np.ndarray]()
-
-    def weighing(self, counts: np.ndarray) -> "Layer":
-        """The same of other counts."""
-        other = copy(self)
-        other.counts, other.kept = counts, {}
-        return other
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """The sum at any points."""
-        return self.at_places(self.places(x))
-
-    def at_places(self, place: np.ndarray) -> np.ndarray:
-        """The sum at places on the line of nodes."""
-        out = np.zeros(place.size)
-        if self.length == self.size:
-            read(place + POINTS, self.stretch(0), out)
-            return out
+        place, out = self.places(x), np.zeros(x.size)
         number = (place // self.length).astype(np.int64)
         for k in np.unique(number):
             own = number == k
@@ -91,7 +80,7 @@ class Layer:
 
     def places(self, x: np.ndarray) -> np.ndarray:
         """Where points lie on the line of nodes; across a gap, as seen from the nearer value."""
-        i = np.clip(np.searchsorted(self.values, x, side="right") - 1, 0, self.values.size - 1)
+        i = np.maximum(np.searchsorted(self.values, x, side="right") - 1, 0)
         following, far = np.minimum(i + 1, self.values.size - 1), self.beyond - POINTS
         with np.errstate(over="ignore"):  # enormous points
             ahead, behind = ((x - self.values[near]) / self.node for near in (i, following))
@@ -100,7 +89,7 @@ class Layer:
 
     def points(self, place: np.ndarray) -> np.ndarray:
         """The points at places on the line, as seen from the nearer value."""
-        i = np.clip(np.searchsorted(self.place, place, side="right") - 1, 0, self.values.size - 1)
+        i = np.maximum(np.searchsorted(self.place, place, side="right") - 1, 0)
         following = np.minimum(i + 1, self.values.size - 1)
         past, ahead = place - self.place[i], self.place[following] - place
         near = (ahead < past) & (i < following)
@@ -114,8 +103,6 @@ class Layer:
 
     def around(self, k: int) -> slice:
         """The values on a stretch, and those on either side that nodes may be seen from."""
-        if self.length == self.size:
-            return slice(0, self.values.size)
         ends = k * self.length - 3.0 * self.beyond, (k + 1) * self.length + 3.0 * self.beyond
         return slice(*np.searchsorted(self.place, ends).tolist())
 
@@ -155,7 +142,7 @@ def response(size: int, kernel: Kernel) -> np.ndarray:
     return np.asarray(kernel.symbol(w) / (slope * kernel.spacing))
 
 
-kept_response = lru_cache(64)(response)
+kept_response = lru_cache(response)
 
 
 @lru_cache(64)

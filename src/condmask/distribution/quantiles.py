@@ -22,8 +22,7 @@ import numpy as np
 from condmask.kernels import crossings, rearrange
 from condmask.kernels.nodes import POINTS
 
-BLOCK = 1 << 10  # nodes of the line that are looked at together, at least
-MOST_BLOCKS = 1 << 14
+BLOCK = 1 << 10  # nodes of the line that are looked at together
 STRAIGHT = 1e-15  # of T, by which the curve may leave its chord
 NEARLY = 5e-9  # as much for T*
 
@@ -40,14 +39,14 @@ def crossing_of(p: float, n: int) -> str:
     Rearranging takes out the ups and downs of T, of which the first crossing makes a bias. They grow as p and
     n fall, so it pays below a p that falls with log n (docs/inference.rst, "Rearranging").
     """
-    share = min(max(log(MANY / max(n, 1)) / log(MANY / FEW), 0.0), 1.0)
+    share = min(max(log(MANY / n) / log(MANY / FEW), 0.0), 1.0)
     return "rearranged" if 0.0 < p < P_OF_MANY + share * (P_OF_FEW - P_OF_MANY) else "first"
 
 
 def stretches(t: Any) -> Points:
     """Where stretches of the line begin and the last one ends, and the least and the most of T in each."""
     last = t.line.size - 1.0
-    edges = np.append(np.arange(0.0, last, max(BLOCK, last // MOST_BLOCKS)), last)
+    edges = np.append(np.arange(0.0, last, BLOCK), last)
     ends = np.stack((edges[:-1] - t.line.beyond, edges[1:] + t.line.beyond))
     before, up_to = t.counted.below[np.searchsorted(t.line.place, ends)]
     near = up_to - before
@@ -56,11 +55,8 @@ def stretches(t: Any) -> Points:
 
 def runs(t: Any, q: np.ndarray) -> Iterator[tuple[int, int, float]]:
     """Parts of the line, and the most of T where it reaches none of the ascending probabilities, else inf."""
-    if t.line.size <= BLOCK:
-        yield 0, t.line.size - 1, np.inf
-        return
     edges, least, most = stretches(t)
-    holds = np.searchsorted(q, least, side="right") < np.searchsorted(q, most, side="right")
+    holds = np.searchsorted(q, least) < np.searchsorted(q, most, side="right")
     holds[0] = True  # where T reaches what is not above 0
     cuts = [0, *(np.flatnonzero(np.diff(holds)) + 1).tolist(), holds.size]
     for start, stop in pairwise(cuts):
@@ -89,8 +85,7 @@ def reached(t: Any, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
                 crossings.reached(steps, start, stop, targets, straight, rearranged, found)
         elif rearranged:
             found[targets > t.n * most] += np.diff(t.line.points(np.array([first, last])))
-    if np.isnan(found[-1:]).any():
-        found[np.isnan(found)] = t.line.points(np.array([t.line.size - 1.0])).item()
+    found[np.isnan(found)] = t.line.points(np.array([t.line.size - 1.0]))
     found[order] = found.copy()
     return found
 
@@ -99,10 +94,10 @@ def points(t: Any, first: int, last: int, parts: int) -> Points:
     """The values between two nodes of the line, and so many points a node; T there, and just before."""
     found = []
     for steps, start, stop in by_stretch(t, first, last):
-        most = (stop - start) * max(parts, 1) + 1 + (steps.values.size if t.jump else 0)
+        most = (stop - start) * max(parts, 1) + 1 + steps.values.size
         own = np.empty((3, most))
         found.append(own[:, : crossings.points(steps, start, stop, parts, *own)])
-    x, right, left = np.concatenate(found, axis=1) if len(found) > 1 else found[0]
+    x, right, left = np.concatenate(found, axis=1)
     return x, right / t.n, left / t.n
 
 
@@ -120,5 +115,4 @@ def monotone(t: Any, x: np.ndarray) -> np.ndarray:
     known = np.concatenate([points(t, *each, parts) for each in ends], axis=1)
     places, values = rearrange.rearranged(*known)
     at = x + 0.5 * t.whole  # a step of a grid is the stretch to the next
-    inside = np.clip(np.interp(at, places, values), 0.0, 1.0)
-    return np.asarray(np.where(x < places[0], 0.0, np.where(x > places[-1], 1.0, inside)))
+    return np.asarray(np.clip(np.interp(at, places, values, 0.0, 1.0), 0.0, 1.0))

@@ -21,7 +21,7 @@ from condmask.distribution.t_1 import T_1
 from condmask.distribution.t_b import T_b
 from condmask.errors import ArgumentError
 from condmask.law import Law
-from condmask.moments.theorem_2_1 import Powers, original_moments, powers
+from condmask.moments.theorem_2_1 import Powers, powers
 
 METHODS = ("auto", "series")
 CROSSINGS = ("first", "rearranged")
@@ -55,23 +55,16 @@ class Sample:
     @cached_property
     def counted(self) -> Counted:
         """The distinct values, in steps of the grid, and how often each occurs."""
-        counted = self._z if isinstance(self._z, Counted) else by_value(np.sort(self._z))
-        placed = counted._replace(unit=self.law.sigma / (self.law.step or 1.0) or 1.0)
-        placed.below = counted.below
-        return placed
+        counted = self._z if isinstance(self._z, Counted) else by_value(self._z)
+        return counted._replace(unit=self.law.sigma / (self.law.step or 1.0) or 1.0)
 
     def powers(self, order: int) -> Powers:
         """Mean powers of the masked values."""
         if order not in self._powers:
             z = self._z
-            values, *counts = (self.from_units(z.values), z.counts) if isinstance(z, Counted) else (z,)
+            values, *counts = (self.law.from_units(z.values), z.counts) if isinstance(z, Counted) else (z,)
             self._powers[order] = powers(values, order, self.law.sigma, *counts)
         return self._powers[order]
-
-    def moments(self, order: int) -> Powers:
-        """Mean powers of the original, about the centre of the masked values."""
-        masked = self.powers(order)
-        return masked if self.law.p == 1.0 else original_moments(masked, self.law)
 
     def bandwidth(self, given: Any) -> float | None:
         """A bandwidth in the units of the data from a number or the name of a rule; None for T_1."""
@@ -79,12 +72,11 @@ class Sample:
         if not isinstance(given, str):
             return None if given is None else float(given)
         low, along = quartile_places(self.n)
-        ranks = np.minimum(low + np.array([[0], [1]]), self.n - 1)
         _, scale, means = self.powers(2)
-        near = np.searchsorted(self.counted.below[1:], ranks, side="right")
-        before, after = self.from_units(self.counted.values[near]) / scale
+        near = np.searchsorted(self.counted.below[1:], low + np.array([[0], [1]]), side="right")
+        before, after = self.law.from_units(self.counted.values[near]) / scale
         quartiles = before + along * (after - before)
-        spread = np.sqrt(max(means[2] - means[1] ** 2, 0.0) * self.n / max(self.n - 1, 1))
+        spread = np.sqrt(means[2] * self.n / (self.n - 1))  # powers are about the mean
         width = float(rule(given, spread, quartiles, self.n)) * scale
         if width == 0.0:
             raise ArgumentError(f"bandwidth={given!r} needs masked values that differ; pass a number")
@@ -130,10 +122,12 @@ class Sample:
     ) -> np.ndarray:
         """The points where T, or its monotone rearrangement, first reaches q."""
         if self.law.p == 1.0 and bandwidth is None:
-            return self.from_units(self._order_statistics(q - self._tolerance(tol))) + 0.0  # zero has no sign
+            shares = self.counted.below[1:] / self.n
+            return self.counted.values[np.searchsorted(shares, q - self._tolerance(tol))]
         t, tol = self._known(bandwidth, tol)
         rearranged = (crossing or quantiles.crossing_of(self.law.p, self.n)) == "rearranged"
-        return self.from_units(quantiles.reached(t, q - tol, rearranged=rearranged)) + 0.0
+        found = quantiles.reached(t, q - tol, rearranged=rearranged)
+        return self.law.from_units(found) + 0.0  # zero has no sign
 
     def monotone(self, x: np.ndarray, bandwidth: Any = None, tol: float | None = None) -> np.ndarray:
         """The monotone rearrangement of T, within [0, 1], at points."""
@@ -151,20 +145,6 @@ class Sample:
             return grid.below(x)
         with np.errstate(over="ignore"):
             return np.asarray(x * grid.denominator / grid.numerator)
-
-    def from_units(self, x: np.ndarray) -> np.ndarray:
-        """And back."""
-        return np.asarray(self.law.from_units(x))
-
-    def _order_statistics(self, q: np.ndarray) -> np.ndarray:
-        """The least values that at least the shares q of the records do not exceed, without sorting all."""
-        n, z = self.n, vars(self).get("counted", self._z)  # in order, where they had to be put so
-        before = np.floor(q * n)
-        before -= before / n >= q
-        ranks = np.maximum(before, 0.0).astype(np.int64)
-        if isinstance(z, Counted):
-            return np.asarray(z.values[np.searchsorted(z.below[1:], ranks, side="right")])
-        return np.asarray(np.partition(z, np.unique(ranks))[ranks])
 
     def _known(self, bandwidth: Any, tol: float | None) -> tuple[Any, float]:
         """T_1 or T_b, and its tolerance."""

@@ -1,6 +1,6 @@
 """T_1 and T_b by definition: the series of K at every pair of a point and a record.
 
-Pairs are summed within fixed blocks and blocks in order, so the bits do not depend on the number of workers.
+Records are summed within fixed blocks, and these in order: no bit depends on the number of workers.
 
 Theorems 2.2 and 2.3 as they are stated (docs/theory.rst, "The series").
 """
@@ -15,7 +15,6 @@ from condmask.distribution.symbol import Masking
 from condmask.errors import ArgumentError
 from condmask.kernels import series
 
-POINTS = 64
 LEAST = 0.45  # p
 
 
@@ -32,18 +31,14 @@ def by_terms(counted: Counted, masking: Masking, x: np.ndarray, tol: float, work
         )
     at = x + 0.5 if delta > 0.0 and beta == 0.0 else x
     task = partial(_added, at, counted.records(), unit, (c, rate, reach))
-    pairs = [(points, rows) for rows in blocks(counted.n) for points in blocks(x.size, POINTS)]
-    total = np.zeros(x.size)
-    for (points, _), part in zip(pairs, ordered_map(task, pairs, workers), strict=True):
-        total[slice(*points)] += part
-    return total / counted.n
+    return np.asarray(sum(ordered_map(task, blocks(counted.n), workers)) / counted.n)
 
 
 def _added(
     x: np.ndarray, z: np.ndarray, unit: float, terms: tuple[np.ndarray, np.ndarray, float],
-    pair: tuple[tuple[int, int], tuple[int, int]],
+    rows: tuple[int, int],
 ) -> np.ndarray:  # fmt: skip
-    """What some records add at some points: a task for workers."""
+    """What some records add: a task for workers."""
     part = np.zeros(x.size)
-    series.add_weights(x, z, unit, *terms, *pair[0], *pair[1], part)
-    return part[slice(*pair[0])]
+    series.add_weights(x, z, unit, *terms, 0, x.size, *rows, part)
+    return part

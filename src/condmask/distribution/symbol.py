@@ -50,7 +50,7 @@ def symbol(masking: Masking, w: np.ndarray) -> Any:
     turn = 2.0 * pi / delta
     near = w - np.rint(w / turn) * turn
     total = np.exp(-0.5 * near * near) * np.sinc(0.5 * delta / pi * near)
-    for k in range(1, ceil(ALIASED * delta) + 1 if delta > FINE_GRID else 1):
+    for k in range(1, ceil(ALIASED * delta) + 1):
         for other in (near - k * turn, near + k * turn):
             total = total + np.exp(-0.5 * other * other) * np.sinc(0.5 * delta / pi * other)
     return total
@@ -118,19 +118,18 @@ def reach(masking: Masking, tol: float) -> float:
     pole = np.sqrt(2.0 * (log(1.0 - p) - log(p)) + 2j * pi)
     amplitude = 4.0 / (p * abs(pole) ** 2)
     # 1/12: rounding widens the noise, and so brings the pole nearer
-    return float(max(0.0, log(amplitude / tol)) / pole.imag * sqrt(1.0 + delta * delta / 12.0))
+    return float(log(amplitude / tol) / pole.imag * sqrt(1.0 + delta * delta / 12.0))
 
 
 @lru_cache(maxsize=256)
 def bend(masking: Masking) -> float:
     """The most by which T_1 between its steps bends, its second derivative in units of sigma."""
-    if masking.p == 1.0 or is_coarse(masking):
+    if is_coarse(masking):
         return 0.0
     if masking.noise == "laplace":
         amplitude, decay = laplace_tail(masking)
         return amplitude / decay**2
-    w = np.arange(0.0, 10.0 + 2.0 * max(0.0, -log(masking.p)), 0.01)
-    return float(np.abs(smooth_symbol(masking, w)) @ w * 0.01 / pi)
+    return -log(masking.p) / (pi * masking.p)  # the integral of w times the transform; rounding adds little
 
 
 def _settling(masking: Masking, size: int = 1 << 13) -> np.ndarray:
@@ -143,13 +142,9 @@ def _settling(masking: Masking, size: int = 1 << 13) -> np.ndarray:
 
 def _rounded_laplace(w: np.ndarray, delta: float) -> Any:
     """phi of rounded Laplace noise, a ratio of two linear functions of 1 - cos."""
-    h = delta * sqrt(2.0)
-    q, fall = exp(-h), -np.expm1(-h)
+    half, zero, fall = exp(-delta * sqrt(0.5)), -np.expm1(-delta * sqrt(0.5)), -np.expm1(-delta * sqrt(2.0))
     turned = 2.0 * np.sin(0.5 * delta * w) ** 2  # 1 - cos, without cancellation on fine grids
-    zero = -np.expm1(-0.5 * h)
-    if h < 600.0:
-        return zero + 2.0 * np.sinh(0.5 * h) * q * (fall - turned) / (fall * fall + 2.0 * q * turned)
-    return zero + 0.0 * turned
+    return zero + half * fall * (fall - turned) / (fall * fall + 2.0 * half * half * turned)
 
 
 def _geometric(p: float, delta: float) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from condmask.distribution.counting import Counted
-from condmask.distribution.layer import Layer
+from condmask.distribution.layer import Kernel, Layer
 from condmask.distribution.symbol import Masking, bend, is_coarse, laplace_tail, reach, smooth_symbol, symbol
 from condmask.kernels.exponentials import weighted_sums
 
@@ -32,13 +32,13 @@ class T_1:  # noqa: N801
 
     def __init__(self, counted: Counted, masking: Masking) -> None:
         self.counted, self.masking, self.n = counted, masking, counted.n
-        self.most = 1.0 / masking.p + (masking.p < 1.0)  # of K; the least is 1 less that
-        self.by_recursion = masking.noise == "laplace" and masking.p < 1.0 and not is_coarse(masking)
+        self.most = 1.0 / masking.p + 1.0  # of K; the least is 1 less that
+        self.by_recursion = masking.noise == "laplace" and not is_coarse(masking)
         self.line = self._layer()
         self.bend = bend(masking) * SPACING**2  # the most of the second derivative, per node
         self.whole = masking.delta > 0.0
         self.jump, self.sums, self.decay = 1.0 / masking.p, np.empty((2, 0)), 1.0
-        self.shift = 0.5 if masking.delta > 0.0 and not is_coarse(masking) else 0.0
+        self.shift = 0.5 if self.whole and not is_coarse(masking) else 0.0
         if self.by_recursion:
             amplitude, decay = laplace_tail(masking)
             self.jump, self.decay = 1.0 + 2.0 * amplitude, decay * counted.unit
@@ -52,16 +52,18 @@ class T_1:  # noqa: N801
 
     def smooth(self, k: int) -> np.ndarray:
         """n T_1 without its steps at the nodes of a stretch."""
-        if self.masking.p < 1.0 and not self.by_recursion:
-            return self.line.stretch(k)
-        return self._smooth(self.line.points(self.line.nodes(k)) - self.shift)
+        if self.by_recursion:
+            return self._smooth(self.line.points(self.line.nodes(k)) - self.shift)
+        return self.line.stretch(k)
 
     def _layer(self) -> Layer:
         """The smooth part; where there is none, or another way to it, its line of nodes alone."""
         counted, masking, p = self.counted, self.masking, self.masking.p
         unit, spacing = (1.0, 1.0) if is_coarse(masking) else (counted.unit, SPACING)
         far = reach(masking, SETTLED / p) / (masking.delta if is_coarse(masking) else 1.0)
-        return Layer(counted.values, counted.counts, unit, spacing, far, smooth_of(masking), 1.0 - 1.0 / p)
+        return Layer(
+            counted.values, counted.counts, unit, far, Kernel(spacing, smooth_of(masking), 1.0 - 1.0 / p)
+        )
 
     def _smooth(self, x: np.ndarray) -> np.ndarray:
         if self.masking.p == 1.0:
@@ -69,13 +71,22 @@ class T_1:  # noqa: N801
         x = x + self.shift
         if not self.by_recursion:
             return self.line.at(x)
-        values = self.counted.values
-        i = np.searchsorted(values, x, side="right")
-        before, after = np.maximum(i - 1, 0), np.minimum(i, values.size - 1)
-        left = np.where(i > 0, np.exp(np.minimum((values[before] - x) / self.decay, 0.0)), 0.0)
-        right = np.where(i < values.size, np.exp(np.minimum((x - values[after]) / self.decay, 0.0)), 0.0)
-        decayed = 0.5 * (right * self.sums[1, after] - left * self.sums[0, before])
-        return np.asarray(-(self.jump - 1.0) * (self.counted.below[i] + decayed))
+        values, below = self.counted.values, self.counted.below
+        return (1.0 - self.jump) * laplace_sum(values, below, self.sums, self.decay, x)
+
+
+def laplace_sum(
+    values: np.ndarray, below: np.ndarray, sums: np.ndarray, decay: float, x: np.ndarray
+) -> np.ndarray:
+    """At points the sum of Laplace distribution functions about ascending values.
+
+    `below` is how much weight lies before each value, and in all; `sums` are those of `weighted_sums`.
+    """
+    i = np.searchsorted(values, x, side="right")
+    before, after = np.maximum(i - 1, 0), np.minimum(i, values.size - 1)
+    left = np.where(i > 0, np.exp(np.minimum((values[before] - x) / decay, 0.0)), 0.0)
+    right = np.where(i < values.size, np.exp(np.minimum((x - values[after]) / decay, 0.0)), 0.0)
+    return np.asarray(below[i] + 0.5 * (right * sums[1, after] - left * sums[0, before]))
 
 
 @lru_cache(64)

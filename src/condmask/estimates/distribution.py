@@ -279,7 +279,7 @@ class Distribution(Shared):
         (of_t, sums), z = self._of_cdf, multiplier(level)
         value, c = self._sample.quantiles(ascending), np.array([z**2 / of_t.n])
         ends = quantile_interval(of_t, sums, ascending, self._sample.to_units(value, of_t), c, [target])
-        low, high = self._sample.from_units(ends[:, 0, 0]) + 0.0
+        low, high = self._sample.law.from_units(ends[:, 0, 0]) + 0.0
         low, high, error, value = (
             shaped(each[back.ravel()], probabilities) for each in (low, high, (high - low) / (2.0 * z), value)
         )

@@ -200,7 +200,7 @@ class Functionals(Shared):
     @property
     def _t_at_points(self) -> inequality.Points:
         """T at points, and just before them."""
-        return inequality.points_of(self._of_cdf[0], self._sample.from_units)
+        return inequality.points_of(self._of_cdf[0], self._sample.law.from_units)
 
     def _gini(self) -> Functional:
         points = self._t_at_points
@@ -218,7 +218,7 @@ class Functionals(Shared):
         return [inequality.lorenz(points, mean, *each) for each in zip(q.tolist(), at.tolist(), strict=True)]
 
     def _positive_mean(self) -> float:
-        center, scale, means = self._sample.moments(1)
+        center, scale, means = self._sample.powers(1)
         mean = float(center + scale * means[1])
         if not mean > 0.0:
             raise ArgumentError(f"the mean must be estimated positive for shares of the total, got {mean:g}")

@@ -1,4 +1,4 @@
-"""Records counted by grid point, in one pass over a window of the grid; and by value, in their order.
+"""Records counted by grid point, in one pass over a window of the grid.
 
 Records that lie outside the window, off the grid or nowhere (NaN) are handed back, to be looked at again.
 
@@ -43,27 +43,3 @@ def count_window(z, per_step, slack, first, start, stop, counts, outside):
             outside[left] = part[j]
             left += cells[j] == others
     return left
-
-
-@kernel
-def count_distinct(ascending):
-    """How many values differ from the one before."""
-    count = min(1, ascending.size)
-    for k in range(1, ascending.size):
-        count += ascending[k] != ascending[k - 1]
-    return count
-
-
-@kernel
-def take_distinct(values, below):
-    """Distinct ones of ascending values move to the front, in their order; below[k]: how many records come
-    before the k-th, and in all. Zero has no sign."""
-    count, before = 0, np.nan
-    for k in range(values.size):
-        value = values[k]
-        if value != before:
-            values[count] = value + 0.0
-            below[count] = k
-            count += 1
-        before = value
-    below[count] = values.size

@@ -17,7 +17,7 @@ import numpy as np
 
 from condmask.law import Law
 from condmask.linear.chunks import Chunk, Chunks, longer
-from condmask.moments.theorem_2_1 import noise_variance, original_variance
+from condmask.moments.theorem_2_1 import noise_variance
 from condmask.variance.interval import UndefinedError
 
 
@@ -74,7 +74,7 @@ class PseudoValues:
         self._squares = squares - off**2 / some
         rest = np.maximum(self.size - 1.0, 1.0)
         variance, self._more = self._squares / rest, self.size / rest
-        self.originals: np.ndarray = np.maximum(original_variance(variance, law, self.unit), 0.0)
+        self.originals: np.ndarray = np.maximum(variance - noise_variance(law, self.unit), 0.0)
         # the variance of what a record shows that does not keep its place: of a donor's value and noise
         self._other = law.p * self.originals + noise_variance(law, self.unit)
 

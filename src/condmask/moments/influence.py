@@ -14,8 +14,6 @@ import numpy as np
 from condmask.moments.polynomial_variance import Influence
 from condmask.moments.theorem_2_1 import shift, theorem_2_1
 
-NOTHING = np.zeros((1, 1, 1))
-
 
 class Weights(NamedTuple):
     """The derivatives of a function of the covariance and of both variances."""
@@ -96,4 +94,4 @@ def of_pair(
 
 def _swapped_whole(h: np.ndarray, phi: np.ndarray, p: float) -> Influence:
     """The influence functions where all that phi is of is swapped together."""
-    return Influence(phi, h, h - p * phi, phi, NOTHING)
+    return Influence(phi, h, h - p * phi, phi, 0.0 * phi)

@@ -9,8 +9,8 @@ import numpy as np
 
 from condmask.law import Law
 from condmask.moments.influence import of_moment
-from condmask.moments.polynomial_variance import Moments, polynomial_variance
-from condmask.moments.theorem_2_1 import Powers, original_moments, original_variance, shift
+from condmask.moments.polynomial_variance import polynomial_variance
+from condmask.moments.theorem_2_1 import Powers, noise_variance, original_moments, shift
 from condmask.variance.interval import Interval, interval
 from condmask.variance.theorem import Variance
 
@@ -91,7 +91,7 @@ def _variance(sampled: Sampled) -> Any:
     """The variance of the original in squares of the scale."""
     _, scale, means = sampled.masked
     of_masked = (means[2] - means[1] ** 2) * sampled.n / (sampled.n - 1)
-    return original_variance(of_masked, sampled.law, scale)
+    return of_masked - noise_variance(sampled.law, scale)
 
 
 def moment_variance(sampled: Sampled, order: int, *, central: bool) -> Variance:
@@ -101,5 +101,5 @@ def moment_variance(sampled: Sampled, order: int, *, central: bool) -> Variance:
     original = original_moments(Powers(center, scale, masked), law).means
     noise, about = law.noise_moments(order, scale), None if central else center / scale
     functions = of_moment(original[: order + 1], order, about, noise, law.p)
-    moments = Moments(*(np.moveaxis(means, 0, -1)[..., None, :, None] for means in (masked, original)))
-    return polynomial_variance(moments, functions, law.p, shared_donors=sampled.shared_donors)
+    masked, original = (np.moveaxis(each, 0, -1)[..., None, :, None] for each in (masked, original))
+    return polynomial_variance(masked, original, functions, law.p, shared_donors=sampled.shared_donors)

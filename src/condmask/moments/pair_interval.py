@@ -60,7 +60,7 @@ class Correlation(NamedTuple):
         """The ends of intervals, from -1 to 1 where the noise hides the original or errors are not known."""
         low, high = (np.full(self.r.shape, end) for end in (-1.0, 1.0))
         square = self.square[TARGETS.index(target)]
-        known = ~np.isnan(self.r) & ~np.isnan(square[..., 0]) & (self.needed(level) == 0.0)
+        known = ~np.isnan(square[..., 0]) & (self.needed(level) == 0.0)
         low[known], high[known] = bounded.interval(self.r[known], square[known], level)
         return low[()], high[()]
 

@@ -17,8 +17,8 @@ from condmask.linear.records import Records
 from condmask.linear.variance import of_sums
 from condmask.moments import theorem_2_5
 from condmask.moments.influence import of_pair
-from condmask.moments.polynomial_variance import Moments, polynomial_variance
-from condmask.moments.theorem_2_1 import original_variance
+from condmask.moments.polynomial_variance import polynomial_variance
+from condmask.moments.theorem_2_1 import noise_variance
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments, original_moments
 
 Laws = tuple[Law, Law | None]
@@ -67,7 +67,7 @@ class Pair(NamedTuple):
     def originals(self) -> np.ndarray:
         """Those of the originals, of shape (..., 2); they may be negative."""
         columns = zip(np.moveaxis(self.released, -1, 0), self.laws, self.moments.unit, strict=True)
-        found = [original_variance(masked, law or EXACT, unit) for masked, law, unit in columns]
+        found = [masked - noise_variance(law or EXACT, unit) for masked, law, unit in columns]
         return np.stack(found, axis=-1)
 
     @property
@@ -111,7 +111,7 @@ def pair_variances(
         weights, means, law.p, plain=None if law_of_w is not None else of_pools, factor=factor[..., None, :]
     )
     file, sample = polynomial_variance(
-        Moments(released, original), functions, law.p, shared_donors=shared_donors, share=share,
+        released, original, functions, law.p, shared_donors=shared_donors, share=share,
         correction=size / np.maximum(size - 1.0, 1.0), nonnegative=False,
     )  # fmt: skip
     return np.asarray(np.array([file, file + sample]) / moments.n[..., None])

@@ -16,21 +16,6 @@ import numpy as np
 from condmask.variance.theorem import Variance, variance_given_file
 
 
-class Moments(NamedTuple):
-    """The means of x^i w^j by donor pool, of shape (pools, orders, orders).
-
-    Attributes
-    ----------
-    released : ndarray
-        Over the released records.
-    original : ndarray
-        Over the originals.
-    """
-
-    released: np.ndarray
-    original: np.ndarray
-
-
 class Influence(NamedTuple):
     """Influence functions, polynomials of shape (..., pools, degrees, degrees), up to constants.
 
@@ -54,14 +39,15 @@ class Influence(NamedTuple):
 
 
 def polynomial_variance(
-    moments: Moments, influence: Influence, p: float, *, shared_donors: bool, share: np.ndarray | float = 1.0,
-    correction: np.ndarray | float = 1.0, nonnegative: bool = True,
+    released: np.ndarray, original: np.ndarray, influence: Influence, p: float, *, shared_donors: bool,
+    share: np.ndarray | float = 1.0, correction: np.ndarray | float = 1.0, nonnegative: bool = True,
 ) -> Variance:  # fmt: skip
     """n times the variances of estimates with these influence functions, in the shape of their leading axes.
 
     Parameters
     ----------
-    moments : Moments
+    released, original : ndarray of shape (..., pools, orders, orders)
+        The means of x^i w^j over the released records and over the originals.
     influence : Influence
     p : float
     shared_donors : bool
@@ -74,7 +60,7 @@ def polynomial_variance(
         Whether variances over the originals, which may be estimated negative, are then 0. Those of several
         functions that are to be combined must not be, or they are no quadratic form.
     """
-    (released, original), (phi, h, given_file, at, margin) = moments, influence
+    phi, h, given_file, at, margin = influence
     v, d, inside, a = (
         np.sum(share * each, axis=-1)
         for each in (

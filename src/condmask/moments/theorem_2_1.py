@@ -10,7 +10,7 @@ or cancels.
 """
 
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,33 +47,27 @@ def powers(values: np.ndarray, order: int, sigma: float, counts: np.ndarray = RE
     n = int(counts.sum()) if counts.size else values.size
     bits = min(MOST_BITS, 62 - n.bit_length())
     low, high = float(values.min()), float(values.max())
-
-    def scale_about(center: float) -> float:
-        return max(high - center, center - low, sigma, TINY) if max(high - low, sigma) > 0.0 else 1.0
+    span = max(high - low, sigma)
+    scale = max(span, TINY) if span > 0.0 else 1.0
 
     def means(center: float, order: int) -> list[float]:
-        sums, per_scale = np.zeros((order, 2), dtype=np.int64), 1.0 / scale_about(center)
+        sums, per_scale = np.zeros((order, 2), dtype=np.int64), 1.0 / scale
         for start, stop in blocks(values.size):
             part = values[start:stop], counts[start:stop]
             moments.add_whole_powers(*part, center, per_scale, bits, sums)
         return [((first << bits) + rest) / (n << 2 * bits) for first, rest in sums.tolist()]
 
-    middle = 0.5 * low + 0.5 * high
-    center = min(max(middle + means(middle, 1)[0] * scale_about(middle), low), high)
-    return Powers(center, scale_about(center), np.array([1.0, *means(center, order)]))
+    center = min(low + means(low, 1)[0] * scale, high)
+    return Powers(center, scale, np.array([1.0, *means(center, order)]))
 
 
 def powers_of_rows(z: np.ndarray, order: int, sigma: float) -> Powers:
     """Powers of samples about their means, of shape (samples, n), in one scale."""
     center = z.mean(axis=-1)
     deviation = z - center[:, None]
-    scale = float(max(deviation.max(), -deviation.min(), sigma)) or 1.0
-    deviation /= scale
-    means, power = np.ones((order + 1, len(z))), deviation.copy()
-    for k in range(1, order + 1):
-        means[k] = power.mean(axis=-1)
-        power *= deviation
-    return Powers(center, scale, means)
+    scale = float(max(np.abs(deviation).max(), sigma)) or 1.0
+    means = [np.mean((deviation / scale) ** k, axis=-1) for k in range(order + 1)]
+    return Powers(center, scale, np.array(means))
 
 
 def original_moments(masked: Powers, law: Law) -> Powers:
@@ -82,14 +76,9 @@ def original_moments(masked: Powers, law: Law) -> Powers:
     return masked._replace(means=theorem_2_1(masked.means, law.p, noise))
 
 
-def noise_variance(law: Law, unit: float = 1.0) -> float:
+def noise_variance(law: Law, unit: float) -> float:
     """(1-p) s^2, what masking adds to a variance, in squares of the unit."""
     return float((1.0 - law.p) * law.noise_moments(2, unit)[2])
-
-
-def original_variance(masked: Any, law: Law, unit: float = 1.0) -> Any:
-    """S_Z^2 - (1-p) s^2 from variances of masked values, in squares of the unit; it may be negative."""
-    return masked - noise_variance(law, unit)
 
 
 def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:

@@ -85,10 +85,7 @@ def pair_moments(z: np.ndarray, w: np.ndarray, pool: np.ndarray | None = None, p
     here = ~np.isnan(z)
     (first, first_unit, of_a), (second, second_unit, of_b) = _powers(z, here), _powers(w, here & ~np.isnan(w))
     center, unit = np.array([first, second]), np.array([first_unit, second_unit])
-    if pool is None:
-        sums, alone = of_a @ np.swapaxes(of_b, -1, -2), of_a[..., :3, :].sum(axis=-1)
-        return PairMoments(center, unit, sums[..., None, :, :], alone[..., None, :])
-    code = np.maximum(pool, 0)  # what is missing has powers of 0
+    code = None if pool is None else np.maximum(pool, 0)  # what is missing has powers of 0
     alone = np.moveaxis(summed(of_a[..., :3, :], code, pools), -2, -1)
     sums = np.zeros((*alone.shape[:-1], DEGREE + 1, DEGREE + 1))
     for i in range(DEGREE + 1):
@@ -149,7 +146,7 @@ def _powers(x: np.ndarray, present: np.ndarray) -> tuple[Any, float, np.ndarray]
     values = np.where(present, x, 0.0)
     center = np.sum(values * weight, axis=-1, keepdims=True)  # none of whose terms is too large
     deviation = np.where(present, values - center, 0.0)
-    unit = float(max(deviation.max(initial=0.0), -deviation.min(initial=0.0))) or 1.0
+    unit = float(np.abs(deviation).max(initial=0.0)) or 1.0
     deviation /= unit
     powers = np.empty((*x.shape[:-1], DEGREE + 1, x.shape[-1]))
     powers[..., 0, :] = present

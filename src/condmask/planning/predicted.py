@@ -113,7 +113,7 @@ def spread_of_pseudo_values(x: np.ndarray, scheme: Any) -> np.ndarray:
     p, some = scheme.p, x[evenly_spaced(x.size, RECORDS)]
     try:
         file = ReverseMapped(Records(some), scheme)
-        h, mapping = file.unit * (file.undone[0] - file.middle), file.pools[0].mapping
+        h, mapping = file.unit * (file.undone[0] - file.middle), file.pools[0][0]
     except UndefinedError:
         return np.full(x.size, np.inf)
     first, second = (p * (mapping.share @ power) + (1.0 - p) * mapping.apply(power) for power in (h, h * h))
@@ -126,7 +126,7 @@ def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
     at = np.searchsorted(x, points, side="right") / x.size
     file = np.zeros(points.size)
     if not scheme.reverse_mapping:
-        counted = by_value(law.to_units(x.copy()))._replace(unit=law.sigma / (law.step or 1.0))
+        counted = by_value(law.to_units(x))._replace(unit=law.sigma / (law.step or 1.0))
         sums = CdfSums(counted, masking(law, None), shared_donors=scheme.shared_donors, expected=True)
         file = sums.variance(law.to_units(points)).file
     return Variance(file, at * (1.0 - at))

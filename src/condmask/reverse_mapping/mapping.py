@@ -16,27 +16,20 @@ of Laplace noise, which has no band limit, are exact, by recursion.
 Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that noise reaches.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from math import sqrt
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from condmask.distribution.layer import Layer
-from condmask.kernels import exponentials
+from condmask.distribution.layer import Kernel, Layer
+from condmask.distribution.t_1 import SPACING, laplace_sum
+from condmask.kernels.exponentials import weighted_sums
 
 GAP = 60.0  # sigmas: no noise reaches farther
-REACH, SPACING = 8.6, 1.0 / 16.0  # of normal noise, and of nodes, in sigmas
-DECAY = sqrt(0.5)  # of Laplace noise of unit variance
-STEPS, EXACT = 60, 1e-13  # of Newton's method, as good as bisection; a share
-
-
-def bell(w: np.ndarray) -> np.ndarray:
-    """The Fourier transform of normal noise."""
-    return np.asarray(np.exp(-0.5 * w * w))
-
-
-NORMAL = 1.0, SPACING, REACH, bell, 1.0  # what a `Layer` of normal noise takes
+REACH = 8.6  # of normal noise, in sigmas
+DECAY = 0.5**0.5  # of Laplace noise of unit variance
+HALVINGS = 64  # of the line, until thresholds are known
+NORMAL = Kernel(SPACING, lambda w: np.exp(-0.5 * w * w), 1.0)
 
 
 class Mapping:
@@ -57,13 +50,14 @@ class Mapping:
 
     def apply(self, h: np.ndarray) -> np.ndarray:
         """M h: the mean of h at what a kept record gets, by its original."""
-        return np.asarray(h[0] + self._across(1, np.diff(h)))
+        steps = sums(self.noise, self.cuts, np.diff(h))(self.at) if h.size > 1 else 0.0
+        return np.asarray(h[0] + steps)
 
     def adjoint(self, g: np.ndarray) -> np.ndarray:
         """The adjoint under w: the mean of g at the original of a kept record, by what it got."""
         weights = self.share * g
-        below = self._across(0, weights)
-        return np.asarray(np.diff(np.concatenate(([0.0], below, [weights.sum()]))) / self.share)
+        below = sums(self.noise, self.at, weights)(self.cuts)
+        return np.asarray(np.diff(below, prepend=0.0, append=weights.sum()) / self.share)
 
     @property
     def chances(self) -> np.ndarray:
@@ -75,66 +69,25 @@ class Mapping:
         below = ndtr(u) if self.noise == "normal" else np.where(u < 0.0, tail, 1.0 - tail)
         return np.asarray(np.diff(below, axis=1))
 
-    def _across(self, side: int, weights: np.ndarray) -> np.ndarray:
-        """`sums` of weights of the values at thresholds, or where `side` is 1 of those at the values."""
-        here, there = (self.cuts, self.at) if side else (self.at, self.cuts)
-        if not self.cuts.size:  # of one value
-            return np.zeros(there.size)
-        if self.noise != "normal":
-            return sums(self.noise, here, weights)(there)[0]
-        line, places = self._lines[side]
-        return line.weighing(weights).at_places(places)
-
-    @cached_property
-    def _lines(self) -> list[tuple[Layer, np.ndarray]]:
-        """Of the values and of the thresholds, and where on either the others lie."""
-        layers = [Layer(each, np.zeros(each.size), *NORMAL) for each in (self.at, self.cuts)]
-        return [(layers[0], layers[0].places(self.cuts)), (layers[1], layers[1].places(self.at))]
-
 
 def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
-    """Where H reaches the running sums of shares: by Newton's steps, or halves where they stray."""
+    """Where H reaches the running sums of shares, by halving."""
     of_noise, wanted = sums(noise, at, share), np.cumsum(share)[:-1]
-    ends = np.concatenate((at[:1] - GAP, at, at[-1:] + GAP))
-    reached = np.maximum.accumulate(of_noise(ends)[0])
-    k = np.searchsorted(reached, wanted)
-    low, high, rest = ends[k - 1], ends[k], np.arange(wanted.size)
-    found = np.interp(wanted, reached, ends)
-    for _ in range(STEPS):
-        below, slope = of_noise(found[rest])
-        far = np.abs(below - wanted[rest]) > EXACT
-        rest, excess, slope = rest[far], (below - wanted[rest])[far], slope[far]
-        if not rest.size:
-            break
-        t = found[rest]
-        low[rest], high[rest] = np.where(excess < 0.0, [t, high[rest]], [low[rest], t])
-        with np.errstate(divide="ignore"):
-            step = t - excess / slope
-        inside = (low[rest] < step) & (step < high[rest])
-        found[rest] = np.where(inside, step, 0.5 * (low[rest] + high[rest]))
-    return np.asarray(found)
+    low, high = np.full(wanted.size, at[0] - GAP), np.full(wanted.size, at[-1] + GAP)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        further = of_noise(middle) < wanted
+        low, high = np.where(further, middle, low), np.where(further, high, middle)
+    return low
 
 
-def sums(noise: str, values: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], Sequence[np.ndarray]]:
-    """The function sum_j c_j F(x - v_j) of ascending v, F the noise's own; and its slope."""
+def sums(noise: str, values: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """The function sum_j c_j F(x - v_j) of ascending v, F the distribution function of the noise."""
     if noise == "normal":
-        lines = [Layer(values, weights, *NORMAL, density=density) for density in (False, True)]
-
-        def normal(x: np.ndarray) -> Sequence[np.ndarray]:
-            place = lines[0].places(x)
-            return [line.at_places(place) for line in lines]
-
-        return normal
-    before, (left, right) = np.append(0.0, np.cumsum(weights)), np.zeros((2, values.size + 1))
-    exponentials.weighted_sums(values, weights, DECAY, left[1:], right[:-1])
-
-    def laplace(x: np.ndarray) -> Sequence[np.ndarray]:
-        i = np.searchsorted(values, x, side="right")
-        down = left[i] * np.exp((values[np.maximum(i - 1, 0)] - x) / DECAY)
-        up = right[i] * np.exp((x - values[np.minimum(i, values.size - 1)]) / DECAY)
-        return before[i] + 0.5 * (up - down), 0.5 / DECAY * (down + up)
-
-    return laplace
+        return Layer(values, weights, 1.0, REACH, NORMAL).at
+    below, parts = np.append(0.0, np.cumsum(weights)), np.empty((2, values.size))
+    weighted_sums(values, weights, DECAY, *parts)
+    return partial(laplace_sum, values, below, parts, DECAY)
 
 
 def places(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:

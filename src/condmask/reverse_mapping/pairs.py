@@ -10,7 +10,6 @@ Theorem 2.5 after reverse mapping (docs/inference.rst, "Reverse mapping").
 """
 
 from functools import partial
-from math import ceil, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -30,15 +29,12 @@ TOGETHER = (
     "how estimates err from columns masked together by reverse mapping is not known: mask one of them alone, "
     "or fit each of at least 30 parts or strata, between which estimates vary as they err"
 )
-MOST_TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomial gains
-CLOSE = 1e-8
+TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomial gains
 
 
 def coefficients(p: float) -> np.ndarray:
-    """c_j of a polynomial in t that is 1 / (p + (1-p) t) on [0, 1], to 1e-8 or with so many terms."""
-    pole = (1.0 + p) / (1.0 - p)
-    degree = min(MOST_TERMS, ceil(-log(CLOSE) / log(pole + sqrt(pole**2 - 1.0))))
-    line = np.polynomial.Chebyshev.interpolate(lambda t: 1.0 / (p + (1.0 - p) * t), degree, domain=[0.0, 1.0])
+    """c_j of a polynomial in t that is nearly 1 / (p + (1-p) t) on [0, 1]."""
+    line = np.polynomial.Chebyshev.interpolate(lambda t: 1.0 / (p + (1.0 - p) * t), TERMS, domain=[0.0, 1.0])
     return np.asarray(line.convert(kind=np.polynomial.Polynomial).coef)
 
 
@@ -48,15 +44,10 @@ def joint(one: ReverseMapped, two: ReverseMapped) -> Pair:
     A donor pool has the values of both columns or lacks one of them.
     """
     moments = theorem_2_5.of_columns(one.records, two.records.z)
-    files = list(zip((one, two), moments.middle, strict=True))
-    x, y = (_powers(file, file.means - (middle - file.origin) / file.unit) for file, middle in files)
+    x, y = (_powers(file, middle) for file, middle in zip((one, two), moments.middle, strict=True))
     x *= coefficients(one.p)[:, None]
-
-    def products(chunk: Chunk) -> tuple[float]:
-        own, (other,) = one.cell[chunk.rows], chunk.columns
-        return (sum(float(p[own] @ q[other]) for p, q in zip(x, y, strict=True)),)
-
-    (total,) = Chunks(one.records, two.cell).fold(products)
+    own, other = (file.cell[(one.cell >= 0) & (two.cell >= 0)] for file in (one, two))
+    total = sum(float(p[own] @ q[other]) for p, q in zip(x, y, strict=True))
     value = total / (moments.n - 1.0) * (one.unit / moments.unit[0]) * (two.unit / moments.unit[1])
     return Pair(moments, (EXACT, EXACT), value, 1.0, _unknown, None)
 
@@ -67,11 +58,11 @@ def _unknown(weights: Any) -> np.ndarray:
     return np.full((2, *np.shape(weights)[:-1]), np.nan)
 
 
-def _powers(file: ReverseMapped, x: np.ndarray) -> np.ndarray:
-    """M^j x by cell, j = 0, 1, ..., as many as there are coefficients."""
-    powers = [x]
-    for _ in coefficients(file.p)[1:]:
-        parts = [mapping.apply(powers[-1][cells]) for _, mapping, cells, _ in file.pools]
+def _powers(file: ReverseMapped, middle: float) -> np.ndarray:
+    """M^j x by cell, x how far values lie above the middle, j = 0, 1, ..."""
+    powers = [file.means - (middle - file.origin) / file.unit]
+    for _ in range(TERMS):
+        parts = [mapping.apply(powers[-1][cells]) for mapping, cells, _ in file.pools]
         powers.append(np.concatenate(parts))
     return np.array(powers)
 
@@ -95,9 +86,8 @@ def _variances(
     """
     a, b = released.middle
     moments = released.about(released.middle, released.unit).means
-    undone = (
-        own.powers((a - own.origin) / own.unit) * (own.unit / released.unit[0]) ** np.arange(DEGREE)[:, None]
-    )
+    ratio = (own.unit / released.unit[0]) ** np.arange(DEGREE)[:, None]
+    undone = own.powers((a - own.origin) / own.unit) * ratio
 
     def mixed(chunk: Chunk) -> tuple[np.ndarray]:
         of_w = np.vander((chunk.columns[0] - b) / released.unit[1], DEGREE + 1, increasing=True)

@@ -11,7 +11,7 @@ M is the law of a large pool. In pools of 50 it shifts sums by less than .05 sta
 """
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from condmask.linear.chunks import Chunk
 from condmask.linear.records import Records
 from condmask.moments.theorem_2_1 import shift
 from condmask.reverse_mapping.mapping import Mapping, on_line, places
-from condmask.reverse_mapping.undo import LARGEST, refusal, undone, variation
+from condmask.reverse_mapping.undo import LARGEST, refusal, undone
 from condmask.strata import values_by_pool
 from condmask.variance.interval import EstimateWarning, UndefinedError
 
@@ -30,17 +30,8 @@ MANY = 1 << 14  # records, of which values in a cell count as one
 CELLS, MOST = 64.0, 4  # cells in a sigma, and for each record
 
 
-class Pool(NamedTuple):
-    """A donor pool: its number, M between its cells, where these stand among those of all, its records."""
-
-    number: int
-    mapping: Mapping
-    cells: slice
-    n: int
-
-
-def cells_of(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, Mapping]:
-    """The number of each value's cell, the means of cells, and M between them.
+def cells_of(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The number of each value's cell, the means of cells, and how many records each holds.
 
     Cells are distinct values, or where there are many records, all values in a 64th of a sigma.
     """
@@ -53,8 +44,7 @@ def cells_of(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, Mappin
         sizes = np.bincount(whole)
         cell, size = (np.cumsum(sizes > 0) - 1)[whole], sizes[sizes > 0]
         value = x.min() + np.bincount(cell, x - x.min()) / size
-    at = places(value, scheme.sigma, scheme.scale)
-    return cell, value, Mapping(at, size / x.size, scheme.noise)
+    return cell, value, size
 
 
 class ReverseMapped:
@@ -73,38 +63,40 @@ class ReverseMapped:
     ----------
     n, origin, unit, size, factor, share, q
         As of `PseudoValues`.
-    pools : list of Pool
+    pools : list of (Mapping, slice, int)
+        M between the cells of a pool, where these stand among those of all, and its records.
     cell : ndarray of shape (n,)
         The number of each record's cell, those of all pools counted one after the other; -1 where the value
         is missing.
+    number, counts : ndarray of shape (cells,)
+        The pool of each, and its records.
     means, middle : ndarray of shape (cells,)
         Of the released values, and of the pool.
     """
 
     def __init__(self, records: Records, scheme: Any) -> None:
         z, pool, self.p = records.z, records.pools(), float(scheme.p)
-        self.records, self.pools, self.cell = records, list[Pool](), np.full(z.size, -1, np.int32)
-        start, means = 0, list[np.ndarray]()
+        self.records, self.cell = records, np.full(z.size, -1, np.int32)
+        self.pools, start, found = list[tuple[Mapping, slice, int]](), 0, []
         for rows, x in values_by_pool(z, pool):
             if x.size < FEWEST:
                 raise UndefinedError(
                     f"z must have at least {FEWEST} records (in each stratum) for statistics with other "
                     f"columns after reverse mapping, got {x.size}: in fewer they are biased"
                 )
-            cell, value, mapping = cells_of(x, scheme)
-            number, cells = 0 if pool is None else int(pool[rows[0]]), slice(start, start + value.size)
+            cell, value, counts = cells_of(x, scheme)
+            at, cells = places(value, scheme.sigma, scheme.scale), slice(start, start + value.size)
             self.cell[rows], start = cell + start, cells.stop
-            self.pools.append(Pool(number, mapping, cells, x.size))
-            means.append(value)
-        released = np.concatenate(means)
-        low, high = float(released.min()), float(released.max())
-        self.origin = 0.5 * low + 0.5 * high
-        self.unit = high - self.origin or 1.0
-        self.means = (released - self.origin) / self.unit
-        middle = [each.share @ self.means[cells] for _, each, cells, _ in self.pools]
-        self.middle = np.repeat(middle, [each.size for each in means])
-        self.size = self._by_pool([each.n for each in self.pools])
+            self.pools.append((Mapping(at, counts / x.size, scheme.noise), cells, x.size))
+            found.append((value, counts, np.full(value.size, 0 if pool is None else pool[rows[0]])))
+        released, self.counts, self.number = map(np.concatenate, zip(*found, strict=True))
+        self.origin = float(released[0])
+        deviation = released - self.origin
+        self.unit = float(np.abs(deviation).max()) or 1.0
+        self.means = deviation / self.unit
+        self.size = self._by_pool(1.0)
         self.n = int(self.size.sum())
+        self.middle = (self._by_pool(self.means) / np.maximum(self.size, 1.0))[self.number]
         self.factor = self.share = np.ones(self.size.size)
         self.q = np.zeros(self.size.size)
 
@@ -119,7 +111,7 @@ class ReverseMapped:
     @property
     def v(self) -> np.ndarray:
         """The sums of these variances by pool."""
-        return self._by_pool([n * (each.share @ self.undone[1][cells]) for _, each, cells, n in self.pools])
+        return self._by_pool(self.undone[1])
 
     def common(self, *_: Any) -> float:
         """0: donors have nothing in common."""
@@ -133,8 +125,9 @@ class ReverseMapped:
     @cached_property
     def variation(self) -> float:
         """N: by how much h varies more than it must, the most of all pools."""
-        pools = [(each.share, self.means[cells], self.h[cells]) for _, each, cells, _ in self.pools]
-        return max(variation(*of_pool, self.p) for of_pool in pools)
+        of_h, of_x = (self._by_pool(each**2) for each in (self.h, self.means - self.middle))
+        more = np.divide(of_h, of_x, out=np.zeros(of_x.size), where=of_x > 0.0)
+        return max(1.0, (1.0 - self.p) * float(np.sqrt(more.max())))
 
     @cached_property
     def undone(self) -> tuple[np.ndarray, np.ndarray]:
@@ -163,8 +156,8 @@ class ReverseMapped:
 
     def _solved(self, target: np.ndarray) -> np.ndarray:
         """What has a function of the original, by cell, as its mean."""
-        return np.concatenate([undone(each, self.p, n, target[cells]) for _, each, cells, n in self.pools])
+        return np.concatenate([undone(each, self.p, n, target[cells]) for each, cells, n in self.pools])
 
-    def _by_pool(self, figures: list[Any]) -> np.ndarray:
-        """Figures of the pools that occur, and 0 of others."""
-        return np.bincount([each.number for each in self.pools], figures)
+    def _by_pool(self, figures: Any) -> np.ndarray:
+        """The sums over the records of each pool of figures by cell."""
+        return np.bincount(self.number, self.counts * figures)

@@ -11,7 +11,6 @@ from condmask.variance.interval import UndefinedError
 LARGEST = 5.0  # N, above which is refused
 ENOUGH = 0.01  # of the target, may be left
 SOME, NOTHING = 0.01, 1e-3  # of the variance about the file: what the rest may add; without more steps
-ROUNDING = 1e-24
 MOST_STEPS = 500
 
 
@@ -52,17 +51,11 @@ def undone(mapping: Mapping, p: float, n: int, target: np.ndarray) -> np.ndarray
         close = error <= max(ENOUGH**2 * total, SOME * masking)
         if close and variance + n * error < least:
             best, least = h, variance + n * error
-        if variance >= least or error <= max(ROUNDING * total, NOTHING * masking):
+        if variance >= least or error <= NOTHING * masking:
             break
     if least == np.inf:
         raise UndefinedError(refusal("without bound"))
     return np.asarray(best + (middle - w @ best))
-
-
-def variation(share: np.ndarray, x: np.ndarray, h: np.ndarray, p: float) -> float:
-    """N: how much h varies, in standard deviations of the values x that it undoes; the least is 1."""
-    of_h, of_x = (np.sqrt(share @ (values - share @ values) ** 2) for values in (h, x))
-    return float((1.0 - p) * of_h / of_x) if of_x > 0.0 else 1.0
 
 
 def refusal(how: str) -> str:

@@ -66,7 +66,7 @@ def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.n
     (t, sums), sample = estimate._of_cdf, estimate._sample
     q, back = np.unique(design.quantiles, return_inverse=True)
     value = sample.to_units(sample.quantiles(q), t)
-    of_quantiles = sample.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
+    of_quantiles = sample.law.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
     x = sample.to_units(design.points, t)
     there = t.at(x), sums.variance(x), c[:, None]
     return of_quantiles, np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)

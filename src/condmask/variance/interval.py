@@ -55,7 +55,7 @@ class Interval(NamedTuple):
     def __str__(self) -> str:
         """The estimate, its standard error and the interval in one line; of several, a table of the first."""
         level = f"{100.0 * self.confidence_level:g}%"
-        columns = [np.ravel(part).tolist() for part in (self.estimate, *self[2:3], *self[:2])]
+        columns = [np.ravel(part).tolist() for part in (self.estimate, self.standard_error, *self[:2])]
         rows = [[number(value, row[1]) for value in row] for row in islice(zip(*columns, strict=True), SHOWN)]
         if np.ndim(self.estimate) == 0:
             ((estimate, error, low, high),) = rows

@@ -94,7 +94,7 @@ class CdfSums:
         """The sums at points x, of shape (2 or 4, points): those of r and r^2 where several share a donor."""
         place = np.clip((x + self.step) / self.width - self.step - self.first, 0.0, self.last - self.first)
         total, number = np.empty((self.used, x.size)), (place / self.length).astype(np.int64)
-        for each in np.unique(number) if self.last - self.first > self.length else [0]:
+        for each in np.unique(number):
             own = np.flatnonzero(number == each)
             read_sums(
                 x, place, own, each * self.length, self.counted.values, self.counted.below,
@@ -140,7 +140,7 @@ def cells(values: np.ndarray, counts: np.ndarray, width: float) -> tuple[np.ndar
 def kernels(noise: Masking, *, expected: bool = False) -> Kernels:
     """The kernels of T_1 for noise on a grid, at its points: by masked value, or by original as expected."""
     p, reach = noise.p, ceil(symbol.reach(noise, TAIL) / noise.delta) + 1
-    size = fast_length(4 * reach + 2 * (reach % 2))
+    size = fast_length(4 * reach)
     w = 2.0 * pi / (size * noise.delta) * np.arange(size // 2 + 1)
     with_noise = p + (1.0 - p) * symbol.symbol(noise, w)
     smooth = np.fft.fftshift(np.fft.irfft(1.0 / with_noise, size))
