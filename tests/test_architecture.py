@@ -205,16 +205,16 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 1_996,
+    "top": 1_993,
     "disclosure": 1_875,
-    "estimates": 981,
+    "estimates": 980,
     "studies": 960,
     "releases": 804,
     "linear": 739,
     "kernels": 731,
     "schemes": 721,
     "distribution": 685,
-    "files": 611,
+    "files": 606,
     "variance": 586,
     "moments": 494,
     "planning": 418,

@@ -288,7 +288,11 @@ def test_workers_that_do_not_share_the_target(finds, here, tmp_path, monkeypatch
 
 def test_gaps_in_one_partition_keep_whole_numbers_whole(here, tmp_path):
     frame = FRAME.assign(bonus=FRAME["bonus"].astype("Int64").mask(FRAME.index < 500))
-    cm.dask.mask(partitioned(frame), SCHEMES, tmp_path / "out", nan_policy="omit", **OPEN)
+    schemes = {"bonus": cm.ConditionalMasking(0.6, 200.0, decimals=-1)}
+    options = {"nan_policy": "omit", "strata": "place", "round": True}
+    with pytest.warns(cm.ReleaseWarning, match="bonus was rounded to multiples of 10"):
+        release = cm.dask.mask(partitioned(frame), schemes, tmp_path / "out", **options, **OPEN)
 
+    assert release.schemes["bonus"].strata == "place"
     assert pq.read_table(tmp_path / "out")["bonus"].type == pa.int64()
     assert pq.read_table(tmp_path / "out")["bonus"].null_count == 500

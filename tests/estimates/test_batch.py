@@ -30,9 +30,3 @@ def test_the_columns_of_a_batch_may_be_named():
     assert batch.weighted_mean("weight").estimate[1] == single.weighted_mean("weight").estimate
     assert batch.covariance("other")[1] == single.covariance("other")
     assert batch.regress(["other"])["other"].high[1] == single.regress(["other"])["other"].high
-
-
-def test_a_part_of_a_batch_is_a_batch():
-    part = SCHEME.estimate(ROWS).part(np.ones(400, dtype=bool))
-
-    assert part.mean() == pytest.approx([SCHEME.estimate(row).mean() for row in ROWS], rel=1e-14)

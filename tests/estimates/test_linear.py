@@ -413,7 +413,8 @@ def test_columns_are_named_where_a_file_was_read_in_parts(tmp_path, form, strata
     [
         (lambda e: e.group_means([1, 2]), "labels must be as long as z, 40 values, got 2"),
         (lambda e: e.group_means([np.nan] * 40), "labels must give at least one record a group, got none"),
-        (lambda e: e.weighted_mean([-1.0] * 40), "weights must not be negative, got -1"),
+        (lambda e: e.weighted_mean([-1.0, 1.0] * 20), "weights must not be negative, got -1"),
+        (lambda e: e.group_means([1, 2] * 20, weights=[-1.0] * 40), "weights must not be negative, got -1"),
         (lambda e: e.weighted_mean([0.0] * 40), "weights must not all be 0"),
         (lambda e: e.total([np.nan] * 40), "z must have records in which the other columns have values, too"),
         (

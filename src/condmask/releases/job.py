@@ -181,7 +181,7 @@ def raise_of_parts(found: Sequence[Any]) -> None:
     """Raise what the first part refused; others have other figures, seldom other reasons."""
     refused = [one for one in found if isinstance(one, CondmaskError)]
     if refused:
-        others = f"; parts that are refused as well: {len(refused) - 1}" if len(refused) > 1 else ""
+        others = f"; parts that are refused as well: {len(refused) - 1}" if refused[1:] else ""
         raise type(refused[0])(f"{refused[0]}{others}")
 
 
