@@ -36,7 +36,10 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         ["distribution"],
         ["tests/distribution", "tests/estimates/test_crossing.py", "tests/estimates/test_estimate.py"],
     ),
-    "estimates": (["estimates"], ["tests/estimates", "tests/moments", "tests/plot/test_distribution.py"]),
+    "estimates": (
+        ["estimates"],
+        ["tests/estimates", "tests/moments", "tests/plot/test_distribution.py", "tests/test_errors.py"],
+    ),
     "frames": (
         ["frames.py", "indicators.py", "labels.py", "missing_codes.py", "strata.py"],
         [
@@ -64,7 +67,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "releases": (
         ["files", "releases"],
         [
-            *("tests/files", "tests/releases", "tests/schemes/test_rounding.py"),
+            *("tests/files", "tests/releases", "tests/schemes/test_rounding.py", "tests/test_errors.py"),
             *(f"tests/test_{name}.py" for name in ("frames", "masked_notes", "other_systems", "silence")),
             "tests/disclosure/test_choose.py",
             "tests/disclosure/test_rails.py::test_files_are_shuffled_whole_or_not_at_all",

@@ -265,6 +265,8 @@ def test_where_amounts_are_negative_nothing_is_cut():
 
     assert gini.low > 1.0
     assert lorenz.high < 0.0
+    zeros = scheme.estimate(scheme.mask(np.maximum(some_amounts(2_000, -8.0), 0.0), rng=1))
+    assert zeros.lorenz_interval(0.4).low == 0.0  # which are not negative
 
 
 def test_batches_and_summaries_serve():
