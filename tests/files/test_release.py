@@ -118,6 +118,18 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
         release.write(tmp_path / "c.csv")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("strata", 5), ("rng", "x"), ("nan_policy", "x"), ("round", 5), ("workers", 0), ("max_lift", 0.0),
+     ("accept_visible_coins", 5), ("max_risk", 5), ("shuffle", 5), ("missing", -9)],
+)  # fmt: skip
+def test_no_option_is_passed_over(tmp_path, name, value):
+    path = write(TABLE, tmp_path / "a.parquet")
+    for call in (cm.mask_table, TABLE), (cm.mask_file, path, tmp_path / "b.parquet"):
+        with pytest.raises((ValueError, TypeError), match=f"^{name} must"):
+            call[0](*call[1:], JOINT, **{name: value})
+
+
 def edit(path, form, change):
     """Change what is published with a release."""
     if form == "parquet":
