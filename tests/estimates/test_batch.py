@@ -22,6 +22,12 @@ def test_a_batch_warns_once_of_what_is_so_in_several_replicates():
     assert caught[0].filename == __file__
 
 
+def test_a_batch_may_have_one_row():
+    batch, one = SCHEME.estimate(ROWS[:1]), SCHEME.estimate(ROWS[0])
+
+    assert batch.mean_interval().low.tolist() == pytest.approx([one.mean_interval().low])
+
+
 def test_the_columns_of_a_batch_may_be_named():
     columns = {"weight": np.abs(ROWS[0]), "other": ROWS[1]}
     batch, single = (

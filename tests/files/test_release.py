@@ -162,8 +162,6 @@ COLUMN = {"scheme": "ConditionalMasking", "p": 0.6, "sigma": 500.0}
         (entries_with(parts="six hundred"), cm.FileError, "is damaged: it holds no release"),
         (entries_with(columns={"pay": {"scheme": "Other"}}), (ValueError, cm.FileError), "out"),
         (entries_with(columns={"pay": COLUMN}, origins={"pay": {"group": 1}}), cm.FileError, "is damaged"),
-        (entries_with(columns=["pay"]), cm.FileError, "is damaged: it holds no release"),
-        (entries_with(origins=None), cm.FileError, "is damaged: it holds no release"),
         (entries_with(csv={"delimiter": ",,"}), (ValueError, cm.FileError), "is damaged|delimiter must be"),
         (entries_with(sums={"pay": ["x"]}), cm.FileError, "is damaged: it holds no release"),
     ],
