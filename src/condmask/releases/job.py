@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._blocks import evenly_spaced
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
 from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, table_of
 from condmask.disclosure.choose import Choice, choose, with_wider_noise
@@ -137,7 +138,7 @@ def audit_sample(sample: Callable[[], Any], job: Job, found: Found) -> None:
     table = _some(frame, job)
     named = [name for name in table.clear.units if name in frame.column_names] if table.clear else []
     if named:
-        some = frame[named[0]].take(np.linspace(0, len(frame) - 1, UNITS).astype(int))
+        some = frame[named[0]].take(evenly_spaced(len(frame), UNITS))
         units = named[0], frames.without_dictionary(some).unique()
         rows = [rows_of(units, frame, others=True), *found(units)]
         table = _some(pa.concat_tables(rows, promote_options="default"), job)
