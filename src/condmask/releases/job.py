@@ -89,8 +89,7 @@ class Job:
 
     def order(self, n: int) -> np.ndarray:
         """A new order of the rows, which none who has no key can undo."""
-        key = (self.root or Key()).derive(b"shuffle")
-        return np.asarray(key.stream(0, WHOLE).permutation(n))
+        return np.asarray((self.root or Key()).derive(b"shuffle").stream(0, WHOLE).permutation(n))
 
     def root_of(self, part: int) -> Key | None:
         """What the key of a part comes from: never one key for two parts, which would share coins and
