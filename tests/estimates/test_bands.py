@@ -179,7 +179,7 @@ def test_what_cannot_be_had_is_refused():
     for ask in (noise.mean_interval, noise.cdf_band, lambda: noise.cdf_interval(0.0), *tests):
         with pytest.raises(ValueError, match=r"^intervals are available only for conditionally masked"):
             ask()
-    for ask in (batch.cdf_band, lambda: cm.compare_distributions(batch, release())):
+    for ask in (batch.cdf_band, batch.summary, lambda: cm.compare_distributions(batch, release())):
         with pytest.raises(
             ValueError, match=r"z must be 1-D for a .*, got a batch; estimate its rows one by"
         ):
