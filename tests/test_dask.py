@@ -94,7 +94,7 @@ def client():
         yield client
 
 
-def test_a_release_estimates_its_originals(client, tmp_path):
+def test_a_release_estimates_its_originals_and_has_all_else_as_it_was(client, tmp_path):
     release = cm.dask.mask(partitioned(), SCHEMES, tmp_path / "out", **OPEN)
     read = cm.read_release(tmp_path / "out")
 
@@ -110,12 +110,7 @@ def test_a_release_estimates_its_originals(client, tmp_path):
     for name in ("bonus", "age"):
         found = read["pay"].correlation_interval(name, confidence_level=SURE)
         assert found.low < FRAME["pay"].corr(FRAME[name]) < found.high
-
-
-def test_other_columns_stay_and_types_are_those_of_files(client, tmp_path):
-    cm.dask.mask(partitioned(), SCHEMES, tmp_path / "out", **OPEN)
     found = dd.read_parquet(tmp_path / "out").compute().reset_index(drop=True)
-
     assert list(found) == list(FRAME)
     assert found["bonus"].dtype == "int64"
     for name in FRAME:
@@ -288,7 +283,11 @@ def test_workers_that_do_not_share_the_target(finds, here, tmp_path, monkeypatch
 
 def test_gaps_in_one_partition_keep_whole_numbers_whole(here, tmp_path):
     frame = FRAME.assign(bonus=FRAME["bonus"].astype("Int64").mask(FRAME.index < 500))
-    cm.dask.mask(partitioned(frame), SCHEMES, tmp_path / "out", nan_policy="omit", **OPEN)
+    schemes = {"bonus": cm.ConditionalMasking(0.6, 200.0, decimals=-1)}
+    options = {"nan_policy": "omit", "strata": "place", "round": True}
+    with pytest.warns(cm.ReleaseWarning, match="bonus was rounded to multiples of 10"):
+        release = cm.dask.mask(partitioned(frame), schemes, tmp_path / "out", **options, **OPEN)
 
+    assert release.schemes["bonus"].strata == "place"
     assert pq.read_table(tmp_path / "out")["bonus"].type == pa.int64()
     assert pq.read_table(tmp_path / "out")["bonus"].null_count == 500

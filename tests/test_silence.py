@@ -21,6 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
 
 REST = GENERIC * 1e3
 NO_NUMBER = "x must hold numbers"
+CODE = "missing must say whether -9 in x"
 
 
 def scheme(sigma=1e4, **options):
@@ -39,6 +40,7 @@ COLUMNS = {  # the scheme, the column, and how the message begins; of a CSV file
     "too many steps": (scheme(1.0, decimals=12), among(VALUE), "x must stay within 2^53 steps of 1e-12"),
     "large integers": (scheme(), np.array([1, LARGE * 10**7]), "x must hold integers of at most", NO_NUMBER),
     "one record": (scheme(), np.array([VALUE]), "x must have at least 2 values"),
+    "a code": (scheme(), among(VALUE, np.where(np.arange(900) % 9, np.arange(900), -9)), CODE),
 }
 
 

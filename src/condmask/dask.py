@@ -159,7 +159,7 @@ def mask(
             os.replace(one.file, hidden / f"part-{number:05}.parquet")
         shutil.rmtree(attempts)
         told = told._replace(sums={name: [one.sums[name] for one in written] for name in schemes})
-        (hidden / MANIFEST).write_text(json.dumps(told.to_dict(), indent=1), encoding="utf-8")
+        (hidden / MANIFEST).write_text(json.dumps(told.to_dict()))
     book.enter(out, entry)
     return released_in(out)
 
@@ -179,13 +179,10 @@ def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], I
     """
 
     def mapped(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
-        sent = client.scatter(function, broadcast=True)
+        sent = client.scatter(function, broadcast=True)  # each has it though others die
         futures = [client.submit(operator.call, sent, task, pure=False) for task in tasks]
-        try:
-            for future in futures:
-                yield future.result()
-        finally:
-            client.cancel(futures)
+        for future in futures:
+            yield future.result()
 
     return mapped
 
@@ -197,7 +194,7 @@ def _on_each(partitions: Sequence[Any], task: Callable[[Any], Any], out: Path) -
         from dask.delayed import delayed
         from distributed import CancelledError, KilledWorker
 
-    calls = [delayed(partial(_settled, task, number), pure=False) for number in range(len(partitions))]
+    calls = [delayed(partial(_settled, task, number)) for number in range(len(partitions))]
     try:
         found: Sequence[Any] = compute(*(call(one) for call, one in zip(calls, partitions, strict=True)))
     except (KilledWorker, CancelledError):

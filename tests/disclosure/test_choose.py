@@ -116,7 +116,7 @@ def test_codes_of_missing_values_are_declared_beside_names(tmp_path):
     assert in_memory["income"].mean() == pytest.approx(income[income > 0.0].mean(), rel=1e-12)
     assert in_file["income"].mean() == pytest.approx(in_memory["income"].mean(), rel=1e-12)
     with pytest.raises(ValueError, match="missing must be left out where schemes are given"):
-        cm.mask_table(frame, in_memory.schemes, missing=-9)
+        cm.mask_table(frame, in_memory.schemes, missing=(-9,))
 
 
 def test_noise_is_wider_where_records_of_a_unit_tell_of_each_other():

@@ -5,6 +5,7 @@ where masking changes nothing, and counting. Every test has a
 fixed seed.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -158,12 +159,27 @@ def test_bands_and_tests_of_data_without_a_grid():
     assert other.pvalue < 0.01
 
 
+def test_one_file_in_steps_of_two_widths_has_one_distribution():
+    # swapped by a permutation alone, the values stay
+    x, scheme = 0.2 * np.random.default_rng(4).integers(0, 300, 1000), cm.ConditionalMasking(1.0 - 1e-9, 0.6)
+    fine = replace(scheme, step=0.2).estimate(x)
+    wide = replace(scheme, step=3.0).estimate(3.0 * np.rint(x / 3.0))
+
+    assert cm.compare_distributions(fine, wide, rng=1).statistic < 1e-6
+    assert cm.compare_distributions(wide, fine, rng=1).statistic < 1e-6
+
+
 def test_what_cannot_be_had_is_refused():
     batch = release().scheme.estimate(np.ones((2, 5)))
 
     with pytest.raises(TypeError, match="b must be an Estimate, got 1"):
         cm.compare_distributions(release(), 1.0)
-    for ask in (batch.cdf_band, lambda: cm.compare_distributions(batch, release())):
+    noise = cm.AdditiveNoise(1.0).estimate([1.0, 2.0, 4.0])
+    tests = (lambda: cm.compare_distributions(release(), noise), lambda: noise.expectation(np.abs))
+    for ask in (noise.mean_interval, noise.cdf_band, lambda: noise.cdf_interval(0.0), *tests):
+        with pytest.raises(ValueError, match=r"^intervals are available only for conditionally masked"):
+            ask()
+    for ask in (batch.cdf_band, batch.summary, lambda: cm.compare_distributions(batch, release())):
         with pytest.raises(
             ValueError, match=r"z must be 1-D for a .*, got a batch; estimate its rows one by"
         ):

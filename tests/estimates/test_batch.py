@@ -13,12 +13,19 @@ SCHEME = cm.ConditionalMasking(0.6, 1.0, decimals=1)
 def test_a_batch_warns_once_of_what_is_so_in_several_replicates():
     rows = np.tile(np.append(np.random.default_rng(1).normal(size=199), 40.0), (3, 1))
     estimate = cm.ConditionalMasking(0.3, 0.5, step=0.0).estimate(rows)
+    estimate.mean_interval()  # of which no warning tells
 
     with pytest.warns(cm.EstimateWarning, match="heavy tails") as caught:
         estimate.variance_interval()
 
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+def test_a_batch_may_have_one_row():
+    batch, one = SCHEME.estimate(ROWS[:1]), SCHEME.estimate(ROWS[0])
+
+    assert batch.cdf(9.0).tolist() == [one.cdf(9.0)]
 
 
 def test_the_columns_of_a_batch_may_be_named():
@@ -30,9 +37,3 @@ def test_the_columns_of_a_batch_may_be_named():
     assert batch.weighted_mean("weight").estimate[1] == single.weighted_mean("weight").estimate
     assert batch.covariance("other")[1] == single.covariance("other")
     assert batch.regress(["other"])["other"].high[1] == single.regress(["other"])["other"].high
-
-
-def test_a_part_of_a_batch_is_a_batch():
-    part = SCHEME.estimate(ROWS).part(np.ones(400, dtype=bool))
-
-    assert part.mean() == pytest.approx([SCHEME.estimate(row).mean() for row in ROWS], rel=1e-14)

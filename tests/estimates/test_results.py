@@ -15,6 +15,21 @@ def estimate():
     return SCHEME.estimate(SCHEME.mask(X, rng=2))
 
 
+def test_a_row_for_every_replicate_and_name(estimate):
+    batch = SCHEME.estimate(np.array([SCHEME.mask(X, rng=seed) for seed in (2, 3)]))
+    found, one = batch.group_means(X > 100.0), estimate.group_means(X > 100.0)
+    frame = found.to_frame()
+
+    assert frame["replicate"].tolist() == [0, 0, 1, 1]
+    assert frame["group"].tolist() == [False, True] * 2
+    assert frame["estimate"].tolist() == found.estimate.ravel().tolist()
+    assert found[True].low[0] == one[True].low
+    assert type(one[True].low) is float
+    assert found.about == one.about
+    assert repr(found) == "Intervals(names=[False, True], replicates=2, target='population')"
+    assert repr(batch) == f"Estimate(replicates=2, n=2000, scheme={SCHEME!r})"
+
+
 @pytest.mark.parametrize(
     ("ask", "column"),
     [
@@ -44,3 +59,7 @@ def test_a_column_for_each_column_that_makes_groups(estimate):
     assert frame.columns.tolist() == ["low (label)", "k", "records", *FIGURES]
     assert list(zip(frame["low (label)"], frame["k"], strict=True)) == list(found)
     assert frame["low"].tolist() == found.low.tolist()
+    assert str(found).splitlines()[:6:5] == [
+        "mean of the original in the population, by low and k",
+        "True, 0       344     113.0             1.9     109.3  116.8",
+    ]

@@ -69,10 +69,10 @@ def test_parts_are_named_by_their_labels(kind, tmp_path):
 
     part, rows = estimate.part({"region": 2, "sex": "f"}), (REGION == 2) & (sex == "f")
 
-    assert part.n == np.count_nonzero(rows)
+    assert (part.n, part.origin) == (np.count_nonzero(rows), estimate.origin)
     assert part.mean() == estimate.part(rows).mean()
     assert estimate.part({"sex": "m"}).n == 450
-    assert estimate.part({"region": [1, 2]}).n == np.count_nonzero(np.isin(REGION, (1, 2)))
+    assert estimate.part({"region": [1, 2], "sex": ["f", "m"]}).n == np.count_nonzero(np.isin(REGION, (1, 2)))
     with pytest.raises(ValueError, match=r"^rows must be labels that occur in 'sex', got 'x'$"):
         estimate.part({"sex": "x"})
 
@@ -99,9 +99,14 @@ def test_a_stratum_of_which_any_number_but_all_is_chosen_is_refused(whole, insid
             "rows must be whole strata, .* parts of 2 of them",
         ),
         (lambda: SCHEME.estimate(Z[:10]).part(np.arange(10) < 5), "strata must be given: the scheme names"),
-        (lambda: SMALL.part([0, 1]), "rows must be True or False for each record, 10 in all, or labels by"),
+        (lambda: SMALL.part([0, 1] * 5), "rows must be True or False for each record, 10 in all, or labels"),
         (lambda: SMALL.part({"region": 1}), "rows must be a column, got 'region': only the estimates of a"),
         (lambda: SMALL.part(np.zeros(10, dtype=bool)), "rows must have at least 2 values, got 0"),
+        (lambda: SCHEME.estimate([1.0, np.nan, 2.0], nan_policy="raise"), "z has 1 missing value"),
+        (lambda: SMALL.moment_interval(86), "order must be at most 85, beyond which powers of the noise"),
+        (lambda: SMALL.cdf(0.0, method="sum"), "method must be one of 'auto', 'series', got 'sum'"),
+        (lambda: SMALL.quantile(0.5, crossing="last"), "crossing must be one of 'first', 'rearranged', got"),
+        (lambda: SCHEME.estimate(Z, strata=Z, patterns={"y": [1.0, 2.0]}), "patterns must be as long as z"),
     ],
 )
 def test_what_cannot_be_had_is_refused_with_the_reason(call, message):

@@ -74,6 +74,7 @@ def test_the_last_line_need_not_end_and_words_for_missing_keep_their_cells(tmp_p
 
     assert found.decode() == text([*memory(values)[:60].tolist(), *words])
     assert cm.read_release(tmp_path / "masked a.csv")["pay"].n == 60
+    assert {"NA", ""}.isdisjoint(cm.read_column(tmp_path / "masked a.csv", "note"))
 
 
 def test_numbers_are_trimmed_and_read_in_any_usual_form(tmp_path):
@@ -90,7 +91,7 @@ def test_masked_cells_have_the_places_of_their_scheme_and_no_exponent(tmp_path):
 
     whole = cm.ConditionalMasking(0.6, 500.0, step=100)
     mapped = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True)
-    small = np.append(INCOME * 1e-9, np.array([5e-12, 7e-15]))
+    small = np.append(INCOME * 1e-9, np.array([5e-12, 7e-15, 0.25, 3.0]))
     tiny = cm.ConditionalMasking(0.6, 5e-7, reverse_mapping=True)
     hundreds = (INCOME / 100).round() * 100
 
@@ -104,7 +105,7 @@ def test_masked_cells_have_the_places_of_their_scheme_and_no_exponent(tmp_path):
     cells = [f"{value!r}" for value in small.tolist()]
     found = column(mask_bytes(tmp_path, text(cells).encode(), {"pay": tiny}))
     assert sorted(map(float, found)) == sorted(small.tolist())
-    assert not any("e" in cell for cell in found)
+    assert not any("e" in cell or cell.endswith(".") for cell in found)
 
 
 def test_one_column_with_empty_lines_keeps_them(tmp_path):
@@ -186,7 +187,7 @@ def test_what_is_no_number_is_refused_with_its_row_and_without_its_text(tmp_path
 def test_numbers_in_the_wrong_place_name_the_row_of_the_whole_file(tmp_path):
     cells = [f"{k}" for k in range(60)]
     cells[47] = "x"
-    with pytest.raises(ValueError, match=r"in row 48 \(1 cells\).* \(in rows 41 to 60\)"):
+    with pytest.raises(ValueError, match=r"in row 48 \(1 cells\).* \(in rows 41 to 60\)$"):
         mask_bytes(tmp_path, text(cells).encode(), part_rows=20)
 
 
@@ -198,15 +199,13 @@ def test_numbers_in_the_wrong_place_name_the_row_of_the_whole_file(tmp_path):
         (b'id,"pay\nx",y\n1,2,3\n', {}, "must have a header of one line in which every quote is closed"),
         (b"pay,id,pay\n1,2,3\n", {}, "has more than one column 'pay'"),
         (b"id,pay\n1,2\n1,2,3\n", {}, "it is damaged, or of another format, encoding or delimiter"),
-        (
-            "id,pay,é\n1,2,3\n".encode("latin-1"),
-            {},
-            "or of another format, encoding or delimiter; --encoding",
-        ),
+        ("id,pay,é\n1,2,3\n".encode("latin-1"), {}, "another format, encoding or delimiter; --encoding"),
         (b"id,pay\n", {}, "pay must have at least 2 values, got 0"),
+        (b"id,pay", {}, "it is damaged, or of another format"),
+        (b"i" * (1 << 20) + b",pay\n1,2\n", {}, "must have a header of one line"),
         (b"id,pay\n1,2\n", {"delimiter": "7"}, "delimiter must be one character other than a letter"),
         (b"id,pay\n1,2\n", {"decimal": "x"}, "decimal must be one of"),
-        (b"id,pay\n1,2\n", {"encoding": "klingon"}, "encoding must be the name of an encoding of text"),
+        (b"id,pay\n1,2\n", {"encoding": "hex"}, "encoding must be the name of an encoding of text"),
     ],
 )
 def test_files_and_formats_that_are_none_are_refused(tmp_path, content, options, message):
@@ -218,11 +217,20 @@ def test_a_code_that_is_to_be_missing_leaves_nothing_behind(tmp_path):
     pay = np.random.default_rng(1).integers(1_000, 5_000, 400)
     pay[::10] = -8
     scheme = cm.ConditionalMasking(0.6, 400.0, decimals=0, missing=-8, missing_as="null")
-    text = "pay,id\n" + "".join(f"{value},{k}\n" for k, value in enumerate(pay))
+    text = "pay,id\n" + "".join(f"{value},{k}\n" for k, value in enumerate(pay)) + "\n"
 
     released = mask_bytes(tmp_path, text.encode(), {"pay": scheme}).decode().splitlines()[1:]
 
     assert [line.split(",")[0] == "" for line in released] == (pay == -8).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "row"), [("a.tsv", 'x,y,z\t "pay"', "1,2\t{}\n"), ("a.csv", '"x;y,z"|pay', "1,2|{}\n")]
+)
+def test_fields_end_at_tabs_in_tsv_and_outside_of_quotes(tmp_path, name, header, row):
+    content = header + "\n" + "".join(map(row.format, range(60)))
+    released = mask_bytes(tmp_path, content.encode(), name=name).decode()
+    assert [line[:3] for line in released.splitlines()] == [header[:3], *["1,2"] * 60]
 
 
 def test_text_stays_text(tmp_path):

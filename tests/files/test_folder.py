@@ -15,6 +15,8 @@ from worlds import AGE, JOINT, KEY, PAY, assert_same, in_memory, masked, numbers
 
 import condmask as cm
 from condmask import _randomness  # which streams of words begin is seen where they are made alone
+from condmask._blocks import in_stretches
+from condmask.files.parts import Source
 
 N = 5_003
 SIZES = (1000, 1000, 1000, 1000, 1003)
@@ -81,13 +83,22 @@ def test_bits_depend_on_the_rows_of_parts_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "sizes"), [(7, (7,)), (8, (5, 3)), (13, (5, 5, 3)), (17, (5, 5, 7)), (18, (5, 5, 5, 3))]
+    ("rows", "sizes"), [(5, (5,)), (6, (4, 2)), (9, (4, 5)), (13, (4, 4, 5)), (14, (4, 4, 4, 2))]
 )
 def test_the_last_part_has_half_to_one_and_a_half_of_the_rows(tmp_path, rows, sizes):
     table = TABLE.slice(1, rows * 100).select(["age"])
     source = write(table, tmp_path / "a.arrow", row_group_size=30)
-    release = masked(source, tmp_path / "b.arrow", {"age": AGE}, part_rows=500)
+    release = masked(source, tmp_path / "b.arrow", {"age": AGE}, part_rows=400)
     assert release.parts == tuple(100 * size for size in sizes)
+
+
+def test_a_sample_is_of_all_parts_and_has_as_many_rows_as_a_part_by_itself_may_have(tmp_path):
+    path = write(pa.table({"x": np.arange(20_000), "y": np.zeros(20_000)}), tmp_path / "a.parquet")
+    source = Source(path, part_rows=6_000)
+
+    assert [part.num_rows for part in source.parts()] == [6_000, 6_000, 8_000]
+    assert source.sample()["x"].to_pylist() == in_stretches(20_000, 16_384).tolist()
+    assert Source(path).part_rows == 2**24 // 2
 
 
 def test_no_two_parts_share_words(tmp_path, monkeypatch):
@@ -239,7 +250,7 @@ def test_keys_in_the_names_of_folders_are_columns_and_strata(tmp_path, form):
     keys = ("year=2020/kind=a%2Fb", "year=2021/kind=c", "year=__HIVE_DEFAULT_PARTITION__/kind=c")
     source = cut(TABLE, tmp_path / "in", form, (0, 1000, 3000, N), keys)
     (source / "_notes.txt").write_text("not a table")
-    (source / ".hidden.csv").write_text("nor this")
+    (source / keys[0] / ".hidden.csv").write_text("nor this")
     release = masked(source, tmp_path / "out", {"pay": PAY}, strata=["year", "kind"])
 
     year = pa.array([2020] * 1000 + [2021] * 2000 + [None] * 2003)
@@ -260,7 +271,7 @@ def test_keys_in_the_names_of_folders_are_columns_and_strata(tmp_path, form):
     assert again.group_means("kind") == release["pay"].group_means("kind")
     with pytest.raises(ValueError, match="year cannot be masked: it stands in the names below"):
         masked(source, tmp_path / "none", {"year": PAY})
-    by_file = masked(source, tmp_path / "by file", {"pay": PAY}, strata="__filename")
+    by_file = masked(source / f"**/*.{form}", tmp_path / "by file", {"pay": PAY}, strata="__filename")
     assert len(by_file["pay"].group_means("__filename")) == 3
 
 
@@ -278,7 +289,8 @@ def numbers_of(path):
 
 
 def test_files_of_nulls_and_of_no_rows_are_among_the_others(tmp_path):
-    source = cut(TABLE, tmp_path / "in", "parquet", (0, 2000, 2000, N))
+    source = cut(TABLE, tmp_path / "in", "parquet", (0, 0, 2000, N))
+    pq.ParquetWriter(source / "0.parquet", TABLE.schema).close()  # which has no group of rows
     empty = TABLE.slice(2000, 100).set_column(1, "pay", pa.nulls(100)).set_column(0, "id", pa.nulls(100))
     write(empty, source / "3.parquet")
     masked(source, tmp_path / "out", {"pay": PAY}, part_rows=1000)
@@ -287,7 +299,7 @@ def test_files_of_nulls_and_of_no_rows_are_among_the_others(tmp_path):
     found = whole(tmp_path / "out", "parquet")
     assert_same(found["pay"], of_parts(table, {"pay": PAY}, sizes=(1000,) * 4 + (1103,))["pay"])
     assert found["id"].equals(table["id"])
-    assert [read(tmp_path / f"out/{k}.parquet").num_rows for k in range(4)] == [2000, 0, 3003, 100]
+    assert [read(tmp_path / f"out/{k}.parquet").num_rows for k in range(4)] == [0, 2000, 3003, 100]
 
 
 @pytest.mark.parametrize(
@@ -317,17 +329,11 @@ def test_files_of_other_columns_are_refused(tmp_path, change, message):
         masked(source / "*.arrow", tmp_path / "none")
 
 
-def test_a_second_column_of_a_folder_is_refused(tmp_path):
-    source = cut(TABLE, tmp_path / "in", "parquet", (0, 1200, N))
-    masked(source, tmp_path / "one", {"pay": PAY}, part_rows=1000)
-
-    with pytest.raises(ValueError, match=r"pay is masked already in .*: mask all columns in one call"):
-        masked(tmp_path / "one", tmp_path / "two", {"age": AGE}, part_rows=1000)
-
-
 def test_one_file_of_a_released_folder_is_no_release(tmp_path):
     source = cut(TABLE, tmp_path / "in", "csv", (0, 1200, N))
-    masked(source, tmp_path / "out")
+    masked(source, tmp_path / "out", {"pay": PAY})
+    with pytest.raises(ValueError, match=r"pay is masked already in .*: mask all columns in one call"):
+        masked(tmp_path / "out", tmp_path / "two", {"age": AGE})
     for name in ("0.csv", "1.csv"):
         with pytest.raises(
             ValueError, match="is one file of a released folder, or what was published with it"

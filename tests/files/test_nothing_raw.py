@@ -6,7 +6,6 @@ in the source.
 
 import json
 import os
-import re
 import struct
 import traceback
 
@@ -108,44 +107,6 @@ def test_originals_in_a_dictionary_are_not_released(tmp_path):
             continue
         released = {"pay": cm.read_column(release.path, "pay").tolist(), "visits": VISITS.tolist()}
         assert not originals_in(release.path.read_bytes(), released)
-
-
-PLANT = 7341
-
-
-def broken(**columns):
-    """A table that is refused, whose wrong cells all have the digits of the plant."""
-    plain = {"pay": PAY % 10**4 // 1, "firm": np.arange(N) // 20}
-    assert not any(f"{PLANT}" in f"{value}" for value in plain["pay"])
-    return pa.table({**plain, **columns})
-
-
-def among(value):
-    return np.append(PAY[1:] % 10**4 // 1, value)
-
-
-BROKEN = {
-    "must hold numbers|must be numeric": broken(pay=[*(f"{k}" for k in range(N - 1)), "7341x"]),
-    "finite|of at most 2.53": broken(pay=among(np.inf), firm=np.full(N, PLANT)),
-    "2.53": broken(pay=among(734_173_417_341_734_128.0)),
-    "must hold multiples of": broken(pay=among(73_417.341)),
-    "missing value": broken(pay=among(np.nan), firm=np.full(N, PLANT)),
-    "whether -9 in pay": broken(pay=np.where(np.arange(N) % 9 == 0, -9.0, PLANT + np.arange(N) / 100)),
-    "at least 10 records": broken(pay=among(73_417), firm=np.arange(N) // 2),
-}
-
-
-@pytest.mark.parametrize("form", ["parquet", "csv"])
-@pytest.mark.parametrize("words", BROKEN)
-def test_no_refusal_says_a_value(tmp_path, form, words):
-    source = write(BROKEN[words], tmp_path / f"a.{form}")
-    scheme = cm.ConditionalMasking(0.6, 500.0, decimals=2)
-    with pytest.raises(cm.CondmaskError) as caught:
-        cm.mask_file(source, tmp_path / f"b.{form}", {"pay": scheme}, strata="firm", log=False)
-    said = "".join(traceback.format_exception(caught.value))
-    assert re.search(words, str(caught.value))
-    assert str(PLANT) not in said
-    assert not (tmp_path / f"b.{form}").exists()
 
 
 def test_a_key_is_in_no_file_and_no_message(tmp_path):

@@ -176,6 +176,8 @@ def test_a_masked_frame_is_written(tmp_path, form):
         )
         target = tmp_path / f"all.{form}"
         release.write(target, force=True, log=False)
+        with pytest.raises(cm.FileError, match="exists; it is replaced only with"):
+            release.write(target, log=False)
         found = read(target)
         assert found["id"].to_pylist() == table["id"].to_pylist()
         for name in JOINT:

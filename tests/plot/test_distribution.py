@@ -27,6 +27,9 @@ def test_the_picture_has_t_rearranged_and_its_band(estimate):
     band = estimate.cdf_band(rng=3, confidence_level=0.9, target="file")
 
     assert np.isin(band.x, line[:, 0]).all()
+    below, above = band.x[0] - line[0, 0], line[-1, 0] - band.x[-1]
+    assert below == pytest.approx(above)
+    assert 0.01 < above / np.ptp(band.x) < 0.5
     assert np.array_equal(line[:, 1], estimate.cdf(line[:, 0], monotone=True))
     assert (line[0, 1], line[-1, 1]) == pytest.approx((0.0, 1.0), abs=2 * band.half_width)
     # edges run along both sides, each a T that is shifted by the half width and cut off at 0 and 1

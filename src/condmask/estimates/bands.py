@@ -1,6 +1,7 @@
 """Bands around the distribution function as a whole, and tests of whole distributions."""
 
 import os
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,7 +120,6 @@ class Bands(Shared):
         >>> bool(np.all((band.low <= of_file) & (of_file <= band.high)))
         True
         """
-        self._refuse_additive()
         self._refuse_batch("a band")
         (level, target), sample = asked(confidence_level, target), self._sample
         x = np.unique(_equal_steps(sample, POINTS))
@@ -168,7 +168,6 @@ class Bands(Shared):
         """
         from condmask.plot.distribution import distribution_function
 
-        self._refuse_batch("a picture")
         curve = self._curve(confidence_level=confidence_level, target=target, rng=rng)
         return distribution_function(curve, path, ax)
 
@@ -232,13 +231,12 @@ def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionCom
         _checks.require(
             isinstance(estimate, Bands), f"{name} must be an Estimate", estimate, ArgumentTypeError
         )
-        estimate._refuse_additive()
         estimate._refuse_batch("a comparison")
-    samples = [a._sample, b._sample]
-    # rounding may have moved a value by half a step: T is taken before it
-    half = [0.5 * sample.law.step for sample in samples]
-    x = np.unique(np.concatenate([_equal_steps(sample, POINTS // 2) for sample in samples])) + max(half)
-    few, at = min(sample.n for sample in samples) < LARGE, [x - own for own in half]
+    samples, wide = [a._sample, b._sample], max(a._law, b._law, key=attrgetter("step"))
+    # rounding may have moved a value by half a step: T is taken between points of the wider grid
+    x = np.concatenate([_equal_steps(sample, POINTS // 2) for sample in samples])
+    x = np.unique(x if wide.grid is None else wide.grid.values(wide.grid.below(x))) + 0.5 * wide.step
+    few, at = min(a.n, b.n) < LARGE, [x - 0.5 * sample.law.step for sample in samples]
     pairs = list(zip((a, b), at, strict=True))
     t, other = (getattr(each._sample, "monotone" if few else "values")(own) for each, own in pairs)
     together = sum(each._covariance(own, "population") / each.n for each, own in pairs)

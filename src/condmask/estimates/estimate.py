@@ -201,8 +201,9 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
         if chosen.dtype != np.bool_ or chosen.shape != z.shape:
             rule = f"rows must be {RULE}, {z.size} in all, or labels by column"
             raise ArgumentError(f"{rule}, got {_checks.shown(rows)}")
-        pool = records.pools() if self._law.p > 0.0 else None
+        pool = None
         if self._law.p > 0.0:
+            pool = records.pools()
             _check_whole(chosen[present], (np.zeros(z.size, np.int64) if pool is None else pool)[present])
         # as they were accepted, which single precision may have put beside the grid
         sample = sample_of(z[chosen & present], self._law, "float32")
@@ -303,7 +304,7 @@ def _donor_pools(
         _checks.same_length(column, "patterns", n, "z")
     if not labels and not columns:
         return None, None
-    present = ~np.isnan(rows).any(axis=0)
+    present = ~np.isnan(rows[0])  # of a batch none is missing
     return donor_pools(scheme, labels, [~np.isnan(column) for column in columns], present), None
 
 

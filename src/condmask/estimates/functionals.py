@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
+from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
@@ -205,7 +206,7 @@ class Functionals(Shared):
     def _gini(self) -> Functional:
         points = self._t_at_points
         x, size = points[0], points[0].size
-        few = np.unique(np.linspace(0.0, size - 1.0, FEW).astype(np.int64))
+        few = evenly_spaced(size, FEW)
         variance = (
             self._of_cdf[1].variance(self._sample.to_units(x[few], self._of_cdf[0])).about("population")
         )

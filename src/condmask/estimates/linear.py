@@ -146,8 +146,7 @@ class LinearEstimates(Shared):
         w = None if weights is None else self._weights(weights, least=0.0)
         found, records = group_means(self._linear(), self._rows, code, len(names), w, options)
         self._warn_of_few(records)
-        grouped = " and ".join(columns) if len(columns) > 1 else "group"
-        about = f", by {grouped}{self._left_out(int(records.sum()))}"
+        about = f", by {' and '.join(columns)}{self._left_out(int(records.sum()))}"
         return Intervals.of(names, found, records, tuple(columns), about)
 
     @by_replicate

@@ -197,9 +197,7 @@ class Moments(Shared):
     def _sampled(self, order: int) -> Sampled:
         """The masked values by their powers to this order, of a batch row by row."""
         if self._replicates:
-            z = rows_of(self)
-            # from the smallest value up: values in another order have the same bits
-            masked = powers_of_rows(np.sort(z) if self._law.p == 1.0 else z, order, self._law.sigma)
+            masked = powers_of_rows(rows_of(self), order, self._law.sigma)
         else:
             masked = self._sample.powers(order)
         return Sampled(self._sample.n, self._law, self.scheme.shared_donors, masked)

@@ -203,7 +203,7 @@ class Pairs(Shared):
 
     def _others(self, other: Any) -> list[Any]:
         """The other column of each replicate: an estimate, an array, or a name in the file of the records."""
-        found, count = [other], max(len(self._replicates), 1)
+        found, count = [other], len(self._replicates or [self])
         if isinstance(other, Pairs):
             found = list(other._replicates or found)
         elif not isinstance(other, Named):
@@ -216,7 +216,7 @@ class Pairs(Shared):
         """The column and the other one, or all rows of a batch and theirs."""
         records, other = self._records_for("statistics of two columns", "pairs"), others[0]
         columns, together = [self._beside(each, records) for each in others], isinstance(other, Pairs)
-        w, shared_donors = columns[0], self.scheme.shared_donors or self._law.p == 0.0
+        w = columns[0]
         if self.scheme.reverse_mapping:
             mapped = self._linear()
             return pairs.joint(mapped, other._undone) if together else pairs.pair_of(mapped, w)
@@ -228,8 +228,9 @@ class Pairs(Shared):
         def linear() -> Any:
             return linear_covariance(self._linear(), records, w, moments)[1:]
 
-        law_of_w, of_plain = (other._law, None) if together else (None, linear)
-        return pair_of(moments, self._law, law_of_w, shared_donors=shared_donors, linear=of_plain)
+        shared, of_plain = self.scheme.shared_donors, None if together else linear
+        law_of_w = other._law if together else None
+        return pair_of(moments, self._law, law_of_w, shared_donors=shared, linear=of_plain)
 
     def _beside(self, other: Any, records: Records) -> Any:
         """The released values of another column, or its name in the file of the records."""

@@ -84,7 +84,7 @@ class Intervals(Mapping[Any, Interval]):
         2  quantile 0.5      99.9
         """
         figures = ("records", "estimate", "standard_error", "low", "high")
-        replicates, names = self.estimate.size // max(len(self.names), 1), self.names
+        replicates, names = self.estimate.size // len(self.names), self.names
         columns: dict[str, list[Any]] = {}
         if self.estimate.ndim > 1:
             columns["replicate"] = np.repeat(np.arange(replicates), len(names)).tolist()

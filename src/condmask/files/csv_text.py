@@ -24,7 +24,6 @@ DELIMITERS = ",;\t|"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 MARKS = {"utf-8": codecs.BOM_UTF8, "utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 FIRST = 1 << 20  # bytes in which the header ends
-ROWS = 1 << 16  # that are written at once
 NUMBER = r"^(nan|[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$"
 
 
@@ -100,7 +99,7 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
     """How a file is written: what its first line shows, where the format does not say."""
     import pyarrow as pa
 
-    with pa.input_stream(str(path), compression="detect") as file:
+    with pa.input_stream(str(path)) as file:
         start = file.read(FIRST)
     encoding, mark = next(((name, mark) for name, mark in MARKS.items() if start.startswith(mark)), ("", b""))
     encoding = encoding or {"utf-16": "utf-16-le"}.get(form.encoding or "", form.encoding) or "utf-8"
@@ -111,12 +110,12 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
     header = text.readline() if above else header
     if not header.strip():
         raise ArgumentError(f"{path} is empty: it has no header")
-    delimiter = form.delimiter or above[4:5] or ("\t" if ".tsv" in path.suffixes[-2:] else "")
+    delimiter = form.delimiter or above[4:5] or ("\t" if ".tsv" in path.suffixes else "")
     if not delimiter:  # the one that is most often in the header, outside of quotes
         delimiter = max(DELIMITERS, key="".join(header.split('"')[::2]).count)
-    names = next(csv.reader([header], delimiter=delimiter, skipinitialspace=True))
     if header.count('"') % 2 or (len(start) == FIRST and not header.endswith(("\n", "\r"))):
         raise ArgumentError(f"{path} must have a header of one line in which every quote is closed")
+    names = next(csv.reader([header], delimiter=delimiter, skipinitialspace=True))
     whole = CsvFormat(delimiter, form.decimal or ("," if delimiter == ";" else "."), encoding, form.na)
     head = above + header + ("" if header.endswith(("\n", "\r")) else "\n")
     return Layout(whole, mark, head, tuple(name.strip() for name in names))
@@ -124,12 +123,12 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
 
 def new_layout(path: Path, names: Sequence[str]) -> Layout:
     """How a file is written that was no text before."""
-    delimiter, text = "\t" if ".tsv" in path.suffixes[-2:] else ",", io.StringIO()
+    delimiter, text = "\t" if ".tsv" in path.suffixes else ",", io.StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow(names)
     return Layout(CsvFormat(delimiter, ".", "utf-8"), b"", text.getvalue(), tuple(names))
 
 
-def batches(path: Path, layout: Layout, names: Iterable[str] | None = None) -> Any:
+def batches(path: Path, layout: Layout, names: Iterable[str]) -> Any:
     """A reader of record batches in which every cell is text."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -141,8 +140,8 @@ def batches(path: Path, layout: Layout, names: Iterable[str] | None = None) -> A
     parse = arrow_csv.ParseOptions(delimiter=layout.form.delimiter, newlines_in_values=True)
     parse.ignore_empty_lines = len(layout.names) > 1  # in one column an empty line is a record
     cells = dict.fromkeys(layout.names, pa.large_string())
-    convert = arrow_csv.ConvertOptions(column_types=cells, strings_can_be_null=False)
-    convert.include_columns = list(layout.names if names is None else names)
+    convert = arrow_csv.ConvertOptions(column_types=cells)
+    convert.include_columns = list(names)
     return arrow_csv.open_csv(str(path), read, parse, convert)
 
 
@@ -197,15 +196,14 @@ def lines(table: Any, layout: Layout) -> bytes:
     options = arrow_csv.WriteOptions(include_header=False, delimiter=layout.form.delimiter)
     options.quoting_style = "none"  # "needed" quotes every cell of a column of text
     parts = []
-    for batch in table.to_batches(max_chunksize=ROWS):
+    for batch in table.to_batches():
         sink = pa.BufferOutputStream()
         try:
             arrow_csv.write_csv(batch, sink, options)
             parts.append(sink.getvalue().to_pybytes().replace(b"\n", layout.end.encode()))
         except pa.ArrowInvalid:
             parts.append(_quoted(batch, layout))
-    text = b"".join(parts)
-    return text if layout.form.encoding == "utf-8" else text.decode().encode(layout.form.encoding)
+    return b"".join(parts).decode().encode(layout.form.encoding)
 
 
 def _quoted(batch: Any, layout: Layout) -> bytes:

@@ -80,7 +80,7 @@ class Source:
         self.keys = _keys(self.file_names) if self.is_folder else {}
         self.schema = unified(path, schemas, self.keys)
         self.names: list[str] = self.schema.names
-        most = max(2, CELLS // max(len(self.names), 1))
+        most = CELLS // max(len(self.names), 1)
         self.part_rows = most if part_rows is None else _checks.whole(part_rows, "part_rows", least=2)
 
     def require(self, names: Iterable[str], masked: Iterable[str] = ()) -> None:
@@ -136,7 +136,7 @@ class Source:
         """Whether a file says itself that a column holds numbers."""
         from pyarrow import types
 
-        if self.layout is not None or name in self.keys or name not in self.names:
+        if name in self.keys or name not in self.names:  # text has none
             return False
         kind = self.schema.field(name).type
         return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
@@ -206,7 +206,7 @@ class Source:
                 ]  # fmt: skip
                 yield pa.table(arrays, schema=schema)
             self.rows[number] = rows
-        if not any(self.rows):
+        if not sum(self.rows):
             yield schema.empty_table()
 
     def _stamped(self) -> list[tuple[int, int]]:

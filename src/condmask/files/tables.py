@@ -57,10 +57,8 @@ def described(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
         return reader.schema, reader.schema.metadata or {}
 
 
-def batches(
-    path: Path, layout: Layout | None, names: Sequence[str] | None = None, rows: int = 1 << 17
-) -> Iterator[Any]:
-    """The rows of a file in record batches, of some columns; those of Parquet have so many rows."""
+def batches(path: Path, layout: Layout | None, names: Sequence[str], rows: int) -> Iterator[Any]:
+    """Some columns of a file in record batches; those of Parquet have so many rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -74,8 +72,7 @@ def batches(
     else:
         with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
             for k in range(reader.num_record_batches):
-                batch = reader.get_batch(k)
-                yield batch if names is None else batch.select(names)
+                yield reader.get_batch(k).select(names)
 
 
 def write(
@@ -86,7 +83,7 @@ def write(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pa.output_stream(str(path), compression="detect") as sink:  # by its ending
+    with pa.output_stream(str(path)) as sink:  # which compresses by its ending
         if layout is not None:
             sink.write(layout.mark + layout.head.encode(layout.form.encoding))
             for table in tables:

@@ -60,12 +60,12 @@ class MaskedColumn:
     """
 
     def __init__(self, source: Any, name: str, published: Published) -> None:
-        self.size, self.source, self.name, self._published = 0, source, name, published
+        self.source, self.name, self._published = source, name, published
         self._scheme, self._patterns = published.schemes[name], published.origins[name].patterns
         self._strata = names_of(self._scheme.strata)
         self._needed = dict.fromkeys([name, *self._strata, *self._patterns])
 
-    def estimate(self, workers: int = 1) -> Estimate:
+    def estimate(self, workers: int) -> Estimate:
         """The estimate of the original."""
         if not self._scheme.estimators:
             self._scheme.estimate(None)  # refuses

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._blocks import evenly_spaced
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
 from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, table_of
 from condmask.disclosure.choose import Choice, choose, with_wider_noise
@@ -88,8 +89,7 @@ class Job:
 
     def order(self, n: int) -> np.ndarray:
         """A new order of the rows, which none who has no key can undo."""
-        key = (self.root or Key()).derive(b"shuffle")
-        return np.asarray(key.stream(0, WHOLE).permutation(n))
+        return np.asarray((self.root or Key()).derive(b"shuffle").stream(0, WHOLE).permutation(n))
 
     def root_of(self, part: int) -> Key | None:
         """What the key of a part comes from: never one key for two parts, which would share coins and
@@ -137,7 +137,7 @@ def audit_sample(sample: Callable[[], Any], job: Job, found: Found) -> None:
     table = _some(frame, job)
     named = [name for name in table.clear.units if name in frame.column_names] if table.clear else []
     if named:
-        some = frame[named[0]].take(np.linspace(0, len(frame) - 1, UNITS).astype(int))
+        some = frame[named[0]].take(evenly_spaced(len(frame), UNITS))
         units = named[0], frames.without_dictionary(some).unique()
         rows = [rows_of(units, frame, others=True), *found(units)]
         table = _some(pa.concat_tables(rows, promote_options="default"), job)
@@ -181,7 +181,7 @@ def raise_of_parts(found: Sequence[Any]) -> None:
     """Raise what the first part refused; others have other figures, seldom other reasons."""
     refused = [one for one in found if isinstance(one, CondmaskError)]
     if refused:
-        others = f"; parts that are refused as well: {len(refused) - 1}" if len(refused) > 1 else ""
+        others = f"; parts that are refused as well: {len(refused) - 1}" if refused[1:] else ""
         raise type(refused[0])(f"{refused[0]}{others}")
 
 

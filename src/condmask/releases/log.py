@@ -66,7 +66,7 @@ class Log:
         if self.path is None or not marks:
             return {}
         with reading(self.path):
-            text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+            text = self.path.read_text() if self.path.exists() else ""
         found, origin = keyed(marks), source and str(source.resolve())
         for line in filter(str.strip, text.splitlines()):
             try:
@@ -99,11 +99,11 @@ class Log:
         """Add a release, of which `refuse` told this."""
         if self.path is None or not release:
             return
-        date = datetime.now().astimezone().isoformat(timespec="seconds")
+        date = datetime.now().astimezone().isoformat()
         entry = {"date": date, "target": str(target.resolve()), **release}
         with reading(self.path):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as file:
+            with self.path.open("a") as file:
                 file.write(json.dumps(entry) + "\n")
 
 

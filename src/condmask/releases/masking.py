@@ -30,11 +30,11 @@ from condmask.schemes.prepare import released
 LOG = logging.getLogger(__name__)
 
 
-def mask_part(part: Part, job: Job, number: int = 0, workers: int = 1) -> dict[str, Any]:
+def mask_part(part: Part, job: Job, number: int = 0) -> dict[str, Any]:
     """The masked columns of a part, in their containers."""
     made = part.made
     key = release_key(job.root_of(number), job.schemes, list(made.units.values()), made.pools)
-    return released(job.schemes, part.columns, made, key, workers)
+    return released(job.schemes, part.columns, made, key, job.workers)
 
 
 def mask_table(
@@ -132,7 +132,7 @@ def mask_table(
         frame = frames.reordered(frame, job.order)
     part = part_of(frame, job, clear=True)
     look = look_at(part, job)
-    masked = frames.with_columns(frame, mask_part(part, job, workers=job.workers))
+    masked = frames.with_columns(frame, mask_part(part, job))
     return Release(
         jobs.told([look], job), Frame(frames.with_masked(masked, [*job.schemes])), marks=look.marks,
         audited=job.audited, workers=job.workers, chosen=job.chosen,
@@ -275,7 +275,7 @@ def mask_file(
             whole = part_of(origin.numeric(only, job.schemes), job, clear=True, to_file=True)
             looks = [look_at(whole, job)]
             # masked when it is written, which a dry run does not
-            masked = ((only, mask_part(one, job, workers=job.workers)) for one in [whole])
+            masked = ((only, mask_part(one, job)) for one in [whole])
         LOG.info("%d records of %s in %d parts", sum(origin.rows), place.name, len(looks))
         entry = book.refuse(jobs.marks_of(looks), place, again=again)
         told = jobs.told(looks, job)
@@ -291,7 +291,7 @@ def mask_file(
 def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
     """A look at every part; all that is refused is said at once."""
 
-    def look(table: Any, row: int = 1) -> Look:
+    def look(table: Any, row: int) -> Look:
         return look_at(part_of(origin.numeric(table, job.schemes, row), job, to_file=True), job)
 
     found, rows = [], 0
@@ -315,5 +315,5 @@ def _masked(origin: Source, job: Job) -> Iterator[tuple[Any, dict[str, Any]]]:
     for number, table in enumerate(origin.parts(names)):
         with heard():  # what was said when it was looked at
             part = part_of(origin.numeric(table, job.schemes), job, audited=False)
-        yield table, mask_part(part, job, number, job.workers)
+        yield table, mask_part(part, job, number)
         del table, part  # before the next part is read

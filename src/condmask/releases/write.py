@@ -84,10 +84,10 @@ def write(
         raise FileError(f"{place.name}: its source has other rows than before; nothing was published")
     told = published._replace(csv=shape.layout and shape.layout.form, sums=sums).to_dict()
     if shape.names != [ALONE]:
-        (place / MANIFEST).write_text(json.dumps(told, indent=1), encoding="utf-8")
+        (place / MANIFEST).write_text(json.dumps(told))
     elif shape.layout is not None:
         told |= {"sha256": about.digest_of(place)}
-        about.sidecar(place).write_text(json.dumps(told, indent=1), encoding="utf-8")
+        about.sidecar(place).write_text(json.dumps(told))
 
 
 def _next_rows(count: int, held: list[Any], written: Iterator[Any]) -> Iterator[Any]:
