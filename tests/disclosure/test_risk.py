@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 import condmask as cm
 
@@ -206,13 +206,16 @@ def test_uniques_are_counted():
         "age": np.append(table["age"], np.arange(70.0, 82.0)),
         "income": np.append(table["income"], np.full(12, np.nan)),
     }
-    found = cm.risk(gaps, schemes, d={"age": 1.0, "income": 1.0}).uniques(0.5)
+    found = cm.risk(gaps, schemes, d={"age": 1.0, "income": 1.0}).uniques(0.2)
 
     times = Counter(zip(*table.values(), strict=True))
     once, twice = (sum(count == k for count in times.values()) for k in (1, 2))
     assert found.unique == once / 6
     assert found.verbatim == pytest.approx(0.6 * once / 6)
-    assert found.correct_match == pytest.approx(once / (once + 2 * twice))
+    assert found.correct_match == pytest.approx(0.2 * once / (0.2 * once + 0.8 * 2 * twice))
+    shared = dict.fromkeys(table, cm.ConditionalMasking(0.6, 5.0, donors="sample"))
+    found = cm.risk(gaps, shared, d={"age": 1.0, "income": 1.0}).uniques()
+    assert found.verbatim == pytest.approx(binom.sf(0, 5, 0.6 / 5) * once / 6)  # others take it, or none does
 
 
 def test_reverse_mapping_releases_every_unique_value():

@@ -41,7 +41,7 @@ RELATED = ("correlation", "slope", "difference")
 CDF = "T at the deciles"
 NOTHING = Law(0.0, "normal", 0.0)  # masks nothing
 NODES = 201  # equally likely errors of T
-RECORDS = 1 << 13  # from which V is found
+RECORDS = 8_192  # from which V is found
 
 
 def predicted(x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any) -> dict[str, Variance]:
@@ -49,7 +49,7 @@ def predicted(x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme:
     v, halves = np.zeros(x.size), (other > split(other)).astype(np.float64)
     for rows, values in values_by_pool(x, code) if scheme.reverse_mapping else ():
         v[rows] = spread_of_pseudo_values(values, scheme)
-    with np.errstate(invalid="ignore", divide="ignore"):  # of constant columns
+    with np.errstate(all="ignore"):  # of constant columns
         found = of_moments(x, other, code, scheme, v)
         found["difference"] = of_moments(x, halves, code, scheme, v)["slope"]
     t = found[CDF] = of_cdf(x, scheme)
@@ -126,7 +126,7 @@ def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
     at = np.searchsorted(x, points, side="right") / x.size
     file = np.zeros(points.size)
     if not scheme.reverse_mapping:
-        counted = by_value(law.to_units(x.copy()))._replace(unit=law.sigma / (law.step or 1.0))
+        counted = by_value(law.to_units(x.copy()))._replace(unit=law.sigma)  # of values without steps
         sums = CdfSums(counted, masking(law, None), shared_donors=scheme.shared_donors, expected=True)
         file = sums.variance(law.to_units(points)).file
     return Variance(file, at * (1.0 - at))

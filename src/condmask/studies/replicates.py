@@ -21,7 +21,7 @@ from condmask.scheme import Scheme
 from condmask.studies import coverage, curves
 from condmask.variance.interval import EstimateWarning, UndefinedError
 
-RECORDS, ROWS = 1 << 16, 32  # of a block, at most
+RECORDS, ROWS = 65_536, 32  # of a block, at most
 
 Samples = tuple[np.ndarray, tuple[np.ndarray, ...]]  # the sensitive variable, and those that are not masked
 Columns = dict[tuple[str, str, str], np.ndarray]  # by scheme, estimator and statistic
