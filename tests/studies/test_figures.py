@@ -92,25 +92,6 @@ def test_they_are_of_estimates_as_users_get_them(name, monkeypatch):
                 )
 
 
-def test_at_small_p_they_are_far_less_biased_than_first_crossings(monkeypatch):
-    # at p = .3 and n = 200 T goes up and down in the tail: first crossings come too soon, by .2 or so
-    normal = cm.NormalCopula([cm.paper_population().margins[0].dist(0.0, 0.5**0.5)])
-    scheme, given = (
-        cm.ConditionalMasking(0.3, 0.7),
-        {"n": 200, "replications": 600, "quantiles": [0.05], "rng": 1},
-    )
-
-    default, first = (
-        cm.simulate(normal, {"it": scheme}, crossing=crossing, **given).value(
-            "it", "T_1", "quantile 0.05", "bias"
-        )
-        for crossing in (None, "first")
-    )
-
-    assert first < -0.1
-    assert abs(default) < 0.5 * abs(first)
-
-
 def test_rows_far_wider_than_the_noise_and_bandwidths_too_narrow_are_left_to_single_samples(monkeypatch):
     scheme = cm.ConditionalMasking(0.6, 1.0, decimals=0)
 

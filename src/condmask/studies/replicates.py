@@ -157,7 +157,7 @@ def _bandwidths(ordered: np.ndarray, spread: np.ndarray, name: str) -> np.ndarra
     """The bandwidths of a rule, row by row; 0 where all values are equal."""
     n = ordered.shape[1]
     low, along = quartile_places(n)
-    near, following = ordered[:, low], ordered[:, np.minimum(low + 1, n - 1)]
+    near, following = ordered[:, low], ordered[:, low + 1]
     return np.asarray(rule(name, spread, near + along * (following - near), n))
 
 
