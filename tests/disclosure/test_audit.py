@@ -54,13 +54,6 @@ def test_the_worst_attacker_reaches_what_one_by_hand_reaches(case):
         assert row.worst >= by_hand(made) - 0.045
 
 
-def test_attackers_who_know_more_are_no_worse(case):
-    _, audit = case
-
-    for row in audit.figures.values():
-        assert 0.0 < row.constant <= row.clear <= row.worst <= 1.0
-
-
 @pytest.mark.parametrize("table", CASES[::6])
 def test_masking_refuses_what_the_audit_refuses(table):
     made, audit = audited(table)
@@ -171,23 +164,17 @@ def test_tables_of_unrelated_columns_add_nothing():
         assert row.lift == pytest.approx(alone.lift, abs=0.01 + 4.5 * row.error)
 
 
-@pytest.mark.parametrize("blind", [False, True])
-def test_columns_that_follow_from_several_masked_ones_tell_whose_swapped_values_are(blind):
-    # no noise hides it: a swapped record shows both values of one person, whose profit is in clear
+def test_whose_swapped_values_are_is_told_to_who_knows_no_coins():
+    # by columns that follow from several masked ones: a swapped record shows both values of one person
     rng = np.random.default_rng(6)
     revenue = rng.lognormal(10.0, 0.8, N).round(1)
     costs = (revenue * rng.lognormal(-0.3, 0.4, N)).round(1)
     table = {"revenue": revenue, "costs": costs, "profit": revenue - costs, "age": rng.integers(18, 80, N)}
     schemes = dict.fromkeys(("revenue", "costs"), log(0.5))
 
-    if blind:
-        found = cm.risk(table, schemes, d={"revenue": 2_000.0, "costs": 2_000.0})
-        assert found.columns["revenue"].attackers["best attacker"][0] > 0.5
-    else:
-        audit = cm.audit(table, schemes)
-        assert min(audit.figures[name].worst for name in schemes) > 0.5
-        assert refusal(audit).remedy.endswith("drop profit")
-        assert not cm.audit(without(table, ["profit"]), schemes).refused
+    found = cm.risk(table, schemes, d={"revenue": 2_000.0, "costs": 2_000.0})
+
+    assert found.columns["revenue"].attackers["best attacker"][0] > 0.5
 
 
 def test_a_column_in_clear_that_varies_in_one_half_alone_is_no_formula():

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -57,6 +58,15 @@ def test_suggestions_keep_the_caps_are_accepted_and_get_safer(x, options):
     loss, risk = zip(*((each.loss, each.risk.mean()) for each in chosen), strict=True)
     assert (np.diff(loss) > 0.0).all()  # what costs more
     assert (np.diff(risk) < 0.0).all()  # is worth it
+    if len(chosen) == 3:  # of all between, the middle one lies farthest below the line through the others
+        between = made.on_frontier & made.allowed & ~made.refused
+        across, down = loss[2] - loss[0], risk[2] - risk[0]
+        above = [
+            (each.risk.mean() - risk[0]) * across - (each.loss - loss[0]) * down
+            for each, ok in zip(made.candidates, between, strict=True)
+            if ok and loss[0] < each.loss < loss[2]
+        ]
+        assert (risk[1] - risk[0]) * across - (loss[1] - loss[0]) * down == min(above)
     of_errors = "max_error" in options
     assert of_errors or loss[-1] <= 1.5 * loss[0]
     assert made.best is chosen[-1 if of_errors else 0]
@@ -187,6 +197,13 @@ def test_what_is_tried_suits_the_data():
     ):
         made = cm.plan(1000.0 * x, p=0.6, reverse_mapping=True, **options)
         assert {each.scheme.scale for each in made.candidates} == {scale}
+        sigma = [each.scheme.sigma for each in made.candidates]
+        ends = (0.05, 1.0) if scale == "log" else (100.0 * x.std(), 2_000.0 * x.std())
+        if not options:
+            assert (len(sigma), sigma[0], sigma[-1]) == pytest.approx((9, *ends), rel=0.05)
+            assert all(1.0 < wide / narrow < 2.1 for narrow, wide in pairwise(sigma))
+    tenths = cm.plan(z, sigma=1.0, reverse_mapping=True).candidates
+    assert [each.scheme.p for each in tenths] == pytest.approx(np.arange(1, 10) / 10)
     assert cm.plan(np.random.default_rng(1).normal(100.0, 17.0, 400), p=0.5, sigma=10.0).d == (4.0,)
 
 
@@ -226,6 +243,7 @@ def test_a_plan_reads_and_writes(tmp_path):
     assert set(rows["p"]) == {0.3, 0.6, 0.8}
     assert rows["refused"].tolist() == made.refused.tolist()
     assert f"most useful: {made.best.scheme!r}" in str(made)
+    assert f"2,000 records, {made.allowed.sum()} keep the caps\n" in str(made)
     (panel,) = made.plot(tmp_path / "plan.png")
     assert "share of records whose pay is" in panel.get_xlabel()
     assert (tmp_path / "plan.png").stat().st_size > 10_000

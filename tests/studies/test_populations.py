@@ -3,12 +3,21 @@
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from scipy.stats import gamma, laplace
+from scipy.stats import expon, gamma, laplace, norm
 
 import condmask as cm
 from condmask.studies import populations
 
 POPULATION = cm.paper_population()
+
+
+@pytest.mark.parametrize(
+    "margin", [laplace(10.0, 1e3), laplace(3.0), norm(5.0, 2.0), norm(scale=2.0), expon()]
+)
+def test_margins_have_the_ranks_of_normal_values(margin):
+    normal = np.linspace(-4.0, 4.0, 41)
+
+    np.testing.assert_allclose(populations._of_normal(margin, normal), margin.ppf(ndtr(normal)), rtol=1e-9)
 
 
 def test_margins_are_exact_in_both_tails():

@@ -27,7 +27,7 @@ TRIES = ((0.6, 0.3, 0), (0.6, 0.3, 3), (0.6, 0.3, 5), (0.6, 0.5, 5), (0.6, 1.0, 
 SKEWED, ZEROS, LOWEST = 2.0, 1.0 / 3.0, 5
 NARROW, PRECISE = 0.3, 1.25  # of the spread: noise that costs little; N of wider noise, at most
 WIDER = (1.0, 5.0 / 3.0, 10.0 / 3.0)  # times sigma: to .5 of the spread, and to all of it
-RECORDS = 1 << 13  # from which N is found
+RECORDS = 8_192  # from which N is found
 
 
 class Choice(NamedTuple):

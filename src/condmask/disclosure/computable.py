@@ -60,7 +60,7 @@ def computable(sample: Sample) -> dict[str, Formula]:
     for name, values in sample.table.values.items() if bases else ():
         x, own = _without_common(values), half_step(values)
         tried = (each._replace(share=_share(x, own, each, proof)) for each in _candidates(x, bases, learned))
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # one at a time
+        with np.errstate(all="ignore"):  # one at a time
             holds = [each for each in tried if each.share > (SHARE if len(each.names) <= 2 else OF_MANY)]
         if holds:
             found[name] = min(holds, key=lambda each: (len(each.names), -each.share))

@@ -18,7 +18,7 @@ from condmask.disclosure.sample import Sample
 from condmask.disclosure.units import ALIKE, period
 
 FARTHEST = 8  # rows before and after
-FAR = 1 << 40  # between rows of different units
+FAR = 1_000_000_000_000  # between rows of different units
 MOST, PAIRED = 20, 8  # columns of which more than the values themselves are looked at, and pairs of them
 VARIED, SEVERAL, TRIED = 100, 8, 1_000  # values of such a column; records alike; records that show what helps
 TOLD = 0.1  # of the variance of rises, that columns in clear leave open
@@ -115,7 +115,7 @@ def of_neighbours(look: Look) -> list[np.ndarray]:
     order, machines take turns, and months follow each other."""
     columns = []
     for key in _orders(look):
-        order = np.argsort(key, kind="stable")
+        order = np.argsort(key)
         z, near = look.kept[order], np.empty((4, key.size))
         near[0, order], near[1, order[::-1]] = _last(z, key[order]), _last(z[::-1], -key[order][::-1])
         near[2], near[3, order] = _mean_of_row(near[:2].T), _around(z, key[order])
@@ -126,7 +126,7 @@ def of_neighbours(look: Look) -> list[np.ndarray]:
 def of_course(look: Look) -> list[np.ndarray]:
     """What a unit shows, carried on by rises from row to row that columns in clear tell: rates of growth."""
     key = _orders(look)[-1]
-    order, u = np.argsort(key, kind="stable"), look.line(look.x)
+    order, u = np.argsort(key), look.line(look.x)
     unit, level = np.unique(key // FAR, return_inverse=True)[1], np.full(key.size, np.nan)
     goes_on = np.append(False, np.diff(unit[order]) == 0)
     rise = np.where(goes_on, np.diff(u[order], prepend=np.nan), np.nan)
@@ -138,7 +138,7 @@ def of_course(look: Look) -> list[np.ndarray]:
         fit &= ~asked
         if fit.sum() <= VARIED:
             continue
-        predicted = design @ np.linalg.lstsq(design[fit], rise[fit], rcond=None)[0]
+        predicted = design @ np.linalg.lstsq(design[fit], rise[fit])[0]
         if np.var((rise - predicted)[fit]) < TOLD * np.var(rise[fit]):
             level[order[asked]] = np.cumsum(np.where(goes_on, predicted, 0.0))[asked]
     z, known = look.released[:, look.column] - level, np.where(np.isnan(level), -1, unit)

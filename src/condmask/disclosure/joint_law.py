@@ -19,8 +19,8 @@ import numpy as np
 from condmask.law import Law
 from condmask.reverse_mapping.mapping import Mapping, places
 
-CELLS = 1 << 10  # of originals
-TRIED = 1 << 9  # released values under additive noise
+CELLS = 1_024  # of originals
+TRIED = 512  # released values under additive noise
 SMOOTH = 0.25  # sigmas, to which an attacker knows where single values lie
 COMMON = 5  # records of a value that stands out in a release with noise
 PER_SIGMA = 16  # points tried
@@ -142,7 +142,7 @@ def _noisy(values: np.ndarray, shares: np.ndarray, common: np.ndarray, law: Law)
     weight = np.concatenate((width, np.full(atoms.size, law.step)))
     swapped = law.p * of * np.concatenate((smooth, shares[common]))
     kept = of * _density(law, shown - values[:, None], law.sigma) * weight
-    kept *= (1.0 - law.p) / max(float(kept.sum()), 1e-300)
+    kept *= (1.0 - law.p) / kept.sum()
     order = np.argsort(shown, kind="stable")
     return shown[order], swapped[:, order], kept[:, order]
 
@@ -161,7 +161,7 @@ def _tried(values: np.ndarray, shares: np.ndarray, law: Law) -> tuple[np.ndarray
 
 
 def _density(law: Law, u: np.ndarray, width: float) -> np.ndarray:
-    """The density of noise of this standard deviation."""
+    """The density of noise of this standard deviation, but for a factor."""
     if law.noise == "normal":
-        return np.asarray(np.exp(-0.5 * (u / width) ** 2) / (width * np.sqrt(2.0 * np.pi)))
-    return np.asarray(np.exp(-np.sqrt(2.0) * np.abs(u) / width) / (width * np.sqrt(2.0)))
+        return np.asarray(np.exp(-0.5 * (u / width) ** 2))
+    return np.asarray(np.exp(-np.sqrt(2.0) * np.abs(u) / width))

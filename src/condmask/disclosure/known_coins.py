@@ -34,7 +34,7 @@ OPTIONS: dict[str, Any] = {
     "early_stopping": True, "validation_fraction": 0.2, "n_iter_no_change": 5, "random_state": 0,
 }  # fmt: skip
 RIDGE = 1.0  # records: columns may say the same
-CELLS = 1 << 9  # of one column by itself
+CELLS = 512  # of one column by itself
 GROUPS, LIKE, APART, FEWEST = 10, 300, 40, 20  # of like predictions, at most; records and blocks of one
 
 

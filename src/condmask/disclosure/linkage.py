@@ -13,7 +13,7 @@ from condmask import _checks
 from condmask._blocks import evenly_spaced
 from condmask.disclosure.table import Table
 
-TRIED = 1 << 13  # masked records that are linked
+TRIED = 8_192  # masked records that are linked
 Z = 1.959963984540054  # the normal law's quantile for 95%
 SLACK = 1e-9  # of a distance, within which two are the same
 

@@ -70,7 +70,7 @@ def matched(look: Look) -> Named:
         noise = float(np.std(apart[kept])) + TINY if near else np.inf
         shown = np.sort(look.masked[(look.own == own) & present, look.column])
         shown = shown[:0] if near and look.noisy else shown  # which are somebody's own
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        with np.errstate(all="ignore"):
             found = *_by_constants(look, known, asked, shown), *_by_digits(look, known, asked, shown)
             for value, sure in (_surest(look, asked, *possible, noise) for possible in found):
                 better = sure > np.fmax(named[1, asked], UNSURE)
@@ -154,7 +154,7 @@ def _by_digits(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarr
 def _with_logarithms(known: np.ndarray, shown: np.ndarray | None = None) -> np.ndarray:
     """Columns and, of those that are positive as far as is known, the logarithms."""
     shown, positive = known if shown is None else shown, ~(known <= 0.0).any(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         return np.column_stack((shown, np.log(shown[:, positive])))
 
 
@@ -167,7 +167,7 @@ def _follow(
         return None
     scale, spread = np.abs(known).mean(axis=0) + TINY, told.std(axis=0)
     design, of_shown = (np.column_stack((np.ones(len(each)), each / scale)) for each in (known, shown))
-    factors = np.linalg.lstsq(design, told, rcond=None)[0]
+    factors = np.linalg.lstsq(design, told)[0]
     left = told - design @ factors
     error = left.std(axis=0) + EXACT * spread
     some = (error < FOLLOWS * spread) & (spread > EXACT**2 * np.abs(told).max(axis=0, initial=0.0))

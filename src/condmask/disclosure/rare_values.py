@@ -17,9 +17,9 @@ from condmask.reverse_mapping.mapping import places
 RARE = 0.01  # the share of a value that is no longer rare
 SIDE = 1.5  # sigmas to either side of a record, in which its neighbours are
 NEIGHBOURS = 12.0  # kept ones: so many bring the chance of the own value below a tenth
-MOST, AROUND = 1 << 9, 300  # records, the loneliest; neighbours of one on either side
+MOST, AROUND = 512, 300  # records, the loneliest; neighbours of one on either side
 REACH = 8.0  # sigmas: records farther away hardly ever come between
-MAPS, AT_ONCE = 300, 1 << 17  # simulated, and draws at once
+MAPS, AT_ONCE = 300, 131_072  # simulated, and draws at once
 EQUAL = float(np.finfo(np.float64).tiny)  # nearer than this lie equal values alone
 
 

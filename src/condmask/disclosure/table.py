@@ -18,7 +18,7 @@ from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
 from condmask.disclosure.units import candidates, units_of
 from condmask.labels import groups
 
-ROWS = 1 << 14  # in which columns in clear are looked at
+ROWS = 16_384  # in which columns in clear are looked at
 SOME_NUMBERS, IN_NUMBERS = 0.1, 0.9  # of the texts of a column: it holds numbers, or nothing else
 PARTS = (0, 1, 2, 3, -1)  # of a text that are looked at
 PART_OF = " (part "  # of a text

@@ -75,7 +75,7 @@ def leaders(numbers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     found = {}
     for one, b in numbers.items():
         order = np.argsort(b)
-        if np.isnan(b).any() or (np.diff(b[order]) == 0.0).any():
+        if (np.diff(b[order]) == 0.0).any():
             continue
         for other, a in numbers.items():
             at = order[np.searchsorted(b[order], a).clip(0, b.size - 1)]

@@ -98,13 +98,6 @@ class Column(NamedTuple):
     name: str
     kind: str
 
-    def suited(self, scheme: Any) -> Any:
-        """A scheme that can mask the values; by reverse mapping with means at the ends where that helps."""
-        if scheme.reverse_mapping:
-            return with_ends(self.table, self.name, scheme)
-        self.masked(scheme)
-        return scheme
-
     def masked(self, scheme: Any) -> np.ndarray:
         """The values as the scheme masks them, on its grid."""
         if scheme.reverse_mapping:
@@ -122,8 +115,9 @@ class Column(NamedTuple):
         return ""
 
 
-def evaluate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
-    """A scheme with its risks and errors."""
+def evaluate(column: Column, plain: Any, d: np.ndarray) -> Candidate:
+    """A scheme with its risks and errors; by reverse mapping with means at the ends where that helps."""
+    scheme = with_ends(column.table, column.name, plain) if plain.reverse_mapping else plain
     x, n = column.masked(scheme), column.x.size
     parts = [values for _, values in values_by_pool(x, column.code)]
     risks = np.array([risks_of_pool(part, scheme, d) for part in parts])
@@ -133,7 +127,7 @@ def evaluate(column: Column, scheme: Any, d: np.ndarray) -> Candidate:
         released = x.copy()
         aggregate(released, column.code, scheme.aggregate_ends)
         found["std"] = found["std"]._replace(file=n * np.square(released.std() - x.std()))
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         longer = {name: np.sqrt(1.0 + each.file / each.sample) for name, each in found.items()}
     own = np.append(longer[CDF], [longer["mean"], longer["std"]])
     related = np.array([longer[name] for name in RELATED])

@@ -146,8 +146,7 @@ def _candidates(
         for size, chance in product(sizes, chances):
             try:
                 options = way if "reverse_mapping" in way else _with_step(column, size, way)
-                scheme = column.suited(ConditionalMasking(chance, size, **options))
-                found.append(evaluate(column, scheme, d))
+                found.append(evaluate(column, ConditionalMasking(chance, size, **options), d))
             except CondmaskError as error:
                 refusal = error
     if not found:

@@ -41,7 +41,7 @@ RELATED = ("correlation", "slope", "difference")
 CDF = "T at the deciles"
 NOTHING = Law(0.0, "normal", 0.0)  # masks nothing
 NODES = 201  # equally likely errors of T
-RECORDS = 1 << 13  # from which V is found
+RECORDS = 8_192  # from which V is found
 
 
 def predicted(x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any) -> dict[str, Variance]:
@@ -49,7 +49,7 @@ def predicted(x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme:
     v, halves = np.zeros(x.size), (other > split(other)).astype(np.float64)
     for rows, values in values_by_pool(x, code) if scheme.reverse_mapping else ():
         v[rows] = spread_of_pseudo_values(values, scheme)
-    with np.errstate(invalid="ignore", divide="ignore"):  # of constant columns
+    with np.errstate(all="ignore"):  # of constant columns
         found = of_moments(x, other, code, scheme, v)
         found["difference"] = of_moments(x, halves, code, scheme, v)["slope"]
     t = found[CDF] = of_cdf(x, scheme)
@@ -62,12 +62,12 @@ def of_moments(
     x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any, v: np.ndarray
 ) -> dict[str, Variance]:
     """n times the variances of mean and standard deviation, and of correlation with and slope on a column."""
-    originals = pair_moments(x, other, code, 0 if code is None else int(code.max()) + 1)
+    originals = pair_moments(x, other, code)
     law, shared = scheme.law or NOTHING, scheme.shared_donors
     released, (unit, unit_of_w) = released_moments(originals, law), originals.unit
     column = Sampled(x.size, scheme.law or EXACT, shared, Powers(0.0, unit, released.means[:, 0]))
-    spread = originals.means[2, 0] - originals.means[1, 0] ** 2  # a root has 1 / (4 spread) of its variance
-    of_mean, of_square = (moment_variance(column, order, central=order > 1) for order in (1, 2))
+    spread = originals.means[2, 0]  # of deviations from the mean; a root has 1 / (4 spread) of its variance
+    of_mean, of_square = (moment_variance(column, order, central=False) for order in (1, 2))
     factors = {"mean": (of_mean, unit**2), "std": (of_square, 0.25 * unit**2 / spread)}
     found = {name: Variance(*(factor * part for part in parts)) for name, (parts, factor) in factors.items()}
     functions = weights_of(originals.means, unit / unit_of_w)
@@ -80,11 +80,10 @@ def of_moments(
 
 
 def weights_of(means: np.ndarray, ratio: float) -> dict[str, Weights]:
-    """The derivatives of the correlation, and of the slope in units of the data."""
-    covariance = means[1, 1] - means[1, 0] * means[0, 1]
-    first, second = means[2, 0] - means[1, 0] ** 2, means[0, 2] - means[0, 1] ** 2
-    size, slope = np.sqrt(first * second), covariance / second
-    r = covariance / size
+    """The derivatives of the correlation, and of the slope in units of the data, by moments about means."""
+    first, second = means[2, 0], means[0, 2]
+    size, slope = np.sqrt(first * second), means[1, 1] / second
+    r = means[1, 1] / size
     return {
         "correlation": Weights(1.0 / size, -0.5 * r / first, -0.5 * r / second),
         "slope": Weights(ratio / second, 0.0, -ratio * slope / second),
@@ -102,7 +101,7 @@ def released_moments(originals: PairMoments, law: Law) -> PairMoments:
 def _about_pools(w: np.ndarray, code: np.ndarray | None) -> np.ndarray:
     """Deviations from the mean of the donor pool, as sums over it are fixed."""
     pool = np.zeros(w.size, dtype=np.int64) if code is None else code
-    return np.asarray(w - (np.bincount(pool, w) / np.maximum(np.bincount(pool), 1))[pool])
+    return np.asarray(w - (np.bincount(pool, w) / np.bincount(pool))[pool])
 
 
 def spread_of_pseudo_values(x: np.ndarray, scheme: Any) -> np.ndarray:
@@ -126,7 +125,7 @@ def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
     at = np.searchsorted(x, points, side="right") / x.size
     file = np.zeros(points.size)
     if not scheme.reverse_mapping:
-        counted = by_value(law.to_units(x))._replace(unit=law.sigma / (law.step or 1.0))
+        counted = by_value(law.to_units(x))._replace(unit=law.sigma)  # of values without steps
         sums = CdfSums(counted, masking(law, None), shared_donors=scheme.shared_donors, expected=True)
         file = sums.variance(law.to_units(points)).file
     return Variance(file, at * (1.0 - at))

@@ -16,7 +16,7 @@ from condmask.kernels.replication import quantiles_of_rows
 from condmask.law import FINE_GRID, Law
 
 PER_SIGMA, PER_BANDWIDTH = 16, 4  # nodes, by which T_b errs by less than 1e-7
-MOST_NODES = 1 << 14  # of a row
+MOST_NODES = 16_384  # of a row
 TOL, REACHED = 1e-10, 1e-10  # of T: where it has settled, and what it may lack of a probability
 
 

@@ -125,8 +125,6 @@ def _of_normal(margin: Any, normal: np.ndarray) -> np.ndarray:
     if margin.dist.name == "laplace" and not margin.kwds and len(margin.args) == 2:
         center, scale = margin.args  # some five times as fast as the quantile function
         return np.asarray(center - np.sign(normal) * scale * np.log(2.0 * ndtr(-np.abs(normal))))
-    if margin.dist.name == "norm" and not margin.kwds and len(margin.args) == 2:
-        return np.asarray(margin.args[0] + margin.args[1] * normal)
     tail = ndtr(-np.abs(normal))  # from the nearer end, where it does not round to 1
     values = np.empty(np.shape(normal))
     above = normal > 0.0

@@ -21,7 +21,7 @@ from condmask.scheme import Scheme
 from condmask.studies import coverage, curves
 from condmask.variance.interval import EstimateWarning, UndefinedError
 
-RECORDS, ROWS = 1 << 16, 32  # of a block, at most
+RECORDS, ROWS = 65_536, 32  # of a block, at most
 
 Samples = tuple[np.ndarray, tuple[np.ndarray, ...]]  # the sensitive variable, and those that are not masked
 Columns = dict[tuple[str, str, str], np.ndarray]  # by scheme, estimator and statistic
@@ -157,7 +157,7 @@ def _bandwidths(ordered: np.ndarray, spread: np.ndarray, name: str) -> np.ndarra
     """The bandwidths of a rule, row by row; 0 where all values are equal."""
     n = ordered.shape[1]
     low, along = quartile_places(n)
-    near, following = ordered[:, low], ordered[:, np.minimum(low + 1, n - 1)]
+    near, following = ordered[:, low], ordered[:, low + 1]
     return np.asarray(rule(name, spread, near + along * (following - near), n))
 
 

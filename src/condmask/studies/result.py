@@ -167,7 +167,7 @@ class StudyResult:
         common = self.sums[-1] / self.sums[0] - away * away[of]
         varies = np.where(np.isnan(known), spread + spread[of] - 2.0 * common, spread)  # of value less truth
         others = np.maximum(self.sums[0] - 1.0, 1.0)  # replications in which it is defined, less one
-        bias, square, _, fourth = self._powers(truth - centers)
+        bias, square, fourth = self._powers(truth - centers)
         rmse, rmse_se = np.sqrt(square), _root((fourth - square**2) / others)
         return {
             "truth": truth, "mean": mean, "mean_se": _root(self._powers(mean - centers)[1] / others),
@@ -176,13 +176,12 @@ class StudyResult:
         }  # fmt: skip
 
     def _powers(self, shift: np.ndarray) -> list[np.ndarray]:
-        """By column the means of the first four powers of (value - center - shift); NaN of fewer than two."""
+        """By column the means of value - center - shift, its square and fourth power; NaN of fewer than 2."""
         count = np.where(self.sums[0] < 2.0, np.nan, self.sums[0])
         one, two, three, four = self.sums[1:-1] / count
         return [
             one - shift,
             two - 2 * shift * one + shift**2,
-            three - 3 * shift * two + 3 * shift**2 * one - shift**3,
             four - 4 * shift * three + 6 * shift**2 * two - 4 * shift**3 * one + shift**4,
         ]
 

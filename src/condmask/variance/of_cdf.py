@@ -92,7 +92,7 @@ class CdfSums:
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """The sums at points x, of shape (2 or 4, points): those of r and r^2 where several share a donor."""
-        place = np.clip((x + self.step) / self.width - self.step - self.first, 0.0, self.last - self.first)
+        place = np.clip((x + self.step) / self.width - 1.0 - self.first, 0.0, self.last - self.first)
         total, number = np.empty((self.used, x.size)), (place / self.length).astype(np.int64)
         for each in np.unique(number):
             own = np.flatnonzero(number == each)

@@ -1,0 +1,159 @@
+"""What attackers of tables learn from, against plain loops, enumeration and closed forms."""
+
+import numpy as np
+import pytest
+from reference import noise_cdf
+from scipy.stats import binomtest
+
+import condmask as cm
+from condmask.disclosure import features, named, units
+from condmask.disclosure.sample import Sample
+from condmask.disclosure.table import Clear, Table, numbers_in
+
+NAN = float("nan")
+
+
+def looked_at(released, own, clear, half, original, **options):
+    """What an attacker of the first column has, each record a block, on a line in units of the data."""
+    sample = Sample(Table({f"x{k}": x for k, x in enumerate(original.T)}), clear, np.arange(own.size), half)
+    given = {"twins": [], "masked": released, "noisy": False, "d": np.array([0.1])} | options
+    same = {"line": np.asarray, "scale": np.asarray}
+    return features.Look(sample, released, 0, own=own, original=original, **given, **same)
+
+
+def test_what_others_show_is_counted_plainly():
+    stream, n = np.random.default_rng(1), 60
+    rows = np.cumsum(stream.integers(1, 4, n))
+    z, own = stream.normal(size=(n, 2)), stream.random(n) < 0.3
+    unit, w = stream.integers(-1, 12, n), stream.integers(0, 50, n).astype(float)
+    twins, each = stream.integers(0, n, (n, 3)), np.arange(n)
+    clear = Clear(rows, {"w": w}, {"label": unit}, {"unit": unit})
+    look = looked_at(z, own, clear, each % 2, z, twins=[twins])
+
+    def mean(who, column=0):
+        """What some of those show who were kept, who counts whom as often as a table says."""
+        return np.array([np.average(z[:, column], weights=row) if row.any() else NAN for row in who * own])
+
+    apart = rows - rows[:, None]
+    gap = np.where(own & (apart != 0) & (abs(apart) <= 8), abs(apart), 99)
+    sides = [np.where(side, gap, 99) for side in (apart < 0, apart > 0)]
+    before, after = ((side == side.min(axis=1)[:, None]) & (side < 99) for side in sides)
+    alike = (unit == unit[:, None]) & (unit >= 0)
+    of_twins = mean(sum(np.eye(n)[each_one] for each_one in twins.T))
+    beside = [np.array([*w[apart[i] == -by], NAN])[0] for by in (1, -1) for i in each]
+    expected = {
+        features.clear_values: [w, np.where(unit < 0, NAN, unit)],
+        features.clear_beside: np.tile(w, (2, 1)) - np.reshape(beside, (2, n)),
+        features.of_unit: [mean(alike & (each != each[:, None]), k) for k in (0, 1)],
+        features.of_unit_and_itself: [mean(alike)],
+        features.of_neighbours: [mean(who) for who in (before, after, before | after, gap < 99)],
+        features.of_twin: [of_twins],
+        features.of_twin_and_itself: [np.where(np.isnan(of_twins), z[:, 0], (of_twins + z[:, 0]) / 2.0)],
+        features.of_itself: z.T,
+    }
+    for idea, columns in expected.items():
+        for column, by_hand in zip(idea(look), columns, strict=idea is not features.of_neighbours):
+            np.testing.assert_allclose(column, by_hand, atol=1e-12, err_msg=idea.__name__)
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+@pytest.mark.parametrize("tell", ["quotient", "difference", "digits"])
+def test_values_that_a_column_in_clear_leaves_possible_are_named(tell, noisy):
+    stream, n = np.random.default_rng(5), 400
+    x = stream.lognormal(6.0, 0.9, n).round(2)
+    w = {
+        "quotient": (x * stream.choice([0.05, 0.07, 0.1, 0.25], n)).round(2),
+        "difference": x + stream.choice([3.0, 11.5, 40.0], n),
+        "digits": np.rint(100.0 * x) % 1_000.0 + 1_000.0 * stream.integers(0, 99, n),
+    }[tell]
+    own = stream.random(n) < 0.5
+    shown = np.where(own, x, 0.0)
+    shown[~own] = stream.permutation(x[~own])
+    near = shown[own] + 0.2 * stream.normal(size=own.sum())
+    shown[own] = near if noisy else np.sort(shown[own])[np.argsort(np.argsort(near))]
+    clear = Clear(np.arange(n), {"w": w})
+
+    look = looked_at(shown[:, None], own, clear, np.arange(n) % 2, x[:, None], noisy=noisy)
+    value, (place, sure) = (part.T for part in named.matched(look))
+
+    assert np.array_equal(place, value, equal_nan=True)
+    hidden = own & (tell == "digits") & noisy  # noise changes the last digits
+    assert np.isnan(value[hidden]).all()
+    for who in (own & ~hidden, ~own):
+        right = np.sum(np.abs(value[who] - x[who]) < 0.2)  # where two are as near, by rounding
+        assert right >= 0.89 * who.sum()
+        assert np.nansum(sure[who]) == pytest.approx(right, abs=1.0)
+
+
+def test_texts_are_read_as_the_numbers_they_hold():
+    read = {
+        "EUR 5": 5, "1,234.5": 1234.5, "1.234,5": 1234.5, "1,5": 1.5, "1,50": 1.5, "1,500": 1500,
+        "1.500": 1.5, "1,234,567": 1234567, "1.234.567,89": 1234567.89, "1'000.5": 1000.5, "\u22123": -3,
+        "-3.": -3, "+7,": 7, "2e3 t": 2000, "2000-01-02": 10958, "2000-01-02 18:00": 10958.75,
+        "2021-02-31": NAN, "1.2.3": NAN, "5 of 6": NAN, "none": NAN,
+    }  # fmt: skip
+
+    assert numbers_in([*read]) == pytest.approx([*read.values()], nan_ok=True)
+    assert numbers_in(["1", "inf", "2.5"]) == pytest.approx([1.0, NAN, 2.5], nan_ok=True)
+
+
+FIRM, PLACE = np.divmod(np.random.default_rng(5).permutation(1_200), 4)
+ROWS, NUMBER = np.arange(1_200), np.random.default_rng(6).permutation(10**6)[:1_200]
+WAYS = {  # columns in clear that tell firms of four records, and the firms
+    "firm": ({"firm": np.where(ROWS % 90 == 0, NAN, FIRM)}, FIRM),
+    "id by 10": ({"id": 10 * FIRM + PLACE}, FIRM),
+    "id modulo 1000": ({"id": FIRM + 1_000 * NUMBER}, FIRM),
+    "street x house": ({"street": FIRM // 20, "house": FIRM % 20}, FIRM),
+    "case and before": (
+        {"case": NUMBER[4 * FIRM + PLACE], "before": np.where(PLACE == 0, -1, NUMBER[4 * FIRM + PLACE - 1])},
+        FIRM,
+    ),
+    "rows by 4": ({}, ROWS // 4),
+    "rows modulo 30": ({}, ROWS % 30),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_units_are_told_by_columns_pairs_digits_names_and_rows(way):
+    columns, unit = WAYS[way]
+    numbers = {name: x.astype(float) for name, x in columns.items()}
+    stream = np.random.default_rng(7)
+    x = stream.normal(size=300)[unit] + 0.2 * stream.normal(size=unit.size)
+
+    name, codes = next(iter(units.units_of(numbers, {}, {"x": x}, ROWS).items()))
+
+    assert name == way
+    known = codes >= 0
+    assert known.sum() == unit.size - np.isnan([*numbers.values()]).sum()
+    pairs = np.unique([codes[known], unit[known]], axis=1).shape[1]
+    assert pairs == np.unique(codes[known]).size == np.unique(unit[known]).size
+    assert units.units_of(numbers, {}, {"x": stream.normal(size=unit.size)}, ROWS) == {}
+
+
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("sigma", [5.0, 15.0])
+def test_the_best_attacker_of_few_values_by_all_that_a_release_can_show(noise, sigma):
+    stream = np.random.default_rng(2)
+    x = np.sort(stream.choice(np.arange(0.0, 120.0, 4.0), 600, p=stream.dirichlet(np.ones(30))))
+    values, counts = np.unique(x, return_counts=True)
+    z, w, d, p = np.arange(-200.0, 321.0), counts / x.size, 10.0, 0.4
+    steps = (z - values[:, None])[..., None] / sigma + np.array([-0.5, 0.5]) / sigma
+    kept = (1.0 - p) * w[:, None] * np.diff(noise_cdf(noise, steps))[..., 0]
+    swapped = p * w[:, None] * np.where(z == values[:, None], w[:, None], 0.0).sum(axis=0)
+    inside = (values >= values[:, None]) & (values < values[:, None] + 2.0 * d)
+
+    found = cm.risk(x, cm.ConditionalMasking(p, sigma, noise=noise, step=1.0, donors="sample"), d=d).attackers
+
+    best, known, unlike = ((inside @ part).max(axis=0).sum() for part in (swapped + kept, kept, swapped))
+    assert found["best attacker"] == pytest.approx(best, abs=5e-4)
+    assert found["knows who was swapped"] == pytest.approx(known + unlike, abs=5e-4)
+    assert found["best constant"] == pytest.approx((inside @ w).max(), rel=1e-12)
+
+
+def test_intervals_of_shares_are_those_of_wilson():
+    x = np.random.default_rng(3).normal(size=500)
+    found = cm.risk(x, cm.ConditionalMasking(0.6, 0.5), d=[1e-9, 0.1, 9.0])["x"]
+
+    for share, *ends in zip(found.attackers["best constant"], *found.interval("best constant"), strict=True):
+        wilson = binomtest(round(500 * share), 500).proportion_ci(method="wilson")
+        assert ends == pytest.approx([*wilson], abs=1e-12)
