@@ -221,7 +221,7 @@ BUDGETS = {
     "cli": 353,
     "reports": 331,
     "plot": 260,
-    "reverse_mapping": 240,
+    "reverse_mapping": 242,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"
 

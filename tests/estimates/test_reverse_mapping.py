@@ -316,7 +316,7 @@ def test_the_interval_of_a_correlation_is_that_of_its_influence_function():
 # --- two columns masked together --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("p", "digits"), [(0.1, 3e-6), (0.6, 1e-10)])
+@pytest.mark.parametrize(("p", "digits"), [(0.05, 2e-4), (0.1, 3e-6), (0.6, 1e-10)])
 def test_the_covariance_of_two_is_by_the_inverse_of_the_dense_operator(p, digits):
     frame = pd.DataFrame({"x": FILES["ties"], "y": np.round(FILES["skewed"])})
     schemes = {name: scheme_of(frame[name].to_numpy(), p) for name in frame}
@@ -359,3 +359,6 @@ def test_covariances_of_columns_masked_together_are_without_bias():
             interval = ask(other)
         np.testing.assert_equal((interval.low, interval.high, interval.standard_error), (*ends, np.nan))
         assert interval.estimate == getattr(own, ask.__name__.removesuffix("_interval"))(other)
+    few = cm.mask_table(frame, {name: scheme_of(frame[name].to_numpy(), 0.049) for name in frame}, **ACCEPT)
+    with pytest.raises(ValueError, match=r"p must be at least 0.05 for columns masked together by reverse"):
+        few["x"].covariance(few["y"])

@@ -23,13 +23,14 @@ from condmask.moments.pair_variance import Pair, linear_covariance
 from condmask.moments.polynomial_variance import covariance
 from condmask.moments.theorem_2_5 import DEGREE, PairMoments
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
-from condmask.variance.interval import EstimateWarning
+from condmask.variance.interval import EstimateWarning, UndefinedError
 
 TOGETHER = (
     "how estimates err from columns masked together by reverse mapping is not known: mask one of them alone, "
     "or fit each of at least 30 parts or strata, between which estimates vary as they err"
 )
 TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomial gains
+LEAST = 0.05  # p, at which so few terms are right to 2e-4; at .001 covariances would be off by half
 
 
 def coefficients(p: float) -> np.ndarray:
@@ -43,6 +44,8 @@ def joint(one: ReverseMapped, two: ReverseMapped) -> Pair:
 
     A donor pool has the values of both columns or lacks one of them.
     """
+    if one.p < LEAST:
+        raise UndefinedError(f"p must be at least {LEAST} for columns masked together by reverse mapping")
     moments = theorem_2_5.of_columns(one.records, two.records.z)
     x, y = (_powers(file, middle) for file, middle in zip((one, two), moments.middle, strict=True))
     x *= coefficients(one.p)[:, None]
@@ -62,8 +65,7 @@ def _powers(file: ReverseMapped, middle: float) -> np.ndarray:
     """M^j x by cell, x how far values lie above the middle, j = 0, 1, ..."""
     powers = [file.means - (middle - file.origin) / file.unit]
     for _ in range(TERMS):
-        parts = [mapping.apply(powers[-1][cells]) for mapping, cells, _ in file.pools]
-        powers.append(np.concatenate(parts))
+        powers.append(np.concatenate([of.apply(powers[-1][cells]) for of, cells, _ in file.pools]))
     return np.array(powers)
 
 
