@@ -213,7 +213,7 @@ BUDGETS = {
     "linear": 723,
     "schemes": 721,
     "kernels": 706,
-    "distribution": 610,
+    "distribution": 619,
     "files": 606,
     "variance": 586,
     "moments": 480,
@@ -221,7 +221,7 @@ BUDGETS = {
     "cli": 353,
     "reports": 331,
     "plot": 260,
-    "reverse_mapping": 242,
+    "reverse_mapping": 254,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"
 

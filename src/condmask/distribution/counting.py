@@ -70,9 +70,11 @@ def by_value(records: np.ndarray) -> Counted:
 
 def merged(parts: list[Counted]) -> Counted:
     """All counts together, in the units of the first."""
-    values, place = np.unique(np.concatenate([part.values for part in parts]), return_inverse=True)
-    counts = np.bincount(place, np.concatenate([part.counts for part in parts]))
-    return Counted(values, counts.astype(np.int64), parts[0].unit)
+    values, counts = (np.concatenate(each) for each in list(zip(*parts, strict=True))[:2])
+    order = np.argsort(values, kind="stable")  # which finds what is in order
+    values, counts = values[order], counts[order]
+    first = np.flatnonzero(np.diff(values, prepend=np.nan))
+    return Counted(values[first], np.add.reduceat(counts, first) if first.size else counts, parts[0].unit)
 
 
 def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:

@@ -28,7 +28,7 @@ from condmask.kernels.exponentials import weighted_sums
 GAP = 60.0  # sigmas: no noise reaches farther
 REACH = 8.6  # of normal noise, in sigmas
 DECAY = 0.5**0.5  # of Laplace noise of unit variance
-HALVINGS = 64  # of the line, until thresholds are known
+STEPS, EXACT = 64, 1e-13  # until thresholds are known, by halving at least; a share
 NORMAL = Kernel(SPACING, lambda w: np.exp(-0.5 * w * w), 1.0)
 
 
@@ -71,14 +71,26 @@ class Mapping:
 
 
 def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
-    """Where H reaches the running sums of shares, by halving."""
+    """Where H reaches the running sums of shares: by secants, or halves where they stray."""
     of_noise, wanted = sums(noise, at, share), np.cumsum(share)[:-1]
-    low, high = np.full(wanted.size, at[0] - GAP), np.full(wanted.size, at[-1] + GAP)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        further = of_noise(middle) < wanted
-        low, high = np.where(further, middle, low), np.where(further, high, middle)
-    return low
+    found, rest = np.interp(wanted, of_noise(at), at), np.arange(wanted.size)
+    low, high = np.full((2, wanted.size), [[at[0] - GAP], [at[-1] + GAP]])
+    before, was_off = low, -wanted
+    for _ in range(STEPS):
+        off = of_noise(found[rest]) - wanted[rest]
+        far = np.abs(off) > EXACT
+        rest, off, before, was_off, low, high = (
+            each[far] for each in (rest, off, before, was_off, low, high)
+        )
+        if not rest.size:
+            break
+        t = found[rest]
+        low, high = np.where(off < 0.0, [t, high], [low, t])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            secant = t - off * (t - before) / (off - was_off)
+        found[rest] = np.where((low < secant) & (secant < high), secant, 0.5 * (low + high))
+        before, was_off = t, off
+    return np.asarray(found)
 
 
 def sums(noise: str, values: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
