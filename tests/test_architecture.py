@@ -205,7 +205,7 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 1_962,
+    "top": 1_950,
     "disclosure": 1_886,
     "estimates": 980,
     "studies": 957,
@@ -216,7 +216,7 @@ BUDGETS = {
     "distribution": 610,
     "files": 606,
     "variance": 586,
-    "moments": 480,
+    "moments": 460,
     "planning": 412,
     "cli": 353,
     "reports": 331,
