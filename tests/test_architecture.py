@@ -214,7 +214,7 @@ BUDGETS = {
     "schemes": 721,
     "kernels": 706,
     "distribution": 610,
-    "files": 606,
+    "files": 596,
     "variance": 586,
     "moments": 460,
     "planning": 412,
