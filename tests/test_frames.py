@@ -238,7 +238,7 @@ def test_tables_are_those_of_arrow_or_it_is_said_which_columns_cannot_be():
     hours = pa.array([0, None], pa.timestamp("us", "Europe/Berlin"))
     assert frames.arrow_table({"hours": hours, "n": pl.Series([1, None])})["hours"].type == hours.type
     mixed = {"x": [1.0, 2.0], "mixed": np.array([1, "a"], dtype=object), "far": [10**30, "b"]}
-    said = r"^'mixed' must be a column of one type of Arrow's, got 'others'$"
+    said = r"^frame\['mixed'\] must be a column of one type that Arrow has, got 'others'$"
     for frame in (mixed, pd.DataFrame(mixed)):
         with pytest.raises(TypeError, match=said):
             frames.arrow_table(frame)

@@ -267,19 +267,19 @@ def arrow_table(frame: Any) -> Any:
     """A data frame, or a dict of columns, as a pyarrow Table."""
     import pyarrow as pa
 
-    names = column_names(frame)
     table: Any = frame if isinstance(frame, dict) else as_frame(frame)
     try:
         if isinstance(frame, dict):
-            return pa.table({name: _in_arrow(values) for name, values in frame.items()})
+            return pa.table({name: _in_arrow(frame[name]) for name in column_names(frame)})
         return table.to_arrow()
     except MemoryError:
         raise
     except (*NOT_OF_ARROW, pa.ArrowException):  # what Arrow says of it holds values
-        for name in names:
-            with _checks.converting("others", _checks.listed([name]), "a column of one type of Arrow's"):
+        for name in column_names(frame):
+            column = f"frame[{_checks.listed([name])}]"
+            with _checks.converting("others", column, "a column of one type that Arrow has"):
                 _in_arrow(table[name])
-        raise ArgumentTypeError("frame must be one that Arrow can hold") from None
+        raise ArgumentTypeError("frame must be a table that Arrow can hold") from None
 
 
 def _in_arrow(values: Any) -> Any:
