@@ -207,7 +207,6 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
             _check_whole(chosen[present], (np.zeros(z.size, np.int64) if pool is None else pool)[present])
         # as they were accepted, which single precision may have put beside the grid
         sample = sample_of(z[chosen & present], self._law, "float32")
-        _checks.at_least_two(sample.n, "rows")
         kept = Records(z[chosen], None if pool is None else pool[chosen])
         return type(self)(self.scheme, sample, records=kept, origin=self.origin)
 
@@ -258,7 +257,6 @@ def estimate_records(
     estimates = []
     for row in rows:
         sample = sample_of(row, law, column.kind, threads)
-        _checks.at_least_two(sample.n, "z")
         estimates.append(Estimate(scheme, sample, records=Records(row, pool, refusal), name=column.name))
     return batch_of(estimates) if batch else estimates[0]
 
@@ -275,14 +273,12 @@ def estimate_parts(scheme: Any, parts: Parts, records: Records, *, workers: int 
         sample = sample_of(records.z, law, workers=threads)
     else:
         sample = Sample(counted_parts(parts(), law.grid, threads), law, threads)
-    _checks.at_least_two(sample.n, "z")
     return Estimate(scheme, sample, records=records)
 
 
 def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimate:
     """The estimate of a scheme from counts of masked values."""
     _checks.require(scheme == counts.scheme, f"z must be Counts of the scheme {scheme!r}", counts)
-    _checks.at_least_two(counts.n, "z")
     sample = Sample(counts.counted, law_of(scheme), _checks.whole(workers, "workers", least=1))
     return Estimate(scheme, sample, origin=counts.origin)
 
