@@ -233,7 +233,7 @@ WRONG_VALUES = {
     ),
     "z must have at least 2 values, got 1": lambda: estimate([VALUE]),
     "z must be 1-D or 2-D, got 3-D": lambda: estimate(np.full((2, 2, 2), VALUE)),
-    "z must have no missing values where it is 2-D; estimate its rows one by one": (
+    "each row of a 2-D z must be complete, got 1 missing value, the first at position 1": (
         lambda: estimate([[1.5, np.nan, VALUE], [2.5, 3.5, VALUE]])
     ),
     "other must be as long as z, 10 values, got 2": lambda: estimate().covariance([VALUE, 2.5]),

@@ -91,7 +91,7 @@ def test_a_column_of_mixed_types_beside_it_is_not_shown(tmp_path):
     frame = pd.DataFrame({"x": GENERIC.repeat(20), "note": [1.5] * 199 + [str(VALUE)]})
     release = cm.mask_table(frame, {"x": scheme(1.0, step=0)}, accept_visible_coins=True)
 
-    assert_silent(lambda: release.write(tmp_path / "b.parquet"), "frame must have columns that hold one type")
+    assert_silent(lambda: release.write(tmp_path / "b.parquet"), "frame['note'] must be a column of one")
 
 
 def test_positions_are_those_of_the_whole_file(tmp_path):

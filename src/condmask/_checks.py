@@ -73,11 +73,6 @@ def positive(value: Any, name: str, *, least: float = 0.0) -> float:
     return number
 
 
-def tolerance(value: Any) -> float:
-    """How far a result may be off."""
-    return positive(value, "tol")
-
-
 def not_negative(value: Any, name: str) -> float:
     """A finite number of at least 0."""
     number = real(value, name, "a finite number of at least 0")

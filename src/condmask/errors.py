@@ -64,15 +64,13 @@ class Refusals:
             self.errors += [one for one in error.reasons or (error,) if str(one) not in said]
 
     def raise_all(self) -> None:
-        """Raise one error that says all of it; of the class of a single one, or of the narrowest they share,
-        at least that of wrong arguments."""
+        """Raise one error that says all of it, of the class of all of them; else that of wrong arguments."""
         if len(self.errors) == 1:
             raise self.errors[0]
         if self.errors:
             texts = "; ".join(f"({k}) {error}" for k, error in enumerate(self.errors, 1))
-            kinds = [kind for kind in type(self.errors[0]).__mro__ if issubclass(kind, CondmaskError)]
-            shared = next(kind for kind in kinds if all(isinstance(error, kind) for error in self.errors))
-            shared = ArgumentError if shared is CondmaskError else shared
+            kinds = {type(error) for error in self.errors}
+            shared = kinds.pop() if len(kinds) == 1 else ArgumentError
             error = shared(f"{len(self.errors)} things must be settled: {texts}")
             error.reasons = self.errors
             raise error

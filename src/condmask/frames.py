@@ -8,7 +8,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -260,10 +259,7 @@ def with_index(frame: Any) -> Any:
         return frame
     if _of_row_numbers(index):
         return frame
-    names: list[str] = []
-    for k, name in enumerate(index.names):
-        label = "index" if name is None else str(name)
-        names.append(f"{label} (level {k})" if label in (*frame.columns, *names) else label)
+    names = [f"{name or 'unnamed'} (level {k} of the index)" for k, name in enumerate(index.names)]
     return frame.reset_index(names=names)
 
 
@@ -271,18 +267,19 @@ def arrow_table(frame: Any) -> Any:
     """A data frame, or a dict of columns, as a pyarrow Table."""
     import pyarrow as pa
 
-    names = column_names(frame)
     table: Any = frame if isinstance(frame, dict) else as_frame(frame)
     try:
         if isinstance(frame, dict):
-            return pa.table({name: _in_arrow(values) for name, values in frame.items()})
+            return pa.table({name: _in_arrow(frame[name]) for name in column_names(frame)})
         return table.to_arrow()
     except MemoryError:
         raise
     except (*NOT_OF_ARROW, pa.ArrowException):  # what Arrow says of it holds values
-        wrong = _checks.listed([name for name in names if not _is_arrow(table[name])])
-        rule, got = "frame must have columns that hold one type each", "mixed types, or values that Arrow has"
-        raise ArgumentTypeError(f"{rule}, got {got} no type for, in {wrong}") from None
+        for name in column_names(frame):
+            column = f"frame[{_checks.listed([name])}]"
+            with _checks.converting("others", column, "a column of one type that Arrow has"):
+                _in_arrow(table[name])
+        raise ArgumentTypeError("frame must be a table that Arrow can hold") from None
 
 
 def _in_arrow(values: Any) -> Any:
@@ -291,16 +288,6 @@ def _in_arrow(values: Any) -> Any:
 
     series = wrapped(values, allow_series=True)
     return pa.array(labels(values, "frame")) if series is None else series.to_arrow()
-
-
-def _is_arrow(values: Any) -> bool:
-    """Whether Arrow has a type for a column."""
-    import pyarrow as pa
-
-    with suppress(*NOT_OF_ARROW, pa.ArrowException):
-        _in_arrow(values)
-        return True
-    return False
 
 
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:

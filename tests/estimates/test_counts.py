@@ -190,7 +190,7 @@ def test_damaged_bytes_are_refused():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: scheme().estimate(cm.Counts(scheme())), r"z must have at least 2 values, got Counts of 0"),
+        (lambda: scheme().estimate(cm.Counts(scheme())), r"z must have at least 2 values, got 0"),
         (lambda: cm.Counts(scheme(sigma=1e3, step=0)), r"scheme must have a grid for Counts, got step=0; .*"),
         (
             lambda: counted(scheme(), [1.0, 1.3, np.nan, 0.2]),

@@ -101,7 +101,7 @@ def test_a_stratum_of_which_any_number_but_all_is_chosen_is_refused(whole, insid
         (lambda: SCHEME.estimate(Z[:10]).part(np.arange(10) < 5), "strata must be given: the scheme names"),
         (lambda: SMALL.part([0, 1] * 5), "rows must be True or False for each record, 10 in all, or labels"),
         (lambda: SMALL.part({"region": 1}), "rows must be a column, got 'region': only the estimates of a"),
-        (lambda: SMALL.part(np.zeros(10, dtype=bool)), "rows must have at least 2 values, got 0"),
+        (lambda: SMALL.part(np.zeros(10, dtype=bool)), "z must have at least 2 values, got 0"),
         (lambda: SCHEME.estimate([1.0, np.nan, 2.0], nan_policy="raise"), "z has 1 missing value"),
         (lambda: SMALL.moment_interval(86), "order must be at most 85, beyond which powers of the noise"),
         (lambda: SMALL.cdf(0.0, method="sum"), "method must be one of 'auto', 'series', got 'sum'"),

@@ -5,6 +5,7 @@ from copy import copy
 from functools import cached_property
 from typing import Any, Self
 
+from condmask import _checks
 from condmask.distribution.bandwidth import masking
 from condmask.distribution.counting import Counted, merged
 from condmask.distribution.sample import Sample
@@ -29,12 +30,13 @@ class Shared:
     """The sample of an Estimate, and what was computed from it."""
 
     _replicates: tuple[Any, ...] = ()  # of a batch, an estimate for each row; its own sample is the first's
-    _read_column: Callable[[str, bool], Any] | None = None
+    _read_column: Any = None  # of a release, what reads another column by its name
 
     def __init__(
         self, scheme: Any, sample: Sample, *, records: Records | None = None, origin: Origin = NOWHERE,
         name: str = "",
     ) -> None:  # fmt: skip
+        _checks.at_least_two(sample.n, "z")
         self.scheme, self.origin, self._name = scheme, origin, name
         self._law: Law = sample.law
         self._sample, self._records = sample, records
@@ -70,15 +72,12 @@ class Shared:
         """The column given directly or by name; a masked column, if allowed, as its estimate."""
         if not isinstance(given, str):
             return given
-        if self._read_column is None:
-            raise ArgumentError(
-                f"{argument} must be a column, got {given!r}: only the estimates of a Release know "
-                "columns by name"
-            )
+        known, hint = self._read_column is not None, ": only the estimates of a Release know columns by name"
+        _checks.require(known, f"{argument} must be a column", given, hint=hint)
         column = self._read_column(given, labels)
-        if isinstance(column, Shared) and not masked:
-            raise ArgumentError(f"{argument} must be a column that was not masked, got {given!r}")
-        return column if labels or isinstance(column, Shared) else yes_no(column, argument)
+        in_clear = not isinstance(column, Shared)
+        _checks.require(in_clear or masked, f"{argument} must be a column that was not masked", given)
+        return yes_no(column, argument) if in_clear and not labels else column
 
     def _records_for(self, purpose: str, missing: str) -> Records:
         """The records; an error if there are only Counts."""

@@ -51,9 +51,8 @@ class Counts:
     """
 
     def __init__(self, scheme: Any, *, origin: Origin = NOWHERE) -> None:
-        known: bool = isinstance(scheme, Scheme) and "T_1" in scheme.estimators
-        if not known:
-            raise ArgumentTypeError(f"scheme must be ConditionalMasking, got {_checks.shown(scheme)}")
+        known = isinstance(scheme, Scheme) and "T_1" in scheme.estimators
+        _checks.require(known, "scheme must be ConditionalMasking", scheme, ArgumentTypeError)
         if scheme.grid is None and not scheme.reverse_mapping:
             raise ArgumentError(
                 "scheme must have a grid for Counts, got step=0; mask with "

@@ -71,7 +71,7 @@ class Distribution(Shared):
         >>> cm.ConditionalMasking(0.6, 1.0, step=0.1).estimate(masked).cdf([0.0, 1.0]).round(4)
         array([0.2609, 0.911 ])
         """
-        points, tol = _checks.reals(t, "t"), _checks.tolerance(tol)
+        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
         _checks.choice(method, "method", METHODS)
         if not _checks.truth(monotone, "monotone"):
             return shaped(self._sample.values(points.ravel(), bandwidth, tol, method), points)
@@ -146,7 +146,7 @@ class Distribution(Shared):
         >>> bool(abs(estimate.quantile(0.5) - np.median(x)) < 50)
         True
         """
-        probabilities, tol = _checks.probabilities(q, "q"), _checks.tolerance(tol)
+        probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
         if crossing is not None:
             _checks.choice(crossing, "crossing", CROSSINGS)
         return shaped(self._sample.quantiles(probabilities.ravel(), bandwidth, tol, crossing), probabilities)

@@ -207,7 +207,6 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
             _check_whole(chosen[present], (np.zeros(z.size, np.int64) if pool is None else pool)[present])
         # as they were accepted, which single precision may have put beside the grid
         sample = sample_of(z[chosen & present], self._law, "float32")
-        _checks.at_least_two(sample.n, "rows")
         kept = Records(z[chosen], None if pool is None else pool[chosen])
         return type(self)(self.scheme, sample, records=kept, origin=self.origin)
 
@@ -253,15 +252,11 @@ def estimate_records(
     _checks.has_gaps(column.array, "z", policy)  # gaps that no code declares
     rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
     batch, (pool, refusal) = column.array.ndim == 2, _donor_pools(scheme, rows, strata, patterns)
+    if batch:
+        _checks.complete(rows, "each row of a 2-D z")
     estimates = []
     for row in rows:
         sample = sample_of(row, law, column.kind, threads)
-        if sample.n < row.size:
-            _checks.at_least_two(sample.n, "z")
-            if batch:
-                raise ArgumentError(
-                    "z must have no missing values where it is 2-D; estimate its rows one by one"
-                )
         estimates.append(Estimate(scheme, sample, records=Records(row, pool, refusal), name=column.name))
     return batch_of(estimates) if batch else estimates[0]
 
@@ -278,15 +273,12 @@ def estimate_parts(scheme: Any, parts: Parts, records: Records, *, workers: int 
         sample = sample_of(records.z, law, workers=threads)
     else:
         sample = Sample(counted_parts(parts(), law.grid, threads), law, threads)
-    _checks.at_least_two(sample.n, "z")
     return Estimate(scheme, sample, records=records)
 
 
 def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimate:
     """The estimate of a scheme from counts of masked values."""
     _checks.require(scheme == counts.scheme, f"z must be Counts of the scheme {scheme!r}", counts)
-    if counts.n < 2:
-        raise ArgumentError(f"z must have at least 2 values, got Counts of {counts.n}")
     sample = Sample(counts.counted, law_of(scheme), _checks.whole(workers, "workers", least=1))
     return Estimate(scheme, sample, origin=counts.origin)
 
@@ -302,8 +294,6 @@ def _donor_pools(
     columns = [] if patterns is None else list(design(patterns, "patterns").values())
     for column in columns:
         _checks.same_length(column, "patterns", n, "z")
-    if not labels and not columns:
-        return None, None
     present = ~np.isnan(rows[0])  # of a batch none is missing
     return donor_pools(scheme, labels, [~np.isnan(column) for column in columns], present), None
 

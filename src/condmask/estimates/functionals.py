@@ -204,13 +204,10 @@ class Functionals(Shared):
         return inequality.points_of(self._of_cdf[0], self._sample.law.from_units)
 
     def _gini(self) -> Functional:
-        points = self._t_at_points
-        x, size = points[0], points[0].size
-        few = evenly_spaced(size, FEW)
-        variance = (
-            self._of_cdf[1].variance(self._sample.to_units(x[few], self._of_cdf[0])).about("population")
-        )
-        of_all = np.interp(np.arange(size), few, variance / (self._sample.n - 1))
+        (t, sums), points = self._of_cdf, self._t_at_points
+        x, few = points[0], evenly_spaced(points[0].size, FEW)
+        variance = sums.variance(self._sample.to_units(x[few], t)).about("population")
+        of_all = np.interp(np.arange(x.size), few, variance / (self._sample.n - 1))
         return inequality.gini(points, self._positive_mean(), of_all)
 
     def _lorenz(self, shares: np.ndarray) -> list[Functional]:

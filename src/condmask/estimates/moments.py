@@ -26,7 +26,7 @@ class Moments(Shared):
         float or ndarray of shape (replicates,)
             In the units of the data.
         """
-        return self._moment(1, central=False)
+        return self.moment(1)
 
     def variance(self) -> Any:
         r"""Variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`, divisor n - 1.
@@ -82,7 +82,8 @@ class Moments(Shared):
         -----
         Recursion of Theorem 2.1; raw moments are exactly unbiased.
         """
-        return self._moment(_checks.order(order, "order"), central=_checks.truth(central, "central"))
+        order, central = _checks.order(order, "order"), _checks.truth(central, "central")
+        return plain(moments.moment(self._sampled(order), order, central=central))
 
     def mean_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         r"""Confidence interval for the mean.
@@ -201,9 +202,6 @@ class Moments(Shared):
         else:
             masked = self._sample.powers(order)
         return Sampled(self._sample.n, self._law, self.scheme.shared_donors, masked)
-
-    def _moment(self, order: int, *, central: bool) -> Any:
-        return plain(moments.moment(self._sampled(order), order, central=central))
 
     def _asked(
         self, order: int, confidence_level: Any, target: Any, quantities: str = "variances"

@@ -191,34 +191,20 @@ def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> A
 def lines(table: Any, layout: Layout) -> bytes:
     """Rows of text as lines; quoted are the cells that need it."""
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    options = arrow_csv.WriteOptions(include_header=False, delimiter=layout.form.delimiter)
-    options.quoting_style = "none"  # "needed" quotes every cell of a column of text
-    parts = []
-    for batch in table.to_batches():
-        sink = pa.BufferOutputStream()
-        try:
-            arrow_csv.write_csv(batch, sink, options)
-            parts.append(sink.getvalue().to_pybytes().replace(b"\n", layout.end.encode()))
-        except pa.ArrowInvalid:
-            parts.append(_quoted(batch, layout))
-    return b"".join(parts).decode().encode(layout.form.encoding)
-
-
-def _quoted(batch: Any, layout: Layout) -> bytes:
-    """Lines of which some cells need quotes."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     special = f'[{re.escape(layout.form.delimiter)}"\r\n]'
     mark, none, between = (pa.scalar(word, pa.large_string()) for word in ('"', "", layout.form.delimiter))
     cells = []
-    for texts in batch.columns:
-        quoted = pc.binary_join_element_wise(mark, pc.replace_substring(texts, '"', '""'), mark, none)
-        cells.append(pc.if_else(pc.match_substring_regex(texts, special), quoted, texts))
+    for texts in table.columns:
+        needed = pc.match_substring_regex(texts, special)
+        if pc.any(needed).as_py():
+            quoted = pc.binary_join_element_wise(mark, pc.replace_substring(texts, '"', '""'), mark, none)
+            cells.append(pc.if_else(needed, quoted, texts))
+        else:
+            cells.append(texts)
     rows = pc.binary_join_element_wise(*cells, between)
-    return "".join(row + layout.end for row in rows.to_pylist()).encode()
+    return "".join(row + layout.end for row in rows.to_pylist()).encode(layout.form.encoding)
 
 
 def _encoding(name: Any) -> str:

@@ -7,20 +7,12 @@ what masking leaves of a covariance.
 """
 
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from condmask.moments.polynomial_variance import Influence
 from condmask.moments.theorem_2_1 import shift, theorem_2_1
-
-
-class Weights(NamedTuple):
-    """The derivatives of a function of the covariance and of both variances."""
-
-    covariance: float
-    first: float = 0.0
-    second: float = 0.0
 
 
 def of_moment(
@@ -66,7 +58,7 @@ def of_pair(
     Parameters
     ----------
     weights : array_like of shape (..., functions, 3)
-        `Weights` of each function.
+        The derivatives of each function by the covariance and by both variances.
     means : (float, float), or arrays that broadcast to (..., functions, 1)
         Of the originals of all donor pools.
     p : float

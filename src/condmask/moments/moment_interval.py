@@ -75,15 +75,12 @@ def variance_interval(sampled: Sampled, level: Any, target: str, *, root: bool) 
     """The interval of the variance, symmetric on its logarithm, or that of its roots."""
     value = _variance(sampled)
     error = moment_variance(sampled, 2, central=True).standard_error(sampled.n, target)
-    quantity = "the standard deviation" if root else "the variance"
+    power, quantity = (0.5, "the standard deviation") if root else (1.0, "the variance")
     found = interval(value, error, level, target, quantity, logarithmic=True)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        figures = [found.low, found.high, error, value]
-        unit = np.float64(sampled.masked.scale)
-        if root:
-            low, high, deviation = (np.sqrt(figure) for figure in (found.low, found.high, value))
-            figures = [low, high, error / (2.0 * deviation), deviation]
-        low, high, error, value = (figure * (unit if root else unit**2) for figure in figures)
+        unit = np.float64(sampled.masked.scale) ** (2.0 * power)
+        error = power * error * value ** (power - 1.0) * unit
+        low, high, value = (np.power(each, power) * unit for each in (found.low, found.high, value))
     return found._replace(low=low, high=high, standard_error=error, estimate=value)
 
 

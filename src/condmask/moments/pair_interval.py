@@ -11,7 +11,6 @@ from numpy.polynomial.polynomial import polyval
 
 from condmask.distribution.sample import EXACT
 from condmask.errors import warn
-from condmask.moments.influence import Weights
 from condmask.moments.pair_variance import Pair
 from condmask.moments.theorem_2_1 import Powers, shift
 from condmask.variance import bounded
@@ -19,7 +18,7 @@ from condmask.variance.heavy_tails import kurtosis, plain_kurtosis, warn_of_heav
 from condmask.variance.interval import EstimateWarning, Interval, interval, multiplier
 
 TARGETS = ("file", "population")  # in the order of the variances of a `Pair`
-RHO = (-1.0, 0.0, 1.0)  # hypotheses of a correlation
+RHO = np.array([-1.0, 0.0, 1.0])  # hypotheses of a correlation
 ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
 
 
@@ -33,7 +32,7 @@ class Correlation(NamedTuple):
     square : ndarray of shape (2, ..., 3)
         About the file and about the population, the factors of 1, rho and rho^2 in the squared standard error
         if rho is the correlation.
-    variance, error, kept : ndarray of shape (..., masked columns)
+    variance, error, kept : ndarray of shape (..., 2)
         The variance of each original, its standard error about the file, and what part it is of that of the
         masked values.
     """
@@ -67,33 +66,27 @@ class Correlation(NamedTuple):
 
 def correlation(pair: Pair) -> Correlation:
     """The correlation of a pair."""
-    masked, originals, released = 2 - pair.laws.count(None), pair.originals, pair.released
-    first, second = np.moveaxis(np.where(originals > 0.0, originals, np.nan), -1, 0)
-    size = np.sqrt(first) * np.sqrt(second)
-    weights = np.zeros((*np.shape(size), len(RHO) + masked, 3))
-    for k, rho in enumerate(RHO):
-        # r - rho, the estimate less a hypothesis, is linear in rho, and so its variance is a quadratic
-        weights[..., k, :] = np.stack(Weights(1.0 / size, -0.5 * rho / first, -0.5 * rho / second), axis=-1)
-    for column in range(masked):
-        weights[..., len(RHO) + column, 1 + column] = 1.0
+    originals, released = pair.originals, pair.released
+    positive = np.where(originals > 0.0, originals, np.nan)[..., None, :]
+    weights = np.zeros((*positive.shape[:-2], RHO.size + 2, 3))
+    # r - rho, the estimate less a hypothesis, is linear in rho, and so its variance is a quadratic
+    weights[..., : RHO.size, 0] = 1.0 / np.sqrt(positive).prod(axis=-1)
+    weights[..., : RHO.size, 1:] = -0.5 * RHO[:, None] / positive
+    weights[..., RHO.size :, 1:] = np.eye(2)
     squares = pair.variances(weights)
-    low, middle, high = np.moveaxis(squares[..., : len(RHO)], -1, 0)
+    low, middle, high = np.moveaxis(squares[..., : RHO.size], -1, 0)
     square = np.stack([middle, 0.5 * (high - low), 0.5 * (high + low) - middle], axis=-1)
-    error = np.sqrt(np.maximum(squares[0, ..., len(RHO) :], 0.0))
-    originals, released = originals[..., :masked], released[..., :masked]
+    error = np.sqrt(np.maximum(squares[0, ..., RHO.size :], 0.0))
     kept = np.divide(originals, released, out=np.ones(originals.shape), where=released > 0.0)
     return Correlation(np.asarray(pair.correlation), square, originals, error, kept)
 
 
 def covariance_interval(pair: Pair, level: float, target: str) -> Interval:
     """The interval of the covariance: exact given the file with a plain column, else by the theorem."""
-    if pair.linear is None:
-        variance = pair.variances(np.array([Weights(1.0)]))[TARGETS.index(target)].item()
-    else:
-        file, more = (max(each, 0.0) for each in pair.linear())
-        variance = file if target == "file" else file + more
+    variances = pair.variances(np.eye(1, 3))[:, 0] if pair.linear is None else pair.linear()
+    variance = np.maximum(variances[TARGETS.index(target)], 0.0)
     warn_of_heavy_tails(kurtoses(pair), int(pair.moments.n), "covariances")
-    estimate, error = (float(each) * pair.unit for each in (pair.covariance, np.sqrt(max(variance, 0.0))))
+    estimate, error = (float(each) * pair.unit for each in (pair.covariance, np.sqrt(variance)))
     return interval(estimate, error, level, target, "covariance")
 
 

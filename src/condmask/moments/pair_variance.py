@@ -37,10 +37,10 @@ class Pair(NamedTuple):
     share : float
         One masked record says as much about a correlation with a plain column as this many unmasked ones.
     variances : callable
-        Gives, from `Weights` of shape (..., functions, 3), the variances of functions of the covariance and
-        the variances, about the file and about the population: (2, ..., functions).
+        Gives, from weights of shape (..., functions, 3) as `of_pair` takes them, the variances of functions
+        of the covariance and the variances, about the file and about the population: (2, ..., functions).
     linear : callable, optional
-        Gives the variance of the covariance with a plain column about the file, and what the population adds.
+        Gives the variances of the covariance with a plain column, about the file and about the population.
     """
 
     moments: PairMoments
@@ -66,9 +66,8 @@ class Pair(NamedTuple):
     @property
     def originals(self) -> np.ndarray:
         """Those of the originals, of shape (..., 2); they may be negative."""
-        columns = zip(np.moveaxis(self.released, -1, 0), self.laws, self.moments.unit, strict=True)
-        found = [masked - noise_variance(law or EXACT, unit) for masked, law, unit in columns]
-        return np.stack(found, axis=-1)
+        columns = zip(self.laws, self.moments.unit, strict=True)
+        return self.released - [noise_variance(law or EXACT, unit) for law, unit in columns]
 
     @property
     def correlation(self) -> Any:
@@ -91,9 +90,8 @@ def pair_of(
         size, share = moments.alone[..., 0], (1.0 - law.p) ** 2
         covariance_factor(law.p, int(size[size > 0].min()))
         factor = np.where(size > 0, 1.0 - law.p - law.p / np.maximum(size - 1.0, 1.0), 1.0)
-    laws = law, law_of_w
-    variances = partial(pair_variances, moments, laws, factor, shared_donors=shared_donors)
-    return Pair(moments, laws, theorem_2_5.covariance(moments, factor), share, variances, linear)
+    variances = partial(pair_variances, moments, (law, law_of_w), factor, shared_donors=shared_donors)
+    return Pair(moments, (law, law_of_w), theorem_2_5.covariance(moments, factor), share, variances, linear)
 
 
 def pair_variances(
@@ -118,7 +116,7 @@ def pair_variances(
 
 
 def linear_covariance(pseudo: Any, records: Records, w: Any, moments: PairMoments) -> Any:
-    """The covariance with a plain column, its variance about the file, and what the population adds to that.
+    """The covariance with a plain column, and its variances about the file and about the population.
 
     It is ``sum l_i X_i``, with l the deviations of the other column over n - 1.
     """
@@ -140,4 +138,5 @@ def linear_covariance(pseudo: Any, records: Records, w: Any, moments: PairMoment
 
     file, sampled, masked, _ = of_sums(pseudo, chunks, of_weights[None], contributions)
     ratio = pseudo.unit / unit
-    return value * ratio, *(np.append(file, sampled * n / (n - 1.0) - masked) * ratio**2)
+    parts = np.maximum(np.append(file, sampled * n / (n - 1.0) - masked), 0.0)
+    return value * ratio, *(np.cumsum(parts) * ratio**2)

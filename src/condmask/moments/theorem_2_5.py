@@ -43,8 +43,7 @@ class PairMoments(NamedTuple):
 
     def __add__(self, other: "PairMoments") -> "PairMoments":  # type: ignore[override]
         """Those of the records of both."""
-        sizes = [np.array([each.alone[:, 0].sum(), each.n]) for each in (self, other)]
-        share = sizes[1] / np.maximum(sizes[0] + sizes[1], 1.0)
+        share = other.n / np.maximum(self.n + other.n, 1.0)
         apart = other.center - self.center
         unit = np.max([self.unit, other.unit, np.abs(apart)], axis=0)
         one, two = (each.about(self.center + share * apart, unit) for each in (self, other))
@@ -143,13 +142,10 @@ def covariance(moments: PairMoments, factor: np.ndarray) -> Any:
 def _powers(x: np.ndarray, present: np.ndarray) -> tuple[Any, float, np.ndarray]:
     """The mean, a unit, and the powers of deviations of shape (..., 5, n), 0 of what is missing."""
     weight = present / np.maximum(present.sum(axis=-1, keepdims=True), 1)
-    values = np.where(present, x, 0.0)
-    center = np.sum(values * weight, axis=-1, keepdims=True)  # none of whose terms is too large
-    deviation = np.where(present, values - center, 0.0)
+    # none of whose terms is too large
+    center = np.sum(np.where(present, x, 0.0) * weight, axis=-1, keepdims=True)
+    deviation = np.where(present, x - center, 0.0)
     unit = float(np.abs(deviation).max(initial=0.0)) or 1.0
     deviation /= unit
-    powers = np.empty((*x.shape[:-1], DEGREE + 1, x.shape[-1]))
-    powers[..., 0, :] = present
-    for k in range(DEGREE):
-        np.multiply(powers[..., k, :], deviation, out=powers[..., k + 1, :])
-    return center[..., 0], unit, powers
+    powers = np.cumprod([present, *[deviation] * DEGREE], axis=0)
+    return center[..., 0], unit, np.moveaxis(powers, 0, -2)

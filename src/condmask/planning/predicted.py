@@ -23,7 +23,6 @@ from condmask.distribution.counting import by_value
 from condmask.distribution.sample import EXACT
 from condmask.law import Law
 from condmask.linear.records import Records
-from condmask.moments.influence import Weights
 from condmask.moments.moment_interval import Sampled, moment_variance
 from condmask.moments.pair_variance import pair_of
 from condmask.moments.theorem_2_1 import Powers, noise_matrix
@@ -79,14 +78,14 @@ def of_moments(
     return found | {name: Variance(*row) for name, *row in zip(functions, file, sample, strict=True)}
 
 
-def weights_of(means: np.ndarray, ratio: float) -> dict[str, Weights]:
+def weights_of(means: np.ndarray, ratio: float) -> dict[str, tuple[float, float, float]]:
     """The derivatives of the correlation, and of the slope in units of the data, by moments about means."""
     first, second = means[2, 0], means[0, 2]
     size, slope = np.sqrt(first * second), means[1, 1] / second
     r = means[1, 1] / size
     return {
-        "correlation": Weights(1.0 / size, -0.5 * r / first, -0.5 * r / second),
-        "slope": Weights(ratio / second, 0.0, -ratio * slope / second),
+        "correlation": (1.0 / size, -0.5 * r / first, -0.5 * r / second),
+        "slope": (ratio / second, 0.0, -ratio * slope / second),
     }
 
 

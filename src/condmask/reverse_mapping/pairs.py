@@ -73,7 +73,7 @@ def pair_of(own: ReverseMapped, w: Any) -> Pair:
     """A released column with a plain one: the covariance of its pseudo-values."""
     moments = theorem_2_5.of_columns(own.records, w)
     value, *linear = linear_covariance(own, own.records, w, moments)
-    variances = partial(_variances, own, w, moments, max(linear[0], 0.0))
+    variances = partial(_variances, own, w, moments, linear[0])
     return Pair(moments, (EXACT, None), value, (1.0 - own.p) ** 2, variances, lambda: tuple(linear))
 
 
