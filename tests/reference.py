@@ -185,10 +185,6 @@ def from_steps(steps, step):
     return float(Fraction(steps) * step) if steps == steps else steps
 
 
-def from_grid(steps, decimals):
-    return from_steps(steps, Fraction(10) ** -decimals)
-
-
 def masked(secret, p, columns, laws, *, strata=None, donors="sample"):
     """The release of ``columns`` under a working secret; a law is (noise, sigma, step or None)."""
     n = len(columns[0])
@@ -410,24 +406,6 @@ def pdf(z, x, p, sigma, bandwidth):
             for point in np.atleast_1d(x).tolist()
         ]
     )
-
-
-def crossings(z, levels, noise, p, sigma, steps=100):
-    """For each level, every x where T_1 rises through it: jumps at masked values and, by a scan, the gaps."""
-    places = np.unique(z)
-    edges = [places[0] - 40 * sigma, *places.tolist(), places[-1] + 40 * sigma]
-    found = [[] for _ in levels]
-    for left, right in itertools.pairwise(edges):
-        inside = np.linspace(left, right, steps)[1:-1]
-        inside = np.concatenate([[np.nextafter(left, right)], inside, [np.nextafter(right, left)]])
-        total = cdf(z, inside, noise, p, sigma)
-        at_right = cdf(z, right, noise, p, sigma)[0]
-        for q, intervals in zip(levels, found, strict=True):
-            rises = np.flatnonzero((total[:-1] < q) & (total[1:] >= q))
-            intervals += [(inside[k], inside[k + 1]) for k in rises]
-            if right != edges[-1] and total[-1] < q <= at_right:
-                intervals.append((right, right))
-    return found
 
 
 def noise_moments(noise, order, scale):

@@ -211,12 +211,6 @@ def test_the_log_knows_the_values_in_other_partitions(here, tmp_path):
     cm.dask.mask(again, one, tmp_path / "b", log=tmp_path / "log", again=True)
 
 
-def test_columns_in_clear_are_audited(here, tmp_path):
-    telling = FRAME.assign(tax=0.3 * PAY)
-
-    assert_refused(cm.ReleaseError, "tax", tmp_path / "out", partitioned(telling), accept_visible_coins=False)
-
-
 def test_a_large_partition_is_audited_by_its_records(here, tmp_path):
     cuts = np.cumsum([0, 30_000, *[400] * 19])
     rng = np.random.default_rng(1)

@@ -20,7 +20,6 @@ import condmask as cm
 from condmask import draws
 from condmask._blocks import BLOCK
 from condmask._randomness import Key
-from condmask.draws import mask_columns
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -172,49 +171,6 @@ def test_every_masked_value_has_the_law_of_eq_1(donors):
 # --- permutation donors ---
 
 
-@pytest.mark.parametrize("pools", [{}, POOLED], ids=["one pool", "strata"])
-def test_permutation_donors_pass_every_swapped_value_along_one_cycle(pools):
-    x = LARGE
-    z = scheme_of("permutation", pools, p=0.3, step=0).mask(x, rng=51, **pools)
-    swapped, taken = split(x, z)
-
-    assert np.array_equal(np.sort(taken), swapped)  # every swapped value exactly once
-    following = dict(zip(swapped.tolist(), taken.tolist(), strict=True))
-    for stratum in np.unique(pools.get("strata", [0])):
-        members = [row for row in following if not pools or POOLED["strata"][row] == stratum]
-        row, steps = following[members[0]], 1
-        while row != members[0]:
-            row, steps = following[row], steps + 1
-        assert steps == len(members)
-
-
-def test_the_cycle_crosses_blocks_at_random():
-    swapped, taken = split(
-        LARGE, cm.ConditionalMasking(0.3, 500.0, donors="permutation", step=0).mask(LARGE, rng=52)
-    )
-
-    # the last 37 rows aside, half of the donors come from the other block; a cycle within blocks gives none
-    crossed = int(np.sum(swapped // BLOCK != taken // BLOCK))
-    assert abs(crossed / swapped.size - 0.5) < 0.02  # standard error 0.0025 or less: 8 of them
-
-
-def test_a_lone_swapped_row_takes_another_value():
-    x = generic(12)
-    law = cm.ConditionalMasking(0.05, 500.0, step=0).law
-    seen = 0
-    for seed in range(400):
-        key = Key(seed.to_bytes(16))
-        z, by_eq_1 = (
-            mask_columns([x], [law], key, pools=None, cycle=cycle, workers=1)[0] for cycle in (True, False)
-        )
-        swapped, taken = split(x, z)
-        assert (taken != swapped).all()
-        if swapped.size == 1:
-            seen += 1
-            assert_same_bits(z, by_eq_1)
-    assert seen > 80  # 137 expected
-
-
 # --- rows of a study ---
 
 
@@ -248,18 +204,3 @@ def test_rows_are_masked_alike_in_any_order_of_memory(options):
     found = [scheme.mask_rows(each, np.random.default_rng(4), ()) for each in (x, columns_first)]
 
     assert_same_bits(*found)
-
-
-@pytest.mark.parametrize("cycle", [False, True])
-def test_columns_share_coins_and_donors_but_no_noise(cycle):
-    law = cm.ConditionalMasking(0.5, 3.0, step=0.0).law
-    x = 1_000.0 * np.arange(800.0)
-
-    key = Key(bytes(range(16)))
-    one, other = mask_columns([x, x], [law, law], key, pools=None, cycle=cycle, workers=1)
-
-    swapped = one == np.rint(one)
-    assert np.array_equal(swapped, other == np.rint(other))
-    assert np.array_equal(one[swapped], other[swapped])
-    # of 400 pairs of independent values: .2 is four standard errors
-    assert abs(np.corrcoef((one - x)[~swapped], (other - x)[~swapped])[0, 1]) < 0.2

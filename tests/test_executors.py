@@ -3,12 +3,12 @@
 Oracle: one thread. `travelling` pickles as a pool of processes does.
 """
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
-from study_workers import travelling
 
 import condmask as cm
 from condmask._blocks import BLOCK
@@ -35,6 +35,12 @@ print(cm.simulate(cm.paper_population(), noise, n=200, replications=2, rng=1).su
 """
 
 
+def travelling(function, task):
+    """A task as a pool of processes does it: all that it needs, and what comes of it, is pickled."""
+    here, given = pickle.loads(pickle.dumps((function, task)))
+    return pickle.loads(pickle.dumps(here(given)))
+
+
 def study(workers):
     asked = {"n": 20_000, "replications": 8, "confidence_levels": [0.9], "risk_distances": [500.0]}
     return cm.simulate(cm.Resampled(X, AGE), {"a": GRID}, rng=1, workers=workers, **asked).sums
@@ -46,7 +52,7 @@ def test_another_process_gives_the_bits_of_one_thread():
     def workers(function, tasks):
         for task in tasks:
             sent.append(task)
-            yield from travelling(function, [task])
+            yield travelling(function, task)
 
     np.testing.assert_equal(study(workers), study(1))
     assert sent

@@ -33,10 +33,6 @@ GAPS = np.where(IS_CODE, np.nan, CODED)
 SCHEME = cm.ConditionalMasking(0.6, 450.0, step=10, missing=CODES)
 
 
-def masking(sigma=300.0, **options):
-    return cm.ConditionalMasking(0.6, sigma, missing=CODES, **options)
-
-
 @pytest.mark.parametrize("donors", DONORS)
 def test_a_release_is_that_of_gaps_with_the_codes_in_their_places(donors):
     scheme = replace(SCHEME, donors=donors)

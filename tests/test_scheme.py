@@ -80,6 +80,8 @@ def test_required_entries_are_required_and_another_method_is_refused():
         protocol.Scheme.from_dict({"scheme": "AdditiveNoise"})
     with pytest.raises(ValueError, match="'percent'"):
         protocol.Scheme.from_dict({"scheme": "RankSwapping"})
+    with pytest.raises(ValueError, match=r"^percent must be at most 100, got 101$"):
+        cm.RankSwapping(101)
     with pytest.raises(ValueError, match=r"^scheme must be 'DataSwapping', got 'RankSwapping'$"):
         cm.DataSwapping.from_dict(cm.RankSwapping(5.0).to_dict())
     with pytest.raises(TypeError, match=r"^entries must be a dict, got "):

@@ -49,21 +49,6 @@ def test_small_strata_are_merged_by_the_rule(sizes, pools):
     assert merged_sizes(sizes) == pools
 
 
-def test_records_without_a_value_do_not_count():
-    code = np.repeat([0, 1, 2, 3], [15, 12, 12, 4])
-    there = np.ones(code.size, dtype=bool)
-    there[:15] = False  # nobody of the first is in a pool
-
-    def pools():
-        return sorted(np.unique(strata.merged(code, None, there)[there], return_counts=True)[1].tolist())
-
-    assert pools() == [28]
-    there[-4:] = False
-    assert pools() == [12, 12]  # none is small, and nothing to be merged
-    there[15:18] = False
-    assert pools() == [21]
-
-
 @given(
     sizes=SIZES, gaps=st.lists(st.sampled_from([0, 1, 2, 3]), min_size=1, max_size=7), seed=st.integers(0, 99)
 )

@@ -1,14 +1,16 @@
 """What attackers of tables learn from, against plain loops, enumeration and closed forms."""
 
+from itertools import permutations, product
+
 import numpy as np
 import pytest
 from reference import noise_cdf
 from scipy.stats import binomtest
 
 import condmask as cm
-from condmask.disclosure import features, named, units
-from condmask.disclosure.sample import Sample
-from condmask.disclosure.table import Clear, Table, numbers_in
+from condmask.disclosure import features, joint_law, named, rare_values, units
+from condmask.disclosure.sample import Sample, draw, sample_of
+from condmask.disclosure.table import Clear, Table, clear_of, numbers_and_labels, numbers_in
 
 NAN = float("nan")
 
@@ -56,6 +58,47 @@ def test_what_others_show_is_counted_plainly():
             np.testing.assert_allclose(column, by_hand, atol=1e-12, err_msg=idea.__name__)
 
 
+def test_rises_that_a_column_in_clear_tells_carry_on_what_a_unit_shows():
+    stream, units, size = np.random.default_rng(2), 60, 8
+    unit, year = np.divmod(stream.permutation(units * size), size)
+    growth = stream.normal(0.0, 1.0, (units, size))
+    rise = 0.3 + 2.0 * growth
+    u = (stream.normal(0.0, 9.0, (units, 1)) + rise.cumsum(axis=1))[unit, year][:, None]
+    z, own = u + stream.normal(size=u.shape), stream.random(u.size) < 0.5
+    clear = Clear(np.arange(u.size), {"growth": growth[unit, year], "year": year * 1.0}, {}, {"unit": unit})
+
+    found = features.of_course(looked_at(z, own, clear, unit % 2, u))
+
+    others = (unit == unit[:, None]) & ~np.eye(u.size, dtype=bool)
+    for column, who in zip(found, (others & own, (unit == unit[:, None]) & own), strict=True):
+        with np.errstate(invalid="ignore"):
+            mean = u[:, 0] + who @ (z - u)[:, 0] / who.sum(axis=1)
+        np.testing.assert_allclose(column, mean, atol=1e-6)
+
+
+def swapped(stream, values, own):
+    """Records that were not kept show the values of one another."""
+    shown = values.copy()
+    shown[~own] = stream.permutation(values[~own])
+    return shown
+
+
+@pytest.mark.parametrize("tell", [np.subtract, np.multiply])
+def test_a_column_that_follows_from_two_masked_ones_tells_what_a_swapped_record_had(tell):
+    stream, n = np.random.default_rng(4), 200
+    x = stream.lognormal(5.0, 0.5, (n, 2))
+    own = stream.random(n) < 0.4
+    clear = Clear(np.arange(n), {"other": stream.normal(size=n), "w": tell(*x.T)})
+    shown = swapped(stream, x, own)
+
+    inside = (np.arange(n) > 0) & (np.arange(n) < n - 1)  # of which both rows beside are there
+    for known, of in ((own, inside & ~own), (np.ones(n, dtype=bool), inside)):  # with coins or without
+        value, place = named.linked(looked_at(shown, known, clear, np.arange(n) % 2, x))
+        assert np.array_equal(place[:, 0], value, equal_nan=True)
+        assert np.array_equal(np.isnan(value), ~of)
+        np.testing.assert_allclose(value[of], x[of, 0], rtol=1e-9)
+
+
 @pytest.mark.parametrize("noisy", [False, True])
 @pytest.mark.parametrize("tell", ["quotient", "difference", "digits"])
 def test_values_that_a_column_in_clear_leaves_possible_are_named(tell, noisy):
@@ -67,8 +110,7 @@ def test_values_that_a_column_in_clear_leaves_possible_are_named(tell, noisy):
         "digits": np.rint(100.0 * x) % 1_000.0 + 1_000.0 * stream.integers(0, 99, n),
     }[tell]
     own = stream.random(n) < 0.5
-    shown = np.where(own, x, 0.0)
-    shown[~own] = stream.permutation(x[~own])
+    shown = swapped(stream, x, own)
     near = shown[own] + 0.2 * stream.normal(size=own.sum())
     shown[own] = near if noisy else np.sort(shown[own])[np.argsort(np.argsort(near))]
     clear = Clear(np.arange(n), {"w": w})
@@ -95,6 +137,45 @@ def test_texts_are_read_as_the_numbers_they_hold():
 
     assert numbers_in([*read]) == pytest.approx([*read.values()], nan_ok=True)
     assert numbers_in(["1", "inf", "2.5"]) == pytest.approx([1.0, NAN, 2.5], nan_ok=True)
+
+
+def test_columns_are_numbers_or_labels_or_both():
+    few, missing = np.arange(300) % 3, pytest.approx(NAN, nan_ok=True)
+    columns = {
+        "float": np.where(few == 0, np.inf, 1.5), "flag": few == 1, "large": 2**60 + few,
+        "day": np.array(["2000-01-02", "NaT", "1970-01-01"], dtype="M8[D]")[few],
+        "key": np.array(["a-1 x", "b-2 x", None], dtype=object)[few],
+        "some": np.where(np.arange(300) < 36, "12", "none"), "all": np.array(["1 t", "2.5", "3"])[few],
+        "long": np.array([f"{k % 7} a b c {k} {k % 20}" for k in range(300)]),
+    }  # fmt: skip
+
+    numbers, labels = (
+        {name: x[:3].tolist() for name, x in each.items()} for each in numbers_and_labels(columns)
+    )
+
+    assert numbers == {
+        "float": [missing, 1.5, 1.5], "flag": [0, 1, 0], "day": [10958, missing, 0], "some": [12] * 3,
+        "key": [-1, -2, missing], "key (part 2)": [1, 2, missing], "all": [1, 2.5, 3],
+        "all (part 1)": [1, 2, 3], "long (part 1)": [0, 1, 2], "long (part at the end)": [0, 1, 2],
+    }  # fmt: skip
+    assert labels.pop("long") != labels.pop("long (part at the end)")
+    assert labels == {
+        "large": [0, 1, 2], "key": [0, 1, -1], "some": [0] * 3, "all": [0, 1, 2], "long (part 1)": [0, 1, 2]
+    }  # fmt: skip
+
+
+def test_columns_that_number_or_name_records():
+    row, mixed = np.arange(150), np.random.default_rng(1).permutation(150)
+    columns = {
+        "x": row * 0.0, "row": row, "from 1": row + 1, "from 2": row + 2, "id": 7 * mixed, "price": mixed / 4,
+        "whole": mixed * 3.0, "name": np.array([f"x{k}" for k in mixed]), "twice": mixed // 2,
+        "rate": np.array([f"{k / 4}" for k in mixed]), "nr": np.array([f"{k}" for k in mixed]),
+        "date": (np.datetime64("2000-01-01") + mixed).astype(str),
+    }  # fmt: skip
+
+    for n, named_by in ((150, ("from 2", "id", "whole", "name", "nr")), (100, ())):
+        part = {name: column[:n] for name, column in columns.items()}
+        assert clear_of(part, {"x": part["x"]}).identifiers == named_by
 
 
 FIRM, PLACE = np.divmod(np.random.default_rng(5).permutation(1_200), 4)
@@ -130,6 +211,19 @@ def test_units_are_told_by_columns_pairs_digits_names_and_rows(way):
     assert units.units_of(numbers, {}, {"x": stream.normal(size=unit.size)}, ROWS) == {}
 
 
+def test_each_half_of_a_sample_is_masked_by_itself_with_known_coins():
+    x, pool = NUMBER * 1.0, ROWS % 3
+    sample = sample_of(Table({"x": x}, pool))
+    masked, swapped = draw(sample, {"x": cm.ConditionalMasking(0.3, 1e-6, reverse_mapping=True)}, 1)
+
+    assert np.mean(swapped) == pytest.approx(0.3, abs=0.06)
+    assert np.array_equal(masked["x"][~swapped], x[~swapped])  # by so little noise nothing moves
+    for half, part in product((0, 1), range(3)):
+        own = (sample.half == half) & (pool == part)
+        assert abs(own.sum() - 200) < 40
+        assert np.array_equal(np.sort(masked["x"][own]), np.sort(x[own]))
+
+
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("sigma", [5.0, 15.0])
 def test_the_best_attacker_of_few_values_by_all_that_a_release_can_show(noise, sigma):
@@ -148,6 +242,56 @@ def test_the_best_attacker_of_few_values_by_all_that_a_release_can_show(noise, s
     assert found["best attacker"] == pytest.approx(best, abs=5e-4)
     assert found["knows who was swapped"] == pytest.approx(known + unlike, abs=5e-4)
     assert found["best constant"] == pytest.approx((inside @ w).max(), rel=1e-12)
+
+
+@pytest.mark.parametrize("near", [rare_values.EQUAL, 1.5, 3.5])
+def test_values_that_stand_alone_come_back_unless_they_are_swapped(near):
+    x, p, chance = np.array([1.0, 2.0, 4.5, 9.0]), 0.4, np.zeros(4)
+    for coins in product((False, True), repeat=4):
+        who = np.flatnonzero(coins)
+        orders = list(permutations(who))
+        for order in orders:
+            close = np.abs(x[list(order)] - x[who]) < near
+            chance[who[close]] += p**who.size * (1.0 - p) ** (4 - who.size) / len(orders)
+
+    found = rare_values.own_value_chances(x, cm.ConditionalMasking(p, 1e-3, reverse_mapping=True), near)
+
+    assert found == pytest.approx(1.0 - p + chance, rel=1e-12)
+
+
+@pytest.mark.parametrize(("far", "options", "count"), [
+    ([50.0] * 3, {}, 3), ([50.0] * 4, {}, 0),  # of 303 records a hundredth, or more
+    (50.0 + np.arange(29) / 1_000.0, {}, 29), (50.0 + np.arange(30) / 1_000.0, {}, 0),  # 12 kept ones beside
+    (np.append(50.0 + np.arange(29) / 1_000.0, 53.1), {}, 30),  # farther than 1.5 sigma
+    (np.append(50.0 + np.arange(29) / 1_000.0, 52.9), {}, 0),
+    ([30.0, 40.0, 50.0, 60.0], {"aggregate_ends": 3}, 1),
+])  # fmt: skip
+def test_rare_are_values_of_few_records_that_have_few_beside(far, options, count):
+    x = np.append(np.linspace(0.0, 1.0, 300), far)
+    scheme = cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, **options)
+
+    assert rare_values.own_value_chances(x, scheme).size == count
+
+
+def test_cells_are_means_of_equally_many_and_windows_count_half_of_their_ends():
+    stream = np.random.default_rng(4)
+    x = np.append(stream.normal(size=960), np.full(240, 0.5))
+
+    values, counts, several = joint_law.cells_of(x, 30)
+
+    cells = np.split(np.sort(x), np.cumsum(counts)[:-1])
+    np.testing.assert_allclose(values, [cell.mean() for cell in cells])
+    assert np.array_equal(several, [np.ptp(cell) > 0.0 for cell in cells])
+    assert sorted(counts)[2:-1] == pytest.approx([40] * (counts.size - 3), abs=1)
+    mass, d = stream.random((values.size, 3)), 0.8
+    found, middle = joint_law.fullest(values, mass, d, several)
+    for k in range(3):
+        best = (0.0, 0.0)
+        for i, low in enumerate(values):
+            inside = np.flatnonzero((values >= low) & (values < low + 2.0 * d))
+            ends = [0.5 * mass[j, k] for j in (i, inside[-1]) if several[j]]
+            best = max(best, (mass[inside, k].sum() - sum(ends), 0.5 * (low + values[inside[-1]])))
+        assert (found[k], middle[k]) == pytest.approx(best)
 
 
 def test_intervals_of_shares_are_those_of_wilson():

@@ -12,8 +12,6 @@ import pytest
 import condmask as cm
 from condmask.cli import main
 
-STREAM = np.random.default_rng(0)
-
 
 def mapped(p=0.6, sigma=0.5, **options):
     return cm.ConditionalMasking(p, sigma, reverse_mapping=True, **options)

@@ -72,24 +72,6 @@ def assert_same_answers(one, other):
         assert np.array_equal(a, b)
 
 
-@settings(max_examples=6)
-@given(
-    seed=st.integers(0, 2**32), n=st.integers(30, 300), spread=st.sampled_from([3, 20]),
-    cuts=st.lists(st.integers(0, 300), max_size=5), order=st.randoms(use_true_random=False),
-)  # fmt: skip
-def test_cuts_and_the_order_of_merges_leave_no_trace(seed, n, spread, cuts, order):
-    one = scheme(0.3)
-    z = gridded(np.random.default_rng(seed).normal(0, spread, n))
-    parts = [counted(one, part) for part in np.split(z, np.sort(np.minimum(cuts, n)).astype(int))]
-    order.shuffle(parts)
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part if n % 2 else part + total
-
-    assert np.array_equal(total.counted.values, np.unique(z) / 0.125)
-    assert_same_answers(one.estimate(total), one.estimate(z))
-
-
 @pytest.mark.parametrize("one", [scheme(0.2), scheme(0.6, noise="laplace"), MAPPED], ids=str)
 def test_counts_give_the_bits_of_their_values(one):
     z = gridded(np.random.default_rng(108).laplace(40, 5, 4_000))

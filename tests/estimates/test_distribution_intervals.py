@@ -257,21 +257,3 @@ def test_a_gap_of_which_all_is_known_belongs_to_the_interval_of_its_quantile(n):
         found = scheme.estimate(z).quantile_interval(below, target="file")
         assert found.low < 100.0
         assert found.high > 5900.0
-
-
-def test_batches_have_a_leading_axis_and_summaries_serve():
-    scheme = cm.ConditionalMasking(0.6, 0.7, decimals=1)
-    x = np.random.default_rng(5).standard_normal((3, 400)).round(1)
-    z = np.array([scheme.mask(row, rng=k) for k, row in enumerate(x)])
-    counts = cm.Counts(scheme)
-    counts.update(z[1])
-
-    batch, one = scheme.estimate(z), scheme.estimate(counts)
-
-    for name, argument in (("cdf_interval", [[0.0, 1.0]]), ("quantile_interval", [[0.3, 0.5]])):
-        found, alone = getattr(batch, name)(argument), getattr(one, name)(argument)
-        assert found.low.shape == (3, 1, 2)
-        assert alone.low.shape == (1, 2)
-        assert found.low[1].tolist() == alone.low.tolist()
-    assert isinstance(one.cdf_interval(0.0).low, float)
-    assert isinstance(one.quantile_interval(0.5).high, float)

@@ -26,7 +26,6 @@ POINTS = np.array([-31.0, -2.2, 0.0, 0.37, 5.1, 40.0])
 RNG = np.random.default_rng(11)
 Z60 = RNG.normal(3.0, 2.5, 60)
 W60 = 0.1 * Z60 + RNG.normal(0.0, 1.0, 60)
-STRATA60 = np.repeat(["north", "south", "west"], 20)
 
 
 def estimate(z, p=0.6, sigma=1.3, **options):
@@ -91,26 +90,6 @@ def test_columns_masked_together_keep_their_covariance():
 # --- rounded data ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize(("decimals", "sigma"), [(0, 0.5), (0, 2.0), (1, 0.35), (-2, 230.0)])
-@pytest.mark.parametrize("p", [0.3, 0.6])
-def test_cdf_of_rounded_data_uses_the_weights_of_rounded_noise(noise, decimals, sigma, p):
-    step = float(Fraction(10) ** -decimals)
-    steps = np.array([-9, -3, -3, 0, 1, 4, 4, 17])
-    z = np.array([reference.from_grid(int(k), decimals) for k in steps])
-    reach = 300
-    table = reference.rounded_weights(noise, p, step / sigma, reach)
-    x = np.array([-11, -4, -3, 0, 2, 4, 30])
-    exact = [table[reach + point - steps].mean() for point in x]
-    one = estimate(z, p, sigma, noise=noise, decimals=decimals)
-
-    on_grid = one.cdf([reference.from_grid(int(k), decimals) for k in x])
-    between = one.cdf((x + 0.7) * step)
-
-    assert on_grid == pytest.approx(exact, abs=TOL)
-    assert_same_bits(between, on_grid)  # T of rounded data is constant between grid points
-
-
 def test_moments_of_rounded_data_use_the_moments_of_rounded_noise():
     z, sigma, p = np.array([-9.0, -3, 0, 1, 4, 17]), 0.7, 0.3
     chance = reference.rounded_noise("normal", 1 / sigma, 40)
@@ -122,20 +101,6 @@ def test_moments_of_rounded_data_use_the_moments_of_rounded_noise():
     exact = as_floats(reference.original_moments(z, 4, "normal", p, sigma, added))
     assert [one.moment(j) for j in range(1, 5)] == pytest.approx(exact[1:], rel=1e-12)
     assert one.variance() == pytest.approx(float(reference.original_variance(z, p, added[2])), rel=1e-12)
-
-
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("sigma", [0.05, 0.2, 3.0])
-@pytest.mark.parametrize("seed", range(5))
-def test_quantiles_of_rounded_data_are_crossings_on_the_grid(noise, sigma, seed):
-    z = np.round(np.random.default_rng(seed).normal(40, 8, 200), 1)
-
-    one = estimate(z, 0.6, sigma, noise=noise, decimals=1)
-
-    found = one.quantile([0.1, 0.5, 0.9], crossing="first")
-    assert_same_bits(found, np.rint(found * 10) / 10)
-    for q, x in zip([0.1, 0.5, 0.9], found, strict=True):
-        assert one.cdf(np.round(x - 0.1, 1)) - 1e-9 <= q <= one.cdf(x) + 1e-9
 
 
 # --- routes agree ---------------------------------------------------------------------------------

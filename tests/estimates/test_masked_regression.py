@@ -127,34 +127,6 @@ def test_few_records_have_the_bounds_of_the_definition():
     assert ((shown > 0) & (shown < 18)).all()
 
 
-WAYS = {
-    "x": (["x"], {}),
-    "x and v": (["x", "v"], {}),
-    "x and y": (["x", "y"], {"noise": "laplace"}),
-    "donors drawn anew": (["x"], {"donors": "sample"}),
-    "strata": (["x"], {"strata": "region"}),
-    "gaps in others": (["x"], {}),
-    "reverse mapping": (["x"], {"reverse_mapping": True}),
-}
-
-
-@pytest.mark.parametrize("way", rest_slow(WAYS))
-def test_estimates_average_to_those_of_the_file_and_err_as_they_say(way):
-    (names, options), frame, count = WAYS[way], file_of(1_000, seed=3, law="normal"), 200
-    frame["x"] += 2.0 * (frame["region"] == "south")
-    if "gaps" in way:
-        frame.loc[frame["w"] > 0.5, "y"] = np.nan  # those with large x
-    truth = least_squares(frame.dropna()).params
-    releases = (masked(frame, names, seed, **options) for seed in range(count))
-    found = [release.regress("y", on=NAMES, target="file") for release in releases]
-    estimates, errors = (
-        np.array([getattr(each, k) for each in found]) for k in ("estimate", "standard_error")
-    )
-    spread = estimates.std(axis=0)
-    assert (abs(estimates.mean(axis=0) - truth) < (0.15 + 4.0 / count**0.5) * spread).all()
-    np.testing.assert_allclose(np.median(errors, axis=0) / spread, 1.0, atol=0.22)
-
-
 @pytest.mark.parametrize("cell", rest_slow(["normal  x  0.3  200", "normal  x, reverse mapping  0.3  200"]))
 def test_intervals_cover(cell):
     shares = coverage.run("regression", cell, 400, 1)[""]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import reference
 
-from condmask._blocks import blocks, ordered_map
 from condmask.kernels import series
 
 ROWS = np.genfromtxt(Path(__file__).parents[1] / "data" / "weight.csv", delimiter=",", names=True)
@@ -38,16 +37,6 @@ def test_the_truncated_series_keeps_its_tolerance_against_25_digits(p, tol):
     assert truncated_error(p, tol) <= tol
 
 
-@pytest.mark.parametrize("p", [0.501, 0.6, 0.9])
-def test_a_looser_tolerance_takes_fewer_terms_and_a_shorter_reach(p):
-    found = [series.truncated(p, 0.0, 0.0, tol) for tol in (1e-3, 1e-6, 1e-10, 1e-14)]
-
-    assert (np.diff([c.size for c, _, _ in found]) > 0).all()
-    assert (np.diff([reach for _, _, reach in found]) > 0.0).all()
-    # not far more than are needed: the bound is within a factor 1000 of the error, or 4 terms at p = .6
-    assert truncated_error(p, 1e-6) > 1e-9
-
-
 def test_the_truncated_series_needs_few_terms():
     assert [series.truncated(p, 0.0, 0.0, 1e-10)[0].size for p in (0.501, 0.6, 0.9)] == [21, 17, 8]
 
@@ -71,29 +60,6 @@ def test_plain_terms_are_those_of_the_paper():
     # (1/p) lam^t, unchanged but for rounding; the differences come after pJ = T of them
     assert c[:6] == pytest.approx((-0.4 / 0.6) ** np.arange(6) / 0.6, rel=1e-14)
     assert c.sum() == pytest.approx(1.0, abs=1e-15 * np.abs(c).sum())
-
-
-@pytest.mark.parametrize("workers", [1, 2, 5])
-def test_blocks_of_points_and_records_add_up_to_the_same_bits_for_any_workers(workers):
-    rng = np.random.default_rng(5)
-    z, x = rng.normal(0, 3, 700), rng.normal(0, 3, 31)
-    c, rate, reach = series.truncated(0.7, 0.2, 0.0, 1e-12)
-    rows, points = blocks(z.size, 256), blocks(x.size, 10)
-
-    def add(parts, k, first, last):
-        series.add_weights(x, z, 1.5, c, rate, reach, first, last, *rows[k], parts[k])
-
-    def total(workers):
-        parts = np.zeros((len(rows), x.size))
-        tasks = [(parts, k, *block) for k in range(len(rows)) for block in points]
-        list(ordered_map(lambda task: add(*task), tasks, workers))
-        return parts.sum(axis=0)
-
-    found = total(workers)
-
-    assert np.array_equal(found, total(1))
-    u = (x[:, None] - z) / 1.5
-    assert found == pytest.approx(reference.normal_weight(u, 0.7, 0.2).sum(axis=1), abs=700 * 1e-12)
 
 
 def test_a_user_may_sum_the_truncated_series_in_compiled_code():

@@ -13,7 +13,6 @@ from condmask.studies.populations import Fixed
 N = 2_000
 X = np.random.default_rng(0).permutation(laplace.ppf((np.arange(N) + 0.5) / N, 10, 1000))
 W = 0.6 * X + 800 * np.random.default_rng(1).laplace(size=N)
-GROUP = np.where(np.arange(N) % 3 == 0, "a", "b")
 RELATED = ("correlation", "slope", "difference")
 
 

@@ -369,15 +369,6 @@ def test_each_finding_stands_once_with_its_remedy(tmp_path):
         assert finding.remedy in page
 
 
-def test_another_original_is_noticed(people, tmp_path):
-    frame = people.frame[["income"]]
-    release = cm.mask_table(frame, {"income": SCHEMES["mapped"]}, rng=1)
-    for factor, same in ((1.0, True), (1.1, False)):
-        cm.report(release, tmp_path / "a.html", original=(factor * frame).round(2), force=True)
-        page = (tmp_path / "a.html").read_text(encoding="utf-8")
-        assert ("Is this the original of the release?" in page) is not same
-
-
 @pytest.mark.parametrize(
     ("options", "unit"),
     [({"decimals": 4}, 0.0), ({"decimals": 1}, 0.05), ({"reverse_mapping": True, "aggregate_ends": 3}, None)],

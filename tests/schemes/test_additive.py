@@ -39,14 +39,6 @@ def test_normal_noise_has_no_distribution_function():
         found.cdf(0.0)
 
 
-def test_schemes_describe_themselves():
-    scheme = cm.AdditiveNoise(3.0, noise="normal")
-
-    assert cm.AdditiveNoise.from_dict(scheme.to_dict()) == scheme
-    with pytest.raises(ValueError, match=r"^percent must be at most 100, got 101$"):
-        cm.RankSwapping(101)
-
-
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 def test_rows_have_noise_of_their_own(noise):
     z = cm.AdditiveNoise(2.0, noise=noise).mask_rows(np.zeros((40, 900)), np.random.default_rng(3), ())

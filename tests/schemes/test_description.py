@@ -42,12 +42,3 @@ def test_what_was_done_is_said_in_a_few_sentences(options, sentence):
     assert moved.startswith(
         f"{sentence} Before, the data were rounded to that, which moved their mean by +0.02 "
     )
-
-
-@pytest.mark.parametrize(
-    "options", ["", ", step=0.0", ", step=0.5", ", decimals=1", ", donors='sample', decimals=1, strata='sex'"]
-)
-def test_a_scheme_is_shown_without_defaults(options):
-    shown = f"ConditionalMasking(p=0.6, sigma=20.0{options})"
-
-    assert repr(eval(shown, vars(cm))) == shown

@@ -117,11 +117,3 @@ def test_a_column_is_masked_alike_in_memory_in_a_table_and_in_a_file(tmp_path, s
     if isinstance(scheme, cm.ConditionalMasking):
         data = cm.mask_table(frame, {"income": scheme}, rng=KEY).data
         assert np.array_equal(data["income"], alone)
-
-
-def test_the_labels_of_strata_do_not_matter_nor_their_order():
-    scheme = cm.ConditionalMasking(**BASE, strata="region")
-
-    z = scheme.mask(X, strata=LABELS, rng=SEED)
-
-    assert np.array_equal(z, scheme.mask(X, strata=np.where(LABELS == "north", "z", "a"), rng=SEED))

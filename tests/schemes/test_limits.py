@@ -117,12 +117,6 @@ def test_an_infinite_bound_is_none():
         scheme(range=(5, 5))
 
 
-def test_the_range_changes_no_bit_of_a_release():
-    with_range = scheme(range=(-500, 500)).mask(AGES, rng=3, accept_visible_coins=True)
-
-    assert np.array_equal(with_range, scheme().mask(AGES, rng=3, accept_visible_coins=True))
-
-
 @pytest.mark.parametrize(("shift", "warned"), [(0.0, True), (300.0, False), (-1.0, False)])
 def test_many_released_values_below_0_are_worth_a_word(shift, warned):
     with warnings.catch_warnings(record=True) as caught:

@@ -7,7 +7,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import pytest
 
 import condmask as cm
 from condmask.disclosure.table import ROWS
@@ -65,12 +64,3 @@ def test_an_audit_pools_small_strata_as_masking_does():
     assert cm.audit(x, scheme, strata=region).to_dict() == cm.audit(x, scheme, strata=pooled).to_dict()
     found = cm.risk(x, scheme, d=500, strata=region)
     assert found.to_dict() == cm.risk(x, scheme, d=500, strata=pooled).to_dict()
-
-
-def test_what_would_show_too_much_is_refused_unless_that_is_accepted():
-    scheme = cm.ConditionalMasking(0.6, 3.0, decimals=0)
-    tens = 10.0 * np.rint(np.random.default_rng(8).lognormal(7.0, 0.4, 600) / 10.0)
-
-    with pytest.raises(ValueError, match="the noise is too narrow"):
-        scheme.mask(tens, rng=1)
-    assert scheme.mask(tens, rng=1, accept_visible_coins=True).size == tens.size

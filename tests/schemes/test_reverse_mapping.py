@@ -335,18 +335,6 @@ def test_the_release_has_the_same_bits_for_any_workers(pooled):
 # --- the kept go far where noise is wide, and stay where it is not ---
 
 
-def test_the_rank_correlation_of_the_kept_falls_with_the_noise():
-    x = np.random.default_rng(28).normal(0.0, 1.0, 4_000)
-    near, far = (scheme_of(1e-9, sigma).mask(x, rng=29) for sigma in (0.1, 1.0))
-
-    # z and x + Y have one order, and corr(x, x + Y) = 1 / sqrt(1 + sigma^2), in ranks (6 / pi) asin(r / 2)
-    for z, sigma in ((near, 0.1), (far, 1.0)):
-        ranks = [np.argsort(np.argsort(column)) for column in (x, z)]
-        expected = 6.0 / math.pi * math.asin(0.5 / math.sqrt(1.0 + sigma**2))
-        # the standard error of a rank correlation is at most 1.06 (1 - r^2) / sqrt(n) < .01; five of them
-        assert abs(np.corrcoef(*ranks)[0, 1] - expected) < 0.05
-
-
 def test_what_has_no_closed_form_is_refused_in_a_sentence():
     with pytest.raises(TypeError, match="has no closed form of its risk"):
         scheme_of().risk(generic(100, 30), 10.0)

@@ -2,10 +2,7 @@
 
 import warnings
 
-import condmask as cm
 from condmask.studies import paper
-
-POPULATION = cm.paper_population()
 
 
 def test_the_paper_agrees_where_it_is_no_misprint():

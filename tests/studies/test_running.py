@@ -1,17 +1,16 @@
 """A study has the same bits however it is run, and says in one sentence what is wrong."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy.stats import laplace
-from study_runs import POPULATION, SCHEMES, STUDY
 
 import condmask as cm
-from condmask.cli import main
+from condmask.studies.toml import read_study
 
 N = 30_000  # of which a block has two replications
-CHOSEN = {name: SCHEMES[name] for name in ("CM", "ranks")}
+POPULATION = cm.paper_population()
+MASKED = cm.ConditionalMasking(0.6, 1000.0)
+CHOSEN = {"CM": MASKED, "ranks": cm.RankSwapping(5.0)}
 
 
 def run(replications, schemes=None, population=POPULATION, **options):
@@ -77,36 +76,42 @@ def test_a_checkpoint_that_cannot_be_written_costs_no_results(tmp_path, monkeypa
         assert run(2, n=60, checkpoint=tmp_path / "state.npz") == run(2, n=60)
 
 
-def test_the_command_runs_a_study(tmp_path, capsys):
+STUDY = """
+n = 300
+replications = 4
+quantiles = [0.5]
+confidence_levels = [0.9]
+rng = 3
+
+[schemes.masked]
+p = 0.6
+sigma = 700.0
+
+[schemes.ranks]
+scheme = "RankSwapping"
+percent = 10
+"""
+
+
+def test_a_study_in_a_file_is_run_and_shown(tmp_path):
     file = tmp_path / "study.toml"
-    file.write_text(STUDY.replace("rng = 3", "rng = 3\nconfidence_levels = [0.9]"))
-    out, picture = tmp_path / "r.npz", tmp_path / "r.png"
+    file.write_text(STUDY)
 
-    assert main(["simulate", str(file), "--out", str(out), "--plot", str(picture)]) == 0
-    shown = capsys.readouterr().out
-    assert main(["simulate", str(file), "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
+    found = cm.simulate(**read_study(file))
 
-    found = cm.StudyResult.load(out)
-    assert shown.startswith("4 replications, seed 3\n")
-    lines = shown.splitlines()
+    lines = str(found).splitlines()
+    assert lines[0] == "4 replications, seed 3"
     assert "ranks" in lines
-    rmse = found.value("masked", "T_1", "mean", "rmse")
     (line,) = (line.split() for line in lines if line.split()[:2] == ["T_1", "mean"])
-    assert line[5] == f"{rmse:.5g}"
+    assert line[5] == f"{found.value('masked', 'T_1', 'mean', 'rmse'):.5g}"
     assert any("0.9 interval, file coverage of mean" in line for line in lines)
-    assert result["rows"][0]["scheme"] == "masked"
-    assert found.replications == 4
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert len(found.to_frame()) == len(result["rows"])
-    assert main(["simulate", str(file), "--out", str(tmp_path / "no" / "r.npz")]) != 0
     file.write_text("replication = 4\n" + STUDY)
-    assert main(["simulate", str(file)]) == 1
-    assert "got 'replication'" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="got 'replication'"):
+        read_study(file)
 
 
 def test_a_scheme_with_two_names_masks_twice():
-    found = simulated(schemes={"one": SCHEMES["CM"], "another": SCHEMES["CM"]})
+    found = simulated(schemes={"one": MASKED, "another": MASKED})
 
     one, another = (found.value(name, "T_1", "mean", "rmse") for name in ("one", "another"))
     assert one != another
@@ -123,7 +128,7 @@ def test_what_is_not_defined_is_a_dash():
 
 def simulated(population=POPULATION, schemes=None, **options):
     given = {"n": 100, "replications": 10, "rng": 1, **options}
-    return cm.simulate(population, SCHEMES["CM"] if schemes is None else schemes, **given)
+    return cm.simulate(population, MASKED if schemes is None else schemes, **given)
 
 
 @pytest.mark.parametrize(
@@ -138,9 +143,9 @@ def simulated(population=POPULATION, schemes=None, **options):
             lambda: simulated(lambda rng, r, n: np.full((r, n), np.nan)),
             "population must give finite numbers, got others among them",
         ),
-        (lambda: simulated(schemes=[SCHEMES["CM"]] * 2), r"schemes must differ, or be a dict .*"),
+        (lambda: simulated(schemes=[MASKED] * 2), r"schemes must differ, or be a dict .*"),
         (
-            lambda: simulated(schemes={"": SCHEMES["CM"]}),
+            lambda: simulated(schemes={"": MASKED}),
             "schemes must be masking schemes, or a dict by name, got .*",
         ),
         (
