@@ -62,11 +62,6 @@ class Candidate(NamedTuple):
         errors = {f"error of {name}": error for name, error in getattr(self, target).items()}
         return row | {"loss": self.loss} | errors
 
-    def keeps(self, caps: dict[str, float], d: tuple[float, ...], target: str) -> bool:
-        """Whether no value in a column of the table is above its cap."""
-        row = self.row(d, target)
-        return all(row[name] <= cap for name, cap in caps.items())
-
 
 class Column(NamedTuple):
     """The data planned for.
@@ -159,11 +154,15 @@ def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray
 
 
 def frontier(
-    candidates: list[Candidate], accepts: Callable[[Candidate], bool] = lambda _: True
-) -> list[Candidate]:
-    """Those accepted that no other of these beats in both mean risk and loss, from the cheapest on."""
-    found: list[Candidate] = []
+    candidates: list[Candidate], refusal: Callable[[Any], str] = lambda _: ""
+) -> tuple[list[Candidate], dict[Any, str]]:
+    """Those that no other of these beats in both mean risk and loss, from the cheapest on; and which schemes
+    are refused on the way, and why."""
+    found, refusals = list[Candidate](), dict[Any, str]()
     for each in sorted(candidates, key=lambda each: (each.loss, each.risk.mean())):
-        if (not found or each.risk.mean() < found[-1].risk.mean()) and accepts(each):
-            found.append(each)
-    return found
+        if not found or each.risk.mean() < found[-1].risk.mean():
+            if why := refusal(each.scheme):
+                refusals[each.scheme] = why
+            else:
+                found.append(each)
+    return found, refusals

@@ -1,6 +1,7 @@
 """Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on errors."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -120,12 +121,12 @@ def plan(
     if reverse_mapping is not None:
         ways = ways[:1] if _checks.truth(reverse_mapping, "reverse_mapping") else ways[1:]
     candidates = _candidates(column, P if p is None else _numbers(p, "p"), sigma, ways, distances)
-    allowed = [each for each in candidates if each.keeps(caps, near, target)]
-    if not allowed:
-        raise ArgumentError(_unmet([each.row(near, target) for each in candidates], caps))
-    front, refusals = _accepted(column, allowed)
+    made = Plan(column.x.size, near, candidates, {}, {}, caps, target, column)
+    if not made.allowed.any():
+        raise ArgumentError(_unmet(made.rows(), caps))
+    front, refusals = frontier([candidates[k] for k in np.flatnonzero(made.allowed)], column.refusal)
     suggestions = _suggested(front, CLOSE if risks or chances or not errors else np.inf)
-    return Plan(column.x.size, near, candidates, suggestions, refusals, caps, target, column)
+    return replace(made, suggestions=suggestions, refusals=refusals)
 
 
 def _by_mapping(options: dict[str, Any], scale: str | None, sigma: Any, x: np.ndarray) -> dict[str, Any]:
@@ -166,19 +167,6 @@ def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[st
     fitting = default_step(_checks.positive(sigma, "sigma"))
     grid = visible_grid(column.x, column.kind, fitting)
     return options if grid is None or suits(fitting, grid) else options | {"step": step_for(fitting, grid)}
-
-
-def _accepted(column: Column, candidates: list[Candidate]) -> tuple[list[Candidate], dict[Any, str]]:
-    """The frontier of what masking accepts, and why others are refused."""
-    refusals: dict[Any, str] = {}
-
-    def accepts(each: Candidate) -> bool:
-        refusal = column.refusal(each.scheme)
-        if refusal:
-            refusals[each.scheme] = refusal
-        return not refusal
-
-    return frontier(candidates, accepts), refusals
 
 
 def _suggested(front: list[Candidate], most: float) -> dict[str, Candidate]:

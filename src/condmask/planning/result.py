@@ -54,7 +54,8 @@ class Plan:
     @cached_property
     def allowed(self) -> np.ndarray:
         """Which schemes keep the caps."""
-        return np.array([candidate.keeps(self.caps, self.d, self.target) for candidate in self.candidates])
+        rows = (each.row(self.d, self.target) for each in self.candidates)
+        return np.array([all(row[name] <= cap for name, cap in self.caps.items()) for row in rows])
 
     @property
     def constant(self) -> np.ndarray:
@@ -64,7 +65,7 @@ class Plan:
     @cached_property
     def on_frontier(self) -> np.ndarray:
         """Which schemes no other beats in both mean risk and loss."""
-        front = {each.scheme for each in frontier(self.candidates)}
+        front = {each.scheme for each in frontier(self.candidates)[0]}
         return np.array([each.scheme in front for each in self.candidates])
 
     @property
