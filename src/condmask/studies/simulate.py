@@ -1,8 +1,8 @@
 """Monte Carlo studies: replicate a population, mask it by several schemes, estimate, and compare.
 
 Replicates are drawn, masked and estimated in blocks whose size depends on n alone, every block under a key
-of its own, and their errors are added up one replicate after the other. So a result depends neither on
-workers nor on how often a study was interrupted, and a longer study begins with the shorter one.
+of its own. So a result depends neither on workers nor on how often a study was interrupted, and a longer
+study begins with the shorter one.
 """
 
 import dataclasses
@@ -11,9 +11,8 @@ import os
 import secrets
 import time
 import warnings
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,11 @@ from condmask._blocks import Workers, ordered_map
 from condmask.disclosure.rails import open_ends
 from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
-from condmask.kernels.replication import add_errors
 from condmask.scheme import Scheme
 from condmask.studies import replicates
 from condmask.studies.populations import Fixed, Resampled, split
-from condmask.studies.replicates import Columns, Design
-from condmask.studies.result import PARTS, Column, StudyResult
+from condmask.studies.replicates import Design
+from condmask.studies.result import Column, StudyResult
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 SAVE_SECONDS = 5.0
@@ -135,8 +133,7 @@ def simulate(
     if seed is None:
         seed = secrets.randbits(48) if before is None else before.seed
     design = _with_truth(design, seed)
-    first = replicates.block(design, seed, 0)
-    state = _begun(design, seed, first)
+    state = _begun(design, seed)
     if before is not None:
         if before.identity != state.identity:
             raise ArgumentError(f"checkpoint must be of the same study and seed, got another one in {path}")
@@ -145,40 +142,36 @@ def simulate(
                 f"replications must be at least the {before.replications} in {checkpoint}, got {replications}"
             )
         state = before
-    return _run(design, state, first, wanted, threads, progress, path)
+    return _run(design, state, wanted, threads, progress, path)
 
 
 def _run(
-    design: Design, before: StudyResult, first: Columns, wanted: int, workers: Workers, progress: bool,
-    path: Path | None,
-) -> StudyResult:  # fmt: skip
+    design: Design, before: StudyResult, wanted: int, workers: Workers, progress: bool, path: Path | None
+) -> StudyResult:
     """The study from where it stands."""
-    size = replicates.block_size(design.n)
-    centers, samples = np.array([column.center for column in before.columns]), before.samples
-    saved, reached = time.perf_counter(), before  # replaced as a whole: it is whole whenever Ctrl-C comes
+    size, saved, parts = replicates.block_size(design.n), time.perf_counter(), [before.values]
     blocks = range(before.replications // size, -(-wanted // size))
-    known = [first] if blocks and blocks[0] == 0 else []
-    rest = ordered_map(partial(replicates.block, design, before.seed), blocks[len(known) :], workers)
-    with _bar(wanted, before.replications, progress) as bar:
-        try:
-            for index, columns in zip(blocks, chain(known, rest), strict=True):
-                start = index * size
-                rows, sums = np.column_stack(list(columns.values())), reached.sums.copy()
-                rows = rows[reached.replications - start : wanted - start]
-                add_errors(rows, centers, samples, sums)
-                done = reached.replications + len(rows)
-                reached = dataclasses.replace(reached, replications=done, sums=sums)
-                if bar is not None:
-                    bar.update(len(rows))
-                if path is not None and time.perf_counter() - saved > SAVE_SECONDS:
-                    _save(reached, path)
-                    saved = time.perf_counter()
-        except KeyboardInterrupt:
-            text = f"interrupted after {reached.replications} of {wanted} replications"
-            warnings.warn(text, StudyWarning, stacklevel=3)
+    found = ordered_map(partial(replicates.block, design, before.seed), blocks, workers)
+
+    def reached() -> StudyResult:
+        return dataclasses.replace(before, values=np.concatenate(parts))
+
+    with _bar(wanted, before.replications, progress) as bar, suppress(KeyboardInterrupt):
+        for index, columns in zip(blocks, found, strict=True):
+            done = max(before.replications - index * size, 0)  # of this block
+            parts.append(np.column_stack(list(columns.values()))[done : wanted - index * size])
+            if bar is not None:
+                bar.update(len(parts[-1]))
+            if path is not None and time.perf_counter() - saved > SAVE_SECONDS:
+                _save(reached(), path)
+                saved = time.perf_counter()
+    state = reached()
+    if state.replications < wanted:
+        text = f"interrupted after {state.replications} of {wanted} replications"
+        warnings.warn(text, StudyWarning, stacklevel=3)
     if path is not None:
-        _save(reached, path)
-    return reached
+        _save(state, path)
+    return state
 
 
 def _save(state: StudyResult, path: Path) -> None:
@@ -233,13 +226,12 @@ def _with_truth(design: Design, seed: int) -> Design:
     return design._replace(truth=truth)
 
 
-def _begun(design: Design, seed: int, first: Columns) -> StudyResult:
-    """A study without replications, known by its first block; centres of errors are near the truth."""
+def _begun(design: Design, seed: int) -> StudyResult:
+    """A study without replications, known by its first block."""
     truth = dict(zip(design.statistics, design.truth.tolist(), strict=True))
-    columns, digest = [], hashlib.blake2b(digest_size=16)
-    for name, values in first.items():
+    columns, digest = list[Column](), hashlib.blake2b(digest_size=16)
+    for name, values in replicates.block(design, seed, 0).items():
         known = truth.get(name[2], np.nan)
-        center = float(np.nan_to_num(values[0])) if np.isnan(known) else known
-        columns.append(Column(*name, None if np.isnan(known) else known, center))
+        columns.append(Column(*name, None if np.isnan(known) else known))
         digest.update(repr(name).encode() + values.tobytes())
-    return StudyResult(digest.hexdigest(), seed, 0, tuple(columns), np.zeros((PARTS, len(columns))))
+    return StudyResult(digest.hexdigest(), seed, tuple(columns), np.empty((0, len(columns))))
