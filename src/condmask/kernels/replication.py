@@ -1,4 +1,4 @@
-"""The loops of Monte Carlo studies: quantiles of many samples, and how many lie near.
+"""The loops of Monte Carlo studies: quantiles of many samples, and pairs that lie near.
 
 Quantiles of two samples, without a smooth part:
 
@@ -64,14 +64,3 @@ def pairs_within(rows, d, out):
                 right[k] = j + near
         for k in range(d.size):
             out[row, k] = 2.0 * count[k]
-
-
-@kernel
-def nearer(error, d, out):
-    """out[r, k]: how many of the row r lie less than d[k] from 0."""
-    for row in range(error.shape[0]):
-        for k in range(d.size):
-            count = 0
-            for i in range(error.shape[1]):
-                count += abs(error[row, i]) < d[k]
-            out[row, k] = count

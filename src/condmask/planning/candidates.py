@@ -93,12 +93,6 @@ class Column(NamedTuple):
     name: str
     kind: str
 
-    def masked(self, scheme: Any) -> np.ndarray:
-        """The values as the scheme masks them, on its grid."""
-        if scheme.reverse_mapping:
-            return self.x
-        return np.asarray(scheme.law.from_units(scheme.canonical(self.x, self.name, self.kind)))
-
     def refusal(self, scheme: Any) -> str:
         """Why masking refuses the column under a scheme; empty if it accepts."""
         try:
@@ -113,7 +107,9 @@ class Column(NamedTuple):
 def evaluate(column: Column, plain: Any, d: np.ndarray) -> Candidate:
     """A scheme with its risks and errors; by reverse mapping with means at the ends where that helps."""
     scheme = with_ends(column.table, column.name, plain) if plain.reverse_mapping else plain
-    x, n = column.masked(scheme), column.x.size
+    x, n = column.x, column.x.size
+    if not scheme.reverse_mapping:  # as they are masked, on the grid
+        x = scheme.law.from_units(scheme.canonical(x, column.name, column.kind))
     parts = [values for _, values in values_by_pool(x, column.code)]
     risks = np.array([risks_of_pool(part, scheme, d) for part in parts])
     risk, constant, _ = np.average(risks, axis=0, weights=[part.size for part in parts])

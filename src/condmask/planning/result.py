@@ -144,9 +144,6 @@ class Plan:
 
         return risk_against_loss(self, self.column.name, path, ax)
 
-    def __repr__(self) -> str:
-        return f"Plan(n={self.n}, d={self.d}, schemes={len(self.candidates)}, allowed={self.allowed.sum()})"
-
     def __str__(self) -> str:
         kept = f", {int(self.allowed.sum())} keep the caps" if self.caps else ""
         lines = [f"{len(self.candidates)} schemes tried on {self.n:,} records{kept}"]
@@ -168,3 +165,5 @@ class Plan:
             lines += ["", f"no scheme is suggested; {scheme!r}, with the shortest intervals, is refused:"]
             lines.append(why)
         return "\n".join(lines)
+
+    __repr__ = __str__

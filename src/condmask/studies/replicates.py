@@ -11,7 +11,6 @@ from condmask.distribution.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.distribution.quantiles import crossing_of
 from condmask.distribution.symbol import smallest_tol
 from condmask.errors import ArgumentError, heard
-from condmask.kernels.replication import nearer
 from condmask.law import Law
 from condmask.linear.pseudo_values import covariance_factor
 from condmask.moments import moment_interval
@@ -190,15 +189,10 @@ def _pairs(
     d, w = (each - each.mean(axis=1)[:, None] for each in (x, others[0]))
     product, of_w = np.einsum("ij,ij->i", d, w), np.einsum("ij,ij->i", w, w)
     of_z = np.einsum("ij,ij->i", d, d) if z is None else z.shape[1] * z.var(axis=1)
-    return np.column_stack([product / np.sqrt(of_z * of_w), differences(x, others[0], design.split)])
-
-
-def differences(x: np.ndarray, w: np.ndarray, at: float) -> np.ndarray:
-    """By row, the mean of x where w is above a value, less that of the rest; NaN where either is empty."""
-    above = (w > at).astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        high, low = (np.einsum("ij,ij->i", x, rows) / rows.sum(axis=1) for rows in (above, 1.0 - above))
-    return np.asarray(high - low)
+    above = (others[0] > design.split).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # where either half is empty
+        high, low = (np.einsum("ij,ij->i", x, half) / half.sum(axis=1) for half in (above, 1.0 - above))
+    return np.column_stack([product / np.sqrt(of_z * of_w), high - low])
 
 
 def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
@@ -220,8 +214,7 @@ def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | Non
         guesses["Z_i"] = (law.grid.units(z - x), law.grid.above(distances), law.step)
     found = {}
     for guess, (error, within, unit) in guesses.items():
-        near = np.empty((len(x), within.size))
-        nearer(error, within, near)
-        square = np.einsum("ij,ij->i", error, error) * unit**2
-        found[guess] = np.column_stack([near, square]) / x.shape[1]
+        away = np.abs(error)
+        near = [(away < d).mean(axis=1) for d in within]
+        found[guess] = np.column_stack([*near, np.square(away).mean(axis=1) * unit**2])
     return found

@@ -3,7 +3,9 @@
 import os
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from math import isnan
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ from condmask.files.publish import write_whole
 
 ERRORS = ("truth", "mean", "bias", "bias_se", "rmse", "rmse_se")
 SHARES = ("mean", "mean_se")  # of what has no truth
-FIGURES = {*ERRORS, *SHARES, "defined"}
+SHOWN = ("truth", "bias", "bias_se", "rmse", "rmse_se", *SHARES)
 
 
 class Column(NamedTuple):
@@ -60,10 +62,13 @@ class StudyResult:
         return isinstance(other, StudyResult) and self._state() == other._state()
 
     def __str__(self) -> str:
-        head = f"{self.replications:,} replications, seed {self.seed}"
-        rows = self.rows()
-        schemes = dict.fromkeys(row["scheme"] for row in rows)
-        return "\n".join([head, *(text for scheme in schemes for text in _table(rows, scheme))])
+        lines = [f"{self.replications:,} replications, seed {self.seed}"]
+        for scheme, rows in groupby(self.rows(), itemgetter("scheme")):
+            lines += ["", scheme, line("", SHOWN, head=28, width=12)]
+            for row in rows:
+                label = f"  {row['estimator']:10} {row['statistic']:15}"
+                lines.append(line(label, map(_cell, map(row.get, SHOWN)), head=28, width=12).rstrip())
+        return "\n".join(lines)
 
     __repr__ = __str__
 
@@ -94,7 +99,8 @@ class StudyResult:
         asked = scheme, estimator, statistic
         for row in self.rows():
             if asked == (row["scheme"], row["estimator"], row["statistic"]):
-                return float(row[_checks.choice(what, "what", [name for name in row if name in FIGURES])])
+                names = [name for name, figure in row.items() if not isinstance(figure, str)]
+                return float(row[_checks.choice(what, "what", names)])
         raise ArgumentError(f"statistic must be one of the study's, got {_checks.shown(asked)}")
 
     def to_frame(self) -> Any:
@@ -184,21 +190,8 @@ class StudyResult:
         return {name: np.ma.filled(figure, np.nan) for name, figure in figures.items()}
 
 
-def _table(rows: list[dict[str, Any]], scheme: str) -> list[str]:
-    """A line for every statistic of a scheme, with standard errors."""
-    lines = ["", scheme]
-    for figures in (("truth", "bias", "bias_se", "rmse", "rmse_se"), SHARES):
-        own = [row for row in rows if row["scheme"] == scheme and ("bias" in row) == ("bias" in figures)]
-        table: list[list[Any]] = [["", "", *figures]] if own else []
-        table += [[row["estimator"], row["statistic"], *map(row.get, figures)] for row in own]
-        for estimator, statistic, *cells in table:
-            label = f"  {estimator:10} {statistic:15}"
-            lines.append(line(label, map(_cell, cells), head=28, width=14).rstrip())
-    return lines
-
-
 def _cell(value: Any) -> str:
-    """A number in five digits, a dash where it is not defined."""
-    if not isinstance(value, float):
-        return value or ""
+    """A number in five digits, a dash where it is not defined, nothing where there is none."""
+    if value is None:
+        return ""
     return "-" if isnan(value) else f"{value:.5g}"

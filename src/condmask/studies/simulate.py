@@ -110,10 +110,8 @@ def simulate(
     >>> result.replications
     64
     """
-    if not callable(population):
-        raise ArgumentTypeError(
-            f"population must be callable as (rng, replications, n), got {_checks.shown(population)}"
-        )
+    rule = "population must be callable as (rng, replications, n)"
+    _checks.require(callable(population), rule, population, ArgumentTypeError)
     design = Design(
         population,
         named(schemes),
@@ -196,8 +194,7 @@ def named(schemes: Any) -> dict[str, Scheme]:
     listed = list(schemes) if isinstance(schemes, (dict, list, tuple)) else [schemes]
     pairs = schemes.items() if isinstance(schemes, dict) else ((_checks.shown(one), one) for one in listed)
     found = {str(name): scheme for name, scheme in pairs}
-    if len(found) < len(listed):
-        raise ArgumentError(f"schemes must differ, or be a dict with names, got {_checks.shown(schemes)}")
+    _checks.require(len(found) == len(listed), "schemes must differ, or be a dict with names", schemes)
     sound = bool(found) and "" not in found and all(isinstance(scheme, Scheme) for scheme in found.values())
     _checks.require(sound, "schemes must be masking schemes, or a dict by name", schemes, ArgumentTypeError)
     for name, scheme in found.items():
@@ -218,11 +215,9 @@ def _with_truth(design: Design, seed: int) -> Design:
         if not isinstance(population, Fixed):  # whose deviation is estimated with the divisor n - 1
             truth[design.statistics.index("s.d.")] *= np.sqrt(1.0 - 1.0 / x.size)
     elif hasattr(population, "quantile"):
-        known = [*population.quantile(design.quantiles), population.mean(), population.std()]
-        known += [*population.cdf(design.points)]
-        if others:
-            known += [population.correlation(), np.nan]
-        truth[:] = known
+        moments = population.mean(), population.std()
+        known = [*population.quantile(design.quantiles), *moments, *population.cdf(design.points)]
+        truth[:] = [*known, population.correlation(), np.nan] if others else known
     return design._replace(truth=truth)
 
 
