@@ -176,19 +176,14 @@ def _suggested(front: list[Candidate], most: float) -> dict[str, Candidate]:
         return dict(zip(("most useful", "safest"), close, strict=False))
     (a, risky), (b, safe) = ((each.loss, each.risk.mean()) for each in (close[0], close[-1]))
     worth = [(each.loss - a) / (b - a) + (each.risk.mean() - safe) / (risky - safe) for each in close[1:-1]]
-    balanced = close[1 + int(np.argmin(worth))]
-    return {"most useful": close[0], "balanced": balanced, "safest": close[-1]}
+    return {"most useful": close[0], "balanced": close[1 + int(np.argmin(worth))], "safest": close[-1]}
 
 
 def _unmet(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
     """What to say where no scheme keeps the caps."""
-    said = " and ".join(
-        f"{name} at most {cap:g} (the least is {min(row[name] for row in rows):.4g})"
-        for name, cap in caps.items()
-    )
-    return (
-        f"max_risk and other caps must be met by one of the {len(rows)} schemes tried, got none with {said}"
-    )
+    least = {key: min(row[key] for row in rows) for key in caps}
+    said = " and ".join(f"{key} at most {cap:g} (the least is {least[key]:.4g})" for key, cap in caps.items())
+    return f"max_risk and others must be met by one of the {len(rows)} schemes tried, got none with {said}"
 
 
 # --- what is given ---

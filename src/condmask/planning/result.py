@@ -96,12 +96,11 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes", "suggestions"."""
-        return {
-            "n": self.n, "d": list(self.d), "constant": self.constant.tolist(), "target": self.target,
-            "caps": dict(self.caps),
-            "schemes": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
-            "suggestions": {name: each.scheme.to_dict() for name, each in self.suggestions.items()},
-        }  # fmt: skip
+        own = {"n": self.n, "d": list(self.d), "target": self.target, "caps": self.caps}
+        schemes = [{name: finite(value) for name, value in row.items()} for row in self.rows()]
+        suggestions = {name: each.scheme.to_dict() for name, each in self.suggestions.items()}
+        constant = self.constant.tolist()
+        return own | {"constant": constant, "schemes": schemes, "suggestions": suggestions}
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw risk against the length of intervals: all schemes, the frontier, the suggestions.

@@ -227,9 +227,8 @@ def _tuned(
         name: scheme if name == own_method else equal_risk.tuned(make, risk, attacker, seed)
         for name, make in equal_risk.families(scheme, x).items()
     }
-    missing = {
-        name: f"no parameter leaves a risk of {risk:.3f}" for name, one in found.items() if one is None
-    }
+    untuned = f"no parameter leaves a risk of {risk:.3f}"
+    missing = {name: untuned for name, one in found.items() if one is None}
     found["data swapping"] = DataSwapping()
     if attacker.others:
         found["data shuffling"] = DataShuffling()
