@@ -208,7 +208,7 @@ BUDGETS = {
     "top": 1_962,
     "disclosure": 1_886,
     "estimates": 980,
-    "studies": 907,
+    "studies": 905,
     "releases": 804,
     "linear": 723,
     "schemes": 721,
