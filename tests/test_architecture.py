@@ -217,7 +217,7 @@ BUDGETS = {
     "files": 606,
     "variance": 586,
     "moments": 480,
-    "planning": 397,
+    "planning": 394,
     "cli": 353,
     "reports": 331,
     "plot": 260,

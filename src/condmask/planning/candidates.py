@@ -142,10 +142,8 @@ def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray
     law, rows, apart = scheme.law, x, d
     if law.grid is not None:  # in whole steps, so that differences are not rounded
         rows, apart = law.grid.units(x), law.grid.above(d)
-    most = np.array([
-        np.max(np.searchsorted(rows, rows + far) - np.searchsorted(rows, rows - far, side="right")) - 1.0
-        for far in apart
-    ])  # fmt: skip
+    ends = ((np.searchsorted(rows, rows - far, "right"), np.searchsorted(rows, rows + far)) for far in apart)
+    most = np.array([np.max(last - first) - 1.0 for first, last in ends])
     return found[BEST], found[CONSTANT], chance_of_near(most, x.size - 1.0, d, law)
 
 

@@ -116,12 +116,11 @@ def plan(
     distances = _distances(d, [*risks, *chances], column.x)
     named = (("risk {:g}", risks), ("record risk {:g}", chances), ("error of {}", errors))
     caps = {text.format(key): cap for text, given in named for key, cap in given.items()}
-    near = tuple(distances.tolist())
     ways = [_by_mapping(options, scale, sigma, column.x), options]
     if reverse_mapping is not None:
         ways = ways[:1] if _checks.truth(reverse_mapping, "reverse_mapping") else ways[1:]
     candidates = _candidates(column, P if p is None else _numbers(p, "p"), sigma, ways, distances)
-    made = Plan(column.x.size, near, candidates, {}, {}, caps, target, column)
+    made = Plan(column.x.size, tuple(distances.tolist()), candidates, {}, {}, caps, target, column)
     if not made.allowed.any():
         raise ArgumentError(_unmet(made.rows(), caps))
     front, refusals = frontier([candidates[k] for k in np.flatnonzero(made.allowed)], column.refusal)
