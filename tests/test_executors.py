@@ -31,7 +31,7 @@ scheme = cm.ConditionalMasking(0.6, 1000.0, reverse_mapping=True)
 if {after}:
     scheme.estimate(scheme.mask(x, rng=1, accept_visible_coins=True)).pseudo_values()
 noise = {{"noise": cm.ConditionalMasking(0.6, 1000.0)}}
-print(cm.simulate(cm.paper_population(), noise, n=200, replications=2, rng=1).sums.tolist())
+print(cm.simulate(cm.paper_population(), noise, n=200, replications=2, rng=1).values.tolist())
 """
 
 
@@ -43,7 +43,7 @@ def travelling(function, task):
 
 def study(workers):
     asked = {"n": 20_000, "replications": 8, "confidence_levels": [0.9], "risk_distances": [500.0]}
-    return cm.simulate(cm.Resampled(X, AGE), {"a": GRID}, rng=1, workers=workers, **asked).sums
+    return cm.simulate(cm.Resampled(X, AGE), {"a": GRID}, rng=1, workers=workers, **asked).values
 
 
 def test_another_process_gives_the_bits_of_one_thread():

@@ -1,4 +1,4 @@
-"""The loops of studies. Oracles: all pairs, sums in NumPy, and a function looked at everywhere."""
+"""The loops of studies. Oracles: all pairs, and a function looked at everywhere."""
 
 import numpy as np
 import pytest
@@ -9,32 +9,15 @@ RNG = np.random.default_rng(3)
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_pairs_and_errors_strictly_nearer_than_a_distance_are_counted(ties):
+def test_pairs_strictly_nearer_than_a_distance_are_counted(ties):
     rows = np.sort(RNG.integers(0, 40, (3, 60)) * 0.25 if ties else RNG.normal(size=(3, 60)), axis=1)
     d = np.array([0.0, 0.25, 1.0, 100.0])
-    within, near = np.empty((2, 3, 4))
+    within = np.empty((3, 4))
 
     replication.pairs_within(rows, d, within)
-    replication.nearer(rows, d, near)
 
     apart = np.abs(rows[:, :, None] - rows[:, None, :])
     assert within.tolist() == [[(each < one).sum() - 60 * (one > 0) for one in d] for each in apart]
-    assert near.tolist() == [[(np.abs(row) < one).sum() for one in d] for row in rows]
-
-
-def test_errors_are_added_row_by_row_however_they_are_cut():
-    estimates, truth = RNG.normal(size=(40, 3)), np.array([1.0, -2.0, 0.5])
-    estimates[::7, 1], estimates[3, 2] = np.nan, np.inf
-    whole, cut, other = *np.zeros((2, 6, 3)), np.array([0, 0, 2])
-
-    replication.add_errors(estimates, truth, other, whole)
-    for part in (estimates[:1], estimates[1:33], estimates[33:]):
-        replication.add_errors(part, truth, other, cut)
-
-    error = np.where(np.isfinite(estimates), estimates, np.nan) - truth
-    assert whole.tolist() == cut.tolist()
-    powers = [np.nansum(error**k * (error == error), axis=0) for k in range(5)]
-    np.testing.assert_allclose(whole, [*powers, np.nansum(error * error[:, other], axis=0)])
 
 
 @pytest.mark.parametrize("whole", [True, False])

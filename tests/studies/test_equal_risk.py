@@ -13,15 +13,14 @@ pytestmark = pytest.mark.usefixtures("quick")
 def test_a_parameter_is_found_that_leaves_the_risk(risk):
     who = attacker.FittedAttacker(X, [], D)
     families = equal_risk.families(SCHEME, X)
-    make, low, high = families["normal noise"]
-    found = equal_risk.tuned(make, low, high, risk, who, 1)
+    found = equal_risk.tuned(families["normal noise"], risk, who, 1)
 
     # .005 of the logarithm of sigma is less than .002 of the risk
     assert who.risk(found, seeded_key(1, b"equal").stream(0, 0)) == pytest.approx(risk, abs=0.003)
 
 
 def test_what_cannot_be_tuned_is_none_and_said():
-    make, low, high = equal_risk.families(SCHEME, X)["rank swapping"]
+    make = equal_risk.families(SCHEME, X)["rank swapping"]
     who = attacker.FittedAttacker(X, [], D)
-    assert equal_risk.tuned(make, low, high, 0.9 * who.constant(), who, 1) is None  # below what all reach
-    assert equal_risk.tuned(make, low, high, 1.0, who, 1) is None  # neighbours in rank are not enough
+    assert equal_risk.tuned(make, 0.9 * who.constant(), who, 1) is None  # below what all reach
+    assert equal_risk.tuned(make, 1.0, who, 1) is None  # neighbours in rank are not enough

@@ -1,4 +1,4 @@
-"""The loops of Monte Carlo studies: quantiles of many samples, sums of errors, and how many lie near.
+"""The loops of Monte Carlo studies: quantiles of many samples, and pairs that lie near.
 
 Quantiles of two samples, without a smooth part:
 
@@ -42,23 +42,6 @@ def quantiles_of_rows(rows, nodes, origin, width, jump, bend, whole, targets, re
 
 
 @kernel
-def add_errors(estimates, truth, other, sums):
-    """Add to sums[k], k = 0 .. 4, the k-th powers of how far rows of estimates are from the truth, and to the
-    last row the products of these errors with those of the columns other[i].
-
-    Row by row, so that the sums are the same however the rows are cut; what is not finite is left out.
-    """
-    for r in range(estimates.shape[0]):
-        for i in range(truth.size):
-            if np.isfinite(estimates[r, i]):
-                error, power = estimates[r, i] - truth[i], 1.0
-                for k in range(sums.shape[0] - 1):
-                    sums[k, i] += power
-                    power *= error
-                sums[-1, i] += error * (estimates[r, other[i]] - truth[other[i]])
-
-
-@kernel
 def pairs_within(rows, d, out):
     """out[r, k]: how many ordered pairs of two records of the sorted row r lie less than d[k] apart.
 
@@ -81,14 +64,3 @@ def pairs_within(rows, d, out):
                 right[k] = j + near
         for k in range(d.size):
             out[row, k] = 2.0 * count[k]
-
-
-@kernel
-def nearer(error, d, out):
-    """out[r, k]: how many of the row r lie less than d[k] from 0."""
-    for row in range(error.shape[0]):
-        for k in range(d.size):
-            count = 0
-            for i in range(error.shape[1]):
-                count += abs(error[row, i]) < d[k]
-            out[row, k] = count

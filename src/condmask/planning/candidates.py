@@ -62,11 +62,6 @@ class Candidate(NamedTuple):
         errors = {f"error of {name}": error for name, error in getattr(self, target).items()}
         return row | {"loss": self.loss} | errors
 
-    def keeps(self, caps: dict[str, float], d: tuple[float, ...], target: str) -> bool:
-        """Whether no value in a column of the table is above its cap."""
-        row = self.row(d, target)
-        return all(row[name] <= cap for name, cap in caps.items())
-
 
 class Column(NamedTuple):
     """The data planned for.
@@ -98,12 +93,6 @@ class Column(NamedTuple):
     name: str
     kind: str
 
-    def masked(self, scheme: Any) -> np.ndarray:
-        """The values as the scheme masks them, on its grid."""
-        if scheme.reverse_mapping:
-            return self.x
-        return np.asarray(scheme.law.from_units(scheme.canonical(self.x, self.name, self.kind)))
-
     def refusal(self, scheme: Any) -> str:
         """Why masking refuses the column under a scheme; empty if it accepts."""
         try:
@@ -118,7 +107,9 @@ class Column(NamedTuple):
 def evaluate(column: Column, plain: Any, d: np.ndarray) -> Candidate:
     """A scheme with its risks and errors; by reverse mapping with means at the ends where that helps."""
     scheme = with_ends(column.table, column.name, plain) if plain.reverse_mapping else plain
-    x, n = column.masked(scheme), column.x.size
+    x, n = column.x, column.x.size
+    if not scheme.reverse_mapping:  # as they are masked, on the grid
+        x = scheme.law.from_units(scheme.canonical(x, column.name, column.kind))
     parts = [values for _, values in values_by_pool(x, column.code)]
     risks = np.array([risks_of_pool(part, scheme, d) for part in parts])
     risk, constant, _ = np.average(risks, axis=0, weights=[part.size for part in parts])
@@ -151,19 +142,21 @@ def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray
     law, rows, apart = scheme.law, x, d
     if law.grid is not None:  # in whole steps, so that differences are not rounded
         rows, apart = law.grid.units(x), law.grid.above(d)
-    most = np.array([
-        np.max(np.searchsorted(rows, rows + far) - np.searchsorted(rows, rows - far, side="right")) - 1.0
-        for far in apart
-    ])  # fmt: skip
+    ends = ((np.searchsorted(rows, rows - far, "right"), np.searchsorted(rows, rows + far)) for far in apart)
+    most = np.array([np.max(last - first) - 1.0 for first, last in ends])
     return found[BEST], found[CONSTANT], chance_of_near(most, x.size - 1.0, d, law)
 
 
 def frontier(
-    candidates: list[Candidate], accepts: Callable[[Candidate], bool] = lambda _: True
-) -> list[Candidate]:
-    """Those accepted that no other of these beats in both mean risk and loss, from the cheapest on."""
-    found: list[Candidate] = []
+    candidates: list[Candidate], refusal: Callable[[Any], str] = lambda _: ""
+) -> tuple[list[Candidate], dict[Any, str]]:
+    """Those that no other of these beats in both mean risk and loss, from the cheapest on; and which schemes
+    are refused on the way, and why."""
+    found, refusals = list[Candidate](), dict[Any, str]()
     for each in sorted(candidates, key=lambda each: (each.loss, each.risk.mean())):
-        if (not found or each.risk.mean() < found[-1].risk.mean()) and accepts(each):
-            found.append(each)
-    return found
+        if not found or each.risk.mean() < found[-1].risk.mean():
+            if why := refusal(each.scheme):
+                refusals[each.scheme] = why
+            else:
+                found.append(each)
+    return found, refusals

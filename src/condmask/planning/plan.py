@@ -1,6 +1,7 @@
 """Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on errors."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -115,17 +116,16 @@ def plan(
     distances = _distances(d, [*risks, *chances], column.x)
     named = (("risk {:g}", risks), ("record risk {:g}", chances), ("error of {}", errors))
     caps = {text.format(key): cap for text, given in named for key, cap in given.items()}
-    near = tuple(distances.tolist())
     ways = [_by_mapping(options, scale, sigma, column.x), options]
     if reverse_mapping is not None:
         ways = ways[:1] if _checks.truth(reverse_mapping, "reverse_mapping") else ways[1:]
     candidates = _candidates(column, P if p is None else _numbers(p, "p"), sigma, ways, distances)
-    allowed = [each for each in candidates if each.keeps(caps, near, target)]
-    if not allowed:
-        raise ArgumentError(_unmet([each.row(near, target) for each in candidates], caps))
-    front, refusals = _accepted(column, allowed)
+    made = Plan(column.x.size, tuple(distances.tolist()), candidates, {}, {}, caps, target, column)
+    if not made.allowed.any():
+        raise ArgumentError(_unmet(made.rows(), caps))
+    front, refusals = frontier([candidates[k] for k in np.flatnonzero(made.allowed)], column.refusal)
     suggestions = _suggested(front, CLOSE if risks or chances or not errors else np.inf)
-    return Plan(column.x.size, near, candidates, suggestions, refusals, caps, target, column)
+    return replace(made, suggestions=suggestions, refusals=refusals)
 
 
 def _by_mapping(options: dict[str, Any], scale: str | None, sigma: Any, x: np.ndarray) -> dict[str, Any]:
@@ -168,19 +168,6 @@ def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[st
     return options if grid is None or suits(fitting, grid) else options | {"step": step_for(fitting, grid)}
 
 
-def _accepted(column: Column, candidates: list[Candidate]) -> tuple[list[Candidate], dict[Any, str]]:
-    """The frontier of what masking accepts, and why others are refused."""
-    refusals: dict[Any, str] = {}
-
-    def accepts(each: Candidate) -> bool:
-        refusal = column.refusal(each.scheme)
-        if refusal:
-            refusals[each.scheme] = refusal
-        return not refusal
-
-    return frontier(candidates, accepts), refusals
-
-
 def _suggested(front: list[Candidate], most: float) -> dict[str, Candidate]:
     """The cheapest of these; the safest whose intervals are not much longer; and what lies best between."""
     close = [each for each in front if each.loss <= most * front[0].loss]
@@ -188,19 +175,14 @@ def _suggested(front: list[Candidate], most: float) -> dict[str, Candidate]:
         return dict(zip(("most useful", "safest"), close, strict=False))
     (a, risky), (b, safe) = ((each.loss, each.risk.mean()) for each in (close[0], close[-1]))
     worth = [(each.loss - a) / (b - a) + (each.risk.mean() - safe) / (risky - safe) for each in close[1:-1]]
-    balanced = close[1 + int(np.argmin(worth))]
-    return {"most useful": close[0], "balanced": balanced, "safest": close[-1]}
+    return {"most useful": close[0], "balanced": close[1 + int(np.argmin(worth))], "safest": close[-1]}
 
 
 def _unmet(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
     """What to say where no scheme keeps the caps."""
-    said = " and ".join(
-        f"{name} at most {cap:g} (the least is {min(row[name] for row in rows):.4g})"
-        for name, cap in caps.items()
-    )
-    return (
-        f"max_risk and other caps must be met by one of the {len(rows)} schemes tried, got none with {said}"
-    )
+    least = {key: min(row[key] for row in rows) for key in caps}
+    said = " and ".join(f"{key} at most {cap:g} (the least is {least[key]:.4g})" for key, cap in caps.items())
+    return f"max_risk and others must be met by one of the {len(rows)} schemes tried, got none with {said}"
 
 
 # --- what is given ---

@@ -65,25 +65,26 @@ def of_moments(
     law, shared = scheme.law or NOTHING, scheme.shared_donors
     released, (unit, unit_of_w) = released_moments(originals, law), originals.unit
     column = Sampled(x.size, scheme.law or EXACT, shared, Powers(0.0, unit, released.means[:, 0]))
-    spread = originals.means[2, 0]  # of deviations from the mean; a root has 1 / (4 spread) of its variance
-    of_mean, of_square = (moment_variance(column, order, central=False) for order in (1, 2))
-    factors = {"mean": (of_mean, unit**2), "std": (of_square, 0.25 * unit**2 / spread)}
-    found = {name: Variance(*(factor * part for part in parts)) for name, (parts, factor) in factors.items()}
-    functions = weights_of(originals.means, unit / unit_of_w)
+    mean = unit**2 * np.array(moment_variance(column, 1, central=False))
+    functions = weights_of(originals.means, unit, unit_of_w)
     weights = np.array(list(functions.values()))
     file, population = x.size * pair_of(released, law, None, shared_donors=shared).variances(weights)
     sample = population - file
     if scheme.reverse_mapping:
-        file = (weights[:, 0] / (unit * unit_of_w)) ** 2 * np.mean(v * _about_pools(other, code) ** 2)
-    return found | {name: Variance(*row) for name, *row in zip(functions, file, sample, strict=True)}
+        related = (weights[:, 0] / (unit * unit_of_w)) ** 2 * np.mean(v * _about_pools(other, code) ** 2)
+        file = np.where(weights[:, 0] == 0.0, 0.0, related)  # what is of the column alone is kept
+    found = {name: Variance(*row) for name, *row in zip(functions, file, sample, strict=True)}
+    return found | {"mean": Variance(*mean)}
 
 
-def weights_of(means: np.ndarray, ratio: float) -> dict[str, tuple[float, float, float]]:
-    """The derivatives of the correlation, and of the slope in units of the data, by moments about means."""
+def weights_of(means: np.ndarray, unit: float, unit_of_w: float) -> dict[str, tuple[float, float, float]]:
+    """The derivatives of statistics, in units of the data, by moments about means."""
     first, second = means[2, 0], means[0, 2]
     size, slope = np.sqrt(first * second), means[1, 1] / second
     r = means[1, 1] / size
+    ratio = unit / unit_of_w
     return {
+        "std": (0.0, 0.5 * unit / np.sqrt(first), 0.0),
         "correlation": (1.0 / size, -0.5 * r / first, -0.5 * r / second),
         "slope": (ratio / second, 0.0, -ratio * slope / second),
     }
@@ -120,7 +121,7 @@ def spread_of_pseudo_values(x: np.ndarray, scheme: Any) -> np.ndarray:
 
 def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
     """n times the variances of T at the deciles; over donor pools they are as over all records."""
-    points, law = deciles(x), scheme.law
+    points, law = least_at(x, DECILES), scheme.law
     at = np.searchsorted(x, points, side="right") / x.size
     file = np.zeros(points.size)
     if not scheme.reverse_mapping:
@@ -135,12 +136,10 @@ def of_quantiles(x: np.ndarray, error: np.ndarray) -> np.ndarray:
     from scipy.special import ndtri  # takes .1 s to import
 
     nodes = ndtri((np.arange(NODES) + 0.5) / NODES)
-    found = deciles(x, error[:, None] * (nodes / nodes.std()))
+    found = least_at(x, DECILES[:, None] + error[:, None] * (nodes / nodes.std()))
     return np.asarray((found - found[:, NODES // 2 : NODES // 2 + 1]).var(axis=1))
 
 
-def deciles(x: np.ndarray, off: np.ndarray | None = None) -> np.ndarray:
-    """The least of ascending values at which the distribution function is at least a tenth, and so on; or off
-    by these."""
-    q = DECILES if off is None else DECILES[:, None] + off
+def least_at(x: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The least of ascending values at which the distribution function is at least q."""
     return x[np.clip(np.ceil(q * x.size - 1e-9), 1, x.size).astype(np.int64) - 1]

@@ -54,7 +54,8 @@ class Plan:
     @cached_property
     def allowed(self) -> np.ndarray:
         """Which schemes keep the caps."""
-        return np.array([candidate.keeps(self.caps, self.d, self.target) for candidate in self.candidates])
+        rows = (each.row(self.d, self.target) for each in self.candidates)
+        return np.array([all(row[name] <= cap for name, cap in self.caps.items()) for row in rows])
 
     @property
     def constant(self) -> np.ndarray:
@@ -64,7 +65,7 @@ class Plan:
     @cached_property
     def on_frontier(self) -> np.ndarray:
         """Which schemes no other beats in both mean risk and loss."""
-        front = {each.scheme for each in frontier(self.candidates)}
+        front = {each.scheme for each in frontier(self.candidates)[0]}
         return np.array([each.scheme in front for each in self.candidates])
 
     @property
@@ -95,12 +96,11 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes", "suggestions"."""
-        return {
-            "n": self.n, "d": list(self.d), "constant": self.constant.tolist(), "target": self.target,
-            "caps": dict(self.caps),
-            "schemes": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
-            "suggestions": {name: each.scheme.to_dict() for name, each in self.suggestions.items()},
-        }  # fmt: skip
+        own = {"n": self.n, "d": list(self.d), "target": self.target, "caps": self.caps}
+        schemes = [{name: finite(value) for name, value in row.items()} for row in self.rows()]
+        suggestions = {name: each.scheme.to_dict() for name, each in self.suggestions.items()}
+        constant = self.constant.tolist()
+        return own | {"constant": constant, "schemes": schemes, "suggestions": suggestions}
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw risk against the length of intervals: all schemes, the frontier, the suggestions.
@@ -143,9 +143,6 @@ class Plan:
 
         return risk_against_loss(self, self.column.name, path, ax)
 
-    def __repr__(self) -> str:
-        return f"Plan(n={self.n}, d={self.d}, schemes={len(self.candidates)}, allowed={self.allowed.sum()})"
-
     def __str__(self) -> str:
         kept = f", {int(self.allowed.sum())} keep the caps" if self.caps else ""
         lines = [f"{len(self.candidates)} schemes tried on {self.n:,} records{kept}"]
@@ -167,3 +164,5 @@ class Plan:
             lines += ["", f"no scheme is suggested; {scheme!r}, with the shortest intervals, is refused:"]
             lines.append(why)
         return "\n".join(lines)
+
+    __repr__ = __str__

@@ -60,8 +60,7 @@ class MethodComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """In terms of JSON."""
-        own = {name: value for name, value in vars(self).items() if name != "column"}
-        return own | {"schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()}}
+        return vars(self) | {"schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()}}
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
@@ -224,19 +223,18 @@ def _tuned(
 ) -> tuple[dict[str, Scheme], dict[str, str]]:
     """The methods at this risk, and why others are none."""
     own_method = "reverse mapping" if scheme.reverse_mapping else "conditional masking"
-    schemes, missing = dict[str, Scheme](), dict[str, str]()
-    for name, family in equal_risk.families(scheme, x).items():
-        found = scheme if name == own_method else equal_risk.tuned(*family, risk, attacker, seed)
-        if found is None:
-            missing[name] = f"no parameter leaves a risk of {risk:.3f}"
-        else:
-            schemes[name] = found
-    schemes["data swapping"] = DataSwapping()
+    found: dict[str, Scheme | None] = {
+        name: scheme if name == own_method else equal_risk.tuned(make, risk, attacker, seed)
+        for name, make in equal_risk.families(scheme, x).items()
+    }
+    untuned = f"no parameter leaves a risk of {risk:.3f}"
+    missing = {name: untuned for name, one in found.items() if one is None}
+    found["data swapping"] = DataSwapping()
     if attacker.others:
-        schemes["data shuffling"] = DataShuffling()
+        found["data shuffling"] = DataShuffling()
     else:
         missing["data shuffling"] = "it needs another column"
-    return schemes, missing
+    return {name: one for name, one in found.items() if one is not None}, missing
 
 
 def _rows(study: list[dict[str, Any]], risks: dict[str, float], d: float) -> list[dict[str, Any]]:

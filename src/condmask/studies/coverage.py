@@ -36,12 +36,10 @@ def tried(
         room = np.where(length > slight, 0.0, slight)
         known = ~(np.isnan(least) | np.isnan(most) | np.isnan(aim))
         covered = np.where(known, (least - room <= aim) & (aim <= most + room), np.nan)
-        lengths = np.where(np.isfinite(length), length, np.nan)
-        for part, values in (("coverage", covered), ("length", lengths)):
-            names = [f"{part} of {statistic}" for statistic in design.statistics[:count]]
-            found |= {
-                (f"{level} interval, {target}", name): own for name, own in zip(names, values, strict=True)
-            }
+        row = f"{level} interval, {target}"
+        for part, values in (("coverage", covered), ("length", length)):
+            named = zip(design.statistics[:count], values, strict=True)
+            found |= {(row, f"{part} of {statistic}"): own for statistic, own in named}
     return found
 
 

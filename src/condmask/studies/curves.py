@@ -1,7 +1,8 @@
 """T_1 or T_b of many samples at once: jumps at the masked values, and a smooth part known at nodes.
 
 One Fourier transform serves all rows of a block, as `Layer` serves one sample. T_1 under Laplace noise or on
-coarse grids has no smooth part; it and rows that are spread too widely are left to single samples.
+coarse grids has no smooth part; it, and blocks with a row that is spread too widely, are left to single
+samples.
 """
 
 from math import pi
@@ -37,18 +38,18 @@ def of_rows(
     """The quantiles and the values of T_1, or T_b with a bandwidth for each row, one row after the other.
 
     They are in the units of the data, of shape (rows, probabilities + points); NaN where the ascending values
-    of a row are spread too widely.
+    of any row are spread too widely.
     """
     unit, n = law.step or 1.0, ordered.shape[1]
     masking = Masking(law.noise, law.p, 0.0, law.step / law.sigma)
     beta = np.zeros(len(ordered)) if widths is None else widths / law.sigma
     spacing = 1.0 / PER_SIGMA if widths is None else min(1.0 / PER_SIGMA, beta.min() / PER_BANDWIDTH)
     width = spacing * law.sigma / unit
-    leads = np.ceil((reach(masking, TOL) + SATURATION * beta) / spacing) + 2 * POINTS
-    span = np.diff(law.to_units(ordered[:, [0, -1]]), axis=1)[:, 0] / width
-    served = span + 2.0 * leads < MOST_NODES
-    lead = leads[served].max(initial=0.0)  # of all rows
-    rows, size = law.to_units(ordered[served]), int(span[served].max(initial=0.0) + 2.0 * lead) + 2
+    lead = np.ceil((reach(masking, TOL) + SATURATION * beta.max()) / spacing) + 2 * POINTS
+    rows, found = law.to_units(ordered), np.full((len(ordered), q.size + x.size), np.nan)
+    size = int((rows[:, -1] - rows[:, 0]).max() / width + 2.0 * lead) + 2
+    if size > MOST_NODES:
+        return found
     nodes, origin = np.zeros((len(rows), fast_length(size))), rows[:, 0] - lead * width
     spread_rows(rows, origin, 1.0 / width, nodes)
     if widths is None:
@@ -57,16 +58,15 @@ def of_rows(
         smooth = summed(nodes, kept_response(nodes.shape[1], kernel), kernel)
     else:
         jump, most = 0.0, 1.0 + (1.0 / law.p if law.p > 0.0 else beta.min() ** -2)
-        bent, own = most / pi / PER_BANDWIDTH**2, beta[served, None]
+        bent, own = most / pi / PER_BANDWIDTH**2, beta[:, None]
         kernel = Kernel(spacing, lambda w: smoothed_symbol(masking, w, own), 1.0)
         smooth = summed(nodes, response(nodes.shape[1], kernel), kernel)
     order, quantiles, whole = np.argsort(q), np.empty((len(rows), q.size)), law.step > 0.0 and jump > 0.0
     targets = (q[order] - REACHED) * n
     quantiles_of_rows(rows, smooth, origin, width, jump, bent, whole, targets, rearranged, quantiles)
-    found = np.full((len(ordered), q.size + x.size), np.nan)
-    found[np.ix_(served, order)] = law.from_units(quantiles) if whole else quantiles * unit
+    found[:, order] = law.from_units(quantiles) if whole else quantiles * unit
     points = law.grid.below(x) if law.grid is not None and whole else x / unit
-    found[served, q.size :] = _at(points, rows, smooth, origin, width, jump)
+    found[:, q.size :] = _at(points, rows, smooth, origin, width, jump)
     return found
 
 

@@ -17,37 +17,31 @@ from condmask.schemes.multiplicative import MultiplicativeNoise
 from condmask.schemes.swapping import RankSwapping
 from condmask.studies.attacker import FittedAttacker
 
-LEAST, MOST = 1e-2, 1e2  # standard deviations of noise
+LEAST, MOST = 1e-2, 1e2  # of a parameter: standard deviations of the file, factors, or percent
 CLOSE = 0.005  # of the logarithm of a parameter
 
 
-def families(
-    scheme: ConditionalMasking, x: np.ndarray
-) -> dict[str, tuple[Callable[[float], Scheme], float, float]]:
-    """By method: the scheme for a parameter, and the range to search."""
+def families(scheme: ConditionalMasking, x: np.ndarray) -> dict[str, Callable[[float], Scheme]]:
+    """By method the scheme for a parameter."""
     p, noise, donors, spread = scheme.p, scheme.noise, scheme.donors, float(x.std())
-    noises: dict[str, Callable[[float], Scheme]] = {
-        "conditional masking": lambda size: ConditionalMasking(p, size, noise=noise, donors=donors),
-        "reverse mapping": lambda size: ConditionalMasking(p, size, noise=noise, reverse_mapping=True),
-        "Laplace noise": lambda size: AdditiveNoise(size, noise="laplace"),
-        "normal noise": lambda size: AdditiveNoise(size, noise="normal"),
-    }
-    return {name: (make, LEAST * spread, MOST * spread) for name, make in noises.items()} | {
-        "multiplicative noise": (MultiplicativeNoise, LEAST, MOST),
-        "rank swapping": (lambda percent: RankSwapping(min(percent, 100.0)), 100.0 / x.size, 100.0),
+    return {
+        "conditional masking": lambda s: ConditionalMasking(p, s * spread, noise=noise, donors=donors),
+        "reverse mapping": lambda s: ConditionalMasking(p, s * spread, noise=noise, reverse_mapping=True),
+        "Laplace noise": lambda s: AdditiveNoise(s * spread, noise="laplace"),
+        "normal noise": lambda s: AdditiveNoise(s * spread, noise="normal"),
+        "multiplicative noise": MultiplicativeNoise,
+        "rank swapping": lambda percent: RankSwapping(min(max(percent, 100.0 / x.size), 100.0)),
     }
 
 
-def tuned(
-    make: Callable[[float], Scheme], low: float, high: float, risk: float, attacker: FittedAttacker, seed: int
-) -> Scheme | None:
+def tuned(make: Callable[[float], Scheme], risk: float, attacker: FittedAttacker, seed: int) -> Scheme | None:
     """The scheme of a family with this risk; None if there is none."""
 
     def excess(logarithm: float) -> float:
         stream = seeded_key(seed, b"equal").stream(0, 0)
         return attacker.risk(make(float(np.exp(logarithm))), stream) - risk
 
-    ends = np.log(low), np.log(high)
+    ends = np.log(LEAST), np.log(MOST)
     if excess(ends[0]) < 0.0 or excess(ends[1]) > 0.0:
         return None
     return make(float(np.exp(brentq(excess, *ends, xtol=CLOSE))))

@@ -125,12 +125,9 @@ def _of_normal(margin: Any, normal: np.ndarray) -> np.ndarray:
     if margin.dist.name == "laplace" and not margin.kwds and len(margin.args) == 2:
         center, scale = margin.args  # some five times as fast as the quantile function
         return np.asarray(center - np.sign(normal) * scale * np.log(2.0 * ndtr(-np.abs(normal))))
-    tail = ndtr(-np.abs(normal))  # from the nearer end, where it does not round to 1
-    values = np.empty(np.shape(normal))
-    above = normal > 0.0
-    values[above] = margin.isf(tail[above])
-    values[~above] = margin.ppf(tail[~above])
-    return values
+    # from the nearer end, where a probability does not round to 1
+    ends = [lambda above: margin.isf(ndtr(-above)), lambda below: margin.ppf(ndtr(below))]
+    return np.piecewise(normal, [normal > 0.0], ends)
 
 
 def split(w: np.ndarray) -> float:

@@ -11,7 +11,6 @@ from condmask.distribution.bandwidth import FEWEST_STEPS, quartile_places, rule
 from condmask.distribution.quantiles import crossing_of
 from condmask.distribution.symbol import smallest_tol
 from condmask.errors import ArgumentError, heard
-from condmask.kernels.replication import nearer
 from condmask.law import Law
 from condmask.linear.pseudo_values import covariance_factor
 from condmask.moments import moment_interval
@@ -107,17 +106,15 @@ def _estimates(
     """By estimator of a scheme; statistics of the masked sample, "masked", if there is none."""
     ordered, law = np.sort(z, axis=1), scheme.law
     if law is None or not scheme.estimators:
-        undone = (
-            (_undone(scheme, z), others, design, z) if others and scheme.estimators else (z, others, design)
-        )
-        found = _of_samples(ordered, _pairs(*undone), design)
+        undone = _undone(scheme, z) if others and scheme.estimators else z
+        found = _of_samples(ordered, _pairs(undone, z, others, design), design)
         return dict.fromkeys(scheme.estimators or ("masked",), found)
     n, spread = z.shape[1], z.std(axis=1, ddof=1)
     rows = Sampled(n, law, scheme.shared_donors, powers_of_rows(z, 2, law.sigma))
     mean = moment_interval.moment(rows, 1, central=False)
     original = moment_interval.variance(rows, root=True)
     kept = covariance_factor(law.p, n) if law.p > 0.0 else 1.0  # by which masking multiplies a covariance
-    pairs = _pairs(z, others, design) / kept
+    pairs = _pairs(z, z, others, design) / kept
     pairs[:, :1] *= (spread / original)[:, None]
     estimates = {}
     for estimator, name in scheme.estimators.items():
@@ -163,7 +160,7 @@ def _bandwidths(ordered: np.ndarray, spread: np.ndarray, name: str) -> np.ndarra
 
 def of_samples(x: np.ndarray, others: tuple[np.ndarray, ...], design: Design) -> np.ndarray:
     """Statistics of samples."""
-    return _of_samples(np.sort(x, axis=1), _pairs(x, others, design), design)
+    return _of_samples(np.sort(x, axis=1), _pairs(x, x, others, design), design)
 
 
 def _of_samples(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:
@@ -178,9 +175,7 @@ def _of_samples(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.nd
     return np.column_stack([*columns, pairs])
 
 
-def _pairs(
-    x: np.ndarray, others: tuple[np.ndarray, ...], design: Design, z: np.ndarray | None = None
-) -> np.ndarray:
+def _pairs(x: np.ndarray, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design) -> np.ndarray:
     """The correlation with the other column, and the difference of its halves; none without one.
 
     Of pseudo-values x the correlation has the spread of the values z.
@@ -189,16 +184,11 @@ def _pairs(
         return np.empty((len(x), 0))
     d, w = (each - each.mean(axis=1)[:, None] for each in (x, others[0]))
     product, of_w = np.einsum("ij,ij->i", d, w), np.einsum("ij,ij->i", w, w)
-    of_z = np.einsum("ij,ij->i", d, d) if z is None else z.shape[1] * z.var(axis=1)
-    return np.column_stack([product / np.sqrt(of_z * of_w), differences(x, others[0], design.split)])
-
-
-def differences(x: np.ndarray, w: np.ndarray, at: float) -> np.ndarray:
-    """By row, the mean of x where w is above a value, less that of the rest; NaN where either is empty."""
-    above = (w > at).astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        high, low = (np.einsum("ij,ij->i", x, rows) / rows.sum(axis=1) for rows in (above, 1.0 - above))
-    return np.asarray(high - low)
+    of_z = z.shape[1] * z.var(axis=1)
+    above = (others[0] > design.split).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # where either half is empty
+        high, low = (np.einsum("ij,ij->i", x, half) / half.sum(axis=1) for half in (above, 1.0 - above))
+    return np.column_stack([product / np.sqrt(of_z * of_w), high - low])
 
 
 def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
@@ -220,8 +210,7 @@ def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | Non
         guesses["Z_i"] = (law.grid.units(z - x), law.grid.above(distances), law.step)
     found = {}
     for guess, (error, within, unit) in guesses.items():
-        near = np.empty((len(x), within.size))
-        nearer(error, within, near)
-        square = np.einsum("ij,ij->i", error, error) * unit**2
-        found[guess] = np.column_stack([near, square]) / x.shape[1]
+        away = np.abs(error)
+        near = [(away < d).mean(axis=1) for d in within]
+        found[guess] = np.column_stack([*near, np.square(away).mean(axis=1) * unit**2])
     return found

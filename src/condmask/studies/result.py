@@ -1,8 +1,11 @@
-"""What a study found: bias, RMSE and risk with their Monte Carlo standard errors, from sums of powers."""
+"""What a study found: bias, RMSE and risk with their Monte Carlo standard errors, from all replications."""
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 from math import isnan
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +15,9 @@ from condmask._digits import line
 from condmask.errors import ArgumentError
 from condmask.files.publish import write_whole
 
-PARTS = 6  # powers 0 to 4 of the errors that are summed, and products with errors of the sample's statistic
 ERRORS = ("truth", "mean", "bias", "bias_se", "rmse", "rmse_se")
 SHARES = ("mean", "mean_se")  # of what has no truth
-FIGURES = {*ERRORS, *SHARES, "defined"}
+SHOWN = ("truth", "bias", "bias_se", "rmse", "rmse_se", *SHARES)
 
 
 class Column(NamedTuple):
@@ -28,37 +30,45 @@ class Column(NamedTuple):
     estimator: str
     statistic: str
     truth: float | None
-    center: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyResult:
-    """The state of a study: sums over its replications of the powers 0 to 4 of (value - center), and of its
-    products with that of the same statistic of the sample.
+    """The state of a study: what every statistic was in each replication.
 
     Made by `simulate`. Two results are equal if everything is, bit by bit.
+
+    Attributes
+    ----------
+    identity : str
+        Tells studies apart.
+    seed : int
+    columns : tuple of Column
+    values : ndarray of shape (replications, columns)
+        Not finite where a statistic is not defined.
     """
 
     identity: str
     seed: int
-    replications: int
     columns: tuple[Column, ...]
-    sums: np.ndarray
+    values: np.ndarray
 
     @property
-    def samples(self) -> np.ndarray:
-        """By column the number of the same statistic of the unmasked sample; its own where there is none."""
-        own = {column.statistic: k for k, column in enumerate(self.columns) if not column.scheme}
-        return np.array([own.get(column.statistic, k) for k, column in enumerate(self.columns)])
+    def replications(self) -> int:
+        """The number of replications done."""
+        return len(self.values)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StudyResult) and self._state() == other._state()
 
     def __str__(self) -> str:
-        head = f"{self.replications:,} replications, seed {self.seed}"
-        rows = self.rows()
-        schemes = dict.fromkeys(row["scheme"] for row in rows)
-        return "\n".join([head, *(text for scheme in schemes for text in _table(rows, scheme))])
+        lines = [f"{self.replications:,} replications, seed {self.seed}"]
+        for scheme, rows in groupby(self.rows(), itemgetter("scheme")):
+            lines += ["", scheme, line("", SHOWN, head=28, width=12)]
+            for row in rows:
+                label = f"  {row['estimator']:10} {row['statistic']:15}"
+                lines.append(line(label, map(_cell, map(row.get, SHOWN)), head=28, width=12).rstrip())
+        return "\n".join(lines)
 
     __repr__ = __str__
 
@@ -72,15 +82,15 @@ class StudyResult:
         T_b if the bandwidth is below 1.5 steps of a grid. `truth_of` says where the truth comes from: the
         population, or the mean over the unmasked samples if the population does not know it.
         """
-        figures, samples = self._figures(), {column.statistic for column in self.columns if not column.scheme}
+        figures, samples = self._figures, {column.statistic for column in self.columns if not column.scheme}
         entries: list[dict[str, Any]] = []
-        for k, (scheme, estimator, statistic, truth, _) in enumerate(self.columns):
+        for k, (scheme, estimator, statistic, truth) in enumerate(self.columns):
             if scheme:
                 wanted = ERRORS if statistic in samples else SHARES
                 own = {figure: figures[figure][k].item() for figure in wanted}
                 if wanted is ERRORS:
                     known = "sample" if truth is None else "population"
-                    own |= {"defined": int(self.sums[0, k]), "truth_of": known}
+                    own |= {"defined": int(np.isfinite(self.values[:, k]).sum()), "truth_of": known}
                 entries.append({"scheme": scheme, "estimator": estimator, "statistic": statistic} | own)
         return entries
 
@@ -89,7 +99,8 @@ class StudyResult:
         asked = scheme, estimator, statistic
         for row in self.rows():
             if asked == (row["scheme"], row["estimator"], row["statistic"]):
-                return float(row[_checks.choice(what, "what", [name for name in row if name in FIGURES])])
+                names = [name for name, figure in row.items() if not isinstance(figure, str)]
+                return float(row[_checks.choice(what, "what", names)])
         raise ArgumentError(f"statistic must be one of the study's, got {_checks.shown(asked)}")
 
     def to_frame(self) -> Any:
@@ -139,8 +150,8 @@ class StudyResult:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state; the file takes its name when it is whole."""
-        described = dict(zip(("identity", "seed", "replications", "columns"), self._state(), strict=False))
-        write_whole(_checks.writable(path, "path"), _state.pack(described, sums=self.sums))
+        described = {"identity": self.identity, "seed": self.seed, "columns": self.columns}
+        write_whole(_checks.writable(path, "path"), _state.pack(described, values=self.values))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "StudyResult":
@@ -149,63 +160,38 @@ class StudyResult:
         try:
             described, arrays = _state.unpack(place.read_bytes())
             described["columns"] = tuple(Column(*column) for column in described["columns"])
-            return cls(**described, sums=np.reshape(arrays["sums"], (PARTS, len(described["columns"]))))
+            return cls(**described, values=arrays["values"].reshape(-1, len(described["columns"])))
         except (ValueError, KeyError, TypeError) as error:
             raise ArgumentError(f"path must be a saved StudyResult, got {path}") from error
 
     def _state(self) -> tuple[Any, ...]:
-        return self.identity, self.seed, self.replications, self.columns, self.sums.tobytes()
+        return self.identity, self.seed, self.columns, self.values.tobytes()
 
+    @cached_property
     @np.errstate(all="ignore")  # infinite, or no number, is what they then are
     def _figures(self) -> dict[str, np.ndarray]:
-        """All figures column by column."""
-        centers, of = np.array([column.center for column in self.columns]), self.samples
-        away, about, *_ = self._powers(np.zeros(centers.size))
-        mean, spread = centers + away, about - away**2
-        known = np.array([np.nan if column.truth is None else column.truth for column in self.columns])
-        truth = np.where(np.isnan(known), mean[of], known)
-        common = self.sums[-1] / self.sums[0] - away * away[of]
-        varies = np.where(np.isnan(known), spread + spread[of] - 2.0 * common, spread)  # of value less truth
-        others = np.maximum(self.sums[0] - 1.0, 1.0)  # replications in which it is defined, less one
-        bias, square, fourth = self._powers(truth - centers)
-        rmse, rmse_se = np.sqrt(square), _root((fourth - square**2) / others)
-        return {
-            "truth": truth, "mean": mean, "mean_se": _root(self._powers(mean - centers)[1] / others),
-            "bias": bias, "bias_se": _root(varies / others),
-            "rmse": rmse, "rmse_se": np.where(rmse > 0.0, rmse_se / (2.0 * rmse), rmse),
+        """All figures column by column; NaN where fewer than two replications have the statistic."""
+        samples = {column.statistic: k for k, column in enumerate(self.columns) if not column.scheme}
+        of = [samples.get(column.statistic, k) for k, column in enumerate(self.columns)]
+        values = np.ma.masked_invalid(self.values)
+        values[:, values.count(axis=0) < 2] = np.ma.masked
+        mean, root = values.mean(axis=0), np.sqrt(values.count(axis=0) - 1.0)
+        known = np.array([column.truth for column in self.columns], dtype=np.float64)
+        truth = np.where(np.isnan(known), mean.filled(np.nan)[of], known)
+        off = values - np.where(np.isnan(known), self.values[:, of], known)  # whose mean is the bias
+        errors = values - truth
+        squares = errors**2
+        rmse = np.sqrt(squares.mean(axis=0))
+        rmse_se = squares.std(axis=0) / (2.0 * root * np.ma.maximum(rmse, 1e-300))
+        figures = {
+            "truth": truth, "mean": mean, "mean_se": values.std(axis=0) / root, "bias": errors.mean(axis=0),
+            "bias_se": off.std(axis=0) / root, "rmse": rmse, "rmse_se": rmse_se,
         }  # fmt: skip
-
-    def _powers(self, shift: np.ndarray) -> list[np.ndarray]:
-        """By column the means of value - center - shift, its square and fourth power; NaN of fewer than 2."""
-        count = np.where(self.sums[0] < 2.0, np.nan, self.sums[0])
-        one, two, three, four = self.sums[1:-1] / count
-        return [
-            one - shift,
-            two - 2 * shift * one + shift**2,
-            four - 4 * shift * three + 6 * shift**2 * two - 4 * shift**3 * one + shift**4,
-        ]
-
-
-def _root(value: np.ndarray) -> np.ndarray:
-    """The root of what rounding may make negative."""
-    return np.asarray(np.sqrt(np.maximum(value, 0.0)))
-
-
-def _table(rows: list[dict[str, Any]], scheme: str) -> list[str]:
-    """A line for every statistic of a scheme, with standard errors."""
-    lines = ["", scheme]
-    for figures in (("truth", "bias", "bias_se", "rmse", "rmse_se"), SHARES):
-        own = [row for row in rows if row["scheme"] == scheme and ("bias" in row) == ("bias" in figures)]
-        table: list[list[Any]] = [["", "", *figures]] if own else []
-        table += [[row["estimator"], row["statistic"], *map(row.get, figures)] for row in own]
-        for estimator, statistic, *cells in table:
-            label = f"  {estimator:10} {statistic:15}"
-            lines.append(line(label, map(_cell, cells), head=28, width=14).rstrip())
-    return lines
+        return {name: np.ma.filled(figure, np.nan) for name, figure in figures.items()}
 
 
 def _cell(value: Any) -> str:
-    """A number in five digits, a dash where it is not defined."""
-    if not isinstance(value, float):
-        return value or ""
+    """A number in five digits, a dash where it is not defined, nothing where there is none."""
+    if value is None:
+        return ""
     return "-" if isnan(value) else f"{value:.5g}"

@@ -1,8 +1,8 @@
 """Monte Carlo studies: replicate a population, mask it by several schemes, estimate, and compare.
 
 Replicates are drawn, masked and estimated in blocks whose size depends on n alone, every block under a key
-of its own, and their errors are added up one replicate after the other. So a result depends neither on
-workers nor on how often a study was interrupted, and a longer study begins with the shorter one.
+of its own. So a result depends neither on workers nor on how often a study was interrupted, and a longer
+study begins with the shorter one.
 """
 
 import dataclasses
@@ -11,9 +11,8 @@ import os
 import secrets
 import time
 import warnings
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,11 @@ from condmask._blocks import Workers, ordered_map
 from condmask.disclosure.rails import open_ends
 from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
-from condmask.kernels.replication import add_errors
 from condmask.scheme import Scheme
 from condmask.studies import replicates
 from condmask.studies.populations import Fixed, Resampled, split
-from condmask.studies.replicates import Columns, Design
-from condmask.studies.result import PARTS, Column, StudyResult
+from condmask.studies.replicates import Design
+from condmask.studies.result import Column, StudyResult
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 SAVE_SECONDS = 5.0
@@ -112,10 +110,8 @@ def simulate(
     >>> result.replications
     64
     """
-    if not callable(population):
-        raise ArgumentTypeError(
-            f"population must be callable as (rng, replications, n), got {_checks.shown(population)}"
-        )
+    rule = "population must be callable as (rng, replications, n)"
+    _checks.require(callable(population), rule, population, ArgumentTypeError)
     design = Design(
         population,
         named(schemes),
@@ -135,8 +131,7 @@ def simulate(
     if seed is None:
         seed = secrets.randbits(48) if before is None else before.seed
     design = _with_truth(design, seed)
-    first = replicates.block(design, seed, 0)
-    state = _begun(design, seed, first)
+    state = _begun(design, seed)
     if before is not None:
         if before.identity != state.identity:
             raise ArgumentError(f"checkpoint must be of the same study and seed, got another one in {path}")
@@ -145,40 +140,36 @@ def simulate(
                 f"replications must be at least the {before.replications} in {checkpoint}, got {replications}"
             )
         state = before
-    return _run(design, state, first, wanted, threads, progress, path)
+    return _run(design, state, wanted, threads, progress, path)
 
 
 def _run(
-    design: Design, before: StudyResult, first: Columns, wanted: int, workers: Workers, progress: bool,
-    path: Path | None,
-) -> StudyResult:  # fmt: skip
+    design: Design, before: StudyResult, wanted: int, workers: Workers, progress: bool, path: Path | None
+) -> StudyResult:
     """The study from where it stands."""
-    size = replicates.block_size(design.n)
-    centers, samples = np.array([column.center for column in before.columns]), before.samples
-    saved, reached = time.perf_counter(), before  # replaced as a whole: it is whole whenever Ctrl-C comes
+    size, saved, parts = replicates.block_size(design.n), time.perf_counter(), [before.values]
     blocks = range(before.replications // size, -(-wanted // size))
-    known = [first] if blocks and blocks[0] == 0 else []
-    rest = ordered_map(partial(replicates.block, design, before.seed), blocks[len(known) :], workers)
-    with _bar(wanted, before.replications, progress) as bar:
-        try:
-            for index, columns in zip(blocks, chain(known, rest), strict=True):
-                start = index * size
-                rows, sums = np.column_stack(list(columns.values())), reached.sums.copy()
-                rows = rows[reached.replications - start : wanted - start]
-                add_errors(rows, centers, samples, sums)
-                done = reached.replications + len(rows)
-                reached = dataclasses.replace(reached, replications=done, sums=sums)
-                if bar is not None:
-                    bar.update(len(rows))
-                if path is not None and time.perf_counter() - saved > SAVE_SECONDS:
-                    _save(reached, path)
-                    saved = time.perf_counter()
-        except KeyboardInterrupt:
-            text = f"interrupted after {reached.replications} of {wanted} replications"
-            warnings.warn(text, StudyWarning, stacklevel=3)
+    found = ordered_map(partial(replicates.block, design, before.seed), blocks, workers)
+
+    def reached() -> StudyResult:
+        return dataclasses.replace(before, values=np.concatenate(parts))
+
+    with _bar(wanted, before.replications, progress) as bar, suppress(KeyboardInterrupt):
+        for index, columns in zip(blocks, found, strict=True):
+            done = max(before.replications - index * size, 0)  # of this block
+            parts.append(np.column_stack(list(columns.values()))[done : wanted - index * size])
+            if bar is not None:
+                bar.update(len(parts[-1]))
+            if path is not None and time.perf_counter() - saved > SAVE_SECONDS:
+                _save(reached(), path)
+                saved = time.perf_counter()
+    state = reached()
+    if state.replications < wanted:
+        text = f"interrupted after {state.replications} of {wanted} replications"
+        warnings.warn(text, StudyWarning, stacklevel=3)
     if path is not None:
-        _save(reached, path)
-    return reached
+        _save(state, path)
+    return state
 
 
 def _save(state: StudyResult, path: Path) -> None:
@@ -203,8 +194,7 @@ def named(schemes: Any) -> dict[str, Scheme]:
     listed = list(schemes) if isinstance(schemes, (dict, list, tuple)) else [schemes]
     pairs = schemes.items() if isinstance(schemes, dict) else ((_checks.shown(one), one) for one in listed)
     found = {str(name): scheme for name, scheme in pairs}
-    if len(found) < len(listed):
-        raise ArgumentError(f"schemes must differ, or be a dict with names, got {_checks.shown(schemes)}")
+    _checks.require(len(found) == len(listed), "schemes must differ, or be a dict with names", schemes)
     sound = bool(found) and "" not in found and all(isinstance(scheme, Scheme) for scheme in found.values())
     _checks.require(sound, "schemes must be masking schemes, or a dict by name", schemes, ArgumentTypeError)
     for name, scheme in found.items():
@@ -225,21 +215,18 @@ def _with_truth(design: Design, seed: int) -> Design:
         if not isinstance(population, Fixed):  # whose deviation is estimated with the divisor n - 1
             truth[design.statistics.index("s.d.")] *= np.sqrt(1.0 - 1.0 / x.size)
     elif hasattr(population, "quantile"):
-        known = [*population.quantile(design.quantiles), population.mean(), population.std()]
-        known += [*population.cdf(design.points)]
-        if others:
-            known += [population.correlation(), np.nan]
-        truth[:] = known
+        moments = population.mean(), population.std()
+        known = [*population.quantile(design.quantiles), *moments, *population.cdf(design.points)]
+        truth[:] = [*known, population.correlation(), np.nan] if others else known
     return design._replace(truth=truth)
 
 
-def _begun(design: Design, seed: int, first: Columns) -> StudyResult:
-    """A study without replications, known by its first block; centres of errors are near the truth."""
+def _begun(design: Design, seed: int) -> StudyResult:
+    """A study without replications, known by its first block."""
     truth = dict(zip(design.statistics, design.truth.tolist(), strict=True))
-    columns, digest = [], hashlib.blake2b(digest_size=16)
-    for name, values in first.items():
+    columns, digest = list[Column](), hashlib.blake2b(digest_size=16)
+    for name, values in replicates.block(design, seed, 0).items():
         known = truth.get(name[2], np.nan)
-        center = float(np.nan_to_num(values[0])) if np.isnan(known) else known
-        columns.append(Column(*name, None if np.isnan(known) else known, center))
+        columns.append(Column(*name, None if np.isnan(known) else known))
         digest.update(repr(name).encode() + values.tobytes())
-    return StudyResult(digest.hexdigest(), seed, 0, tuple(columns), np.zeros((PARTS, len(columns))))
+    return StudyResult(digest.hexdigest(), seed, tuple(columns), np.empty((0, len(columns))))
