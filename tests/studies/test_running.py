@@ -23,7 +23,7 @@ def test_workers_interruptions_and_extensions_leave_no_trace(tmp_path):
 
     def interrupted(rng, rows, n):
         drawn.append(rows)
-        if len(drawn) == 5:  # the first block is drawn twice before, to know the truth and the study
+        if len(drawn) == 4:  # the first block is drawn twice, to know the truth and to begin
             raise KeyboardInterrupt
         return POPULATION(rng, rows, n)
 

@@ -64,8 +64,9 @@ EMPTY = Counted(np.empty(0), np.empty(0, dtype=np.int64))
 
 def by_value(records: np.ndarray) -> Counted:
     """The counts of values as they are; zero has no sign."""
-    values, counts = np.unique(records, return_counts=True)
-    return Counted(values + 0.0, counts)
+    ascending = np.sort(records)
+    first = np.flatnonzero(np.diff(ascending, prepend=np.nan))
+    return Counted(ascending[first] + 0.0, np.diff(first, append=ascending.size))
 
 
 def merged(parts: list[Counted]) -> Counted:

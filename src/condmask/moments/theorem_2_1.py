@@ -66,8 +66,8 @@ def powers_of_rows(z: np.ndarray, order: int, sigma: float) -> Powers:
     center = z.mean(axis=-1)
     deviation = z - center[:, None]
     scale = float(max(np.abs(deviation).max(), sigma)) or 1.0
-    means = [np.mean((deviation / scale) ** k, axis=-1) for k in range(order + 1)]
-    return Powers(center, scale, np.array(means))
+    means = np.cumprod(np.broadcast_to(deviation / scale, (order, *z.shape)), axis=0).mean(axis=-1)
+    return Powers(center, scale, np.concatenate((np.ones((1, len(z))), means)))
 
 
 def original_moments(masked: Powers, law: Law) -> Powers:

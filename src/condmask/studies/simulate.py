@@ -131,7 +131,7 @@ def simulate(
     if seed is None:
         seed = secrets.randbits(48) if before is None else before.seed
     design = _with_truth(design, seed)
-    state = _begun(design, seed)
+    state = _begun(design, seed, wanted)
     if before is not None:
         if before.identity != state.identity:
             raise ArgumentError(f"checkpoint must be of the same study and seed, got another one in {path}")
@@ -221,12 +221,14 @@ def _with_truth(design: Design, seed: int) -> Design:
     return design._replace(truth=truth)
 
 
-def _begun(design: Design, seed: int) -> StudyResult:
-    """A study without replications, known by its first block."""
+def _begun(design: Design, seed: int, wanted: int) -> StudyResult:
+    """A study with so many replications of its first block, by which it is known."""
     truth = dict(zip(design.statistics, design.truth.tolist(), strict=True))
     columns, digest = list[Column](), hashlib.blake2b(digest_size=16)
-    for name, values in replicates.block(design, seed, 0).items():
+    first = replicates.block(design, seed, 0)
+    for name, values in first.items():
         known = truth.get(name[2], np.nan)
         columns.append(Column(*name, None if np.isnan(known) else known))
         digest.update(repr(name).encode() + values.tobytes())
-    return StudyResult(digest.hexdigest(), seed, tuple(columns), np.empty((0, len(columns))))
+    rows = np.column_stack(list(first.values()))[:wanted]
+    return StudyResult(digest.hexdigest(), seed, tuple(columns), rows)
