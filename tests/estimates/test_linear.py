@@ -310,7 +310,7 @@ def exact_coefficients(columns, y):
 
 @pytest.mark.parametrize("apart", [1.0, 1e-1, 1e-3, 1e-4, 1e-6, 1e-8])
 def test_coefficients_are_right_however_close_the_columns(apart, monkeypatch):
-    # the triangular factor loses the digits that the columns share, and a few
+    # the first Cholesky factor loses the digits that the columns share, and a few
     monkeypatch.setattr(chunks, "CHUNK", 7)
     rng = np.random.default_rng(4)
     a, z = rng.normal(size=(2, 60))

@@ -1,8 +1,9 @@
 """Least squares of the original on columns that were not masked, in an orthonormal basis of their space.
 
-The triangular factor of the columns makes them orthonormal but for rounding errors, which grow as the columns
-come close to one another; that of the products of what it gives does the rest. Coefficients, residuals,
-leverages and variances then follow from the basis alone, of which only one chunk is held at a time.
+The Cholesky factor of their products makes the columns orthonormal but for rounding errors, which grow with
+the square as they come close to one another; a small number added keeps it regular. That of the products of
+what it gives does the rest. Coefficients, residuals, leverages and variances then follow from the basis
+alone, of which only one chunk is held at a time.
 
 See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
@@ -19,6 +20,7 @@ from condmask.variance.heavy_tails import central_sums, plain_kurtosis
 from condmask.variance.interval import Interval
 
 DETERMINED = 1e-11  # of a column, the part that others do not determine, as rounding leaves it
+ADDED = 1e-14  # to the squares of columns of length 1
 ALONE = 1e-10  # by how little a leverage may miss 1
 
 
@@ -48,7 +50,7 @@ class Basis:
     """
 
     def __init__(self, chunks: Chunks, names: list[str], *, intercept: bool) -> None:
-        self._first, self.turns = int(intercept), list[np.ndarray]()
+        self._names, self._first, self.turns = names, int(intercept), list[np.ndarray]()
         ends = chunks.fold(_sums_and_ends, np.add, np.add, np.minimum, np.maximum)
         self.records, sums, low, high = ends
         count = self._first + len(names)
@@ -63,20 +65,14 @@ class Basis:
             self._middles[1:], means = means, np.zeros(count - 1)
             self.back[0] -= self._middles
 
-        def factor(chunk: Chunk) -> tuple[Any, np.ndarray]:
+        def products(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
             rows = self.rows(chunk)
-            return np.linalg.qr(rows.T, mode="r"), central_sums(rows[self._first :], means)
+            return rows @ rows.T, central_sums(rows[self._first :], means)
 
-        triangle, powers = chunks.fold(factor, _stacked, np.add)
+        of_rows, powers = chunks.fold(products)
         self.kurtoses = plain_kurtosis(*powers / self.records)
-        norms = np.linalg.norm(triangle, axis=0)
-        apart, known = np.zeros(count), norms > DETERMINED * np.sqrt(self.records)  # 0 of a constant column
-        np.divide(np.abs(np.diag(triangle)), norms, out=apart, where=known)
-        if apart.min() < DETERMINED:
-            column = names[int(apart.argmin()) - self._first]
-            others = "the others and the intercept" if intercept else "the others"
-            raise ArgumentError(f"W must have no column that is determined by {others}, got {column!r}")
-        self.turn(triangle.T)
+        self._apart = np.where(np.diag(of_rows) > DETERMINED**2 * self.records, 1.0, 0.0)  # 0 of constants
+        self.turn(of_rows)
 
     def rows(self, chunk: Chunk) -> np.ndarray:
         """The basis in a chunk, of shape (count, m); at first the columns in their units, about the mean."""
@@ -88,9 +84,17 @@ class Basis:
             rows = turn @ rows
         return rows
 
-    def turn(self, factor: np.ndarray) -> np.ndarray:
-        """Make rows that are this lower triangle times others the others; the matrix that does it."""
-        turn = np.asarray(np.linalg.inv(factor))
+    def turn(self, products: np.ndarray) -> np.ndarray:
+        """Make rows of these products nearly orthonormal; the matrix by which they are turned."""
+        norms = np.sqrt(np.diag(products))
+        norms[norms == 0.0] = 1.0
+        factor = np.linalg.cholesky(products / np.outer(norms, norms) + ADDED * np.eye(norms.size))
+        self._apart *= np.diag(factor) * (norms if self.turns else 1.0)
+        if self._apart.min() < DETERMINED:
+            column = self._names[int(self._apart.argmin()) - self._first]
+            others = "the others and the intercept" if self._first else "the others"
+            raise ArgumentError(f"W must have no column that is determined by {others}, got {column!r}")
+        turn = np.linalg.inv(factor) / norms
         self.turns.append(turn)
         self.back = self.back @ turn.T
         return turn
@@ -110,7 +114,7 @@ def regress(
         return rows @ rows.T, rows @ values, chunk.by_pool(rows, pseudo.size.size)
 
     of_rows, along, total = chunks.fold(products)
-    turn = basis.turn(np.linalg.cholesky(of_rows))
+    turn = basis.turn(of_rows)
     along, total = turn @ along, turn @ total
     back, clustered = basis.back, options.clusters is not None
 
@@ -154,8 +158,3 @@ def left_out(
 def _sums_and_ends(chunk: Chunk) -> tuple[Any, ...]:
     columns = np.array(chunk.columns[:-1])
     return chunk.z.size, columns.sum(axis=1), columns.min(axis=1), columns.max(axis=1)
-
-
-def _stacked(one: np.ndarray, two: np.ndarray) -> Any:
-    """The triangular factor of the records of two."""
-    return np.linalg.qr(np.vstack([one, two]), mode="r")

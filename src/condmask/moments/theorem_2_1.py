@@ -9,6 +9,7 @@ were masked together likewise. Powers are taken about the mean in a safe scale, 
 or cancels.
 """
 
+from itertools import accumulate
 from math import comb
 from typing import NamedTuple
 
@@ -66,8 +67,8 @@ def powers_of_rows(z: np.ndarray, order: int, sigma: float) -> Powers:
     center = z.mean(axis=-1)
     deviation = z - center[:, None]
     scale = float(max(np.abs(deviation).max(), sigma)) or 1.0
-    means = np.cumprod(np.broadcast_to(deviation / scale, (order, *z.shape)), axis=0).mean(axis=-1)
-    return Powers(center, scale, np.concatenate((np.ones((1, len(z))), means)))
+    powers = accumulate([np.ones(z.shape), *[deviation / scale] * order], np.multiply)
+    return Powers(center, scale, np.array([power.mean(axis=-1) for power in powers]))
 
 
 def original_moments(masked: Powers, law: Law) -> Powers:

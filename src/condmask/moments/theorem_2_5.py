@@ -7,6 +7,7 @@ covariance of pseudo-values with a plain column is that of the original, without
 between them. Columns masked together keep their covariance (docs/theory.rst, "Covariance").
 """
 
+from itertools import accumulate
 from operator import add
 from typing import Any, NamedTuple
 
@@ -82,15 +83,14 @@ def pair_moments(z: np.ndarray, w: np.ndarray, pool: np.ndarray | None = None, p
     `pool` has the number of each record's donor pool, of `pools` at least; None where all are one.
     """
     here = ~np.isnan(z)
-    (first, first_unit, of_a), (second, second_unit, of_b) = _powers(z, here), _powers(w, here & ~np.isnan(w))
-    center, unit = np.array([first, second]), np.array([first_unit, second_unit])
+    center, unit, (of_a, of_b) = zip(_powers(z, here), _powers(w, here & ~np.isnan(w)), strict=True)
     code = None if pool is None else np.maximum(pool, 0)  # what is missing has powers of 0
     alone = np.moveaxis(summed(of_a[..., :3, :], code, pools), -2, -1)
     sums = np.zeros((*alone.shape[:-1], DEGREE + 1, DEGREE + 1))
     for i in range(DEGREE + 1):
         for j in range(DEGREE + 1 - i):
             sums[..., i, j] = summed(of_a[..., i, :] * of_b[..., j, :], code, pools)
-    return PairMoments(center, unit, sums, alone)
+    return PairMoments(np.array(center), np.array(unit), sums, alone)
 
 
 def of_columns(records: Records, w: Any) -> PairMoments:
@@ -146,6 +146,5 @@ def _powers(x: np.ndarray, present: np.ndarray) -> tuple[Any, float, np.ndarray]
     center = np.sum(np.where(present, x, 0.0) * weight, axis=-1, keepdims=True)
     deviation = np.where(present, x - center, 0.0)
     unit = float(np.abs(deviation).max(initial=0.0)) or 1.0
-    deviation /= unit
-    powers = np.cumprod([present, *[deviation] * DEGREE], axis=0)
-    return center[..., 0], unit, np.moveaxis(powers, 0, -2)
+    powers = accumulate([present, *[deviation / unit] * DEGREE], np.multiply)
+    return center[..., 0], unit, np.stack(list(powers), axis=-2)
