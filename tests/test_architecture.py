@@ -210,7 +210,7 @@ BUDGETS = {
     "estimates": 964,
     "studies": 907,
     "releases": 804,
-    "linear": 724,
+    "linear": 723,
     "schemes": 721,
     "kernels": 688,
     "distribution": 620,

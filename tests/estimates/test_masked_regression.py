@@ -16,7 +16,7 @@ from scipy import stats
 
 import condmask as cm
 from benchmarks import coverage
-from condmask.linear import masked_regress
+from condmask.linear import chunks, masked_regress
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
@@ -102,7 +102,7 @@ def figures(found):
 
 @pytest.mark.parametrize("case", EXACT)
 def test_it_is_the_definition(case, monkeypatch):
-    monkeypatch.setattr(masked_regress, "ROWS", 32)  # of a chunk: some miss a pool, some have it last
+    monkeypatch.setattr(chunks, "CHUNK", 32)  # of a chunk: some miss a pool, some have it last
     names, missing, options = EXACT[case]
     release, known = released(names, missing, options, 240, seed=4)
     reach, tolerance = stats.t.ppf(0.75, known.n - 4), 1e-6 if options.items() >= REVERSE.items() else 1e-10

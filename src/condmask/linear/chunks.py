@@ -16,7 +16,7 @@ from condmask._blocks import blocks
 from condmask.linear.records import Records
 from condmask.variance.interval import UndefinedError
 
-CHUNK = 1 << 15  # records, whose temporary arrays stay in the cache
+CHUNK = 1 << 13  # records, whose temporary arrays stay in the cache
 
 
 class Named(NamedTuple):
@@ -79,12 +79,10 @@ class Chunks:
         anything else its slices are taken.
     gaps : bool
         Whether records that miss something in other columns stay.
-    size : int
-        Of a chunk.
     """
 
-    def __init__(self, records: Records, *columns: Any, gaps: bool = False, size: int = CHUNK) -> None:
-        self.records, self.columns, self.size = records, columns, size
+    def __init__(self, records: Records, *columns: Any, gaps: bool = False) -> None:
+        self.records, self.columns = records, columns
         self._needed = 0 if gaps else len(columns)
 
     def fold(self, step: Callable[[Chunk], tuple[Any, ...]], *combined: Any, cells: int = 1) -> Any:
@@ -93,7 +91,7 @@ class Chunks:
         `cells` is the size of their arrays, and chunks have as many records at least, where there are.
         """
         total: tuple[Any, ...] | None = None
-        for chunk in self.of(max(self.size, cells)):
+        for chunk in self.of(max(CHUNK, cells)):
             found = step(chunk)
             ways = combined or (np.add,) * len(found)
             pairs = zip(ways, total or found, found, strict=True)

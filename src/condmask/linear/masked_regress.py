@@ -30,7 +30,6 @@ from condmask.linear.records import Records
 from condmask.linear.regress import left_out
 from condmask.variance.interval import UndefinedError
 
-ROWS = 8192  # of a chunk; there are some hundred figures for each
 DETERMINED = 1e-10  # of a column's square, what the others leave of it where they determine it
 MANY = 100_000  # records, with which Wald's interval serves coefficients of columns in clear
 TINY = 2.0**-1022
@@ -118,7 +117,7 @@ class Table:
 
     def __init__(self, columns: dict[str, Any], masked: Masked) -> None:
         self.masked, self.names, places, count = masked, list(columns), masked.places, len(columns) + 1
-        self._chunks = Chunks(masked.records, *columns.values(), gaps=True, size=ROWS)
+        self._chunks = Chunks(masked.records, *columns.values(), gaps=True)
         sums, low, high, by_pool = self._chunks.fold(self._ends, np.add, np.minimum, np.maximum, longer)
         self.size, self.used, *of_masked = by_pool.T
         self.n = int(self.used.sum())
