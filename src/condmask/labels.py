@@ -51,7 +51,7 @@ def groups(values: Any, name: str, n: int) -> Labels:
     _checks.same_length(column.code, name, n, "z")
     present = [k for k, label in enumerate(column.distinct) if not frames.is_missing(label)]
     order = sorted(present, key=lambda k: _sortable(column.distinct[k]))
-    rank = np.full(len(column.distinct) + 1, -1)  # the last one of -1
+    rank = np.full(len(column.distinct) + 1, -1, column.code.dtype)  # the last one of -1
     rank[order] = np.arange(len(order))
     return Labels(rank[column.code], [column.distinct[k] for k in order])
 

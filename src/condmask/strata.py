@@ -135,7 +135,7 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
     if pattern is not None:
         of[code] = pattern
     pool, strata = np.arange(size.size), np.flatnonzero(size)
-    strata = strata[np.argsort(of[strata])]
+    strata = strata[np.argsort(of[strata], kind="stable")]
     for alike in np.split(strata, np.flatnonzero(np.diff(of[strata])) + 1):
         small = size[alike] < SMALLEST
         if small.any() and not small.all() and size[alike[small]].sum() < SMALLEST:

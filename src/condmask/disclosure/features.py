@@ -115,7 +115,7 @@ def of_neighbours(look: Look) -> list[np.ndarray]:
     order, machines take turns, and months follow each other."""
     columns = []
     for key in _orders(look):
-        order = np.argsort(key)
+        order = np.argsort(key, kind="stable")
         z, near = look.kept[order], np.empty((4, key.size))
         near[0, order], near[1, order[::-1]] = _last(z, key[order]), _last(z[::-1], -key[order][::-1])
         near[2], near[3, order] = _mean_of_row(near[:2].T), _around(z, key[order])
@@ -126,7 +126,7 @@ def of_neighbours(look: Look) -> list[np.ndarray]:
 def of_course(look: Look) -> list[np.ndarray]:
     """What a unit shows, carried on by rises from row to row that columns in clear tell: rates of growth."""
     key = _orders(look)[-1]
-    order, u = np.argsort(key), look.line(look.x)
+    order, u = np.argsort(key, kind="stable"), look.line(look.x)
     unit, level = np.unique(key // FAR, return_inverse=True)[1], np.full(key.size, np.nan)
     goes_on = np.append(False, np.diff(unit[order]) == 0)
     rise = np.where(goes_on, np.diff(u[order], prepend=np.nan), np.nan)

@@ -49,7 +49,7 @@ def publishing(target: Path) -> Iterator[Path]:
             for path in sorted(hidden.iterdir(), key=lambda path: path.name == target.name):
                 os.replace(path, target.with_name(path.name))
         finally:
-            shutil.rmtree(hidden)
+            shutil.rmtree(hidden, ignore_errors=True)
 
 
 def write_whole(path: Path, data: bytes) -> None:
