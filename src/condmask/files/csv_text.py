@@ -10,7 +10,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ DELIMITERS = ",;\t|"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 MARKS = {"utf-8": codecs.BOM_UTF8, "utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 FIRST = 1 << 20  # bytes in which the header ends
+ROWS = 1 << 16  # that are written at once
 NUMBER = r"^(nan|[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$"
 
 
@@ -188,23 +189,24 @@ def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> A
     return pc.coalesce(text.cast(kind), pc.if_else(gaps, cells, pa.scalar("", kind)))
 
 
-def lines(table: Any, layout: Layout) -> bytes:
-    """Rows of text as lines; quoted are the cells that need it."""
+def lines(table: Any, layout: Layout) -> Iterator[bytes]:
+    """Rows of text as lines, some at once; quoted are the cells that need it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     special = f'[{re.escape(layout.form.delimiter)}"\r\n]'
     mark, none, between = (pa.scalar(word, pa.large_string()) for word in ('"', "", layout.form.delimiter))
-    cells = []
-    for texts in table.columns:
-        needed = pc.match_substring_regex(texts, special)
-        if pc.any(needed).as_py():
-            quoted = pc.binary_join_element_wise(mark, pc.replace_substring(texts, '"', '""'), mark, none)
-            cells.append(pc.if_else(needed, quoted, texts))
-        else:
-            cells.append(texts)
-    rows = pc.binary_join_element_wise(*cells, between)
-    return "".join(row + layout.end for row in rows.to_pylist()).encode(layout.form.encoding)
+    for batch in table.to_batches(max_chunksize=ROWS):
+        cells = []
+        for texts in batch.columns:
+            needed = pc.match_substring_regex(texts, special)
+            if pc.any(needed).as_py():
+                quoted = pc.binary_join_element_wise(mark, pc.replace_substring(texts, '"', '""'), mark, none)
+                cells.append(pc.if_else(needed, quoted, texts))
+            else:
+                cells.append(texts)
+        rows = pc.binary_join_element_wise(*cells, between)
+        yield layout.end.join([*rows.to_pylist(), ""]).encode(layout.form.encoding)
 
 
 def _encoding(name: Any) -> str:

@@ -87,7 +87,7 @@ def write(
         if layout is not None:
             sink.write(layout.mark + layout.head.encode(layout.form.encoding))
             for table in tables:
-                sink.write(csv_text.lines(table, layout))
+                sink.writelines(csv_text.lines(table, layout))
                 del table  # before the next one is made
         elif format_of(path) == "Parquet":
             with pq.ParquetWriter(sink, schema, compression=codecs) as writer:
