@@ -188,7 +188,7 @@ def risk(
     released
         a release of the source: its schemes are used, and its figures shown
     """
-    from condmask.disclosure.audit import table_in_parts
+    from condmask.disclosure.audit import table_of
     from condmask.disclosure.risk import risk_of
     from condmask.files.parts import read_table
 
@@ -201,7 +201,7 @@ def risk(
         found = cm.risk(original, schemes, d=d)
     else:
         shown = read_table(read._in_order().path, schemes)
-        found = risk_of(*table_in_parts(original, schemes, read._published.parts), d, shown)
+        found = risk_of(*table_of(original, schemes, parts=read._published.parts), d, shown)
     output.show(found)
 
 

@@ -216,10 +216,10 @@ def refuse_few(n: int, schemes: Mapping[str, Any]) -> None:
 
 
 def table_of(
-    data: Any, scheme: Any, strata: Any = None, *, any_scheme: bool = False
+    data: Any, scheme: Any, strata: Any = None, *, any_scheme: bool = False, parts: Sequence[int] = ()
 ) -> tuple[Table, dict[str, Any]]:
     """Columns to be masked and those beside them from their containers, checked, and schemes by column, with
-    numbers of ends for "auto"."""
+    numbers of ends for "auto". Parts of these sizes that were masked have donor pools of their own."""
     if not isinstance(scheme, Mapping):
         name = frames.series_name(data) or "x"
         data, scheme = {name: data}, {name: scheme}
@@ -239,14 +239,9 @@ def table_of(
     labels = labels_of(strata, first.strata, next(iter(values.values())).size, "x", "audit")
     present, patterns = present_values([*values.values()])
     table = Table(values, donor_pools(first, labels, patterns, present), clear_of(data, values))
+    if parts:
+        _checks.same_length(table.code, "original", sum(parts), "the release")
+    if len(parts) > 1:
+        part = np.repeat(np.arange(len(parts)), parts)
+        table = table._replace(pool=np.where(table.code < 0, -1, table.code * len(parts) + part))
     return table, schemes | {name: with_ends(table, name, schemes[name]) for name in open_ends(schemes)}
-
-
-def table_in_parts(data: Any, scheme: Any, sizes: Sequence[int]) -> tuple[Table, dict[str, Any]]:
-    """The same where parts of these sizes were masked each by itself: its donor pools are its own."""
-    table, schemes = table_of(data, scheme)
-    part = np.repeat(np.arange(len(sizes)), sizes)
-    _checks.same_length(table.code, "original", part.size, "the release")
-    if len(sizes) > 1:
-        table = table._replace(pool=np.where(table.code < 0, -1, table.code * len(sizes) + part))
-    return table, schemes

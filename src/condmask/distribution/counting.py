@@ -71,7 +71,7 @@ def by_value(records: np.ndarray) -> Counted:
 
 def merged(parts: list[Counted]) -> Counted:
     """All counts together, in the units of the first."""
-    values, counts = (np.concatenate(each) for each in list(zip(*parts, strict=True))[:2])
+    values, counts = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     order = np.argsort(values, kind="stable")  # which finds what is in order
     values, counts = values[order], counts[order]
     first = np.flatnonzero(np.diff(values, prepend=np.nan))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.disclosure.audit import Audit, audit_table, table_in_parts
+from condmask.disclosure.audit import Audit, audit_table, table_of
 from condmask.disclosure.risk import risk_of
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
@@ -141,7 +141,7 @@ class View:
 def internal(view: View, original: Any, d: Any) -> tuple[list[Column], dict[str, Any]]:
     """What an original, a table, tells the publisher alone of its release: column by column, and of all."""
     pairs = {name: originals_and_released(original, view.release, name) for name in view.schemes}
-    table, schemes = table_in_parts(original, view.schemes, view.release._published.parts)
+    table, schemes = table_of(original, view.schemes, parts=view.release._published.parts)
     found = audit_table(table, schemes)
     known = risk_of(table, schemes, d, {name: z for name, (_, z) in pairs.items()})
     columns = []
