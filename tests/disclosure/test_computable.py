@@ -25,25 +25,30 @@ def found(x, **clear):
     return computable(sample_of(table))
 
 
-@pytest.mark.parametrize(("x", "clear", "text"), [
-    (X, {"c": X}, "x = c"),
-    (X, {"c": in_part(X, 0.13)}, "x = c"),
-    (X, {"tax": 0.25 * X}, "x = 4 tax"),
-    (X, {"born": 2000.0 - X}, "x = 2000 - born"),
-    (X, {"later": X + 18.0}, "x = later - 18"),
-    (X, {"bonus": A, "total": X + A}, "x = total - bonus"),
-    (X, {"bonus": A, "total": in_part(X + A, 0.3)}, "x = total - bonus"),
-    (X, {"rate": A, "product": X * A}, "x = product / rate"),
-    (A + B + OTHERS["n0"] - 0.5 * OTHERS["n1"], {"a": A, "b": B}, "0.5 n1"),
-    (X, {"text": np.array([f"EUR {value:.0f}" for value in X])}, "x = text"),
-    (X, {"total": np.cumsum(X)}, "x = the rise of total from the row before"),
+@pytest.mark.parametrize(("x", "clear", "text", "share", "slack"), [
+    (X, {"c": X}, "c", 1.0, 0.5),
+    (X, {"c": in_part(X, 0.13)}, "c", 0.13, 0.5),
+    (X, {"tax": 0.25 * X}, "4 tax", 1.0, 0.02),
+    (X, {"born": 2000.0 - X}, "2000 - born", 1.0, 0.5),
+    (X, {"later": X + 18.0}, "later - 18", 1.0, 0.5),
+    (X, {"bonus": A, "total": X + A}, "total - bonus", 1.0, 0.5),
+    (X, {"bonus": A, "total": in_part(X + A, 0.3)}, "total - bonus", 0.3, 0.5),
+    (X, {"rate": A, "product": X * A}, "product / rate", 1.0, 0.5 * X / A),
+    (A + B + OTHERS["n0"] - 0.5 * OTHERS["n1"], {"a": A, "b": B}, "n0 + a + b - 0.5 n1", 1.0, 0.5),
+    (X, {"text": np.array([f"EUR {value:.0f}" for value in X])}, "text", 1.0, 0.5),
+    (X, {"total": np.cumsum(X)}, "the rise of total from the row before", 1.0, 0.5),
 ])  # fmt: skip
-def test_found(x, clear, text):
+def test_found(x, clear, text, share, slack):
     formula = found(x, **clear)["x"]
 
-    assert text in f"x = {formula.text}"
+    assert formula.text == text
     assert set(formula.names) <= {*clear, *OTHERS}
-    assert 0.1 < formula.share <= 1.0
+    assert formula.share == pytest.approx(share, abs=0.02)
+    assert np.mean(np.abs(formula.values - x) < 1e-9 * X) == pytest.approx(share, abs=0.02)
+    # half a step of what is rounded, times its factor; none of numbers below 25 steps
+    rounded = formula.slack > 0.0
+    assert np.mean(rounded) > 0.95
+    np.testing.assert_allclose(formula.slack[rounded], np.broadcast_to(slack, N)[rounded], rtol=1e-6)
 
 
 @pytest.mark.parametrize("spread", [3, 10, 100])

@@ -125,6 +125,16 @@ def test_gaps_are_left_out():
     )
 
 
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_the_distance_by_default_is_a_tenth_of_the_spread_at_the_median(scale):
+    x = 300.0 * np.exp(0.5 * norm.ppf((np.arange(N) + 0.5) / N))
+    line = np.log(x / 300.0) if scale == "log" else x / 300.0
+
+    (d,) = cm.risk(x, cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True, scale=scale)).columns["x"].d
+
+    assert d == pytest.approx(30.0 * np.diff(np.quantile(line, (0.1, 0.9)))[0] / 2.563, rel=0.05)  # two digits
+
+
 def test_insiders_find_what_they_can():
     x = np.random.default_rng(6).normal(0.0, 1.0, 200)
     found = cm.risk(x, cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True), d=[0.1]).insiders()
