@@ -132,7 +132,7 @@ def test_the_distance_by_default_is_a_tenth_of_the_spread_at_the_median(scale):
 
     (d,) = cm.risk(x, cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True, scale=scale)).columns["x"].d
 
-    assert d == pytest.approx(30.0 * np.diff(np.quantile(line, (0.1, 0.9)))[0] / 2.563, rel=0.05)  # two digits
+    assert d == pytest.approx(30.0 * np.diff(np.quantile(line, (0.1, 0.9)))[0] / 2.563, rel=0.05)
 
 
 def test_insiders_find_what_they_can():
