@@ -58,7 +58,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
             f"{DISTRIBUTION}across_a_gap_each_cluster_counts_alone",
             f"{DISTRIBUTION}quantiles_far_from_zero_are_those_near_it_moved[first-laplace-None]",
             f"{DISTRIBUTION}crossings_are_those_of_all_points_of_the_grid[0.3-0.6-laplace]",
-            f"{INTERVALS}standard_errors_are_those_of_the_theorem",
+            f"{INTERVALS}standard_errors_and_covariances_are_those_of_the_theorem",
             f"{INTERVALS}ends_are_where_the_rearrangement_differs_by_its_own_standard_error"
             "[0.3-200-1.0-0.0-sample-population]",
         ],

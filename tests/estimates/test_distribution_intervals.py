@@ -4,7 +4,7 @@ Coverage is counted over seeded files, masked once each; a share may be off by 4
 count, a false alarm in 7 of 10^6 looks, and by what the normal law is off at so few records.
 """
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -90,8 +90,9 @@ def test_intervals_cover_as_often_as_they_say(cell):
         assert ((below & above).mean(axis=0) <= level + 0.03 + slack).all()
 
 
-def variances(z, x, p, noise, delta):
-    """n times the squared standard errors by (donors, target), from sums over pairs of records and points.
+def covariances(z, x, p, noise, delta):
+    """n times the covariances of T at points about the file, by donors, and what a sample of the population
+    adds, from sums over records and points.
 
     `z` and `x` are in steps of `delta` sigma; the mass of the originals is that of z without the masking.
     """
@@ -101,30 +102,37 @@ def variances(z, x, p, noise, delta):
     grid = np.arange(z.min() - m, z.max() + m + 1)
     held = np.bincount((z - grid[0]).astype(int), minlength=grid.size) / z.size
     originals = fftconvolve(held, mass)[m : m + grid.size]
-    running, found = np.cumsum(mass), []
-    for point in x:
-        psi = running[np.clip((point - grid).astype(int) + m, 0, 2 * m - 1)]
-        h = (point >= grid).astype(float)
-        r = h - p * psi
-        v, d = held @ psi**2 - (held @ psi) ** 2, originals @ r**2 - (originals @ r) ** 2
-        of_h = originals @ h - (originals @ h) ** 2
-        found.append([v - d, v - d + of_h, v - of_h, v])
-    return np.array(found).T
+
+    def between(mass, functions):
+        return functions * mass @ functions.T - np.outer(functions @ mass, functions @ mass)
+
+    psi = np.cumsum(mass)[np.clip((x[:, None] - grid).astype(int) + m, 0, 2 * m - 1)]
+    h = (x[:, None] >= grid).astype(float)
+    v, d, of_h = between(held, psi), between(originals, h - p * psi), between(originals, h)
+    return {"sample": v - d, "permutation": v - of_h}, of_h
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
-@pytest.mark.parametrize(("p", "steps", "tol"), [(0.6, 400.0, 4e-3), (0.3, 50.0, 1e-8), (0.9, 1.5, 1e-8)])
-def test_standard_errors_are_those_of_the_theorem(noise, p, steps, tol):
-    # on steps of a 64th of sigma and more nothing is approximated; without D, or Var h, it is off by a tenth
-    z = np.rint(np.random.default_rng(5).laplace(0.0, 1.5 * steps, 400))
-    x = np.quantile(z, [0.03, 0.2, 0.5, 0.77, 0.95]).round()
-    expected = variances(z, x, p, noise, 1.0 / steps)
+@pytest.mark.parametrize(("p", "steps", "wide", "points", "tol"), [
+    (0.6, 400.0, 600.0, 5, 4e-3), (0.3, 50.0, 75.0, 40, 1e-8), (0.9, 1.5, 20.0, 40, 1e-8),
+])  # fmt: skip
+def test_standard_errors_and_covariances_are_those_of_the_theorem(noise, p, steps, wide, points, tol):
+    # on steps of a 64th of sigma and more nothing is approximated, and nothing for bands on those of a 32nd;
+    # without D, or Var h, it is off by a tenth
+    z = np.rint(np.random.default_rng(5).laplace(0.0, wide, 400))
+    z[0] = -4_080.0  # so that a stretch of cells ends among the others
+    x = np.quantile(z, np.linspace(0.03, 0.95, points)).round()
+    of_file, more = covariances(z, x, p, noise, 1.0 / steps)
 
-    found = []
-    for donors in ("sample", "permutation"):
+    for donors, target in product(of_file, ("file", "population")):
         estimate = cm.ConditionalMasking(p, steps, noise=noise, donors=donors, decimals=0).estimate(z)
-        found += [estimate.cdf_interval(x, target=t).standard_error for t in ("file", "population")]
-    np.testing.assert_allclose(z.size * np.array(found) ** 2, np.maximum(expected, 0.0), rtol=tol, atol=1e-9)
+        add = more * (target == "population")
+        expected = np.maximum(np.diag(of_file[donors]), 0.0) + np.diag(add)
+        found = z.size * estimate.cdf_interval(x, target=target).standard_error ** 2
+        np.testing.assert_allclose(found, expected, rtol=tol, atol=1e-9)
+        if steps < 32.0:
+            together = estimate._covariance(x, target)
+            np.testing.assert_allclose(together, of_file[donors] + add, rtol=tol, atol=1e-9)
 
 
 def release(p=0.6, n=500, seed=1, **options):
