@@ -35,13 +35,10 @@ class Frame:
         return frames.column_of(table, name, least=0)
 
     def column(self, name: str) -> Any:
-        """A column, decimals as numbers."""
-        values = self.labels(name)
-        return self.numbers(self.table, name).array if frames.is_decimal(values) else values
-
-    def labels(self, name: str) -> Any:
         """A column as it is."""
         return frames.table_column(self.table, name)
+
+    labels = column
 
 
 class MaskedColumn:
