@@ -181,7 +181,7 @@ class Release(Mapping[str, Estimate]):
         entry = book.refuse(self._marks, None, again=_checks.truth(again, "again"))
         write_table(self._source.table, target, self._published, force=_checks.truth(force, "force"))
         book.enter(target, entry)
-        self._marks = {}  # writing it to another file is not another release
+        self._marks = {} if entry else self._marks  # written to another file it is no other release
 
     def regress(
         self,
