@@ -205,16 +205,16 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 1_950,
+    "top": 1_946,
     "disclosure": 1_884,
     "estimates": 964,
     "studies": 907,
-    "releases": 804,
+    "releases": 790,
     "linear": 723,
     "schemes": 721,
     "kernels": 688,
     "distribution": 620,
-    "files": 598,
+    "files": 591,
     "variance": 586,
     "moments": 460,
     "planning": 393,
