@@ -152,9 +152,10 @@ def mask(
     workers
         number of threads
     """
-    named, caps = column is not None and scheme.left_open, pairs(max_risk, float, float)
-    schemes: Any = column if named else scheme.schemes(column)
-    beside = scheme.given() if named else {}
+    caps, beside = pairs(max_risk, float, float), scheme.given()
+    schemes: Any = column
+    if column is None or beside.keys() - {"strata", "missing"}:  # otherwise one is chosen for the data
+        schemes, beside = scheme.schemes(column), {}
     with progress() as report:
         release = cm.mask_file(
             source, target, schemes, nan_policy=nan_policy, round=round, shuffle=shuffle,

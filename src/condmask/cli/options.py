@@ -35,7 +35,6 @@ nan_policy="omit" is --nan-policy omit, shuffle=True is --shuffle. The exit code
 is 0 if all was done, 1 if something was refused or failed, 2 if the command was
 wrong."""
 SEVERAL = "An option takes one value; repeat it for several: -c income -c rent."
-BESIDE = {"strata", "missing"}  # may be given where the scheme is chosen for the data
 
 
 def _fraction(_: Any, tokens: Sequence[Any]) -> float:
@@ -115,11 +114,6 @@ class SchemeOptions(PlanOptions):
     aggregate_ends: int | Literal["auto"] | None = None
     range: tuple[float | None, float | None] | None = None
     columns: Annotated[str | None, Parameter(show=False)] = None
-
-    @property
-    def left_open(self) -> bool:
-        """Whether the scheme is to be chosen for the data."""
-        return not self.given().keys() - BESIDE
 
     def schemes(self, columns: Sequence[str] | None) -> dict[str, Any]:
         """The scheme of each column: of the options and its own table in the file."""

@@ -208,8 +208,8 @@ def told(looks: Sequence[Look], job: Job) -> Published:
     origins = {}
     for name, scheme in job.schemes.items():
         moved = [look.moved[name] for look in looks if name in look.moved]
-        shifts = reduce(Moved.plus, moved).shift(name, scheme.grid.step) if moved else {}
-        origins[name] = Origin(group, patterns, shifts.get(name, ()))
+        shift = reduce(Moved.plus, moved).shift(name, scheme.grid.step) if moved else ()
+        origins[name] = Origin(group, patterns, shift)
         _warn_of_order(name, *np.array([look.moments[name] for look in looks]).T)
     return Published(tuple(look.records for look in looks), job.schemes, origins, shuffled=job.shuffle)
 
