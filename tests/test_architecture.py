@@ -205,11 +205,11 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 1_946,
+    "top": 1_944,
     "disclosure": 1_884,
     "estimates": 964,
     "studies": 907,
-    "releases": 790,
+    "releases": 786,
     "linear": 723,
     "schemes": 720,
     "kernels": 688,

@@ -400,6 +400,10 @@ MASK = ("mask", "in.parquet", "NEW/a.parquet")
         ((*MASK, *P), "column must be given"),
         (("audit", "one.csv", "-c", "income", "--max-risk", "150"), "a value must be of the form NAME=VALUE"),
         (("risk", "in.parquet", "--released", "out.parquet", *P), "options of the scheme must be left out"),
+        (
+            ("risk", "in.parquet", "--released", "out.parquet", "-c", "income"),
+            "options of the scheme must be",
+        ),
     ],
 )
 def test_wrong_usage(run, tmp_path, words, sentence):

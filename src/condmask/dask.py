@@ -17,8 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from condmask import _checks, errors, frames
 from condmask._blocks import in_stretches
 from condmask.disclosure.audit import ReleaseWarning
@@ -30,7 +28,7 @@ from condmask.releases import job as jobs
 from condmask.releases.log import Log, Where
 from condmask.releases.masking import mask_part
 from condmask.releases.release import Release, released_in
-from condmask.releases.write import Shape, as_typed, schema_of
+from condmask.releases.write import Shape, released_parts
 
 OTHER = "the frame has other rows or columns the second time: persist it; nothing was published"
 UNSHARED = "workers and client must share the folder that it is in; nothing was published"
@@ -51,7 +49,7 @@ class Written(NamedTuple):
     look: jobs.Look
     file: Path
     schema: Any
-    sums: dict[str, float]
+    sums: dict[str, list[float]]
 
 
 def mask(
@@ -157,7 +155,7 @@ def mask(
                 raise errors.FileError(f"{out}: {UNSHARED}")
             os.replace(one.file, hidden / f"part-{number:05}.parquet")
         shutil.rmtree(attempts)
-        told = told._replace(sums={name: [one.sums[name] for one in written] for name in schemes})
+        told = told._replace(sums={name: [one.sums[name][0] for one in written] for name in schemes})
         (hidden / MANIFEST).write_text(json.dumps(told.to_dict()))
     book.enter(out, entry)
     return released_in(out)
@@ -242,16 +240,15 @@ def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written:
     part = jobs.part_of(table, job, audited=False)
     masked = mask_part(part, job)
     file = folder / f"{secrets.token_hex(8)}.parquet"
-    told = Published((table.num_rows,), job.schemes, {})
-    types = schema_of(Shape([file.name], schema), told, masked)
+    shape, told = Shape([file.name], schema), Published((table.num_rows,), job.schemes, {})
+    sums: dict[str, list[float]] = {name: [] for name in masked}
     try:
-        whole = as_typed(table, masked, types)
+        [whole] = released_parts(shape, told, [(table, masked)], sums)
     except (pa.ArrowException, KeyError):  # whose texts hold values
         raise errors.FileError(f"{folder.parent}: {OTHER}") from None
     with reading(file):
         pq.write_table(whole, file)
-    sums = {name: float(np.nansum(frames.column_of(whole, name).array)) for name in masked}
-    return Written(jobs.look_at(part, job), file, types, sums)
+    return Written(jobs.look_at(part, job), file, whole.schema, sums)
 
 
 def _rows(one: Seen | Written) -> Any:

@@ -192,8 +192,8 @@ def risk(
     from condmask.disclosure.risk import risk_of
     from condmask.files.parts import Source
 
-    if released is not None and scheme.given():
-        raise UsageError("options of the scheme must be left out: what is released has its scheme")
+    if released is not None and (column or scheme.given()):
+        raise UsageError("options of the scheme must be left out, and --column: a release has its schemes")
     read = None if released is None else cm.read_release(released)
     schemes = scheme.schemes(column) if read is None else read.schemes
     original = Source(source, csv.format()).table(numeric=schemes)

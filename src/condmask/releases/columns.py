@@ -104,23 +104,18 @@ class MaskedColumn:
                 pool = np.full(z.size, number, np.int32)
             stored = self.source.numbers(table, self.name).array if several else np.empty(0)
             found.append((z.size, np.nansum(stored), np.nansum(np.abs(stored))))
-            yield z, pool, {name: self._plain(table, name, row) for name in names}
+            yield z, pool, {name: self._values(table, name, row)[0] for name in names}
             row += z.size
         if several:
             self._refuse_moved(*zip(*found, strict=True))
 
-    def _values(self, table: Any, name: str) -> tuple[np.ndarray, str]:
-        """A masked column, with NaN for missing values, and its kind."""
+    def _values(self, table: Any, name: str, row: int = 0) -> tuple[np.ndarray, str]:
+        """A column of a part, which begins at this row, with NaN for missing values, and its kind."""
         values, _, kind, _ = self.source.numbers(table, name)
-        return without_codes(values, released_codes(self._published.schemes[name]), kind), kind
-
-    def _plain(self, table: Any, name: str, row: int) -> np.ndarray:
-        """A column of numbers of a part, which begins at this row, masked or not."""
         if name in self._published.schemes:
-            return self._values(table, name)[0]
-        values: np.ndarray = self.source.numbers(table, name).array
+            return without_codes(values, released_codes(self._published.schemes[name]), kind), kind
         _checks.no_infinities(values, name, row)
-        return values
+        return values, kind
 
     def _pools(self, table: Any, z: np.ndarray) -> np.ndarray:
         """The donor pool of each record of a part."""
