@@ -11,16 +11,13 @@ from fractions import Fraction
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from cyclopts.config import Dict
 
 import condmask as cm
 from condmask.cli.text import UsageError, to_json
-
-if TYPE_CHECKING:
-    from condmask.files.csv_text import CsvFormat
 
 HELP = """\
 Mask columns of a file, or estimate from a masked file. For example:
@@ -154,7 +151,7 @@ class FileOptions(_Options):
     encoding: str | None = None
     na: list[str] | None = None
 
-    def format(self) -> "CsvFormat | None":
+    def format(self) -> "cm.CsvFormat | None":
         """The format; None if no option says so."""
         given = self.given()
         if "delimiter" in given:

@@ -132,10 +132,8 @@ def mask_table(
     part = part_of(frame, job, clear=True)
     look = look_at(part, job)
     masked = frames.with_columns(frame, mask_part(part, job))
-    return Release(
-        jobs.told([look], job), Frame(frames.with_masked(masked, [*job.schemes])), marks=look.marks,
-        audited=job.audited, workers=job.workers, chosen=job.chosen,
-    )  # fmt: skip
+    table = Frame(frames.with_masked(masked, [*job.schemes]), look.marks, job.audited)
+    return Release(jobs.told([look], job), table, workers=job.workers, chosen=job.chosen)
 
 
 def refuse_masked(columns: Collection[str], place: Any) -> None:
