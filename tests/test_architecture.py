@@ -218,7 +218,7 @@ BUDGETS = {
     "variance": 586,
     "moments": 460,
     "planning": 393,
-    "cli": 345,
+    "cli": 348,
     "reports": 331,
     "plot": 260,
     "reverse_mapping": 254,
