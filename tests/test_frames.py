@@ -240,6 +240,11 @@ def test_decimals_are_numbers_wherever_a_column_is_taken(tmp_path):
     z = release.data["pay"]
 
     assert pa.types.is_decimal(z.type)
+    pandas = pd.Series(table["pay"].to_pylist(), index=range(7, 507), name="pay")
+    for series in (pl.Series("pay", table["pay"]), pandas):
+        masked = scheme.mask(series, rng=1, accept_visible_coins=True)
+        assert (masked.name, masked.to_list()) == ("pay", z.to_pylist())
+    assert scheme.mask(pandas.rename(None), rng=1, accept_visible_coins=True).index.equals(pandas.index)
     found = cm.risk(table["pay"], scheme, d=50.0, released=z)
     assert found.attackers == cm.risk(x, scheme, d=50.0, released=np.array(z, dtype=float)).attackers
     cm.report(release, tmp_path / "internal.html", original=table)

@@ -102,9 +102,9 @@ def _decimals(series: Any, values: Any, name: str, least: int) -> Column:
         kind = pa.decimal128(38, scale) if fits else pa.float64()
         masked = pa.array(z, mask=gaps).cast(pa.string()).cast(kind)
         made = nw.from_arrow(pa.table({name: masked}), backend=series.implementation)[name]
-        return _placed(made.to_native(), values)
+        return _placed(made.alias(series.name).to_native(), values)
 
-    return Column(_checks.column(array, name, least=least), name, "float64", back)
+    return Column(_checks.column(array, name, least=least), series_name(values), "float64", back)
 
 
 def is_decimal(values: Any) -> bool:
