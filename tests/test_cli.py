@@ -20,7 +20,7 @@ import pytest
 
 import condmask as cm
 from condmask import cli, demo
-from condmask.files.parts import read_table
+from condmask.files.parts import Source
 
 N = 1200
 P, SIGMA = ("--p", "0.6", "--sigma", "0.3"), ("--p", "0.6", "--sigma", "300")
@@ -98,7 +98,7 @@ def test_plan(answer, folder, tmp_path):
 
 def test_audit(answer, folder):
     found = answer("audit", "one.csv", "-c", "income", *SIGMA, "--max-risk", "1=.01", "--max-lift", ".2")
-    table = read_table(folder / "one.csv", ["income"])
+    table = Source(folder / "one.csv").table(numeric=["income"])
     expected = cm.audit(table, {"income": NOISE}, max_lift=0.2, max_risk={1.0: 0.01}).to_dict()
 
     assert alike(found, expected)
@@ -112,6 +112,21 @@ def test_risk(answer, folder, released):
     expected = cm.risk(frame, {"income": SCHEME}, d=[50.0, 200.0], released=shown)
 
     assert alike(answer("risk", "in.parquet", *words, "--d", "50", "--d", "200"), expected.to_dict())
+
+
+def test_risk_of_a_release_reads_it_as_it_is_written(answer, tmp_path):
+    income = np.random.default_rng(1).lognormal(7.0, 0.5, N).round(2)
+    lines = ["income;Köln", "k.A.;", *(f"{x};é".replace(".", ",") for x in income), ""]
+    (tmp_path / "in.csv").write_text("\n".join(lines), encoding="cp1252")
+    form = cm.CsvFormat(encoding="cp1252", na="k.A.")
+    options = {"nan_policy": "omit", "log": False, "csv": form}
+    cm.mask_file(tmp_path / "in.csv", tmp_path / "out.csv", {"income": NOISE}, **options)
+    x, z = (cm.read_column(tmp_path / name, "income", csv=form) for name in ("in.csv", "out.csv"))
+
+    words = ("--released", "NEW/out.csv", "--encoding", "cp1252", "--na", "k.A.", "--d", "50")
+    rows = answer("risk", "NEW/in.csv", *words)["risk"]
+    share = np.mean(np.abs(z - x)[1:] < 50.0)
+    assert next(row["risk"] for row in rows if row["attacker"] == "masked value") == pytest.approx(share)
 
 
 def test_risk_of_a_release_in_parts_is_that_of_each(answer, folder, tmp_path):
@@ -312,9 +327,10 @@ def test_columns_reach_the_function_by_name_and_as_the_file_is_written(told, fol
 
     assert planned["x"].name == "gaps"
     assert all(np.array_equal(planned[name], frame["gaps"], equal_nan=True) for name in ("x", "other"))
-    assert planned["strata"]["region"].tolist() == frame["region"].replace({np.nan: None}).to_list()
+    as_masked = pd.read_csv(folder / "odd.csv", keep_default_na=False)["region"]
+    assert planned["strata"]["region"].to_pylist() == as_masked.to_list()
     for table in tables:
-        assert table.equals(read_table(folder / "odd.csv", ["gaps"], csv=form))
+        assert table.equals(Source(folder / "odd.csv", form).table(numeric=["gaps"]))
 
 
 # --- options from a file ---
@@ -384,6 +400,10 @@ MASK = ("mask", "in.parquet", "NEW/a.parquet")
         ((*MASK, *P), "column must be given"),
         (("audit", "one.csv", "-c", "income", "--max-risk", "150"), "a value must be of the form NAME=VALUE"),
         (("risk", "in.parquet", "--released", "out.parquet", *P), "options of the scheme must be left out"),
+        (
+            ("risk", "in.parquet", "--released", "out.parquet", "-c", "income"),
+            "options of the scheme must be",
+        ),
     ],
 )
 def test_wrong_usage(run, tmp_path, words, sentence):

@@ -232,6 +232,25 @@ def test_decimals_come_back_as_decimals_with_their_gaps(form):
     assert sorted(filter(None, found)) == sorted(filter(None, texts))
 
 
+def test_decimals_are_numbers_wherever_a_column_is_taken(tmp_path):
+    x = np.random.default_rng(1).lognormal(7.0, 0.5, 500).round(2)
+    table = pa.table({"pay": pa.array([Decimal(f"{value:.2f}") for value in x], pa.decimal128(12, 2))})
+    scheme = cm.ConditionalMasking(0.6, 300.0, decimals=2)
+    release = cm.mask_table(table, {"pay": scheme}, rng=1, accept_visible_coins=True)
+    z = release.data["pay"]
+
+    assert pa.types.is_decimal(z.type)
+    pandas = pd.Series(table["pay"].to_pylist(), index=range(7, 507), name="pay")
+    for series in (pl.Series("pay", table["pay"]), pandas):
+        masked = scheme.mask(series, rng=1, accept_visible_coins=True)
+        assert (masked.name, masked.to_list()) == ("pay", z.to_pylist())
+    assert scheme.mask(pandas.rename(None), rng=1, accept_visible_coins=True).index.equals(pandas.index)
+    found = cm.risk(table["pay"], scheme, d=50.0, released=z)
+    assert found.attackers == cm.risk(x, scheme, d=50.0, released=np.array(z, dtype=float)).attackers
+    cm.report(release, tmp_path / "internal.html", original=table)
+    assert (tmp_path / "internal.html").exists()
+
+
 def test_tables_are_those_of_arrow_or_it_is_said_which_columns_cannot_be():
     for frame in (PLAIN, pd.DataFrame(PLAIN), pl.DataFrame(PLAIN), pa.table(PLAIN)):
         assert frames.arrow_table(frame).to_pydict() == pa.table(PLAIN).to_pydict()

@@ -17,8 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from condmask import _checks, errors, frames
 from condmask._blocks import in_stretches
 from condmask.disclosure.audit import ReleaseWarning
@@ -30,7 +28,7 @@ from condmask.releases import job as jobs
 from condmask.releases.log import Log, Where
 from condmask.releases.masking import mask_part
 from condmask.releases.release import Release, released_in
-from condmask.releases.write import Shape, as_typed, schema_of
+from condmask.releases.write import Shape, released_parts
 
 OTHER = "the frame has other rows or columns the second time: persist it; nothing was published"
 UNSHARED = "workers and client must share the folder that it is in; nothing was published"
@@ -38,7 +36,7 @@ DIED = "one partition killed worker after worker, perhaps for want of memory; no
 
 
 class Seen(NamedTuple):
-    """A partition that has rows: what a look finds and warns of, and some rows."""
+    """What a look at a partition finds and warns of, and some rows."""
 
     look: jobs.Look
     warnings: list[str]
@@ -51,7 +49,7 @@ class Written(NamedTuple):
     look: jobs.Look
     file: Path
     schema: Any
-    sums: dict[str, float]
+    sums: dict[str, list[float]]
 
 
 def mask(
@@ -131,34 +129,33 @@ def mask(
     partitions = ddf.to_delayed()
     with errors.each_once():
         seen = _on_each(partitions, partial(_seen, job, 2 * SAMPLE // len(partitions) + 1), out)
-        there = [one for one in seen if one is not None]
-        if not there:
+        if not seen:
             raise errors.ArgumentError("ddf must have at least 2 records, got none")
-        schema = unified("ddf", [one.sample.schema for one in there], {})
-        looks = [one.look for one in there]
-        for text in dict.fromkeys(text for one in there for text in one.warnings):
+        schema = unified("ddf", [one.sample.schema for one in seen], {})
+        looks = [one.look for one in seen]
+        for text in dict.fromkeys(text for one in seen for text in one.warnings):
             errors.warn(text, ReleaseWarning, about=text)
 
-        def units(some: jobs.Units) -> Any:
-            return _on_each(partitions, partial(jobs.rows_of, some), out)
+        def rows_with(units: jobs.Units) -> Any:
+            return _on_each(partitions, partial(jobs.rows_of, units), out)
 
-        jobs.audit_sample(partial(_sample, there), job, units)
+        if job.audited:
+            jobs.audit_sample(_sample(seen), job, rows_with)
         entry = book.refuse(jobs.marks_of(looks), None, again=again)
         told = jobs.told(looks, job)
     with publishing(out) as hidden:
         attempts = hidden / ".attempts"
         attempts.mkdir(parents=True)
-        found = _on_each(partitions, partial(_written, job, schema, attempts), out)
-        if list(map(_rows, found)) != list(map(_rows, seen)):
+        written = _on_each(partitions, partial(_written, job, schema, attempts), out)
+        if list(map(_rows, written)) != list(map(_rows, seen)):
             raise errors.FileError(f"{out}: {OTHER}")
-        written = [one for one in found if one is not None]
         unified("ddf", [one.schema for one in written], {})
         for number, one in enumerate(written):
             if not one.file.exists():
                 raise errors.FileError(f"{out}: {UNSHARED}")
             os.replace(one.file, hidden / f"part-{number:05}.parquet")
         shutil.rmtree(attempts)
-        told = told._replace(sums={name: [one.sums[name] for one in written] for name in schemes})
+        told = told._replace(sums={name: [one.sums[name][0] for one in written] for name in schemes})
         (hidden / MANIFEST).write_text(json.dumps(told.to_dict()))
     book.enter(out, entry)
     return released_in(out)
@@ -188,7 +185,8 @@ def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], I
 
 
 def _on_each(partitions: Sequence[Any], task: Callable[[Any], Any], out: Path) -> Sequence[Any]:
-    """A task for each partition; what they refuse is said once all are done."""
+    """What a task finds in each partition that has rows; what the first of them refuses is said once all are
+    done."""
     with errors.optional("cm.dask", "dask"):
         from dask.base import compute
         from dask.delayed import delayed
@@ -196,64 +194,63 @@ def _on_each(partitions: Sequence[Any], task: Callable[[Any], Any], out: Path) -
 
     calls = [delayed(partial(_settled, task, number)) for number in range(len(partitions))]
     try:
-        found: Sequence[Any] = compute(*(call(one) for call, one in zip(calls, partitions, strict=True)))
+        found = compute(*(call(one) for call, one in zip(calls, partitions, strict=True)))
     except (KilledWorker, CancelledError):
         raise errors.FileError(f"{out}: {DIED}") from None
-    jobs.raise_of_parts(found)
-    return found
+    for refused in found:
+        if isinstance(refused, errors.CondmaskError):
+            raise refused
+    return [one for one in found if one is not None]
 
 
 def _settled(task: Callable[[Any], Any], number: int, frame: Any) -> Any:
-    """What a task gives or, as a value, refuses: Dask shows rows of a frame in its own reports of errors."""
-    return jobs.tried(
-        lambda part: task(frames.arrow_table(part.reset_index(drop=True))), frame, f"partition {number}"
-    )
+    """What a task gives, None where there are no rows; or, as a value, refuses: Dask shows rows of a frame in
+    its own reports of errors."""
+    try:
+        return task(frames.arrow_table(frame.reset_index(drop=True))) if len(frame) else None
+    except errors.CondmaskError as error:
+        return type(error)(f"{error} (in partition {number})")
 
 
-def _seen(job: jobs.Job, most: int, table: Any) -> Seen | None:
+def _seen(job: jobs.Job, most: int, table: Any) -> Seen:
     """A look at a partition."""
-    if not table.num_rows:
-        return None
     with errors.heard(ReleaseWarning) as texts:
         part = jobs.part_of(table, job, to_file=True)
     return Seen(jobs.look_at(part, job), texts, table.take(in_stretches(table.num_rows, most)))
 
 
-def _sample(there: Sequence[Seen]) -> Any:
+def _sample(seen: Sequence[Seen]) -> Any:
     """Rows from all partitions, of each as many as it has of all."""
     import pyarrow as pa
 
-    records, pieces = sum(one.look.records for one in there), []
-    for one in there:
+    records, pieces = sum(one.look.records for one in seen), []
+    for one in seen:
         most = -(-SAMPLE * one.look.records // records)
         pieces.append(one.sample.take(in_stretches(one.sample.num_rows, most)))
     return pa.concat_tables(pieces, promote_options="default")
 
 
-def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written | None:
+def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written:
     """A partition masked, and written under a name that no other task has."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not table.num_rows:
-        return None
     if not folder.is_dir():
         raise errors.FileError(f"{folder.parent}: {UNSHARED}")
     part = jobs.part_of(table, job, audited=False)
     masked = mask_part(part, job)
     file = folder / f"{secrets.token_hex(8)}.parquet"
-    told = Published((table.num_rows,), job.schemes, {})
-    types = schema_of(Shape([file.name], schema), told, masked)
+    shape, told = Shape([file.name], schema), Published((table.num_rows,), job.schemes, {})
+    sums: dict[str, list[float]] = {name: [] for name in masked}
     try:
-        whole = as_typed(table, masked, types)
+        [whole] = released_parts(shape, told, [(table, masked)], sums)
     except (pa.ArrowException, KeyError):  # whose texts hold values
         raise errors.FileError(f"{folder.parent}: {OTHER}") from None
     with reading(file):
         pq.write_table(whole, file)
-    sums = {name: float(np.nansum(frames.column_of(whole, name).array)) for name in masked}
-    return Written(jobs.look_at(part, job), file, types, sums)
+    return Written(jobs.look_at(part, job), file, whole.schema, sums)
 
 
-def _rows(one: Seen | Written | None) -> Any:
+def _rows(one: Seen | Written) -> Any:
     """By which a partition is known again, in whatever order its rows are."""
-    return one and (one.look.records, {name: mark.tolist() for name, mark in one.look.marks.items()})
+    return (one.look.records, {name: mark.tolist() for name, mark in one.look.marks.items()})

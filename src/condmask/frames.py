@@ -35,7 +35,7 @@ class Column(NamedTuple):
 def column(
     values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2, finite: bool = True
 ) -> Column:
-    """Take a column from any container."""
+    """Take a column from any container; decimals go back as such where they can."""
     if _of_numpy(values):
         array = _checks.column(values, name, dimensions=dimensions, least=least, finite=finite)
         dtype = np.asarray(values).dtype
@@ -47,8 +47,10 @@ def column(
     if series is None:
         given = type(values).__name__
         raise ArgumentTypeError(f"{name} must be an array or a series of numbers, got {given}")
+    if is_decimal(values):
+        return _decimals(series, values, name, least)
     dtype = series.dtype
-    if not dtype.is_numeric() or isinstance(dtype, nw.Decimal | nw.Int128 | nw.UInt128):
+    if not dtype.is_numeric() or isinstance(dtype, nw.Int128 | nw.UInt128):
         raise ArgumentTypeError(f"{name} must be numeric, got dtype {dtype}")
     missing = series.is_null().to_numpy()
     if dtype.is_integer():
@@ -78,21 +80,17 @@ def _placed(result: Any, values: Any) -> Any:
 
 
 def column_of(frame: Any, name: str, *, least: int = 2, finite: bool = True) -> Column:
-    """A column of a data frame or of a dict of columns; decimals go back as such where they can."""
-    values = table_column(frame, name)
-    if is_decimal(values):
-        return _decimals(values, name, least)
-    return column(values, name, least=least, finite=finite)
+    """A column of a data frame or of a dict of columns."""
+    return column(table_column(frame, name), name, least=least, finite=finite)
 
 
-def _decimals(values: Any, name: str, least: int) -> Column:
+def _decimals(series: Any, values: Any, name: str, least: int) -> Column:
     """Decimals as the numbers next to them, and back, by way of text: a cast is off in the last bit."""
     import narwhals as nw
 
     with optional(f"{name}, a column of decimals,", "files"):
         import pyarrow as pa
 
-    series = wrapped(values, series_only=True)
     with _checks.converting(series.dtype, name, "a column of decimals alone"):
         original = series.to_arrow()
         array = original.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
@@ -104,9 +102,9 @@ def _decimals(values: Any, name: str, least: int) -> Column:
         kind = pa.decimal128(38, scale) if fits else pa.float64()
         masked = pa.array(z, mask=gaps).cast(pa.string()).cast(kind)
         made = nw.from_arrow(pa.table({name: masked}), backend=series.implementation)[name]
-        return _placed(made.to_native(), values)
+        return _placed(made.alias(series.name).to_native(), values)
 
-    return Column(_checks.column(array, name, least=least), name, "float64", back)
+    return Column(_checks.column(array, name, least=least), series_name(values), "float64", back)
 
 
 def is_decimal(values: Any) -> bool:

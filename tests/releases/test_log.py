@@ -176,6 +176,13 @@ def test_a_masked_frame_is_one_release_however_often_it_is_written(tmp_path, sou
     second.write(tmp_path / "c.parquet", again=True)
 
 
+def test_a_masked_frame_that_was_written_without_the_log_is_entered_the_next_time(tmp_path, source):
+    release = cm.mask_table(TABLE, {"pay": PAY}, **OPTIONS)
+    release.write(tmp_path / "a.parquet", log=False)
+    release.write(tmp_path / "b.parquet")
+    assert "b.parquet" in refusal(lambda: mask(source, tmp_path / "c.parquet"))
+
+
 def test_a_pickled_release_is_checked_still(tmp_path, source):
     release = cm.mask_table(TABLE, {"pay": PAY}, **OPTIONS)
     copied = pickle.dumps(release)

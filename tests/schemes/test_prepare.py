@@ -10,7 +10,7 @@ import pandas as pd
 
 import condmask as cm
 from condmask.disclosure.table import ROWS
-from condmask.files.parts import read_table
+from condmask.files.parts import Source
 
 RNG = np.random.default_rng(3)
 SCHEME = cm.ConditionalMasking(0.6, 500.0, decimals=0)
@@ -50,7 +50,7 @@ def test_a_column_in_clear_is_seen_in_a_file_sorted_by_the_masked_one(tmp_path):
     assert np.corrcoef(frame["wage"][:ROWS], frame["tax"][:ROWS])[0, 1] < 0.9
     frame.to_parquet(tmp_path / "a.parquet")
 
-    audit = cm.audit(read_table(tmp_path / "a.parquet", {"wage": SCHEME}), {"wage": SCHEME})
+    audit = cm.audit(Source(tmp_path / "a.parquet").table(), {"wage": SCHEME})
     assert any(finding.refuses and "drop tax" in finding.remedy for finding in audit.findings)
 
 

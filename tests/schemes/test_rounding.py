@@ -178,7 +178,7 @@ def test_what_moves_in_parts_of_a_file_moves_in_the_whole():
 
     assert total.total == pytest.approx(np.nansum(rounded - x), abs=1e-9)
     assert total[1:] == whole[1:] == (X.size, (X.max(), np.nanmax(rounded)))
-    assert Moved.of(x[-1:], x[-1:]).shift("x", 0.5) == Moved.of(x[:0], x[:0]).shift("x", 0.5) == {}
+    assert Moved.of(x[-1:], x[-1:]).shift("x", 0.5) == Moved.of(x[:0], x[:0]).shift("x", 0.5) == ()
 
 
 def test_decimals_of_a_text_are_those_of_the_grid_or_of_the_data():

@@ -54,18 +54,17 @@ def plan(
     plot
         draw risk against loss of precision in this file
     """
-    import pyarrow as pa
-
     from condmask.files.parts import Source
     from condmask.frames import as_frame
 
     given, form = scheme.given(), csv.format()
-    strata = {name: Source(source, form).objects(name) for name in given.pop("strata", ())}
-    values = Source(source, form).column(column, numeric=True)
+    groups = given.pop("strata", [])
+    table = Source(source, form).table([column, *groups], numeric=[column])
     made = cm.plan(
-        as_frame(pa.table({column: values}))[column],  # which knows its name
+        as_frame(table)[column],  # which knows its name
         max_risk=pairs(max_risk, float, float), max_record_risk=pairs(max_record_risk, float, float),
-        max_error=pairs(max_error, str, float), d=d, p=p, sigma=sigma, target=target, strata=strata or None,
+        max_error=pairs(max_error, str, float), d=d, p=p, sigma=sigma, target=target,
+        strata=table.select(groups) if groups else None,
         other=None if other is None else cm.read_column(source, other, csv=form), **given,
     )  # fmt: skip
     output.show(made)
@@ -94,11 +93,11 @@ def audit(
     max_risk
         DISTANCE=SHARE: largest share of values that the attacker may guess closer than this
     """
-    from condmask.files.parts import read_table
+    from condmask.files.parts import Source
 
-    form, caps = csv.format(), pairs(max_risk, float, float)
-    schemes = scheme.schemes(column)
-    found = cm.audit(read_table(source, schemes, csv=form), schemes, max_lift=max_lift, max_risk=caps)
+    caps, schemes = pairs(max_risk, float, float), scheme.schemes(column)
+    table = Source(source, csv.format()).table(numeric=schemes)
+    found = cm.audit(table, schemes, max_lift=max_lift, max_risk=caps)
     output.show(found)
     return int(found.refused)
 
@@ -153,9 +152,10 @@ def mask(
     workers
         number of threads
     """
-    named, caps = column is not None and scheme.left_open, pairs(max_risk, float, float)
-    schemes: Any = column if named else scheme.schemes(column)
-    beside = scheme.given() if named else {}
+    caps, beside = pairs(max_risk, float, float), scheme.given()
+    schemes: Any = column
+    if column is None or beside.keys() - {"strata", "missing"}:  # otherwise one is chosen for the data
+        schemes, beside = scheme.schemes(column), {}
     with progress() as report:
         release = cm.mask_file(
             source, target, schemes, nan_policy=nan_policy, round=round, shuffle=shuffle,
@@ -190,17 +190,17 @@ def risk(
     """
     from condmask.disclosure.audit import table_of
     from condmask.disclosure.risk import risk_of
-    from condmask.files.parts import read_table
+    from condmask.files.parts import Source
 
-    if released is not None and scheme.given():
-        raise UsageError("options of the scheme must be left out: what is released has its scheme")
-    form, read = csv.format(), None if released is None else cm.read_release(released)
+    if released is not None and (column or scheme.given()):
+        raise UsageError("options of the scheme must be left out, and --column: a release has its schemes")
+    read = None if released is None else cm.read_release(released)
     schemes = scheme.schemes(column) if read is None else read.schemes
-    original = read_table(source, schemes, csv=form)
+    original = Source(source, csv.format()).table(numeric=schemes)
     if read is None:
         found = cm.risk(original, schemes, d=d)
     else:
-        shown = read_table(read._in_order().path, schemes)
+        shown = read._in_order().table(numeric=schemes)
         found = risk_of(*table_of(original, schemes, parts=read._published.parts), d, shown)
     output.show(found)
 

@@ -11,16 +11,13 @@ from fractions import Fraction
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from cyclopts.config import Dict
 
 import condmask as cm
 from condmask.cli.text import UsageError, to_json
-
-if TYPE_CHECKING:
-    from condmask.files.csv_text import CsvFormat
 
 HELP = """\
 Mask columns of a file, or estimate from a masked file. For example:
@@ -35,7 +32,6 @@ nan_policy="omit" is --nan-policy omit, shuffle=True is --shuffle. The exit code
 is 0 if all was done, 1 if something was refused or failed, 2 if the command was
 wrong."""
 SEVERAL = "An option takes one value; repeat it for several: -c income -c rent."
-BESIDE = {"strata", "missing"}  # may be given where the scheme is chosen for the data
 
 
 def _fraction(_: Any, tokens: Sequence[Any]) -> float:
@@ -116,11 +112,6 @@ class SchemeOptions(PlanOptions):
     range: tuple[float | None, float | None] | None = None
     columns: Annotated[str | None, Parameter(show=False)] = None
 
-    @property
-    def left_open(self) -> bool:
-        """Whether the scheme is to be chosen for the data."""
-        return not self.given().keys() - BESIDE
-
     def schemes(self, columns: Sequence[str] | None) -> dict[str, Any]:
         """The scheme of each column: of the options and its own table in the file."""
         shared = self.given()
@@ -160,7 +151,7 @@ class FileOptions(_Options):
     encoding: str | None = None
     na: list[str] | None = None
 
-    def format(self) -> "CsvFormat | None":
+    def format(self) -> "cm.CsvFormat | None":
         """The format; None if no option says so."""
         given = self.given()
         if "delimiter" in given:

@@ -53,7 +53,7 @@ def one_line_warnings() -> Iterator[None]:
 @contextlib.contextmanager
 def progress() -> Iterator[Callable[[int, int | None], None] | None]:
     """A bar on standard error, if that is a terminal: of rows that are read, and then written."""
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty():  # without the time that tqdm takes to import
         yield None
         return
     with optional("a bar on the terminal", "files"):

@@ -81,15 +81,14 @@ class Published(NamedTuple):
         """What `to_dict` described, and what version 1 wrote, in which all records are one part."""
         try:
             entries = json.loads(text)
-            newer, in_folder = entries["version"] > VERSION, entries.get("in_folder")
-            found = None if newer or in_folder else cls._of(entries)
+            newer = entries["version"] > VERSION
+            if not newer and not entries.get("in_folder"):
+                return cls._of(entries)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise FileError(f"{place} is damaged: it holds no release") from error
         if newer:
             raise ArgumentError(f"{place} was masked by a newer condmask, got version {entries['version']}")
-        if found is None:
-            raise ArgumentError(f"{place} is one file of a released folder, which is read as a whole")
-        return found
+        raise ArgumentError(f"{place} is one file of a released folder, which is read as a whole")
 
     @classmethod
     def _of(cls, entries: dict[str, Any]) -> "Published":

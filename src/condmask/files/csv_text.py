@@ -90,11 +90,6 @@ class Layout(NamedTuple):
     head: str
     names: tuple[str, ...]
 
-    @property
-    def end(self) -> str:
-        """What ends a line."""
-        return "\r\n" if self.head.endswith("\r\n") else self.head[-1]
-
 
 def layout_of(path: Path, form: CsvFormat) -> Layout:
     """How a file is written: what its first line shows, where the format does not say."""
@@ -194,6 +189,7 @@ def lines(table: Any, layout: Layout) -> Iterator[bytes]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    end = "\r\n" if layout.head.endswith("\r\n") else layout.head[-1]
     special = f'[{re.escape(layout.form.delimiter)}"\r\n]'
     mark, none, between = (pa.scalar(word, pa.large_string()) for word in ('"', "", layout.form.delimiter))
     for batch in table.to_batches(max_chunksize=ROWS):
@@ -206,7 +202,7 @@ def lines(table: Any, layout: Layout) -> Iterator[bytes]:
             else:
                 cells.append(texts)
         rows = pc.binary_join_element_wise(*cells, between)
-        yield layout.end.join([*rows.to_pylist(), ""]).encode(layout.form.encoding)
+        yield end.join([*rows.to_pylist(), ""]).encode(layout.form.encoding)
 
 
 def _encoding(name: Any) -> str:

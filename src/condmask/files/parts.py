@@ -141,22 +141,21 @@ class Source:
         kind = self.schema.field(name).type
         return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
-    def table(self, names: Iterable[str] | None = None) -> Any:
-        """All rows as one table."""
+    def table(self, names: Iterable[str] | None = None, *, numeric: Iterable[str] = ()) -> Any:
+        """All rows as one table, in which these columns of text hold numbers."""
         import pyarrow as pa
 
-        return pa.concat_tables(self.parts(names))
+        return self.numeric(pa.concat_tables(self.parts(names)), numeric)
 
-    def column(self, name: str, *, numeric: bool = False) -> np.ndarray:
-        """A whole column as numbers, in single precision where it has them; else as it is, None for missing,
-        unless it must be numeric."""
+    def column(self, name: str) -> np.ndarray:
+        """A whole column as numbers, in single precision where it has them; else as it is, None for
+        missing."""
         table = self.table([name])
         try:
             column = self.numbers(table, name)
         except (ArgumentTypeError, ArgumentError):
-            if numeric:
-                raise
-            return self.objects(name)
+            labels = self.labels(name)
+            return np.asarray(frames.objects(labels.distinct)[labels.code])
         # on a decimal grid values in single precision are others
         return np.asarray(column.array, np.float32 if column.kind == "float32" else np.float64)
 
@@ -169,11 +168,6 @@ class Source:
             gaps = pc.is_in(table[name], value_set=self.layout.form.missing)
             table = table.set_column(0, name, pc.if_else(gaps, None, table[name]))
         return coded(table, name)
-
-    def objects(self, name: str) -> np.ndarray:
-        """A column of labels as it is; None for missing."""
-        labels = self.labels(name)
-        return np.asarray(frames.objects(labels.distinct)[labels.code])
 
     def sample(self) -> Any:
         """Some rows from all over the files; after a pass through all."""
@@ -286,9 +280,3 @@ def read_column(path: Place, name: str, *, csv: CsvFormat | None = None) -> np.n
     ndarray of shape (n,)
     """
     return Source(path, csv).column(_checks.text(name, "name"))
-
-
-def read_table(path: Place, numeric: Iterable[str], *, csv: CsvFormat | None = None) -> Any:
-    """A whole file as a table of Arrow, these columns as numbers."""
-    source = Source(path, csv)
-    return source.numeric(source.table(), numeric)

@@ -1,30 +1,45 @@
 """The columns of a release, in a frame or in files, read on first use: whole, or part by part."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, warn
 from condmask.estimates.estimate import Estimate, estimate_parts
 from condmask.files.about import Published
 from condmask.files.parts import Source
 from condmask.labels import coded
 from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
-from condmask.strata import donor_pools, names_of
+from condmask.releases.log import keyed
+from condmask.strata import donor_pools, listed, names_of
+from condmask.variance.interval import EstimateWarning
 
 ROUNDED = 1e-12  # of a sum
 
 
 class Frame:
-    """A table in memory, with what releases need of a `Source`: it is one part."""
+    """A masked table in memory, with what releases need of a `Source`: it is one part.
+
+    Parameters
+    ----------
+    table : data frame or dict of columns
+    marks : dict
+        By which the log knows the columns again; empty once it does.
+    audited : bool
+        Whether a table of too few records must not be written.
+    """
 
     path = None
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Any, marks: Mapping[str, Any], audited: bool) -> None:
         self.table, self.names = table, frames.column_names(table)
+        self.marks, self.audited = marks, audited
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "marks": keyed(self.marks)}
 
     def parts(self, names: Sequence[str] = (), sizes: Sequence[int] = ()) -> Iterator[Any]:
         """The table."""
@@ -35,13 +50,10 @@ class Frame:
         return frames.column_of(table, name, least=0)
 
     def column(self, name: str) -> Any:
-        """A column, decimals as numbers."""
-        values = self.labels(name)
-        return self.numbers(self.table, name).array if frames.is_decimal(values) else values
-
-    def labels(self, name: str) -> Any:
         """A column as it is."""
         return frames.table_column(self.table, name)
+
+    labels = column
 
 
 class MaskedColumn:
@@ -66,7 +78,7 @@ class MaskedColumn:
         self._needed = dict.fromkeys([name, *self._strata, *self._patterns])
 
     def estimate(self, workers: int) -> Estimate:
-        """The estimate of the original."""
+        """The estimate of the original; a warning where records are others than those of the release."""
         if not self._scheme.estimators:
             self._scheme.estimate(None)  # refuses
         if isinstance(self.source, Source):
@@ -88,7 +100,10 @@ class MaskedColumn:
         several = len(self._needed) > 1 or len(self._published.parts) > 1
         in_file = self if isinstance(self.source, Source) else None
         records = Records(values, pools if several else None, reader=in_file)
-        return estimate_parts(self._scheme, counted, records, workers=workers)
+        found = estimate_parts(self._scheme, counted, records, workers=workers)
+        if self.size != self._published.records:
+            self._warn_of_a_part()
+        return found
 
     def has_numbers(self, name: str) -> bool:
         """Whether `parts` can read a column in clear as numbers."""
@@ -107,23 +122,18 @@ class MaskedColumn:
                 pool = np.full(z.size, number, np.int32)
             stored = self.source.numbers(table, self.name).array if several else np.empty(0)
             found.append((z.size, np.nansum(stored), np.nansum(np.abs(stored))))
-            yield z, pool, {name: self._plain(table, name, row) for name in names}
+            yield z, pool, {name: self._values(table, name, row)[0] for name in names}
             row += z.size
         if several:
             self._refuse_moved(*zip(*found, strict=True))
 
-    def _values(self, table: Any, name: str) -> tuple[np.ndarray, str]:
-        """A masked column, with NaN for missing values, and its kind."""
+    def _values(self, table: Any, name: str, row: int = 0) -> tuple[np.ndarray, str]:
+        """A column of a part, which begins at this row, with NaN for missing values, and its kind."""
         values, _, kind, _ = self.source.numbers(table, name)
-        return without_codes(values, released_codes(self._published.schemes[name]), kind), kind
-
-    def _plain(self, table: Any, name: str, row: int) -> np.ndarray:
-        """A column of numbers of a part, which begins at this row, masked or not."""
         if name in self._published.schemes:
-            return self._values(table, name)[0]
-        values: np.ndarray = self.source.numbers(table, name).array
+            return without_codes(values, released_codes(self._published.schemes[name]), kind), kind
         _checks.no_infinities(values, name, row)
-        return values
+        return values, kind
 
     def _pools(self, table: Any, z: np.ndarray) -> np.ndarray:
         """The donor pool of each record of a part."""
@@ -131,6 +141,17 @@ class MaskedColumn:
         there = [~np.isnan(self._values(table, other)[0]) for other in self._patterns]
         code = donor_pools(self._scheme, labels, there, ~np.isnan(z))
         return np.zeros(z.size, np.int32) if code is None else code
+
+    def _warn_of_a_part(self) -> None:
+        """Warn that records were selected: swapped ones have values of records that are gone."""
+        whole = f" (except whole strata of {listed(self._scheme.strata)})" if self._strata else ""
+        warn(
+            f"{self.name} has {self.size} records, and the release {self._published.records}: swapped "
+            f"records have values from all of it, so estimates from a part of it are wrong{whole}. Estimate "
+            "from all records; group_means, weighted_mean and regress give means of subgroups, but quantiles "
+            "of subgroups are not available",
+            EstimateWarning,
+        )
 
     def _refuse_moved(self, sizes: tuple[int, ...], sums: Any, of_sizes: Any) -> None:
         """Refuse relations of a release of several parts whose rows were moved; the sums are of the values

@@ -13,7 +13,7 @@ from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, table_
 from condmask.disclosure.choose import Choice, choose, with_wider_noise
 from condmask.disclosure.rails import open_ends
 from condmask.disclosure.table import Table, clear_of
-from condmask.errors import ArgumentError, CondmaskError, Refusals, warn
+from condmask.errors import ArgumentError, Refusals, warn
 from condmask.estimates.origin import Origin
 from condmask.files.about import Published
 from condmask.frames import Column
@@ -111,9 +111,10 @@ def part_of(
 
     With `clear`, the audit looks at the columns in clear beside those that are masked, too.
     """
-    columns, arrays, kinds = _columns(frame, job)
-    audited = audited and job.audited
+    columns, audited = _columns(frame, job), audited and job.audited
     beside = clear_of(frame, values_of(job.schemes, columns)) if clear and audited else None
+    arrays = {name: column.array for name, column in columns.items()}
+    kinds = {name: column.kind for name, column in columns.items()}
     made = prepare(
         job.schemes, arrays, kinds, labels=[coded(frame, name) for name in job.groups],
         clear=beside, nan_policy=job.policy, to_grid=job.round, audited=audited, to_file=to_file,
@@ -123,30 +124,26 @@ def part_of(
 
 
 Units = tuple[str, Any]  # the column that names firms, households or the like, and some of its values
-Found = Callable[[Units], Iterable[Any]]  # all rows of these in a longer table
 
 
-def audit_sample(sample: Callable[[], Any], job: Job, found: Found) -> None:
+def audit_sample(sample: Any, job: Job, rows_with: Callable[[Units], Iterable[Any]]) -> None:
     """Audit a longer table, whose parts were looked at by themselves, by some of its rows; with all rows of
     some of the firms, households and the like in them."""
     import pyarrow as pa
 
-    if not job.audited:
-        return
-    frame = sample()
-    table = _some(frame, job)
-    named = [name for name in table.clear.units if name in frame.column_names] if table.clear else []
+    table = _some(sample, job)
+    named = [name for name in table.clear.units if name in sample.column_names] if table.clear else []
     if named:
-        some = frame[named[0]].take(evenly_spaced(len(frame), UNITS))
+        some = sample[named[0]].take(evenly_spaced(len(sample), UNITS))
         units = named[0], frames.without_dictionary(some).unique()
-        rows = [rows_of(units, frame, others=True), *found(units)]
+        rows = [rows_of(units, sample, others=True), *rows_with(units)]
         table = _some(pa.concat_tables(rows, promote_options="default"), job)
     job.method.check(job.schemes, table, limits=job.limits)
 
 
 def _some(frame: Any, job: Job) -> Table:
     """Some rows of a longer table as an audit looks at them."""
-    values = values_of(job.schemes, _columns(frame, job)[0])
+    values = values_of(job.schemes, _columns(frame, job))
     return Table(values, None, clear_of(frame, values), "sample")
 
 
@@ -158,31 +155,14 @@ def rows_of(units: Units, table: Any, *, others: bool = False) -> Any:
     return table.filter(pc.invert(there) if others else there)
 
 
-def _columns(frame: Any, job: Job) -> tuple[dict[str, Column], dict[str, np.ndarray], dict[str, str]]:
-    """The columns to be masked, their values and their kinds."""
+def _columns(frame: Any, job: Job) -> dict[str, Column]:
+    """The columns to be masked."""
     refusals, columns = Refusals(), {}
     for name in job.schemes:
         with refusals.collected():
             columns[name] = frames.column_of(frame, name)
     refusals.raise_all()
-    kinds = {name: column.kind for name, column in columns.items()}
-    return columns, {name: column.array for name, column in columns.items()}, kinds
-
-
-def tried(task: Callable[[Any], Any], frame: Any, where: str) -> Any:
-    """What a task finds in a part or, as a value, refuses."""
-    try:
-        return task(frame)
-    except CondmaskError as error:
-        return type(error)(f"{error} (in {where})")
-
-
-def raise_of_parts(found: Sequence[Any]) -> None:
-    """Raise what the first part refused; others have other figures, seldom other reasons."""
-    refused = [one for one in found if isinstance(one, CondmaskError)]
-    if refused:
-        others = f"; parts that are refused as well: {len(refused) - 1}" if refused[1:] else ""
-        raise type(refused[0])(f"{refused[0]}{others}")
+    return columns
 
 
 class Look(NamedTuple):
@@ -210,13 +190,13 @@ class Look(NamedTuple):
 
 def look_at(part: Part, job: Job) -> Look:
     """What a look at a part finds."""
-    arrays = {name: column.array for name, column in part.columns.items()}
+    units, marked = part.made.units, part.columns if job.root is None else {}
     return Look(
-        next(iter(arrays.values())).size,
+        next(iter(units.values())).size,
         part.made.patterns,
         part.made.moved,
-        {name: mark_of(x) for name, x in arrays.items()} if job.root is None else {},
-        {name: (np.isfinite(x).sum(), np.nansum(x), np.nansum(x * x)) for name, x in part.made.units.items()},
+        {name: mark_of(column.array) for name, column in marked.items()},
+        {name: (np.isfinite(x).sum(), np.nansum(x), np.nansum(x * x)) for name, x in units.items()},
     )
 
 
@@ -228,8 +208,8 @@ def told(looks: Sequence[Look], job: Job) -> Published:
     origins = {}
     for name, scheme in job.schemes.items():
         moved = [look.moved[name] for look in looks if name in look.moved]
-        shifts = reduce(Moved.plus, moved).shift(name, scheme.grid.step) if moved else {}
-        origins[name] = Origin(group, patterns, shifts.get(name, ()))
+        shift = reduce(Moved.plus, moved).shift(name, scheme.grid.step) if moved else ()
+        origins[name] = Origin(group, patterns, shift)
         _warn_of_order(name, *np.array([look.moments[name] for look in looks]).T)
     return Published(tuple(look.records for look in looks), job.schemes, origins, shuffled=job.shuffle)
 

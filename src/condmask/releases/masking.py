@@ -8,13 +8,12 @@ separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint masking")
 import logging
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from condmask import _checks, frames
 from condmask._randomness import release_key
 from condmask.disclosure.audit import DEFAULT
-from condmask.errors import ArgumentError, each_once, heard
+from condmask.errors import ArgumentError, CondmaskError, each_once, heard
 from condmask.files.about import published
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
@@ -133,10 +132,8 @@ def mask_table(
     part = part_of(frame, job, clear=True)
     look = look_at(part, job)
     masked = frames.with_columns(frame, mask_part(part, job))
-    return Release(
-        jobs.told([look], job), Frame(frames.with_masked(masked, [*job.schemes])), marks=look.marks,
-        audited=job.audited, workers=job.workers, chosen=job.chosen,
-    )  # fmt: skip
+    table = Frame(frames.with_masked(masked, [*job.schemes]), look.marks, job.audited)
+    return Release(jobs.told([look], job), table, workers=job.workers, chosen=job.chosen)
 
 
 def refuse_masked(columns: Collection[str], place: Any) -> None:
@@ -289,23 +286,24 @@ def mask_file(
 
 
 def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
-    """A look at every part; all that is refused is said at once."""
-
-    def look(table: Any, row: int) -> Look:
-        return look_at(part_of(origin.numeric(table, job.schemes, row), job, to_file=True), job)
-
+    """A look at every part, and an audit of some rows of all."""
     found, rows = [], 0
     for table in origin.parts([*job.schemes, *job.groups]):
         first, rows = rows + 1, rows + table.num_rows
-        found.append(jobs.tried(partial(look, row=first), table, f"rows {first:,} to {rows:,}"))
+        try:
+            part = part_of(origin.numeric(table, job.schemes, first), job, to_file=True)
+        except CondmaskError as error:
+            raise type(error)(f"{error} (in rows {first:,} to {rows:,})") from None
+        found.append(look_at(part, job))
+        del table, part  # before the next part is read
         if progress is not None:
             progress(rows, None)
-    jobs.raise_of_parts(found)
 
-    def found_in(units: jobs.Units) -> Iterator[Any]:
+    def rows_with(units: jobs.Units) -> Iterator[Any]:
         return (origin.numeric(jobs.rows_of(units, part), job.schemes) for part in origin.parts())
 
-    jobs.audit_sample(lambda: origin.numeric(origin.sample(), job.schemes), job, found_in)
+    if job.audited:
+        jobs.audit_sample(origin.numeric(origin.sample(), job.schemes), job, rows_with)
     return found
 
 

@@ -7,18 +7,16 @@ from typing import Any
 from condmask import _checks, frames
 from condmask.disclosure.audit import refuse_few
 from condmask.disclosure.choose import Choice
-from condmask.errors import ArgumentError, warn
+from condmask.errors import ArgumentError
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.results import Intervals
 from condmask.files.about import MANIFEST, Published, published, sidecar
 from condmask.files.parts import Source
 from condmask.releases.columns import Frame, MaskedColumn
-from condmask.releases.log import Log, Where, keyed
+from condmask.releases.log import Log, Where
 from condmask.releases.regress import regress
 from condmask.scheme import Scheme
-from condmask.strata import listed
-from condmask.variance.interval import EstimateWarning
 
 
 class Release(Mapping[str, Estimate]):
@@ -32,10 +30,6 @@ class Release(Mapping[str, Estimate]):
         What is published with the data.
     source : Source, Frame or None
         The masked files, or the table; None if nothing was written.
-    marks : dict, optional
-        By which the log knows the columns again, of a table that is not written yet.
-    audited : bool
-        Whether a table of too few records must not be written.
     workers : int
         For estimates; results do not depend on it.
     chosen : dict of str to Choice, optional
@@ -76,24 +70,13 @@ class Release(Mapping[str, Estimate]):
     """
 
     def __init__(
-        self,
-        published: Published,
-        source: Any,
-        *,
-        marks: Mapping[str, Any] | None = None,
-        audited: bool = False,
-        workers: int = 1,
-        chosen: Mapping[str, Choice] | None = None,
+        self, published: Published, source: Any, *, workers: int = 1, chosen: Mapping[str, Choice] = {}
     ) -> None:
-        self._published, self._source, self.chosen = published, source, dict(chosen or {})
+        self._published, self._source, self.chosen = published, source, dict(chosen)
         self.path = source and source.path
         self.schemes, self.origins = published.schemes, published.origins
         self.records, self.parts = published.records, published.parts
-        self._marks, self._audited, self._workers = dict(marks or {}), audited, workers
-        self._estimates: dict[str, Estimate] = {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_marks": keyed(self._marks)}
+        self._workers, self._estimates = workers, dict[str, Estimate]()
 
     @property
     def data(self) -> Any:
@@ -106,9 +89,7 @@ class Release(Mapping[str, Estimate]):
         if column not in self._estimates:
             if self._source is None:
                 raise ArgumentError(f"{column!r} has no estimate: nothing was written (dry_run=True)")
-            read = MaskedColumn(self._source, column, self._published)
-            estimate = read.estimate(self._workers)
-            warn_of_a_part(column, self.schemes[column], read.size, self.records)
+            estimate = MaskedColumn(self._source, column, self._published).estimate(self._workers)
             self._estimates[column] = estimate.of_release(self.origins[column], self._column, column)
         return self._estimates[column]
 
@@ -171,17 +152,18 @@ class Release(Mapping[str, Estimate]):
         """
         from condmask.releases.write import write_table
 
-        if not isinstance(self._source, Frame):
+        source = self._source
+        if not isinstance(source, Frame):
             raise ArgumentError(
                 "write must be called on the release of a table; a masked file is written already"
             )
-        if self._audited:
+        if source.audited:
             refuse_few(self.records, self.schemes)
         target, book = _checks.path(path, "path"), Log(log)
-        entry = book.refuse(self._marks, None, again=_checks.truth(again, "again"))
-        write_table(self._source.table, target, self._published, force=_checks.truth(force, "force"))
+        entry = book.refuse(source.marks, None, again=_checks.truth(again, "again"))
+        write_table(source.table, target, self._published, force=_checks.truth(force, "force"))
         book.enter(target, entry)
-        self._marks = {}  # writing it to another file is not another release
+        source.marks = {} if entry else source.marks  # written to another file it is no other release
 
     def regress(
         self,
@@ -270,19 +252,6 @@ def released_in(path: Any, **options: Any) -> Release:
             "folder, or what was published with it is lost"
         )
     return Release(found, Source(place, found.csv), **options)
-
-
-def warn_of_a_part(column: str, scheme: Any, n: int, records: int) -> None:
-    """Warn if records were selected: swapped ones have values of records that are gone."""
-    if n == records:
-        return
-    whole = "" if scheme.strata is None else f" (except whole strata of {listed(scheme.strata)})"
-    warn(
-        f"{column} has {n} records, and the release {records}: swapped records have values from all of it, "
-        f"so estimates from a part of it are wrong{whole}. Estimate from all records; group_means, "
-        "weighted_mean and regress give means of subgroups, but quantiles of subgroups are not available",
-        EstimateWarning,
-    )
 
 
 def read_release(path: str | os.PathLike[str], column: str | None = None, *, workers: int = 1) -> Any:

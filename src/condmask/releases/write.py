@@ -68,7 +68,7 @@ def write(
 ) -> None:  # fmt: skip
     """Write masked parts into files of so many rows at a hidden place, and what is published with them."""
     sums: dict[str, list[float]] = {name: [] for name in published.schemes if published.parts[1:]}
-    written = _released_parts(shape, published, parts, sums, progress)
+    written = released_parts(shape, published, parts, sums, progress)
     written = written if workers == 1 else ahead(written)
     held = [next(written)]
     schema = held[0].schema
@@ -103,27 +103,31 @@ def _next_rows(count: int, held: list[Any], written: Iterator[Any]) -> Iterator[
         del some  # before the next part is made
 
 
-def _released_parts(
+def released_parts(
     shape: Shape, published: Published, parts: Iterable[Masked], sums: dict[str, list[float]],
-    progress: Progress,
+    progress: Progress = None,
 ) -> Iterator[Any]:  # fmt: skip
     """The parts as they are written; what the columns in `sums` add up to in each goes there."""
+    import pyarrow as pa
+
     schema, done = None, 0
     for part, masked in parts:
-        schema = schema_of(shape, published, masked) if schema is None else schema
+        schema = _schema_of(shape, published, masked) if schema is None else schema
         for name, found in sums.items():
             found.append(float(np.nansum(frames.column_of(masked, name, least=0).array)))
         done += part.num_rows
         if shape.layout is None:
-            yield as_typed(part, masked, schema)
+            columns = [masked[name] if name in masked else _of_records(part[name]) for name in schema.names]
+            yield pa.table(columns, names=schema.names).cast(schema)
+            del columns
         else:
-            yield as_text(part, masked, published.schemes, shape.layout)
+            yield _as_text(part, masked, published.schemes, shape.layout)
         del part, masked  # before the next part is made
         if progress is not None:
             progress(done, published.records)
 
 
-def schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) -> Any:
+def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) -> Any:
     """The schema of the release: masked columns of whole numbers stay such in spite of gaps."""
     import pyarrow as pa
 
@@ -135,14 +139,6 @@ def schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) -> 
             types[name] = pa.int64()
     told = published.to_dict() | {"in_folder": shape.names != [ALONE]}
     return about.released_schema(shape.schema, types, told, shape.keep)
-
-
-def as_typed(part: Any, masked: Mapping[str, Any], schema: Any) -> Any:
-    """A part as it is written, of the types of the schema."""
-    import pyarrow as pa
-
-    columns = [masked[name] if name in masked else _of_records(part[name]) for name in schema.names]
-    return pa.table(columns, names=schema.names).cast(schema)
 
 
 def _of_records(column: Any) -> Any:
@@ -158,7 +154,7 @@ def _of_records(column: Any) -> Any:
     return pa.DictionaryArray.from_arrays(code, whole.dictionary.take(used), ordered=column.type.ordered)
 
 
-def as_text(part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], layout: Layout) -> Any:
+def _as_text(part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], layout: Layout) -> Any:
     """A part as text, with nothing for a missing value that had no word."""
     import pyarrow as pa
 

@@ -14,7 +14,7 @@ from condmask.disclosure.risk_result import WHO
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files.about import digest_of
 from condmask.files.csv_text import CsvFormat
-from condmask.files.parts import read_table
+from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
 from condmask.releases.release import Release, read_release
 
@@ -107,7 +107,7 @@ def report(
     if original is None:
         facts["columns"] = [shown.column(name) for name in shown.schemes]
     else:
-        table = original if file is None else read_table(file, shown.schemes, csv=csv)
+        table = original if file is None else Source(file, csv).table(numeric=shown.schemes)
         facts["columns"], facts["internal"] = view.internal(shown, table, d)
         facts["original"] = None if file is None else {"name": file.name, "digest": digest_of(file)}
     text = page.render(facts)

@@ -15,8 +15,6 @@ from condmask.errors import warn
 from condmask.grid import nearest
 from condmask.schemes.parameters import NOT_ROUNDED
 
-Shifts = dict[str, tuple[float, float]]  # rounded less original: of the mean and of the largest value
-
 
 def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
     """Whether to round the data; refused if there is no grid to round to."""
@@ -56,16 +54,16 @@ class Moved(NamedTuple):
         low, high = (max(pair) for pair in zip(self.largest, other.largest, strict=True))
         return Moved(self.total + other.total, self.values + other.values, (low, high))
 
-    def shift(self, name: str, step: float) -> Shifts:
-        """The published part in two digits, since the largest value is one record's, with a warning; nothing
-        if nothing moved."""
+    def shift(self, name: str, step: float) -> tuple[float, ...]:
+        """What rounding added to the mean and to the largest value, in two digits since the latter is one
+        record's, with a warning; nothing if nothing moved."""
         shift = self.total / max(self.values, 1), self.largest[1] - self.largest[0]
         if not self.values or not any(shift):
-            return {}
+            return ()
         warn(
             f"{name} was rounded to multiples of {step:g}, which moves its mean by {shift[0]:+.2g} "
             f"and its largest value by {shift[1]:+.2g}",
             ReleaseWarning,
             about=name,
         )
-        return {name: (float(f"{shift[0]:.2g}"), float(f"{shift[1]:.2g}"))}
+        return float(f"{shift[0]:.2g}"), float(f"{shift[1]:.2g}")
