@@ -11,7 +11,8 @@ from condmask import _checks, frames
 from condmask._digits import finite, line
 from condmask.disclosure.known_coins import Figures
 from condmask.disclosure.limits import Limits, judged
-from condmask.disclosure.rails import FEW, SHUFFLE, Finding, open_ends, rails, with_ends
+from condmask.disclosure.rails import FEW, SHUFFLE, Finding, rails
+from condmask.disclosure.rare_values import open_ends, with_ends
 from condmask.disclosure.sample import sample_of
 from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn

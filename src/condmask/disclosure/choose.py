@@ -16,7 +16,7 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.disclosure.limits import Limits, widened
-from condmask.disclosure.rails import too_often
+from condmask.disclosure.rare_values import too_often
 from condmask.disclosure.sample import sample_of, spread, two_digits
 from condmask.disclosure.table import Table
 from condmask.linear.records import Records
