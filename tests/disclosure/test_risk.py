@@ -180,6 +180,11 @@ def test_reverse_mapping_releases_every_unique_value():
     assert cm.risk(x, SCHEMES[2], d=1.0).uniques().verbatim == 78 / 82
 
 
+def test_uniques_are_counted_of_schemes_that_say_how_many_are_swapped():
+    with pytest.raises(TypeError, match=r"^scheme must be one that swaps records, ConditionalMasking, got "):
+        cm.risk(X, cm.AdditiveNoise(300.0), d=1.0).uniques()
+
+
 def test_results_in_json_and_print():
     found = cm.risk(X, SCHEMES[2], d=D)
 

@@ -26,6 +26,8 @@ def test_a_row_for_every_replicate_and_name(estimate):
     assert found[True].low[0] == one[True].low
     assert type(one[True].low) is float
     assert found.about == one.about
+    told = found.to_dict()["True"]
+    assert (told["records"], told["low"].tolist()) == (found.records[:, 1].tolist(), found.low[:, 1].tolist())
     assert repr(found) == "Intervals(names=[False, True], replicates=2, target='population')"
     assert repr(batch) == f"Estimate(replicates=2, n=2000, scheme={SCHEME!r})"
 

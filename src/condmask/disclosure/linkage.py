@@ -12,6 +12,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import evenly_spaced
 from condmask.disclosure.table import Table
+from condmask.errors import ArgumentTypeError
 
 TRIED = 8_192  # masked records that are linked
 Z = 1.959963984540054  # the normal law's quantile for 95%
@@ -105,6 +106,8 @@ class Uniques(NamedTuple):
 
 def uniques(table: Table, scheme: Any, fraction: float) -> Uniques:
     """How many records are unique in the masked columns."""
+    rule = "scheme must be one that swaps records, ConditionalMasking"
+    _checks.require(scheme.shared_coins, rule, scheme, ArgumentTypeError)
     share = float(_checks.positive(fraction, "fraction"))
     _checks.require(share <= 1.0, "fraction must be at most 1", fraction)
     columns = np.column_stack(list(table.values.values()))
