@@ -21,6 +21,7 @@ def test_a_row_for_every_replicate_and_name(estimate):
     frame = found.to_frame()
 
     assert frame["replicate"].tolist() == [0, 0, 1, 1]
+    assert "replicate (label)" in batch.group_means({"replicate": X > 100.0}).to_frame()
     assert frame["group"].tolist() == [False, True] * 2
     assert frame["estimate"].tolist() == found.estimate.ravel().tolist()
     assert found[True].low[0] == one[True].low

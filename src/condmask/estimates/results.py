@@ -80,7 +80,7 @@ class Intervals(Mapping[Any, Interval]):
         if self.estimate.ndim > 1:
             columns["replicate"] = np.repeat(np.arange(replicates), len(names)).tolist()
         for k, by in enumerate(self.by):
-            columns[f"{by} (label)" if by in figures else by] = [
+            columns[f"{by} (label)" if by in (*figures, *columns) else by] = [
                 name[k] if len(self.by) > 1 else name for name in names
             ] * replicates
         return frames.data_frame(columns | {name: getattr(self, name).ravel().tolist() for name in figures})
