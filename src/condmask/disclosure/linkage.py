@@ -55,8 +55,7 @@ def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Lin
     """How many of 8,192 evenly spaced records have their original among the k nearest, by a k-d tree."""
     from scipy.spatial import cKDTree  # takes .1 s to import
 
-    given = np.atleast_1d(k).tolist()
-    numbers = np.array([_checks.whole(number, "k", least=1) for number in given])
+    numbers = np.array([_checks.whole(number, "k", least=1) for number in np.atleast_1d(k).tolist()])
     present = np.logical_and.reduce([~np.isnan(x) for x in (*table.values.values(), *released.values())])
     n = int(np.count_nonzero(present))
     _checks.at_least_two(n, "data")
