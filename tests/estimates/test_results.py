@@ -33,6 +33,13 @@ def test_a_row_for_every_replicate_and_name(estimate):
     assert repr(batch) == f"Estimate(replicates=2, n=2000, scheme={SCHEME!r})"
 
 
+def test_groups_whose_labels_look_alike_are_all_in_the_dict(estimate):
+    one, other = np.where(X > 100.0, ["a, b"], ["a"]), np.where(X > 100.0, ["c"], ["b, c"])
+
+    found = estimate.group_means({"one": one, "other": other}).to_dict()
+    assert list(found) == ["('a', 'b, c')", "('a, b', 'c')"]
+
+
 @pytest.mark.parametrize(
     ("ask", "column"),
     [

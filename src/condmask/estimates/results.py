@@ -87,8 +87,11 @@ class Intervals(Mapping[Any, Interval]):
 
     def to_dict(self) -> dict[str, Any]:
         """By name a dict of the interval, with the records behind it."""
-        counts = zip(self.items(), self.records.T.tolist(), strict=True)
-        return {_shown(name): {"records": n, **one._asdict()} for (name, one), n in counts}
+        shown = list(map(_shown, self.names))
+        if len({*shown}) < len(shown):  # 1 and "1", or texts with commas
+            shown = list(map(repr, self.names))
+        counts = zip(shown, self.values(), self.records.T.tolist(), strict=True)
+        return {name: {"records": n, **one._asdict()} for name, one, n in counts}
 
     def __repr__(self) -> str:
         if self.estimate.ndim > 1:
