@@ -21,13 +21,23 @@ def test_a_row_for_every_replicate_and_name(estimate):
     frame = found.to_frame()
 
     assert frame["replicate"].tolist() == [0, 0, 1, 1]
+    assert "replicate (label)" in batch.group_means({"replicate": X > 100.0}).to_frame()
     assert frame["group"].tolist() == [False, True] * 2
     assert frame["estimate"].tolist() == found.estimate.ravel().tolist()
     assert found[True].low[0] == one[True].low
     assert type(one[True].low) is float
     assert found.about == one.about
+    told = found.to_dict()["True"]
+    assert (told["records"], told["low"].tolist()) == (found.records[:, 1].tolist(), found.low[:, 1].tolist())
     assert repr(found) == "Intervals(names=[False, True], replicates=2, target='population')"
     assert repr(batch) == f"Estimate(replicates=2, n=2000, scheme={SCHEME!r})"
+
+
+def test_groups_whose_labels_look_alike_are_all_in_the_dict(estimate):
+    one, other = np.where(X > 100.0, ["a, b"], ["a"]), np.where(X > 100.0, ["c"], ["b, c"])
+
+    found = estimate.group_means({"one": one, "other": other}).to_dict()
+    assert list(found) == ["('a', 'b, c')", "('a, b', 'c')"]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._digits import finite, line
 from condmask.disclosure.known_coins import Figures
-from condmask.disclosure.limits import Limits, judged
-from condmask.disclosure.rails import FEW, SHUFFLE, Finding, open_ends, rails, with_ends
+from condmask.disclosure.limits import Case, Limits, judged
+from condmask.disclosure.rails import FEW, SHUFFLE, Finding, rails
+from condmask.disclosure.rare_values import open_ends, with_ends
 from condmask.disclosure.sample import sample_of
 from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
@@ -193,7 +194,7 @@ def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT)
     if table.scope == "part" or few or table.n < 2:
         return Audit(table.n, {}, tuple(found), dict(schemes), limits)
     shuffled = any(finding.remedy == SHUFFLE and finding.refuses for finding in found)
-    figures, findings = judged(sample_of(table, shuffled=shuffled), schemes, limits)
+    figures, findings = judged(Case(sample_of(table, shuffled=shuffled), schemes, limits))
     return Audit(table.n, figures, (*found, *findings), dict(schemes), limits)
 
 

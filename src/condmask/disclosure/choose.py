@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.limits import Limits, widened
-from condmask.disclosure.rails import too_often
+from condmask.disclosure.limits import Case, widened
+from condmask.disclosure.rare_values import too_often
 from condmask.disclosure.sample import sample_of, spread, two_digits
 from condmask.disclosure.table import Table
 from condmask.linear.records import Records
@@ -60,7 +60,7 @@ def choose(table: Table, columns: Sequence[str], of: Callable[..., Any]) -> dict
 def with_wider_noise(table: Table, chosen: dict[str, Choice]) -> dict[str, Choice]:
     """The first with wider noise under which an attacker who knows every coin gains at most the limit."""
     schemes = {name: choice.scheme for name, choice in chosen.items()}
-    wider, _ = widened(sample_of(table), schemes, schemes, Limits(), WIDER)
+    wider, _ = widened(Case(sample_of(table), schemes), schemes, WIDER)
     found = dict(chosen)
     for name, choice in chosen.items():
         times = wider[name].sigma / choice.scheme.sigma

@@ -9,6 +9,7 @@ swapped, since the values of either group stay within it; where originals are kn
 values moved tell which. The better of both methods counts.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,6 @@ from condmask._digits import line
 from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentTypeError
-from condmask.law import Law
-from condmask.reverse_mapping.mapping import places
 from condmask.strata import values_by_pool
 
 UNKNOWN = (1, 2, 5, 20)  # records of the pool; and a tenth and half of it
@@ -83,6 +82,7 @@ def insider_risk(table: Table, name: str, scheme: Any, d: tuple[float, ...]) -> 
     n, x = whole.size, whole[evenly_spaced(whole.size, SIMULATED)]
     unknown = sorted({k for k in (*UNKNOWN, n // 10, n // 2) if 1 <= k < n})
     law, stream = JointLaw.of(x, scheme, x.size), np.random.default_rng(SEED)
+    scheme = replace(scheme, aggregate_ends=0)
     shares = []
     for k in unknown:
         few = k if k in UNKNOWN else max(1, k * x.size // n)
@@ -101,14 +101,13 @@ def _found(
     Two rows: without and with what the records show whose originals are known.
     """
     hidden = np.sort(stream.permutation(x.size)[:k])
-    source, p = _release(x, scheme, stream), scheme.p
-    rank = np.searchsorted(law.values, x)
+    rank, shown = np.searchsorted(law.values, (x, scheme.mask_rows(x[None], stream, ())[0]))
     # how much likelier than by chance a kept record shows a value
     ratio = law.kept / (law.shares[:, None] * law.shares)
-    of_hidden = ratio[np.ix_(rank[hidden], rank[source[hidden]])].T
+    of_hidden = ratio[np.ix_(rank[hidden], shown[hidden])].T
     owner = np.empty(x.size, dtype=np.int64)  # of the value that a record shows; any one if several have it
-    owner[np.lexsort((stream.random(x.size), rank[source]))] = np.arange(x.size)
-    log_odds = np.log(np.maximum(ratio[rank, rank[source]], LEAST_CHANCE) / p)
+    owner[np.lexsort((stream.random(x.size), shown))] = np.arange(x.size)
+    log_odds = np.log(np.maximum(ratio[rank, shown], LEAST_CHANCE) / scheme.p)
     end, total = _followed(owner, hidden, log_odds)
     kept = 1.0 / (1.0 + np.exp(-np.clip(total, -FAR, FAR)))  # as far as others tell
     of_value = np.empty(k)
@@ -116,19 +115,8 @@ def _found(
     closed = hidden == end[:, None]
     both_kept = np.where(closed, kept[:, None], np.outer(kept, of_value))
     neither = np.where(closed, 1.0 - kept[:, None], np.outer(1.0 - kept, 1.0 - of_value))
-    ways = (of_hidden + p, both_kept * of_hidden + neither * p)
+    ways = (of_hidden + scheme.p, both_kept * of_hidden + neither * scheme.p)
     return np.array([_named(x[hidden], way, d) for way in ways])
-
-
-def _release(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndarray:
-    """Whose value each record of a pool shows; values ascend."""
-    source, coin = np.arange(x.size), stream.random(x.size) < scheme.p
-    kept, swapped = np.flatnonzero(~coin), np.flatnonzero(coin)
-    noise = Law(scheme.p, scheme.noise, 1.0).draw(stream, kept.size)
-    keys = places(x, scheme.sigma, scheme.scale)[kept] + noise
-    source[kept[np.argsort(keys)]] = kept
-    source[swapped] = stream.permutation(swapped)
-    return source
 
 
 def _followed(owner: np.ndarray, hidden: np.ndarray, log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -81,14 +81,12 @@ class JointLaw(NamedTuple):
         return max(self.constant(d), found)
 
     def guesses(self, x: np.ndarray, z: np.ndarray, d: float) -> list[np.ndarray]:
-        """What the best attacker makes of records: the guess, how sure, whether x is that near, and how sure
-        that the record was swapped."""
+        """What the best attacker makes of records: the guess, how sure, and whether x is that near."""
         joint = self.swapped + self.kept
         cell = np.searchsorted(0.5 * (self.released[1:] + self.released[:-1]), z)  # that stands for each
-        mass = np.maximum(joint.sum(axis=0), 1e-300)
         share, guess = fullest(self.values, joint, d, self.several)
-        swapped = self.swapped.sum(axis=0) / mass
-        return [guess[cell], (share / mass)[cell], np.abs(x - guess[cell]) < d, swapped[cell]]
+        sure = share / np.maximum(joint.sum(axis=0), 1e-300)
+        return [guess[cell], sure[cell], np.abs(x - guess[cell]) < d]
 
 
 def fullest(

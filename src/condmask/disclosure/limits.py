@@ -45,45 +45,49 @@ class Limits(NamedTuple):
     risk: Mapping[float, float] = {}
 
 
-def judged(
-    sample: Sample, schemes: dict[str, Any], limits: Limits
-) -> tuple[dict[str, Figures], list[Finding]]:
-    """The figures of a table and its schemes under limits, each finding with a remedy that was tried."""
-    found, told, formulas = _told(sample, schemes, limits)
+class Case(NamedTuple):
+    """Records of a table, the schemes of its masked columns, and up to which figures they may be released."""
+
+    sample: Sample
+    schemes: dict[str, Any]
+    limits: Limits = Limits()
+
+
+def judged(case: Case) -> tuple[dict[str, Figures], list[Finding]]:
+    """The figures of a case, and what it is refused for, each finding with a remedy that was tried."""
+    found, told, formulas = _told(case)
     if not told:
-        return found, _too_narrow(sample, schemes, limits, found)
-    remedy = _against_clear(sample, schemes, limits, told, formulas)
+        return found, _too_narrow(case, found)
+    remedy = _against_clear(case, told, formulas)
     return found, [Finding(name, text, remedy, True) for name, text in told.items()]
 
 
-def tried(sample: Sample, schemes: dict[str, Any], limits: Limits) -> dict[str, Figures]:
+def tried(case: Case) -> dict[str, Figures]:
     """The figures of columns; the mean of several maskings where one leaves a doubt."""
     drawn: list[list[Figures]] = []
     for number in range(DRAWN):
-        drawn.append([rows[0] for rows in attacked(sample, schemes, number).values()])
+        drawn.append([rows[0] for rows in attacked(case.sample, case.schemes, number).values()])
         means = [Figures(*row) for row in np.mean(drawn, axis=0).tolist()]
         means = [row._replace(error=row.error / np.sqrt(len(drawn))) for row in means]
-        if not any(0.0 < abs(row.lift - limits.lift) < 2.0 * row.error for row in means):
+        if not any(0.0 < abs(row.lift - case.limits.lift) < 2.0 * row.error for row in means):
             break
-    return dict(zip(schemes, means, strict=True))
+    return dict(zip(case.schemes, means, strict=True))
 
 
 # --- columns in clear that tell ---
 
 
-def _told(
-    sample: Sample, schemes: dict[str, Any], limits: Limits
-) -> tuple[dict[str, Figures], dict[str, str], dict[str, Formula]]:
+def _told(case: Case) -> tuple[dict[str, Figures], dict[str, str], dict[str, Formula]]:
     """Figures; the columns that others in clear give away, and how; and formulas of these."""
-    found, formulas, told = tried(sample, schemes, limits), computable(sample), dict[str, str]()
+    found, formulas, told = tried(case), computable(case.sample), dict[str, str]()
     for name, row in found.items():
-        if row.linked > LINKED and row.lift > limits.lift:
+        if row.linked > LINKED and row.lift > case.limits.lift:
             told[name] = (
                 "the columns in clear tell whose the values of swapped records are: "
                 f"{row.worst:.0%} of its values are guessed to within a tenth of its spread, "
                 f"{row.worst - row.linked:.0%} without"
             )
-        elif row.clear - row.constant > limits.given:
+        elif row.clear - row.constant > case.limits.given:
             told[name] = (
                 f"the columns in clear tell {row.clear:.0%} of its values to within a tenth of its spread, a "
                 f"constant guess {row.constant:.0%}"
@@ -96,27 +100,22 @@ def _told(
     return found, {name: f"{told[name]}: {hidden}" for name in found if name in told}, formulas
 
 
-def _against_clear(
-    sample: Sample,
-    schemes: dict[str, Any],
-    limits: Limits,
-    told: dict[str, str],
-    formulas: dict[str, Formula],
-) -> str:
+def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula]) -> str:
     """The columns to mask as well, or to drop, so that what is left in clear tells little."""
-    telling, by_strength = list[str](), _by_strength(sample, [*told])
+    sample, telling, by_strength = case.sample, list[str](), _by_strength(case.sample, [*told])
     while told:
         named = [column_of(name) for formula in formulas.values() for name in formula.names]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
         telling += left[:1] if len(telling) < MOST else left
-        rest = sample._replace(clear=sample.clear.without(telling, sample.table.values))
-        found, told, formulas = _told(rest, schemes, limits)
-    narrow = _too_narrow(rest, schemes, limits, found)
+        clear = sample.clear.without(telling, sample.table.values)
+        rest = case._replace(sample=sample._replace(clear=clear))
+        found, told, formulas = _told(rest)
+    narrow = _too_narrow(rest, found)
     dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(finding.remedy for finding in narrow)])
-    both = _masked_too(rest, sample, schemes, telling)
-    if both is None or not _passes(*both, limits):
+    more = _masked_too(rest, sample, telling)
+    if more is None or not _passes(more):
         return dropped
-    masked = _listed([f"{name} (sigma={both[1][name].sigma:g})" for name in telling])
+    masked = _listed([f"{name} (sigma={more.schemes[name].sigma:g})" for name in telling])
     return f"mask {masked} in the same call, or {dropped}"
 
 
@@ -136,14 +135,12 @@ def _by_strength(sample: Sample, told: list[str]) -> list[str]:
     return list(dict.fromkeys(name for _, name in sorted(strength, key=lambda each: -each[0])))
 
 
-def _masked_too(
-    rest: Sample, sample: Sample, schemes: dict[str, Any], names: list[str]
-) -> tuple[Sample, dict[str, Any]] | None:
-    """The table with columns masked that were in clear, with as much noise as the first.
+def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
+    """The case with columns masked that were in clear in the sample, with as much noise as the first.
 
     None for texts and gaps, and with additive noise, for which columns must be on its grid.
     """
-    lead, first = next(iter(schemes.items()))
+    lead, first = next(iter(rest.schemes.items()))
     share = first.sigma / spread_of(sample.table.values[lead], first)
     more, values = {}, {name: x for name, x in sample.clear.numbers.items() if name in names}
     gaps = any(name in sample.clear.labels or np.isnan(x).any() for name, x in values.items())
@@ -153,25 +150,23 @@ def _masked_too(
         plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")
         more[name] = replace(plain, sigma=two_digits(share * spread_of(x, plain)))
     table = sample.table._replace(values=sample.table.values | values)
-    return rest._replace(table=table), {**schemes, **more}
+    return Case(rest.sample._replace(table=table), {**rest.schemes, **more}, rest.limits)
 
 
-def _passes(sample: Sample, schemes: dict[str, Any], limits: Limits) -> bool:
+def _passes(case: Case) -> bool:
     """Whether a table may be released, without a search for what helps."""
-    if any(finding.refuses for finding in rails(sample.table, schemes)):
+    if any(finding.refuses for finding in rails(case.sample.table, case.schemes)):
         return False
-    found, told, _ = _told(sample, schemes, limits)
-    return not told and not _narrow(sample, schemes, limits, found)
+    found, told, _ = _told(case)
+    return not told and not _narrow(case, found)
 
 
 # --- noise that is too narrow ---
 
 
-def _narrow(
-    sample: Sample, schemes: dict[str, Any], limits: Limits, found: dict[str, Figures]
-) -> dict[str, str]:
+def _narrow(case: Case, found: dict[str, Figures]) -> dict[str, str]:
     """The columns of which a release tells too much to who knows every coin, and what is said of them."""
-    over: dict[str, str] = {}
+    (sample, schemes, limits), over = case, dict[str, str]()
     at = dict.fromkeys(schemes, tuple(limits.risk))
     for name, rows in attacked(sample, schemes, at=at).items() if limits.risk else ():
         for row in rows:
@@ -185,31 +180,26 @@ def _narrow(
     return {name: f"{who} {over[name]}: the noise is too narrow" for name in schemes if name in over}
 
 
-def _too_narrow(
-    sample: Sample, schemes: dict[str, Any], limits: Limits, found: dict[str, Figures]
-) -> list[Finding]:
+def _too_narrow(case: Case, found: dict[str, Figures]) -> list[Finding]:
     """The columns over a limit, each with the sigma that passes; else with what might."""
-    narrow = _narrow(sample, schemes, limits, found)
-    remedies = dict.fromkeys(narrow, "mask fewer columns in one call" if len(schemes) > 1 else "leave it out")
-    wider, passes = widened(sample, schemes, narrow, limits) if narrow else (schemes, False)
+    narrow, several = _narrow(case, found), len(case.schemes) > 1
+    remedies = dict.fromkeys(narrow, "mask fewer columns in one call" if several else "leave it out")
+    wider, passes = widened(case, narrow) if narrow else (case.schemes, False)
     if passes:
-        of = " for {}" if len(schemes) > 1 else ""
+        of = " for {}" if several else ""
         remedies = {name: f"pass sigma={wider[name].sigma:g}{of.format(name)}" for name in narrow}
     return [Finding(name, text, remedies[name], True) for name, text in narrow.items()]
 
 
 def widened(
-    sample: Sample,
-    schemes: dict[str, Any],
-    names: Collection[str],
-    limits: Limits,
-    tries: Sequence[float] = WIDER,
+    case: Case, names: Collection[str], tries: Sequence[float] = WIDER
 ) -> tuple[dict[str, Any], bool]:
     """Schemes of which some have the first of some multiples of their noise that passes, else the last; and
     whether it does."""
     for times in tries:
-        more = {name: replace(schemes[name], sigma=two_digits(times * schemes[name].sigma)) for name in names}
-        wider = {**schemes, **more}
-        if passes := not _narrow(sample, wider, limits, tried(sample, wider, limits)):
+        sigmas = {name: two_digits(times * case.schemes[name].sigma) for name in names}
+        more = {name: replace(case.schemes[name], sigma=sigma) for name, sigma in sigmas.items()}
+        wider = case._replace(schemes={**case.schemes, **more})
+        if passes := not _narrow(wider, tried(wider)):
             break
-    return wider, passes
+    return wider.schemes, passes

@@ -12,6 +12,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import evenly_spaced
 from condmask.disclosure.table import Table
+from condmask.errors import ArgumentTypeError
 
 TRIED = 8_192  # masked records that are linked
 Z = 1.959963984540054  # the normal law's quantile for 95%
@@ -54,8 +55,7 @@ def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Lin
     """How many of 8,192 evenly spaced records have their original among the k nearest, by a k-d tree."""
     from scipy.spatial import cKDTree  # takes .1 s to import
 
-    given = np.atleast_1d(k).tolist()
-    numbers = np.array([_checks.whole(number, "k", least=1) for number in given])
+    numbers = np.array([_checks.whole(number, "k", least=1) for number in np.atleast_1d(k).tolist()])
     present = np.logical_and.reduce([~np.isnan(x) for x in (*table.values.values(), *released.values())])
     n = int(np.count_nonzero(present))
     _checks.at_least_two(n, "data")
@@ -105,6 +105,8 @@ class Uniques(NamedTuple):
 
 def uniques(table: Table, scheme: Any, fraction: float) -> Uniques:
     """How many records are unique in the masked columns."""
+    rule = "scheme must be one that swaps records, ConditionalMasking"
+    _checks.require(scheme.shared_coins, rule, scheme, ArgumentTypeError)
     share = float(_checks.positive(fraction, "fraction"))
     _checks.require(share <= 1.0, "fraction must be at most 1", fraction)
     columns = np.column_stack(list(table.values.values()))

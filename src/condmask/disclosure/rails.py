@@ -6,29 +6,22 @@ place of the ends, zeros that stay zeros, columns that name persons. All that is
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask._digits import number
 from condmask.correlations import pearson, ranks
-from condmask.disclosure.aggregated_ends import aggregate
-from condmask.disclosure.rare_values import own_value_chances
-from condmask.disclosure.sample import two_digits
+from condmask.disclosure.rare_values import OWN, against_rare, aggregate, too_often
 from condmask.disclosure.table import Table
-from condmask.strata import values_by_pool
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool, by reverse mapping
 FEW = 100  # records in all, by additive noise
-OWN = 0.3  # the chance that a record keeps a rare value
 IN_ORDER, NEARLY = 0.95, 0.75  # rank correlations
 COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
 SHUFFLE = "pass shuffle=True"
 ZEROS = 0.02  # of the values
 CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
-AUTO = "auto"  # of ends, as many as the data need
-ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end that become means; times sigma
 
 
 class Finding(NamedTuple):
@@ -109,9 +102,6 @@ def _of_order(x: np.ndarray, name: str) -> Iterator[Finding]:
         yield Finding(name, text, SHUFFLE, most >= IN_ORDER)
 
 
-# --- rare values ---
-
-
 def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     """Records that too often keep a rare value, and the first of some remedies that helps."""
     chances = too_often(table, name, scheme)
@@ -119,43 +109,7 @@ def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
         one, many = ("", "s") if chances.size == 1 else ("s", "")
         who = f"{chances.size} record{one} with a rare value get{many} that value back"
         text = f"{who} with a chance above {OWN:g} (up to {chances.max():.2f})"
-        yield Finding(name, text, _against_rare(table, name, scheme), True)
-
-
-def too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
-    """The chances above `OWN` that records with a rare value show it."""
-    if not scheme.reverse_mapping or scheme.p >= 1.0 - OWN:
-        return np.empty(0)
-    chances = [own_value_chances(x, scheme) for _, x in values_by_pool(table.values[name], table.pool)]
-    return np.concatenate([some[some > OWN] for some in chances] or [np.empty(0)])
-
-
-def with_ends(table: Table, name: str, scheme: Any) -> Any:
-    """A scheme with the fewest values at its ends released as means, none, 3 or 5, under which no rare value
-    comes back too often; with none where that does not help."""
-    tried = [replace(scheme, aggregate_ends=count) for count in (0, *ENDS)]
-    return next((each for each in tried if not too_often(table, name, each).size), tried[0])
-
-
-def open_ends(schemes: dict[str, Any]) -> list[str]:
-    """The columns whose schemes leave the number of ends to the data."""
-    return [name for name, scheme in schemes.items() if getattr(scheme, "aggregate_ends", 0) == AUTO]
-
-
-def _against_rare(table: Table, name: str, scheme: Any) -> str:
-    """The first of other parameters that helps, those first that cost analysts least."""
-    ends = max(scheme.aggregate_ends, ENDS[0])
-    tries: list[dict[str, float]] = [{"aggregate_ends": k} for k in ENDS if k > scheme.aggregate_ends]
-    tries += [{"sigma": two_digits(k * scheme.sigma), "aggregate_ends": ends} for k in WIDER]
-    for options in [*tries, {"p": 1.0 - OWN}]:
-        if not too_often(table, name, replace(scheme, **options)).size:
-            changed = (f"{key}={value:g}" for key, value in options.items() if value != getattr(scheme, key))
-            whole = " for all columns" if "p" in options and len(table.values) > 1 else ""
-            return f"pass {', '.join(changed)}{whole}"
-    return "drop these records"
-
-
-# --- what to know of ---
+        yield Finding(name, text, against_rare(table, name, scheme), True)
 
 
 def _of_ends(table: Table, name: str, scheme: Any) -> Iterator[Finding]:

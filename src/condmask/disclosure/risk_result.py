@@ -108,8 +108,6 @@ class RecordRisk:
         How sure the attacker is that the original is closer than d to the guess.
     hit : ndarray of bool
         Whether it does.
-    swap_posterior : ndarray of shape (records,)
-        How sure the attacker is that the record was swapped.
     """
 
     d: float
@@ -117,7 +115,6 @@ class RecordRisk:
     guess: np.ndarray
     posterior: np.ndarray
     hit: np.ndarray
-    swap_posterior: np.ndarray
 
     def exposed(self, k: int = 10) -> np.ndarray:
         """The positions of the k records that the attacker guesses rightly and is surest of, these first."""
@@ -199,12 +196,12 @@ class Risk:
         """
         name, near = self.column(column).name, float(_checks.not_negative(d, "d"))
         z = self._of_release()[name]
-        x, found = np.where(np.isnan(z), np.nan, self._table.values[name]), np.full((4, z.size), np.nan)
+        x, found = np.where(np.isnan(z), np.nan, self._table.values[name]), np.full((3, z.size), np.nan)
         for rows, values in values_by_pool(x, self._table.pool):
             found[:, rows] = JointLaw.of(values, self.schemes[name]).guesses(values, z[rows], near)
         there = np.flatnonzero(~np.isnan(x))
-        guess, posterior, hit, swapped = found[:, there]
-        return RecordRisk(near, there, guess, posterior, hit == 1.0, swapped)
+        guess, posterior, hit = found[:, there]
+        return RecordRisk(near, there, guess, posterior, hit == 1.0)
 
     def insiders(self, column: str | None = None) -> Any:
         """What an insider learns who knows all originals of a donor pool but a few; see `InsiderRisk`.

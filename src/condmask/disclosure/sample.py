@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask._blocks import blocks, in_stretches
+from condmask._blocks import in_stretches
 from condmask._randomness import seeded_key
 from condmask.disclosure.table import ROWS, Clear, Table
 from condmask.disclosure.units import TURNS
-from condmask.draws import coins
+from condmask.draws import toss
 from condmask.strata import make_pools
 
 USE = b"attack"  # of the keys: no release has one of them
@@ -115,6 +115,5 @@ def draw(sample: Sample, schemes: dict[str, Any], number: int) -> tuple[dict[str
     }
     masked = type(first).masked_columns(schemes, units, key, pools, 1)
     swapped = np.zeros(table.n, dtype=bool)
-    for block, (start, stop) in enumerate(blocks(table.n)):
-        swapped[start + coins(key, first.p, block, stop - start)[0]] = True
+    swapped[toss(key, first.p, table.n, 1).swapped] = True
     return dict(zip(schemes, masked, strict=True)), swapped

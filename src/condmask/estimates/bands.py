@@ -17,7 +17,6 @@ from condmask.variance.interval import TARGETS, asked
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a picture
 POINTS, DRAWS = 250, 1000  # of the process that is simulated: T goes up and down between fewer points
-WHOSE = {"population": "population", "file": "original file"}  # what a band in a picture is for
 
 
 class Band(NamedTuple):
@@ -184,7 +183,7 @@ class Bands(Shared):
             x = np.union1d(band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, DRAWN))
         t = self._sample.monotone(x)
         ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
-        words = f"{100 * band.confidence_level:g}% band for the {WHOSE[band.target]}"
+        words = f"{100 * band.confidence_level:g}% band for {TARGETS[band.target].removeprefix('in ')}"
         return Curve(x, t, *ends, words, self._name)
 
     def _covariance(self, x: np.ndarray, target: str) -> np.ndarray:

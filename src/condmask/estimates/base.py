@@ -21,7 +21,6 @@ from condmask.linear.chunks import Chunks, Named
 from condmask.linear.pseudo_values import PseudoValues
 from condmask.linear.records import Records
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
-from condmask.variance.expectation import Function, Mean, mean_of
 from condmask.variance.interval import UndefinedError
 from condmask.variance.of_cdf import CdfSums
 
@@ -119,11 +118,6 @@ class Shared:
             law = law._replace(grid=grid_of(default_step(law.sigma)))
             counted = merged([Counted(law.to_units(counted.values), counted.counts, law.sigma / law.step)])
         return counted, masking(law, None), law
-
-    def _mean_of(self, function: Function) -> Mean:
-        """The mean of a function of the original, and n times its variances."""
-        counted, masked_by, law = self._gridded
-        return mean_of(function, counted, masked_by, law.from_units, shared_donors=self.scheme.shared_donors)
 
     @cached_property
     def _of_cdf(self) -> tuple[T_1, CdfSums]:

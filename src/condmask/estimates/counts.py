@@ -2,10 +2,10 @@
 
 from copy import copy
 from threading import Lock
-from typing import Any, Self
+from typing import Any
 
-from condmask import _checks, _state, frames
-from condmask.distribution.counting import EMPTY, Counted, merged
+from condmask import _checks, frames
+from condmask.distribution.counting import EMPTY, merged
 from condmask.distribution.sample import law_of, sample_of
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.origin import NOWHERE, Origin
@@ -37,7 +37,7 @@ class Counts:
     Notes
     -----
     Lossless: estimates equal those from the records bit by bit, however the records are split into parts.
-    Memory: 16 bytes a distinct value, see `nbytes`.
+    Memory: 16 bytes a distinct value.
 
     Examples
     --------
@@ -66,13 +66,8 @@ class Counts:
         """Number of masked values, missing ones left out."""
         return self.counted.n
 
-    @property
-    def nbytes(self) -> int:
-        """Memory in use: 16 bytes a distinct value."""
-        return int(self.counted.values.nbytes + self.counted.counts.nbytes)
-
     def __repr__(self) -> str:
-        size = f"n={self.n}, points={self.counted.values.size}, nbytes={self.nbytes}"
+        size = f"n={self.n}, points={self.counted.values.size}"
         return f"Counts({size}, p={self.scheme.p!r}, sigma={self.scheme.sigma!r})"
 
     def update(self, z: Any) -> None:
@@ -90,45 +85,15 @@ class Counts:
         """
         column = frames.column(z, "z", least=0)
         values = without_codes(column.array, released_codes(self.scheme), column.kind)
-        self._add(sample_of(values, law_of(self.scheme), column.kind).counted)
-
-    def merge(self, other: "Counts") -> None:
-        """Add other counts of the same scheme."""
-        if not isinstance(other, Counts):
-            raise ArgumentTypeError(f"other must be Counts, got {type(other).__name__}")
-        if (other.scheme, other.origin) != (self.scheme, self.origin):
-            raise ArgumentError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
-        self._add(other.counted)
+        counted = sample_of(values, law_of(self.scheme), column.kind).counted
+        with ADDING:
+            self.counted = merged([self.counted, counted])
 
     def __add__(self, other: "Counts") -> "Counts":
-        """Both together, as new counts."""
+        """Both together, as new counts; they must be of the same scheme."""
+        _checks.require(isinstance(other, Counts), "other must be Counts", other, ArgumentTypeError)
+        if (other.scheme, other.origin) != (self.scheme, self.origin):
+            raise ArgumentError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
         total = copy(self)
-        total.merge(other)
+        total.counted = merged([self.counted, other.counted])
         return total
-
-    def to_bytes(self) -> bytes:
-        """The whole state; `from_bytes` gives it back bit by bit."""
-        with ADDING:
-            described = {"scheme": self.scheme.to_dict(), "origin": self.origin}
-            return _state.pack(described, values=self.counted.values, counts=self.counted.counts)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Counts from what `to_bytes` gave; its checksums tell damage, and not who wrote it."""
-        try:
-            described, arrays = _state.unpack(data)
-            group, patterns, shift = described["origin"]
-            origin = Origin(group, tuple(patterns), tuple(shift))
-            counts = cls(Scheme.from_dict(described["scheme"]), origin=origin)
-            counts.counted = Counted(arrays["values"], arrays["counts"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise ArgumentError(
-                f"data must be the bytes of Counts, got other {type(data).__name__}"
-            ) from error
-        return counts
-
-    # --- private ---
-
-    def _add(self, counts: Counted) -> None:
-        with ADDING:
-            self.counted = merged([self.counted, counts])

@@ -28,7 +28,7 @@ from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.moments.moment_interval import NEGATIVE
 from condmask.strata import donor_pools, labels_of, missing_strata
-from condmask.variance.interval import EstimateWarning, Interval, asked
+from condmask.variance.interval import TARGETS, EstimateWarning, asked
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 RULE = "True or False for each record"
@@ -147,12 +147,10 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
             warn(NEGATIVE, EstimateWarning)
         intervals += [self.quantile_interval(q, **options)] if q.size else []
         intervals += [self.cdf_interval(t, **options)] if t.size else []
-        low, high, error, estimate = (
-            np.concatenate([np.atleast_1d(each[k]) for each in intervals]) for k in range(4)
-        )
+        low, high, error, estimate = (np.hstack([each[k] for each in intervals]) for k in range(4))
         names = ["mean", "s.d.", *(f"quantile {each:g}" for each in q), *(f"cdf at {each:g}" for each in t)]
-        found = Interval(low, high, error, estimate, level, target, self._certainty(target))
-        return Intervals.of(names, found, self.n, ("statistic",))
+        about, records = self._certainty(target), np.full(len(names), self.n)
+        return Intervals(names, low, high, error, estimate, level, target, about, records, ("statistic",))
 
     @by_replicate
     def part(self, rows: Any) -> Self:
@@ -214,7 +212,7 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
 
     def _certainty(self, target: str) -> str:
         """What a summary is about, and how well its numbers are known."""
-        where = "the population" if target == "population" else "the original file"
+        where = TARGETS[target].removeprefix("in ")
         if not self.scheme.reverse_mapping:
             return f"{where}, estimated"
         exact = "exact except at the ends, which are means" if self.scheme.aggregate_ends else "exact"

@@ -12,7 +12,7 @@ from condmask.estimates.base import Shared
 from condmask.estimates.batch import by_replicate
 from condmask.estimates.distribution import shaped
 from condmask.variance import bounded, inequality
-from condmask.variance.expectation import Function
+from condmask.variance.expectation import Function, Mean, mean_of
 from condmask.variance.inequality import Functional
 from condmask.variance.interval import Interval, asked, interval
 
@@ -198,20 +198,22 @@ class Functionals(Shared):
 
     # --- private ---
 
-    @property
-    def _t_at_points(self) -> inequality.Points:
-        """T at points, and just before them."""
-        return inequality.points_of(self._of_cdf[0], self._sample.law.from_units)
+    def _mean_of(self, function: Function) -> Mean:
+        """The mean of a function of the original, and n times its variances."""
+        counted, masked_by, law = self._gridded
+        return mean_of(function, counted, masked_by, law.from_units, shared_donors=self.scheme.shared_donors)
 
     def _gini(self) -> Functional:
-        (t, sums), points = self._of_cdf, self._t_at_points
+        t, sums = self._of_cdf
+        points = inequality.points_of(t, self._sample.law.from_units)
         x, few = points[0], evenly_spaced(points[0].size, FEW)
         variance = sums.variance(self._sample.to_units(x[few], t)).about("population")
         of_all = np.interp(np.arange(x.size), few, variance / (self._sample.n - 1))
         return inequality.gini(points, self._positive_mean(), of_all)
 
     def _lorenz(self, shares: np.ndarray) -> list[Functional]:
-        points, mean, q = self._t_at_points, self._positive_mean(), shares.ravel()
+        points = inequality.points_of(self._of_cdf[0], self._sample.law.from_units)
+        mean, q = self._positive_mean(), shares.ravel()
         at = self._sample.quantiles(q, crossing="rearranged")
         return [inequality.lorenz(points, mean, *each) for each in zip(q.tolist(), at.tolist(), strict=True)]
 

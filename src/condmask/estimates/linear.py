@@ -146,8 +146,8 @@ class LinearEstimates(Shared):
         w = None if weights is None else self._weights(weights, least=0.0)
         found, records = group_means(self._linear(), self._rows, code, len(names), w, options)
         self._warn_of_few(records)
-        about = f", by {' and '.join(columns)}{self._left_out(int(records.sum()))}"
-        return Intervals.of(names, found, records, tuple(columns), about)
+        about = f"{found.about}, by {' and '.join(columns)}{self._left_out(int(records.sum()))}"
+        return Intervals(names, *found[:6], about, records, tuple(columns))
 
     @by_replicate
     def weighted_mean(
@@ -284,8 +284,8 @@ class LinearEstimates(Shared):
         found, n, kurtoses = regress(self._linear(), self._rows, design, options, intercept=intercept)
         original = heavy_tails.kurtosis(self._sample.powers(4), self._law)
         heavy_tails.warn_of_heavy_tails([original, *kurtoses], n, "coefficients")
-        names, about = [*(["intercept"] if intercept else []), *design], self._left_out(n)
-        return Intervals.of(names, found, n, ("coefficient",), about)
+        names, about = [*(["intercept"] if intercept else []), *design], found.about + self._left_out(n)
+        return Intervals(names, *found[:6], about, np.full(len(names), n), ("coefficient",))
 
     # --- private ---
 

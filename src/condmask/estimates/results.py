@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -20,35 +20,26 @@ class Intervals(Mapping[Any, Interval]):
     names : list
         Names of the coefficients, or labels of the groups (tuples if several columns make the groups). They
         are the keys: each has its `Interval`.
-    estimate, standard_error, low, high : ndarray of shape (names,) or (replicates, names)
-        The estimates, their standard errors, and the ends of the intervals, in the order of the names.
-    records : ndarray of shape (names,) or (replicates, names)
-        The number of records behind each.
+    low, high, standard_error, estimate : ndarray of shape (names,) or (replicates, names)
+        The ends of the intervals, the standard errors and the estimates, in the order of the names.
     confidence_level, target, about
         As of an `Interval`.
+    records : ndarray of shape (names,) or (replicates, names)
+        The number of records behind each.
     by : tuple of str
         What the names stand for: "statistic", "coefficient", or the columns that make the groups.
     """
 
     names: list[Any]
-    estimate: np.ndarray
-    standard_error: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    records: np.ndarray
+    standard_error: np.ndarray
+    estimate: np.ndarray
     confidence_level: float
     target: str
     about: str
-    by: tuple[str, ...] = ("name",)
-
-    @classmethod
-    def of(
-        cls, names: list[Any], found: Interval, records: Any, by: tuple[str, ...], about: str = ""
-    ) -> Self:
-        """Those of an interval of as many ends as names; `about` is added to what it is about."""
-        low, high, error, estimate, level, target, quantity = found
-        records = np.broadcast_to(records, len(names))
-        return cls(names, estimate, error, low, high, records, level, target, quantity + about, by)
+    records: np.ndarray
+    by: tuple[str, ...]
 
     def __getitem__(self, name: Any) -> Interval:
         if name not in self.names:
@@ -89,15 +80,18 @@ class Intervals(Mapping[Any, Interval]):
         if self.estimate.ndim > 1:
             columns["replicate"] = np.repeat(np.arange(replicates), len(names)).tolist()
         for k, by in enumerate(self.by):
-            columns[f"{by} (label)" if by in figures else by] = [
+            columns[f"{by} (label)" if by in (*figures, *columns) else by] = [
                 name[k] if len(self.by) > 1 else name for name in names
             ] * replicates
         return frames.data_frame(columns | {name: getattr(self, name).ravel().tolist() for name in figures})
 
     def to_dict(self) -> dict[str, Any]:
         """By name a dict of the interval, with the records behind it."""
-        counts = zip(self.items(), self.records.tolist(), strict=True)
-        return {_shown(name): {"records": n, **one._asdict()} for (name, one), n in counts}
+        shown = list(map(_shown, self.names))
+        if len({*shown}) < len(shown):  # 1 and "1", or texts with commas
+            shown = list(map(repr, self.names))
+        counts = zip(shown, self.values(), self.records.T.tolist(), strict=True)
+        return {name: {"records": n, **one._asdict()} for name, one, n in counts}
 
     def __repr__(self) -> str:
         if self.estimate.ndim > 1:

@@ -7,11 +7,9 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.closed_form_risk import chance_of_near
-from condmask.disclosure.aggregated_ends import aggregate
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import CELLS
-from condmask.disclosure.rails import with_ends
-from condmask.disclosure.rare_values import most_exposed
+from condmask.disclosure.rare_values import aggregate, most_exposed, with_ends
 from condmask.disclosure.risk import attackers_of_pool
 from condmask.disclosure.risk_result import BEST, CONSTANT
 from condmask.disclosure.table import ROWS, Table

@@ -11,7 +11,7 @@ from condmask._blocks import evenly_spaced
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
 from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, table_of
 from condmask.disclosure.choose import Choice, choose, with_wider_noise
-from condmask.disclosure.rails import open_ends
+from condmask.disclosure.rare_values import open_ends
 from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentError, Refusals, warn
 from condmask.estimates.origin import Origin

@@ -48,8 +48,8 @@ def regress(release: Any, outcome: Any, on: Any, confidence_level: Any, target: 
         warn("regress: too few records for this scheme to bound some coefficients", EstimateWarning)
     about = f"regression of {outcome}, coefficients {TARGETS[options.target]}"
     return Intervals(
-        ["intercept", *list(columns)[:-1]], estimate, error, low, high, np.full(len(low), table.n),
-        options.level, options.target, about, ("coefficient",),
+        ["intercept", *list(columns)[:-1]], low, high, error, estimate, options.level, options.target, about,
+        np.full(len(low), table.n), ("coefficient",),
     )  # fmt: skip
 
 

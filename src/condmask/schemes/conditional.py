@@ -10,7 +10,7 @@ from condmask import _checks, frames
 from condmask._randomness import Key, check_rng, release_key
 from condmask.disclosure.audit import DEFAULT, check_release
 from condmask.disclosure.limits import Limits
-from condmask.disclosure.rails import AUTO
+from condmask.disclosure.rare_values import AUTO
 from condmask.disclosure.table import Table
 from condmask.draws import mask_columns, mask_rows
 from condmask.estimates.counts import Counts

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from condmask import _checks
-from condmask.disclosure.rails import AUTO
+from condmask.disclosure.rare_values import AUTO
 from condmask.errors import ArgumentError, Refusals
 from condmask.missing_codes import declared_codes
 from condmask.schemes.limits import declared_limits

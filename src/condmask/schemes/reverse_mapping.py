@@ -22,7 +22,7 @@ import numpy as np
 
 from condmask._blocks import ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
-from condmask.disclosure.aggregated_ends import aggregate
+from condmask.disclosure.rare_values import aggregate
 from condmask.draws import Tossed, in_order, split, toss, words_of_swapped
 from condmask.kernels import cycle as cycles
 from condmask.law import Law

@@ -20,7 +20,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
-from condmask.disclosure.rails import open_ends
+from condmask.disclosure.rare_values import open_ends
 from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.scheme import Scheme
