@@ -241,8 +241,8 @@ def _rows(study: list[dict[str, Any]], risks: dict[str, float], d: float) -> lis
     """A row for every method and estimator."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for row in study:
-        of = found.setdefault((row["scheme"], row["estimator"]), {})
-        of[row["statistic"]] = row.get("rmse", row["mean"])
+        key = row["scheme"], row["estimator"]
+        found.setdefault(key, {})[row["statistic"]] = row.get("rmse", row["mean"])
     rows = []
     for (method, estimator), of in found.items():
         if "mean" in of:

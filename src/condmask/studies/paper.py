@@ -52,14 +52,13 @@ def run(
     *,
     rng: int = 20190101,
     workers: Workers = 1,
-    progress: bool = False,
     sizes: tuple[int, ...] = SIZES,
 ) -> PaperResult:
     """The studies of Section 3."""
     studies = {
         n: simulate(
             paper_population(), SCHEMES, n=n, replications=replications, risk_distances=DISTANCES, rng=rng,
-            workers=workers, progress=progress,
+            workers=workers,
         )
         for n in sizes
     }  # fmt: skip

@@ -135,10 +135,8 @@ def simulate(
     if before is not None:
         if before.identity != state.identity:
             raise ArgumentError(f"checkpoint must be of the same study and seed, got another one in {path}")
-        if before.replications > wanted:
-            raise ArgumentError(
-                f"replications must be at least the {before.replications} in {checkpoint}, got {replications}"
-            )
+        rule = f"replications must be at least the {before.replications} in {checkpoint}"
+        _checks.require(before.replications <= wanted, rule, wanted)
         state = before
     return _run(design, state, wanted, threads, progress, path)
 
