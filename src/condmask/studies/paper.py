@@ -48,11 +48,7 @@ class PaperResult(NamedTuple):
 
 
 def run(
-    replications: int = 1000,
-    *,
-    rng: int = 20190101,
-    workers: Workers = 1,
-    sizes: tuple[int, ...] = SIZES,
+    replications: int = 1000, *, rng: int = 20190101, workers: Workers = 1, sizes: tuple[int, ...] = SIZES
 ) -> PaperResult:
     """The studies of Section 3."""
     studies = {

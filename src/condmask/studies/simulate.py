@@ -221,12 +221,10 @@ def _with_truth(design: Design, seed: int) -> Design:
 
 def _begun(design: Design, seed: int, wanted: int) -> StudyResult:
     """A study with so many replications of its first block, by which it is known."""
-    truth = dict(zip(design.statistics, design.truth.tolist(), strict=True))
-    columns, digest = list[Column](), hashlib.blake2b(digest_size=16)
     first = replicates.block(design, seed, 0)
-    for name, values in first.items():
-        known = truth.get(name[2], np.nan)
-        columns.append(Column(*name, None if np.isnan(known) else known))
-        digest.update(repr(name).encode() + values.tobytes())
-    rows = np.column_stack(list(first.values()))[:wanted]
-    return StudyResult(digest.hexdigest(), seed, tuple(columns), rows)
+    pairs = zip(design.statistics, design.truth.tolist(), strict=True)
+    truth = {statistic: value for statistic, value in pairs if not np.isnan(value)}
+    columns = tuple(Column(*name, truth.get(name[2])) for name in first)
+    content = b"".join(repr(name).encode() + values.tobytes() for name, values in first.items())
+    identity = hashlib.blake2b(content, digest_size=16).hexdigest()
+    return StudyResult(identity, seed, columns, np.column_stack(list(first.values()))[:wanted])
