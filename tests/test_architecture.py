@@ -208,7 +208,7 @@ BUDGETS = {
     "top": 1_950,
     "disclosure": 1_884,
     "estimates": 964,
-    "studies": 907,
+    "studies": 872,
     "releases": 804,
     "linear": 723,
     "schemes": 721,
@@ -217,11 +217,11 @@ BUDGETS = {
     "files": 598,
     "variance": 586,
     "moments": 460,
-    "planning": 393,
+    "planning": 390,
     "cli": 353,
     "reports": 331,
     "plot": 260,
-    "reverse_mapping": 254,
+    "reverse_mapping": 251,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"
 

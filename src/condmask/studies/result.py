@@ -4,7 +4,6 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from math import isnan
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -192,6 +191,4 @@ class StudyResult:
 
 def _cell(value: Any) -> str:
     """A number in five digits, a dash where it is not defined, nothing where there is none."""
-    if value is None:
-        return ""
-    return "-" if isnan(value) else f"{value:.5g}"
+    return "" if value is None else f"{value:.5g}".replace("nan", "-")

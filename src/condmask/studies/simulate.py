@@ -125,11 +125,10 @@ def simulate(
     wanted = _checks.whole(replications, "replications", least=2)
     threads = workers if callable(workers) else _checks.whole(workers, "workers", least=1)
     progress = _checks.truth(progress, "progress")
-    seed = None if rng is None else _checks.whole(rng, "rng", least=0)
     path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
     before = None if path is None or not path.exists() else StudyResult.load(path)
-    if seed is None:
-        seed = secrets.randbits(48) if before is None else before.seed
+    seed = secrets.randbits(48) if before is None else before.seed
+    seed = seed if rng is None else _checks.whole(rng, "rng", least=0)
     design = _with_truth(design, seed)
     state = _begun(design, seed, wanted)
     if before is not None:
