@@ -208,7 +208,7 @@ BUDGETS = {
     "top": 1_950,
     "disclosure": 1_884,
     "estimates": 964,
-    "studies": 872,
+    "studies": 871,
     "releases": 804,
     "linear": 723,
     "schemes": 721,
