@@ -208,7 +208,7 @@ BUDGETS = {
     "top": 1_944,
     "disclosure": 1_856,
     "estimates": 931,
-    "studies": 907,
+    "studies": 871,
     "releases": 778,
     "linear": 723,
     "schemes": 720,
@@ -217,11 +217,11 @@ BUDGETS = {
     "files": 588,
     "variance": 586,
     "moments": 460,
-    "planning": 391,
+    "planning": 388,
     "cli": 348,
     "reports": 331,
     "plot": 260,
-    "reverse_mapping": 254,
+    "reverse_mapping": 251,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"
 

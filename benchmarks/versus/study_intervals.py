@@ -14,7 +14,7 @@ from condmask.studies.coverage import ends
 from condmask.variance.interval import TARGETS
 
 LEVELS = (0.9, 0.95, 0.99)
-DECILES = SimpleNamespace(quantiles=np.arange(1, 10) / 10, points=np.empty(0))
+DECILES = SimpleNamespace(quantiles=np.arange(1, 10) / 10, points=np.empty(0), levels=LEVELS)
 SCHEMES = {
     "p = .3": cm.ConditionalMasking(0.3, 0.7, donors="sample"),
     "p = .6": cm.ConditionalMasking(0.6, 0.7, donors="sample"),
@@ -49,7 +49,7 @@ def measure(args, rows=32):
             z, w = samples(scheme, rows, n)
             times = tables.medians(
                 {
-                    "together": lambda s=scheme, z=z, w=w: ends(s, z, w, DECILES, LEVELS),
+                    "together": lambda s=scheme, z=z, w=w: ends(s, z, w, DECILES),
                     "alone": lambda s=scheme, z=z, w=w: alone(s, z[0], w[0]),
                 },
                 args.rounds,

@@ -225,6 +225,7 @@ def test_what_is_tried_suits_the_data():
         ({"d": 1, "x": []}, ValueError, "x must"),
         ({"d": 1, "x": [np.nan, 2.0]}, ValueError, "x must"),
         ({"x": np.full(300, 7.0)}, ValueError, "the standard deviation of x must be positive"),
+        ({"x": np.full(300, 7.0), **FEW}, ValueError, "the standard deviation of x must be positive"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(options, error, said):

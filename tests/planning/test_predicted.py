@@ -222,6 +222,15 @@ def test_without_another_column_an_unrelated_one_counts():
     assert alone.loss - beside.loss == pytest.approx(0.5 * (ratio[1] - ratio.mean()), abs=1e-3)
 
 
+def test_deciles_that_are_the_largest_value_have_no_length_without_masking_and_do_not_count():
+    top = np.minimum(X, np.quantile(X, 0.75))  # as T is 1 from there on
+
+    narrow, wide = (added(top, 0.4, sigma) for sigma in (300.0, 900.0))
+
+    assert 1.0 < narrow.loss < wide.loss < 10.0
+    assert narrow.loss == pytest.approx(added(X, 0.4, 300.0).loss, rel=0.5)
+
+
 def test_means_at_the_ends_move_the_standard_deviation_by_what_they_take_from_it():
     x = np.append(X, [2e5, -2e5])
     found = cm.plan(x, d=[500], p=0.3, sigma=1000.0, reverse_mapping=True).best

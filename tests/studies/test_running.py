@@ -126,6 +126,18 @@ def test_what_is_not_defined_is_a_dash():
     assert [line.split()[1] for line in text.splitlines() if line.split()[3:4] == ["-"]] == undefined
 
 
+def test_samples_that_keep_nothing_of_a_covariance_have_all_else():
+    few = {"few": cm.ConditionalMasking(0.9, 1000.0)}  # of 10 records, f = 1 - p - p / 9 = 0
+    found = run(2, few, n=10)
+
+    assert [found.value("few", "T_1", statistic, "defined") for statistic in ("mean", "correlation")] == [
+        2,
+        0,
+    ]
+    alone = run(2, few, cm.Resampled(np.arange(50.0)), n=10)
+    assert alone.value("few", "T_1", "mean", "defined") == 2
+
+
 def simulated(population=POPULATION, schemes=None, **options):
     given = {"n": 100, "replications": 10, "rng": 1, **options}
     return cm.simulate(population, MASKED if schemes is None else schemes, **given)

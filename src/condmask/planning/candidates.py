@@ -18,6 +18,7 @@ from condmask.labels import Labels
 from condmask.planning.predicted import CDF, QUANTILES, RELATED, predicted
 from condmask.schemes.prepare import prepare
 from condmask.strata import values_by_pool
+from condmask.variance.theorem import Variance
 
 PARAMETERS = ("p", "sigma", "reverse_mapping", "scale", "aggregate_ends")
 
@@ -116,18 +117,21 @@ def evaluate(column: Column, plain: Any, d: np.ndarray) -> Candidate:
         released = x.copy()
         aggregate(released, column.code, scheme.aggregate_ends)
         found["std"] = found["std"]._replace(file=n * np.square(released.std() - x.std()))
-    with np.errstate(all="ignore"):
-        longer = {name: np.sqrt(1.0 + each.file / each.sample) for name, each in found.items()}
-    own = np.append(longer[CDF], [longer["mean"], longer["std"]])
-    related = np.array([longer[name] for name in RELATED])
-    loss = [part[~np.isnan(part)].mean() for part in (own, related) if not np.isnan(part).all()]
+    averages = [_longer(found, names) for names in ((CDF, "mean", "std"), RELATED)]
+    loss = float(np.mean([ratios.mean() for ratios in averages if ratios.size]))
     names = ("mean", "std", *(RELATED if column.related else ()), *QUANTILES)
     file, population = (
         {name: float(found[name].standard_error(n, target)) for name in names}
         for target in ("file", "population")
     )
-    mean = float(np.mean(loss)) if loss else np.nan
-    return Candidate(scheme, risk, constant, risks[:, 2].max(axis=0), file, population, mean)
+    return Candidate(scheme, risk, constant, risks[:, 2].max(axis=0), file, population, loss)
+
+
+def _longer(found: dict[str, Variance], names: tuple[str, ...]) -> np.ndarray:
+    """How many times as long intervals for the population are as without masking; those that have a length
+    without it, as T has none where it is 1."""
+    file, sample = (np.hstack([found[name][k] for name in names]) for k in (0, 1))
+    return np.asarray(np.sqrt(1.0 + file[sample > 0.0] / sample[sample > 0.0]))
 
 
 def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -137,9 +141,8 @@ def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray
     if scheme.reverse_mapping:
         exposed = np.array([most_exposed(x, scheme, joint, near) for near in d.tolist()])
         return found[BEST], found[CONSTANT], exposed
-    law, rows, apart = scheme.law, x, d
-    if law.grid is not None:  # in whole steps, so that differences are not rounded
-        rows, apart = law.grid.units(x), law.grid.above(d)
+    law = scheme.law  # on a grid in whole steps, so that differences are not rounded
+    rows, apart = law.to_units(x), d if law.grid is None else law.grid.above(d)
     ends = ((np.searchsorted(rows, rows - far, "right"), np.searchsorted(rows, rows + far)) for far in apart)
     most = np.array([np.max(last - first) - 1.0 for first, last in ends])
     return found[BEST], found[CONSTANT], chance_of_near(most, x.size - 1.0, d, law)

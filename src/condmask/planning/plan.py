@@ -15,10 +15,11 @@ from condmask.grid import default_step
 from condmask.missing_codes import drop_codes, numbers_of
 from condmask.planning.candidates import Candidate, Column, evaluate, frontier
 from condmask.planning.predicted import QUANTILES, RELATED
-from condmask.planning.result import TARGETS, Plan
+from condmask.planning.result import Plan
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.parameters import PARAMETERS
 from condmask.strata import labels_of, pools_of
+from condmask.variance.interval import TARGETS
 from condmask.visible_grid import step_for, suits, visible_grid
 
 P = tuple(round(0.1 * k, 1) for k in range(1, 10))
@@ -106,7 +107,7 @@ def plan(
     >>> found.best.scheme
     ConditionalMasking(p=0.3, sigma=1000.0, reverse_mapping=True, aggregate_ends=3)
     """
-    target = _checks.choice(target, "target", TARGETS)
+    target = _checks.choice(target, "target", tuple(TARGETS))
     options["strata"] = None if strata is None else tuple(frames.column_names(strata))
     column = _column(x, other, strata, ConditionalMasking(0.5, 1.0, **options))
     errors = _caps(max_error, "max_error")
@@ -156,7 +157,7 @@ def _candidates(
 
 def _sizes(x: np.ndarray, scale: str | None) -> Sequence[float]:
     """Round numbers for sigma."""
-    return LOGARITHMS if scale == "log" else [float(f"{share * _spread(x):.1e}") for share in SHARES]
+    return LOGARITHMS if scale == "log" else [float(f"{share * x.std():.1e}") for share in SHARES]
 
 
 def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[str, Any]:
@@ -208,28 +209,21 @@ def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Colu
         _checks.same_length(beside, "other", n, "x")
     rows = rows[(present & ~np.isnan(beside))[rows]]
     _checks.at_least_two(rows.size, "x")
-    table = Table(values, pool)
+    table, x = Table(values, pool), values[name][rows]
     code = None if pool is None else pool[rows]
-    return Column(values[name][rows], beside[rows], other is not None, code, table, labels, name, column.kind)
+    _checks.positive(float(x.std()), "the standard deviation of x")
+    return Column(x, beside[rows], other is not None, code, table, labels, name, column.kind)
 
 
 def _caps(given: Any, name: str) -> dict[Any, float]:
     """Caps, all positive."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping) or not given:
-        raise ArgumentTypeError(f"{name} must be a dict of caps, got {_checks.shown(given)}")
-    return {key: float(_checks.positive(cap, name)) for key, cap in given.items()}
+    known = given is None or (isinstance(given, Mapping) and len(given) > 0)
+    _checks.require(known, f"{name} must be a dict of caps", given, ArgumentTypeError)
+    return {key: _checks.positive(cap, name) for key, cap in (given or {}).items()}
 
 
 def _distances(d: Any, caps: list[Any], x: np.ndarray) -> np.ndarray:
     """The distances of risks, and those of caps."""
-    if d is None and not caps:
-        return np.array([float(f"{_spread(x) / 4.0:.0e}")])
-    given = () if d is None else np.ravel(_checks.finite_distances(d, "d")).tolist()
-    return np.unique([*given, *(_checks.positive(near, "max_risk") for near in caps)])
-
-
-def _spread(x: np.ndarray) -> float:
-    """The standard deviation, from which distances and sigma are chosen."""
-    return float(_checks.positive(float(x.std()), "the standard deviation of x"))
+    given = [] if d is None else np.ravel(_checks.finite_distances(d, "d")).tolist()
+    given += [_checks.positive(near, "max_risk") for near in caps]
+    return np.unique(given or float(f"{x.std() / 4.0:.0e}"))

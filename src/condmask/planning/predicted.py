@@ -52,9 +52,8 @@ def predicted(x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme:
         found = of_moments(x, other, code, scheme, v)
         found["difference"] = of_moments(x, halves, code, scheme, v)["slope"]
     t = found[CDF] = of_cdf(x, scheme)
-    about = [x.size * of_quantiles(x, t.standard_error(x.size, of)) for of in ("file", "population")]
-    both = np.column_stack([about[0], about[1] - about[0]])
-    return found | {name: Variance(*row) for name, row in zip(QUANTILES, both, strict=True)}
+    file, both = (x.size * of_quantiles(x, t.standard_error(x.size, of)) for of in ("file", "population"))
+    return found | dict(zip(QUANTILES, map(Variance, file, both - file), strict=True))
 
 
 def of_moments(
@@ -68,13 +67,12 @@ def of_moments(
     mean = unit**2 * np.array(moment_variance(column, 1, central=False))
     functions = weights_of(originals.means, unit, unit_of_w)
     weights = np.array(list(functions.values()))
-    file, population = x.size * pair_of(released, law, None, shared_donors=shared).variances(weights)
-    sample = population - file
+    file, both = x.size * pair_of(released, law, None, shared_donors=shared).variances(weights)
+    sample = both - file
     if scheme.reverse_mapping:
         related = (weights[:, 0] / (unit * unit_of_w)) ** 2 * np.mean(v * _about_pools(other, code) ** 2)
         file = np.where(weights[:, 0] == 0.0, 0.0, related)  # what is of the column alone is kept
-    found = {name: Variance(*row) for name, *row in zip(functions, file, sample, strict=True)}
-    return found | {"mean": Variance(*mean)}
+    return {"mean": Variance(*mean)} | dict(zip(functions, map(Variance, file, sample), strict=True))
 
 
 def weights_of(means: np.ndarray, unit: float, unit_of_w: float) -> dict[str, tuple[float, float, float]]:

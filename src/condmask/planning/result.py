@@ -12,8 +12,6 @@ from condmask._digits import finite
 from condmask.errors import ArgumentError
 from condmask.planning.candidates import Candidate, Column, frontier
 
-TARGETS = ("population", "file")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
@@ -96,11 +94,15 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes", "suggestions"."""
-        own = {"n": self.n, "d": list(self.d), "target": self.target, "caps": self.caps}
+        own = {"n": self.n, "d": list(self.d), "constant": self.constant.tolist()}
         schemes = [{name: finite(value) for name, value in row.items()} for row in self.rows()]
         suggestions = {name: each.scheme.to_dict() for name, each in self.suggestions.items()}
-        constant = self.constant.tolist()
-        return own | {"constant": constant, "schemes": schemes, "suggestions": suggestions}
+        return own | {
+            "target": self.target,
+            "caps": self.caps,
+            "schemes": schemes,
+            "suggestions": suggestions,
+        }
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw risk against the length of intervals: all schemes, the frontier, the suggestions.

@@ -33,24 +33,21 @@ TERMS = 20  # powers of T, beyond which rounding grows by more than the polynomi
 LEAST = 0.05  # p, at which so few terms are right to 2e-4; at .001 covariances would be off by half
 
 
-def coefficients(p: float) -> np.ndarray:
-    """c_j of a polynomial in t that is nearly 1 / (p + (1-p) t) on [0, 1]."""
-    line = np.polynomial.Chebyshev.interpolate(lambda t: 1.0 / (p + (1.0 - p) * t), TERMS, domain=[0.0, 1.0])
-    return np.asarray(line.convert(kind=np.polynomial.Polynomial).coef)
-
-
 def joint(one: ReverseMapped, two: ReverseMapped) -> Pair:
     """Two columns masked together, whose variances as functions of the masking are not known.
 
     A donor pool has the values of both columns or lacks one of them.
     """
-    if one.p < LEAST:
+    p = one.p
+    if p < LEAST:
         raise UndefinedError(f"p must be at least {LEAST} for columns masked together by reverse mapping")
     moments = theorem_2_5.of_columns(one.records, two.records.z)
     x, y = (_powers(file, middle) for file, middle in zip((one, two), moments.middle, strict=True))
-    x *= coefficients(one.p)[:, None]
+    # a polynomial in t that is nearly the inverse on [0, 1]
+    line = np.polynomial.Chebyshev.interpolate(lambda t: 1.0 / (p + (1.0 - p) * t), TERMS, domain=[0.0, 1.0])
+    x *= line.convert(kind=np.polynomial.Polynomial).coef[:, None]
     own, other = (file.cell[(one.cell >= 0) & (two.cell >= 0)] for file in (one, two))
-    total = sum(float(p[own] @ q[other]) for p, q in zip(x, y, strict=True))
+    total = sum(float(of_x[own] @ of_y[other]) for of_x, of_y in zip(x, y, strict=True))
     value = total / (moments.n - 1.0) * (one.unit / moments.unit[0]) * (two.unit / moments.unit[1])
     return Pair(moments, (EXACT, EXACT), value, 1.0, _unknown, None)
 

@@ -20,7 +20,7 @@ from condmask.linear.chunks import Chunk
 from condmask.linear.records import Records
 from condmask.moments.theorem_2_1 import shift
 from condmask.reverse_mapping.mapping import Mapping, on_line, places
-from condmask.reverse_mapping.undo import LARGEST, refusal, undone
+from condmask.reverse_mapping.undo import LARGEST, REFUSAL, undone
 from condmask.strata import values_by_pool
 from condmask.variance.interval import EstimateWarning, UndefinedError
 
@@ -133,7 +133,7 @@ class ReverseMapped:
     def undone(self) -> tuple[np.ndarray, np.ndarray]:
         """By cell the pseudo-values and their variances given the file."""
         if self.variation > LARGEST:
-            raise UndefinedError(refusal(f"{self.variation:.1f} times as much as without noise"))
+            raise UndefinedError(REFUSAL.format(f"{self.variation:.1f} times as much as without noise"))
         return self.middle + self.h, self.h**2 - self._solved((self.means - self.middle) ** 2)
 
     def warn_of_variation(self) -> None:

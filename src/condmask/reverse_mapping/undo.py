@@ -12,6 +12,10 @@ LARGEST = 5.0  # N, above which is refused
 ENOUGH = 0.01  # of the target, may be left
 SOME, NOTHING = 0.01, 1e-3  # of the variance about the file: what the rest may add; without more steps
 MOST_STEPS = 500
+REFUSAL = (
+    "z must have more records (in each stratum), or have been masked with a smaller sigma, for statistics "
+    f"with other columns: its pseudo-values vary {{}}, and at most {LARGEST:g} times is allowed"
+)
 
 
 def undone(mapping: Mapping, p: float, n: int, target: np.ndarray) -> np.ndarray:
@@ -54,14 +58,5 @@ def undone(mapping: Mapping, p: float, n: int, target: np.ndarray) -> np.ndarray
         if variance >= least or error <= NOTHING * masking:
             break
     if least == np.inf:
-        raise UndefinedError(refusal("without bound"))
+        raise UndefinedError(REFUSAL.format("without bound"))
     return np.asarray(best + (middle - w @ best))
-
-
-def refusal(how: str) -> str:
-    """What to say where undoing makes values vary too much."""
-    return (
-        "z must have more records (in each stratum), or have been masked with a smaller sigma, for "
-        f"statistics with other columns: its pseudo-values vary {how}, and at most "
-        f"{LARGEST:g} times is allowed"
-    )

@@ -227,22 +227,19 @@ def _tuned(
         name: scheme if name == own_method else equal_risk.tuned(make, risk, attacker, seed)
         for name, make in equal_risk.families(scheme, x).items()
     }
-    untuned = f"no parameter leaves a risk of {risk:.3f}"
-    missing = {name: untuned for name, one in found.items() if one is None}
-    found["data swapping"] = DataSwapping()
-    if attacker.others:
-        found["data shuffling"] = DataShuffling()
-    else:
-        missing["data shuffling"] = "it needs another column"
-    return {name: one for name, one in found.items() if one is not None}, missing
+    found |= {"data swapping": DataSwapping(), "data shuffling": DataShuffling() if attacker.others else None}
+    why = dict.fromkeys(found, f"no parameter leaves a risk of {risk:.3f}")
+    why["data shuffling"] = "it needs another column"
+    tuned = {name: one for name, one in found.items() if one is not None}
+    return tuned, {name: why[name] for name in found if name not in tuned}
 
 
 def _rows(study: list[dict[str, Any]], risks: dict[str, float], d: float) -> list[dict[str, Any]]:
     """A row for every method and estimator."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for row in study:
-        of = found.setdefault((row["scheme"], row["estimator"]), {})
-        of[row["statistic"]] = row.get("rmse", row["mean"])
+        key = row["scheme"], row["estimator"]
+        found.setdefault(key, {})[row["statistic"]] = row.get("rmse", row["mean"])
     rows = []
     for (method, estimator), of in found.items():
         if "mean" in of:

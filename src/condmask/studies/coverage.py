@@ -25,7 +25,7 @@ def tried(
     `other` is a column that was not masked, `of_file` has the statistics of the samples as they were masked,
     row by row.
     """
-    low, high = ends(scheme, z, other, design, design.levels)
+    low, high = ends(scheme, z, other, design)
     found, count = dict[tuple[str, str], np.ndarray](), low.shape[2]
     for (k, level), (t, target) in product(enumerate(design.levels), enumerate(TARGETS)):
         aim = of_file[:, :count].T if target == "file" else design.truth[:count, None]
@@ -43,15 +43,13 @@ def tried(
     return found
 
 
-def ends(
-    scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any, levels: Sequence[float]
-) -> np.ndarray:
+def ends(scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any) -> np.ndarray:
     """Both ends, of shape (2, levels, targets, statistics, rows); NaN where a sample has none.
 
     Statistics are the quantiles, the mean, the standard deviation, the distribution function at the points of
     the design, and the correlation with the other column where there is one.
     """
-    batch = scheme.estimate(z)
+    batch, levels = scheme.estimate(z), design.levels
     c = np.array([multiplier(level) ** 2 / z.shape[1] for level in levels])
     of_cdf = [_of_cdf(each, design, c) for each in batch._replicates]
     quantiles, cdf = (np.moveaxis(np.array(found), 0, -1) for found in zip(*of_cdf, strict=True))

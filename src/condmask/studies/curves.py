@@ -27,26 +27,20 @@ def serves(law: Law, *, smoothed: bool) -> bool:
 
 
 def of_rows(
-    ordered: np.ndarray,
-    law: Law,
-    widths: np.ndarray | None,
-    q: np.ndarray,
-    x: np.ndarray,
-    *,
-    rearranged: bool,
+    z: np.ndarray, law: Law, widths: np.ndarray | None, q: np.ndarray, x: np.ndarray, *, rearranged: bool
 ) -> np.ndarray:
     """The quantiles and the values of T_1, or T_b with a bandwidth for each row, one row after the other.
 
-    They are in the units of the data, of shape (rows, probabilities + points); NaN where the ascending values
-    of any row are spread too widely.
+    They are in the units of the data, of shape (rows, probabilities + points); NaN where the values of any
+    row, which ascend, are spread too widely.
     """
-    unit, n = law.step or 1.0, ordered.shape[1]
+    unit, n = law.step or 1.0, z.shape[1]
     masking = Masking(law.noise, law.p, 0.0, law.step / law.sigma)
-    beta = np.zeros(len(ordered)) if widths is None else widths / law.sigma
+    beta = np.zeros(len(z)) if widths is None else widths / law.sigma
     spacing = 1.0 / PER_SIGMA if widths is None else min(1.0 / PER_SIGMA, beta.min() / PER_BANDWIDTH)
     width = spacing * law.sigma / unit
     lead = np.ceil((reach(masking, TOL) + SATURATION * beta.max()) / spacing) + 2 * POINTS
-    rows, found = law.to_units(ordered), np.full((len(ordered), q.size + x.size), np.nan)
+    rows, found = law.to_units(z), np.full((len(z), q.size + x.size), np.nan)
     size = int((rows[:, -1] - rows[:, 0]).max() / width + 2.0 * lead) + 2
     if size > MOST_NODES:
         return found

@@ -48,21 +48,11 @@ class PaperResult(NamedTuple):
 
 
 def run(
-    replications: int = 1000,
-    *,
-    rng: int = 20190101,
-    workers: Workers = 1,
-    progress: bool = False,
-    sizes: tuple[int, ...] = SIZES,
+    replications: int = 1000, *, rng: int = 20190101, workers: Workers = 1, sizes: tuple[int, ...] = SIZES
 ) -> PaperResult:
     """The studies of Section 3."""
-    studies = {
-        n: simulate(
-            paper_population(), SCHEMES, n=n, replications=replications, risk_distances=DISTANCES, rng=rng,
-            workers=workers, progress=progress,
-        )
-        for n in sizes
-    }  # fmt: skip
+    given: Any = {"replications": replications, "risk_distances": DISTANCES, "rng": rng, "workers": workers}
+    studies = {n: simulate(paper_population(), SCHEMES, n=n, **given) for n in sizes}
     if any(study.replications < replications for study in studies.values()):
         raise KeyboardInterrupt
     with files("condmask.studies").joinpath("paper.csv").open() as file:

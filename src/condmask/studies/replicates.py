@@ -7,12 +7,12 @@ import numpy as np
 
 from condmask import _checks
 from condmask._randomness import Key, seeded_key
-from condmask.distribution.bandwidth import FEWEST_STEPS, quartile_places, rule
+from condmask.distribution.bandwidth import FEWEST_STEPS, rule
 from condmask.distribution.quantiles import crossing_of
 from condmask.distribution.symbol import smallest_tol
 from condmask.errors import ArgumentError, heard
+from condmask.grid import Grid
 from condmask.law import Law
-from condmask.linear.pseudo_values import covariance_factor
 from condmask.moments import moment_interval
 from condmask.moments.moment_interval import Sampled
 from condmask.moments.theorem_2_1 import powers_of_rows
@@ -61,9 +61,9 @@ def block(design: Design, seed: int, index: int) -> Columns:
         z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
         for estimator, values in _estimates(scheme, z, others, design).items():
             found |= _columns(name, estimator, design.statistics, values)
-        law = scheme.law
-        rounded = x if law is None or law.grid is None else law.from_units(law.to_units(x))  # what was masked
-        for guess, values in _attacks(rounded, z, design.distances, law).items():
+        grid = scheme.grid
+        rounded = x if grid is None else grid.values(grid.units(x))  # what was masked
+        for guess, values in _attacks(rounded, z, design.distances, grid).items():
             found |= _columns(name, guess, attacks, values)
         if design.levels and "T_1" in scheme.estimators:  # from added noise alone there are no intervals
             of_file = of_samples(rounded, others, design)
@@ -104,21 +104,20 @@ def _estimates(
     scheme: Scheme, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design
 ) -> dict[str, np.ndarray]:
     """By estimator of a scheme; statistics of the masked sample, "masked", if there is none."""
-    ordered, law = np.sort(z, axis=1), scheme.law
+    law = scheme.law
     if law is None or not scheme.estimators:
         undone = _undone(scheme, z) if others and scheme.estimators else z
-        found = _of_samples(ordered, _pairs(undone, z, others, design), design)
-        return dict.fromkeys(scheme.estimators or ("masked",), found)
-    n, spread = z.shape[1], z.std(axis=1, ddof=1)
+        return dict.fromkeys(scheme.estimators or ("masked",), of_samples(z, others, design, undone))
+    n, spread, ordered = z.shape[1], z.std(axis=1, ddof=1), np.sort(z, axis=1)
     rows = Sampled(n, law, scheme.shared_donors, powers_of_rows(z, 2, law.sigma))
     mean = moment_interval.moment(rows, 1, central=False)
     original = moment_interval.variance(rows, root=True)
-    kept = covariance_factor(law.p, n) if law.p > 0.0 else 1.0  # by which masking multiplies a covariance
-    pairs = _pairs(z, z, others, design) / kept
+    kept = 1.0 - law.p - law.p / (n - 1)  # by which masking multiplies a covariance
+    pairs = _pairs(z, z, others, design) / (kept if kept > 0.0 else np.nan)
     pairs[:, :1] *= (spread / original)[:, None]
-    estimates = {}
+    quartiles, estimates = np.quantile(ordered, (0.25, 0.75), axis=1).T, {}
     for estimator, name in scheme.estimators.items():
-        widths = None if name is None else _bandwidths(ordered, spread, name)
+        widths = None if name is None else rule(name, spread, quartiles, n)
         of_t = _of_distribution(scheme, ordered, law, widths, design)
         quantiles, cdf = np.split(of_t, [design.quantiles.size], axis=1)
         estimates[estimator] = np.column_stack([quantiles, mean, original, cdf, pairs])
@@ -150,29 +149,18 @@ def _of_distribution(
     return found
 
 
-def _bandwidths(ordered: np.ndarray, spread: np.ndarray, name: str) -> np.ndarray:
-    """The bandwidths of a rule, row by row; 0 where all values are equal."""
-    n = ordered.shape[1]
-    low, along = quartile_places(n)
-    near, following = ordered[:, low], ordered[:, low + 1]
-    return np.asarray(rule(name, spread, near + along * (following - near), n))
-
-
-def of_samples(x: np.ndarray, others: tuple[np.ndarray, ...], design: Design) -> np.ndarray:
-    """Statistics of samples."""
-    return _of_samples(np.sort(x, axis=1), _pairs(x, x, others, design), design)
-
-
-def _of_samples(ordered: np.ndarray, pairs: np.ndarray, design: Design) -> np.ndarray:
-    """Statistics of samples in ascending order.
+def of_samples(
+    z: np.ndarray, others: tuple[np.ndarray, ...], design: Design, undone: np.ndarray | None = None
+) -> np.ndarray:
+    """Statistics of samples; those with another column of the pseudo-values, where there are any.
 
     Sums go from the smallest value up, so that values in another order have the same bits.
     """
-    n = ordered.shape[1]
+    ordered, n = np.sort(z, axis=1), z.shape[1]
     place = np.maximum(np.ceil(design.quantiles * n - 1e-9).astype(np.int64) - 1, 0)
     columns = [ordered[:, place], ordered.mean(axis=1), ordered.std(axis=1, ddof=1)]
     columns += [(ordered <= t).mean(axis=1) for t in design.points]
-    return np.column_stack([*columns, pairs])
+    return np.column_stack([*columns, _pairs(z if undone is None else undone, z, others, design)])
 
 
 def _pairs(x: np.ndarray, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design) -> np.ndarray:
@@ -200,14 +188,14 @@ def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
     return values
 
 
-def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, law: Law | None) -> dict[str, np.ndarray]:
+def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, grid: Grid | None) -> dict[str, np.ndarray]:
     """By guess how often it is within each distance, and its mean squared error.
 
     On a grid the error of Z_i is counted in whole steps, so that none is rounded.
     """
     guesses = {"Z_i": (z - x, distances, 1.0), "mean of Z": (z.mean(axis=1)[:, None] - x, distances, 1.0)}
-    if law is not None and law.grid is not None:
-        guesses["Z_i"] = (law.grid.units(z - x), law.grid.above(distances), law.step)
+    if grid is not None:
+        guesses["Z_i"] = (grid.units(z - x), grid.above(distances), grid.step)
     found = {}
     for guess, (error, within, unit) in guesses.items():
         away = np.abs(error)

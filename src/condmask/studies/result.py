@@ -4,7 +4,6 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from math import isnan
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -67,7 +66,9 @@ class StudyResult:
             lines += ["", scheme, line("", SHOWN, head=28, width=12)]
             for row in rows:
                 label = f"  {row['estimator']:10} {row['statistic']:15}"
-                lines.append(line(label, map(_cell, map(row.get, SHOWN)), head=28, width=12).rstrip())
+                # a dash where a figure is not defined, nothing where there is none
+                cells = (f"{row[name]:.5g}".replace("nan", "-") if name in row else "" for name in SHOWN)
+                lines.append(line(label, cells, head=28, width=12).rstrip())
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -188,10 +189,3 @@ class StudyResult:
             "bias_se": off.std(axis=0) / root, "rmse": rmse, "rmse_se": rmse_se,
         }  # fmt: skip
         return {name: np.ma.filled(figure, np.nan) for name, figure in figures.items()}
-
-
-def _cell(value: Any) -> str:
-    """A number in five digits, a dash where it is not defined, nothing where there is none."""
-    if value is None:
-        return ""
-    return "-" if isnan(value) else f"{value:.5g}"

@@ -125,20 +125,17 @@ def simulate(
     wanted = _checks.whole(replications, "replications", least=2)
     threads = workers if callable(workers) else _checks.whole(workers, "workers", least=1)
     progress = _checks.truth(progress, "progress")
-    seed = None if rng is None else _checks.whole(rng, "rng", least=0)
     path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
     before = None if path is None or not path.exists() else StudyResult.load(path)
-    if seed is None:
-        seed = secrets.randbits(48) if before is None else before.seed
+    seed = secrets.randbits(48) if before is None else before.seed
+    seed = seed if rng is None else _checks.whole(rng, "rng", least=0)
     design = _with_truth(design, seed)
     state = _begun(design, seed, wanted)
     if before is not None:
         if before.identity != state.identity:
             raise ArgumentError(f"checkpoint must be of the same study and seed, got another one in {path}")
-        if before.replications > wanted:
-            raise ArgumentError(
-                f"replications must be at least the {before.replications} in {checkpoint}, got {replications}"
-            )
+        rule = f"replications must be at least the {before.replications} in {checkpoint}"
+        _checks.require(before.replications <= wanted, rule, wanted)
         state = before
     return _run(design, state, wanted, threads, progress, path)
 
@@ -223,12 +220,10 @@ def _with_truth(design: Design, seed: int) -> Design:
 
 def _begun(design: Design, seed: int, wanted: int) -> StudyResult:
     """A study with so many replications of its first block, by which it is known."""
-    truth = dict(zip(design.statistics, design.truth.tolist(), strict=True))
-    columns, digest = list[Column](), hashlib.blake2b(digest_size=16)
     first = replicates.block(design, seed, 0)
-    for name, values in first.items():
-        known = truth.get(name[2], np.nan)
-        columns.append(Column(*name, None if np.isnan(known) else known))
-        digest.update(repr(name).encode() + values.tobytes())
-    rows = np.column_stack(list(first.values()))[:wanted]
-    return StudyResult(digest.hexdigest(), seed, tuple(columns), rows)
+    pairs = zip(design.statistics, design.truth.tolist(), strict=True)
+    truth = {statistic: value for statistic, value in pairs if not np.isnan(value)}
+    columns = tuple(Column(*name, truth.get(name[2])) for name in first)
+    content = b"".join(repr(name).encode() + values.tobytes() for name, values in first.items())
+    identity = hashlib.blake2b(content, digest_size=16).hexdigest()
+    return StudyResult(identity, seed, columns, np.column_stack(list(first.values()))[:wanted])
