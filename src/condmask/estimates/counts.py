@@ -2,10 +2,10 @@
 
 from copy import copy
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
-from condmask import _checks, frames
-from condmask.distribution.counting import EMPTY, merged
+from condmask import _checks, _state, frames
+from condmask.distribution.counting import EMPTY, Counted, merged
 from condmask.distribution.sample import law_of, sample_of
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.origin import NOWHERE, Origin
@@ -85,15 +85,45 @@ class Counts:
         """
         column = frames.column(z, "z", least=0)
         values = without_codes(column.array, released_codes(self.scheme), column.kind)
-        counted = sample_of(values, law_of(self.scheme), column.kind).counted
-        with ADDING:
-            self.counted = merged([self.counted, counted])
+        self._add(sample_of(values, law_of(self.scheme), column.kind).counted)
 
-    def __add__(self, other: "Counts") -> "Counts":
-        """Both together, as new counts; they must be of the same scheme."""
-        _checks.require(isinstance(other, Counts), "other must be Counts", other, ArgumentTypeError)
+    def merge(self, other: "Counts") -> None:
+        """Add other counts of the same scheme."""
+        if not isinstance(other, Counts):
+            raise ArgumentTypeError(f"other must be Counts, got {type(other).__name__}")
         if (other.scheme, other.origin) != (self.scheme, self.origin):
             raise ArgumentError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
+        self._add(other.counted)
+
+    def __add__(self, other: "Counts") -> "Counts":
+        """Both together, as new counts."""
         total = copy(self)
-        total.counted = merged([self.counted, other.counted])
+        total.merge(other)
         return total
+
+    def to_bytes(self) -> bytes:
+        """The whole state; `from_bytes` gives it back bit by bit."""
+        with ADDING:
+            described = {"scheme": self.scheme.to_dict(), "origin": self.origin}
+            return _state.pack(described, values=self.counted.values, counts=self.counted.counts)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Counts from what `to_bytes` gave; its checksums tell damage, and not who wrote it."""
+        try:
+            described, arrays = _state.unpack(data)
+            group, patterns, shift = described["origin"]
+            origin = Origin(group, tuple(patterns), tuple(shift))
+            counts = cls(Scheme.from_dict(described["scheme"]), origin=origin)
+            counts.counted = Counted(arrays["values"], arrays["counts"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ArgumentError(
+                f"data must be the bytes of Counts, got other {type(data).__name__}"
+            ) from error
+        return counts
+
+    # --- private ---
+
+    def _add(self, counts: Counted) -> None:
+        with ADDING:
+            self.counted = merged([self.counted, counts])
