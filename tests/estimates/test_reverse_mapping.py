@@ -269,7 +269,7 @@ def test_the_interval_of_a_correlation_is_that_of_its_influence_function():
     # about the file the column's own variance is known; about the population there are moments of the
     # originals besides, which undone powers give
     x, w, _ = file_of(np.random.default_rng(14), 2_000)
-    scheme = scheme_of(x, 0.3)
+    scheme, w = scheme_of(x, 0.3), w + 5.0
     estimate = scheme.estimate(masked(x, scheme, 1, np.random.default_rng(8))[0])
 
     covariance, correlation = (

@@ -1,6 +1,8 @@
 """Covariances, and the moments of pairs that they come from. Oracles: all outcomes, means over the pairs."""
 
+from functools import reduce
 from itertools import product
+from operator import add
 
 import numpy as np
 import pytest
@@ -54,6 +56,24 @@ def test_the_variance_is_unbiased_for_a_permutation_and_shrinks_where_donors_are
         cycles = variance(Sampled(n, LAW, False, powers_of_rows(x + signs * kept, 2, LAW.sigma)))
         excess = LAW.sigma**2 * (np.mean(kept) - (1.0 - p))  # 0 on average over coins
         assert cycles.mean() == pytest.approx(x.var(ddof=1) + excess, rel=1e-12)
+
+
+def test_sums_of_parts_add_up_to_those_of_all():
+    # of parts with other means, units, pools and gaps, one of them without pairs
+    stream, n = np.random.default_rng(5), 60
+    pool = np.sort(stream.integers(0, 4, n))
+    z, w = stream.normal(1e3 * pool, 1.0 + pool), stream.normal(-50.0, 9.0, n) / (1.0 + pool)
+    w[:9] = w[stream.random(n) < 0.2] = np.nan
+
+    total = reduce(add, (pair_moments(z[own], w[own], pool[own]) for own in np.split(np.arange(n), [9, 25])))
+
+    u, v = ((x - middle) / unit for x, middle, unit in zip((z, w), total.center, total.unit, strict=True))
+    here, in_pool = ~np.isnan(w), pool == np.arange(pool.max() + 1)[:, None]
+    for i, j in product(range(5), repeat=2):
+        by_hand = [np.sum(u[here & own] ** i * v[here & own] ** j) for own in in_pool]
+        assert i + j > 4 or total.sums[:, i, j] == pytest.approx(by_hand, rel=1e-9, abs=1e-12)
+    for i in range(3):
+        assert total.alone[:, i] == pytest.approx([np.sum(u[own] ** i) for own in in_pool], abs=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::condmask.EstimateWarning")

@@ -1,5 +1,7 @@
 """A study has the same bits however it is run, and says in one sentence what is wrong."""
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.stats import laplace
@@ -138,6 +140,14 @@ def test_samples_that_keep_nothing_of_a_covariance_have_all_else():
     assert alone.value("few", "T_1", "mean", "defined") == 2
 
 
+def test_a_bar_on_a_terminal_counts_the_replications(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+
+    simulated(progress=True)
+
+    assert "10/10" in capsys.readouterr().err
+
+
 def simulated(population=POPULATION, schemes=None, **options):
     given = {"n": 100, "replications": 10, "rng": 1, **options}
     return cm.simulate(population, MASKED if schemes is None else schemes, **given)
@@ -153,6 +163,10 @@ def simulated(population=POPULATION, schemes=None, **options):
         ),
         (
             lambda: simulated(lambda rng, r, n: np.full((r, n), np.nan)),
+            "population must give finite numbers, got others among them",
+        ),
+        (
+            lambda: simulated(lambda rng, r, n: np.where(rng.random((r, n)) < 0.5, 0.0, -np.inf)),
             "population must give finite numbers, got others among them",
         ),
         (lambda: simulated(schemes=[MASKED] * 2), r"schemes must differ, or be a dict .*"),
