@@ -230,6 +230,16 @@ def test_refusals_say_why(match):
     assert "\n" not in str(refused.value)
 
 
+def test_gaps_in_one_stratum_are_refused_where_reverse_mapping_masked_columns_together():
+    frame = file_of(200)
+    frame["region"] = np.repeat(["east", "west"], 100)
+    frame["w"] = frame["w"].where(frame.index > 5)
+    release = masked(frame, ["x", "y"], reverse_mapping=True, strata="region")
+
+    with pytest.raises(ValueError, match=r"^on must have no gaps where reverse mapping"):
+        release.regress("y", on=NAMES)
+
+
 @pytest.mark.parametrize("reverse_mapping", [False, True])
 def test_no_error_of_a_stratum_is_far_below_that_of_least_squares(reverse_mapping):
     # the variance is a small difference of large means, and was 0 in two of ten such files
