@@ -413,9 +413,8 @@ def test_columns_masked_together(tmp_path):
     page = made_of(pd.DataFrame({"x": x, "y": y}), dict.fromkeys("xy", scheme), tmp_path / "a.html")
 
     assert "are the only ones with their values" in page
-    assert [cells[0] for cells in row(page, "correlation with y")] == [
-        cells[0] for cells in row(page, "correlation with x")
-    ]
+    (of_x,), (of_y,) = (row(page, f"correlation with {name}") for name in "yx")
+    assert of_x[0] == of_y[0]
     assert len(pictures(page)) == 4
 
 
