@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask._jit import SAFE_MATH, kernel
+from condmask._jit import kernel
 from condmask.kernels import nodes
 from condmask.kernels.nodes import POINTS
 
@@ -75,7 +75,7 @@ def point(steps, node, following):
     return steps.values[following] - (steps.places[following] - node) * steps.node - steps.shift
 
 
-@kernel(fastmath=SAFE_MATH)
+@kernel
 def smooth(steps, node, x, at, following, share):
     """The smooth part at a point, x where its cell begins; `share` is room for ten numbers."""
     if steps.sums.shape[1]:
@@ -90,7 +90,7 @@ def smooth(steps, node, x, at, following, share):
     return nodes.value(node + (at - x) / steps.node, steps.nodes, share)
 
 
-@kernel(fastmath=SAFE_MATH)
+@kernel
 def reached(steps, first, last, targets, straight, rearranged, out):
     """out[k]: where the function first reaches targets[k], which ascend, between two nodes.
 
@@ -136,7 +136,7 @@ def reached(steps, first, last, targets, straight, rearranged, out):
         x, value = end, following
 
 
-@kernel(fastmath=SAFE_MATH)
+@kernel
 def _within(steps, node, x, cell, value, bend, target, straight, rearranged, share):
     """The length of a cell on which the function is below a target; or else that before it is not, inf if it
     always is."""
@@ -182,7 +182,7 @@ def _within(steps, node, x, cell, value, bend, target, straight, rearranged, sha
     return total if rearranged else np.inf
 
 
-@kernel(fastmath=SAFE_MATH)
+@kernel
 def points(steps, first, last, parts, x, right, left):
     """The values between two nodes, and so many points a node; the function there, and just before.
 

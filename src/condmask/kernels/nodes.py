@@ -30,8 +30,8 @@ def shares(u, share):
         right *= u + LEFT - k
 
 
-# in line: machine code for its own calls and that for calls by `spread_rows` round differently, and what is
-# loaded first would serve both
+# in line, as `value`: machine code for its own calls and that for calls by other kernels round differently,
+# and what is loaded first would serve both
 @kernel(fastmath=SAFE_MATH, inline="always")
 def spread(place, counts, nodes):
     """Add counts at places, in units of the nodes' distance, to the nodes about them."""
@@ -43,7 +43,7 @@ def spread(place, counts, nodes):
             nodes[i - LEFT + k] += counts[r] * share[k]
 
 
-@kernel(fastmath=SAFE_MATH)
+@kernel(fastmath=SAFE_MATH, inline="always")
 def value(place, nodes, share):
     """What a function known at nodes is at a place; `share` is room for ten numbers."""
     i, total = np.int64(np.floor(place)), 0.0
