@@ -138,6 +138,7 @@ def _named(values: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
         chance /= chance.sum(axis=0)
         chance /= chance.sum(axis=1)[:, None]
     distinct, first = np.unique(values, return_index=True)
-    exact = distinct[np.argmax(np.add.reduceat(chance, first, axis=1), axis=1)]
+    by_value = np.add.reduceat(chance, first, axis=1).round(9)  # rounding breaks no tie
+    exact = distinct[np.argmax(by_value, axis=1)]
     near = [np.abs(values - fullest(values, chance.T, each)[1]) < each for each in d]
     return np.array([np.sum(found) for found in (exact == values, *near)], dtype=np.float64)
