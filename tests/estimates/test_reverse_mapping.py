@@ -297,7 +297,8 @@ def test_the_interval_of_a_correlation_is_that_of_its_influence_function():
 def test_the_covariance_of_two_is_by_the_inverse_of_the_dense_operator(p, digits, scale):
     frame = pd.DataFrame({"x": FILES["ties"], "y": np.round(FILES["skewed"])})
     schemes = {name: scheme_of(frame[name].to_numpy(), p, scale=scale) for name in frame}
-    release = cm.mask_table(frame, schemes, rng=1, **ACCEPT)
+    alone = pd.DataFrame({"x": FILES["ties"][:60]})  # a donor pool of its own, without the other column
+    release = cm.mask_table(pd.concat([frame, alone]), schemes, rng=1, nan_policy="omit", **ACCEPT)
 
     found = release["x"].covariance(release["y"])
 
@@ -305,7 +306,7 @@ def test_the_covariance_of_two_is_by_the_inverse_of_the_dense_operator(p, digits
     u, v = x - frame["x"].mean(), y - frame["y"].mean()
     both = np.kron(a, b)
     phi = np.linalg.solve(p * np.eye(len(both)) + (1.0 - p) * both, np.kron(u, v)).reshape(u.size, v.size)
-    at = (np.searchsorted(values, release.data[name]) for values, name in ((x, "x"), (y, "y")))
+    at = (np.searchsorted(values, release.data[name][:300]) for values, name in ((x, "x"), (y, "y")))
     # twenty powers of T at p = .1 leave 1.9^-20 = 3e-6
     unit = frame["x"].std() * frame["y"].std()
     assert found / unit == pytest.approx(phi[tuple(at)].sum() / (len(frame) - 1) / unit, abs=digits)
