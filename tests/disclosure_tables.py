@@ -96,9 +96,8 @@ def near_copies():
     stream = np.random.default_rng(4)
     income = incomes(stream)
     copies = {name: income * np.exp(stream.normal(0.0, 0.05, N)) for name in ("gross", "taxed")}
-    return Case(
-        {"income": income, **copies}, {"income": log(0.3)}, 0.8, "columns in clear", ("gross", "taxed")
-    )
+    table = {"income": income, **copies}
+    return Case(table, {"income": log(0.3)}, 0.8, "columns in clear", ("gross", "taxed"))
 
 
 def body_mass():

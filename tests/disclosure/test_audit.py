@@ -225,13 +225,12 @@ def test_a_file_of_parts_is_refused_for_what_a_sample_shows(tmp_path):
     import pyarrow.parquet as pq
 
     made = next(case for case in CASES if case.__name__ == "total")()
-    pq.write_table(pa.table(made.table), tmp_path / "in.parquet")
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(pa.table(made.table), source)
 
     with pytest.raises(cm.ReleaseError, match="income = total - bonus"):
-        cm.mask_file(
-            tmp_path / "in.parquet", tmp_path / "out.parquet", made.schemes, part_rows=1_000, log=False
-        )
-    assert not (tmp_path / "out.parquet").exists()
+        cm.mask_file(source, target, made.schemes, part_rows=1_000, log=False)
+    assert not target.exists()
 
 
 def test_firms_of_a_long_file_may_be_categories(tmp_path):
@@ -260,6 +259,7 @@ def test_the_audit_in_print_and_in_json_has_no_value_of_the_data():
 
     shown = str(audit) + str(audit.to_dict())
     assert "x = 0.5 w" in shown
+    assert audit.figures["x"].clear == audit.figures["x"].worst == 1.0
     assert not any(f"{value:.3f}" in shown for value in x[:500])
 
 

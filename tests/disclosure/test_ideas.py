@@ -1,6 +1,6 @@
 """What attackers of tables learn from, against plain loops, enumeration and closed forms."""
 
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -23,10 +23,29 @@ def looked_at(released, own, clear, half, original, **options):
     return features.Look(sample, released, 0, own=own, original=original, **given, **same)
 
 
+def the_other_half_teaches(idea, look):
+    """What an idea says of a half is the same whatever the originals of this half are."""
+    for here in (look.sample.half == 0, look.sample.half == 1):
+        original = look.original.copy()
+        original[here] = original[here][::-1]
+        for one, other in zip(idea(look), idea(look._replace(original=original)), strict=True):
+            np.testing.assert_array_equal(one[here], other[here])
+
+
+def beside_in(rows, own):
+    """By record who of those with numbers within 8 comes last before it, first after it, either, or any."""
+    apart = rows - rows[:, None]
+    gap = np.where(own & (apart != 0) & (abs(apart) <= 8), abs(apart), 99)
+    sides = [np.where(side, gap, 99) for side in (apart < 0, apart > 0)]
+    before, after = ((side == side.min(axis=1)[:, None]) & (side < 99) for side in sides)
+    return before, after, before | after, gap < 99
+
+
 def test_what_others_show_is_counted_plainly():
     stream, n = np.random.default_rng(1), 60
     rows = np.cumsum(stream.integers(1, 4, n))
     z, own = stream.normal(size=(n, 2)), stream.random(n) < 0.3
+    own[[0, -1]], own[[1, -2]] = False, True  # nobody stands beside himself
     unit, w = stream.integers(-1, 12, n), stream.integers(0, 50, n).astype(float)
     twins, each = stream.integers(0, n, (n, 3)), np.arange(n)
     clear = Clear(rows, {"w": w}, {"label": unit}, {"unit": unit})
@@ -37,9 +56,6 @@ def test_what_others_show_is_counted_plainly():
         return np.array([np.average(z[:, column], weights=row) if row.any() else NAN for row in who * own])
 
     apart = rows - rows[:, None]
-    gap = np.where(own & (apart != 0) & (abs(apart) <= 8), abs(apart), 99)
-    sides = [np.where(side, gap, 99) for side in (apart < 0, apart > 0)]
-    before, after = ((side == side.min(axis=1)[:, None]) & (side < 99) for side in sides)
     alike = (unit == unit[:, None]) & (unit >= 0)
     of_twins = mean(sum(np.eye(n)[each_one] for each_one in twins.T))
     beside = [np.array([*w[apart[i] == -by], NAN])[0] for by in (1, -1) for i in each]
@@ -48,7 +64,7 @@ def test_what_others_show_is_counted_plainly():
         features.clear_beside: np.tile(w, (2, 1)) - np.reshape(beside, (2, n)),
         features.of_unit: [mean(alike & (each != each[:, None]), k) for k in (0, 1)],
         features.of_unit_and_itself: [mean(alike)],
-        features.of_neighbours: [mean(who) for who in (before, after, before | after, gap < 99)],
+        features.of_neighbours: [mean(who) for who in beside_in(rows, own)],
         features.of_twin: [of_twins],
         features.of_twin_and_itself: [np.where(np.isnan(of_twins), z[:, 0], (of_twins + z[:, 0]) / 2.0)],
         features.of_itself: z.T,
@@ -56,6 +72,38 @@ def test_what_others_show_is_counted_plainly():
     for idea, columns in expected.items():
         for column, by_hand in zip(idea(look), columns, strict=idea is not features.of_neighbours):
             np.testing.assert_allclose(column, by_hand, atol=1e-12, err_msg=idea.__name__)
+
+
+def test_neighbours_are_those_of_the_file_of_a_machine_and_of_a_unit():
+    stream, n = np.random.default_rng(3), 400
+    row, own = np.arange(n), stream.random(n) < 0.4
+    firm, year = stream.permutation(n // 10)[row % 40], stream.normal(size=n)  # 40 machines, in turn
+    x = (stream.normal(size=40)[firm] + 0.3 * year + 0.05 * stream.normal(size=n))[:, None]
+    z, clear = stream.normal(size=(n, 1)), Clear(row, {"w": year[::-1], "year": year}, {}, {"firm": firm})
+
+    found = features.of_neighbours(looked_at(z, own, clear, row % 2, x))
+
+    place = np.argsort(np.argsort(year + 1e3 * firm))  # within a firm by year
+    orders = row, row % 40 * 1_000 + row // 40, firm * 1_000 + place
+    for column, who in zip(found, (who for each in orders for who in beside_in(each, own)), strict=True):
+        by_hand = [z[some, 0].mean() if some.any() else NAN for some in who & own]
+        np.testing.assert_allclose(column, by_hand, atol=1e-12)
+
+
+def test_twins_are_nearest_by_ranks_in_all_columns_and_in_the_two_that_tell_most():
+    stream, n = np.random.default_rng(8), 1_100
+    clear = dict(zip(("east", "noise", "north", "few"), stream.normal(size=(4, n)), strict=True))
+    x = clear["east"] * clear["north"]
+    clear["few"][98:] = clear["north"][-30:] = clear["east"][-30:] = NAN  # too few for pairs; at one place
+
+    found = features.twins(Sample(Table({"x": x}), Clear(np.arange(n), clear), np.arange(n), np.ones(n)))
+
+    rank = {name: np.where(np.isnan(w), n / 2.0, np.argsort(np.argsort(w))) for name, w in clear.items()}
+    for near, names, count in zip(found, ([*clear], ("east", "north")), (1, 8), strict=True):
+        apart = sum((rank[name] - rank[name][:, None]) ** 2 for name in names)
+        np.fill_diagonal(apart, np.inf)
+        shown, least = np.take_along_axis(apart, near, axis=1), np.sort(apart, axis=1)[:, :count]
+        np.testing.assert_allclose(np.sort(shown, axis=1), least, rtol=1e-12)
 
 
 def test_rises_that_a_column_in_clear_tells_carry_on_what_a_unit_shows():
@@ -67,10 +115,12 @@ def test_rises_that_a_column_in_clear_tells_carry_on_what_a_unit_shows():
     z, own = u + stream.normal(size=u.shape), stream.random(u.size) < 0.5
     clear = Clear(np.arange(u.size), {"growth": growth[unit, year], "year": year * 1.0}, {}, {"unit": unit})
 
-    found = features.of_course(looked_at(z, own, clear, unit % 2, u))
+    look = looked_at(z, own, clear, unit % 2, u)
 
-    others = (unit == unit[:, None]) & ~np.eye(u.size, dtype=bool)
-    for column, who in zip(found, (others & own, (unit == unit[:, None]) & own), strict=True):
+    the_other_half_teaches(features.of_course, look)
+    kept = (unit == unit[:, None]) & own
+    others = kept & ~np.eye(u.size, dtype=bool)
+    for column, who in zip(features.of_course(look), (others, kept), strict=True):
         with np.errstate(invalid="ignore"):
             mean = u[:, 0] + who @ (z - u)[:, 0] / who.sum(axis=1)
         np.testing.assert_allclose(column, mean, atol=1e-6)
@@ -86,14 +136,16 @@ def swapped(stream, values, own):
 @pytest.mark.parametrize("tell", [np.subtract, np.multiply])
 def test_a_column_that_follows_from_two_masked_ones_tells_what_a_swapped_record_had(tell):
     stream, n = np.random.default_rng(4), 200
-    x = stream.lognormal(5.0, 0.5, (n, 2))
+    x = stream.lognormal(0.0, 0.5, (n, 2))
     own = stream.random(n) < 0.4
     clear = Clear(np.arange(n), {"other": stream.normal(size=n), "w": tell(*x.T)})
-    shown = swapped(stream, x, own)
+    shown, half = swapped(stream, x, own), np.arange(n) % 2
 
     inside = (np.arange(n) > 0) & (np.arange(n) < n - 1)  # of which both rows beside are there
     for known, of in ((own, inside & ~own), (np.ones(n, dtype=bool), inside)):  # with coins or without
-        value, place = named.linked(looked_at(shown, known, clear, np.arange(n) % 2, x))
+        look = looked_at(shown, known, clear, half, x)
+        value, place = named.linked(look)
+        the_other_half_teaches(named.linked, look)
         assert np.array_equal(place[:, 0], value, equal_nan=True)
         assert np.array_equal(np.isnan(value), ~of)
         np.testing.assert_allclose(value[of], x[of, 0], rtol=1e-9)
@@ -118,6 +170,7 @@ def test_values_that_a_column_in_clear_leaves_possible_are_named(tell, noisy):
     look = looked_at(shown[:, None], own, clear, np.arange(n) % 2, x[:, None], noisy=noisy)
     value, (place, sure) = (part.T for part in named.matched(look))
 
+    the_other_half_teaches(named.matched, look)
     assert np.array_equal(place, value, equal_nan=True)
     hidden = own & (tell == "digits") & noisy  # noise changes the last digits
     assert np.isnan(value[hidden]).all()
@@ -142,7 +195,7 @@ def test_texts_are_read_as_the_numbers_they_hold():
 def test_columns_are_numbers_or_labels_or_both():
     few, missing = np.arange(300) % 3, pytest.approx(NAN, nan_ok=True)
     columns = {
-        "float": np.where(few == 0, np.inf, 1.5), "flag": few == 1, "large": 2**60 + few,
+        "float": np.where(few == 0, np.inf, 1.5), "flag": few == 1, "large": 2**60 * (few > 0) + few,
         "day": np.array(["2000-01-02", "NaT", "1970-01-01"], dtype="M8[D]")[few],
         "key": np.array(["a-1 x", "b-2 x", None], dtype=object)[few],
         "some": np.where(np.arange(300) < 36, "12", "none"), "all": np.array(["1 t", "2.5", "3"])[few],
@@ -158,6 +211,8 @@ def test_columns_are_numbers_or_labels_or_both():
         "key": [-1, -2, missing], "key (part 2)": [1, 2, missing], "all": [1, 2.5, 3],
         "all (part 1)": [1, 2, 3], "long (part 1)": [0, 1, 2], "long (part at the end)": [0, 1, 2],
     }  # fmt: skip
+    left = Clear(np.arange(300), *numbers_and_labels(columns)).without({"key", "long"}, {"x": few * 1.0})
+    assert {*left.numbers, *left.labels} == {*columns, "all (part 1)"} - {"key", "long"}
     assert labels.pop("long") != labels.pop("long (part at the end)")
     assert labels == {
         "large": [0, 1, 2], "key": [0, 1, -1], "some": [0] * 3, "all": [0, 1, 2], "long (part 1)": [0, 1, 2]
@@ -211,8 +266,40 @@ def test_units_are_told_by_columns_pairs_digits_names_and_rows(way):
     assert units.units_of(numbers, {}, {"x": stream.normal(size=unit.size)}, ROWS) == {}
 
 
+def test_what_may_tell_units_are_whole_numbers_their_digits_pairs_and_leaders():
+    row, case = np.arange(1_000), NUMBER[:1_000] + 10.0**6
+    numbers = {"99": -(row % 100.0), "100": -(row % 101.0), "gaps": row * NAN, "half": case + 0.5}
+    numbers |= {name: np.where(row < k, np.roll(case, 3), -1.0) for name, k in (("few", 200), ("many", 300))}
+
+    found = units.candidates({"case": case, **numbers}, {})
+
+    whole = ["case", "99", "100", "gaps", "few", "many"]  # of these the last digits, where there are more
+    digits = [("100", 10), *product(("case", "few", "many"), (10, 100, 1_000))]
+    expected = [*whole, *(f"{a} x {b}" for a, b in combinations(whole, 2)), "case and many"]
+    assert {*found} == {*expected, *(f"{name} {how} {k}" for name, k in digits for how in ("by", "modulo"))}
+    leads = units.leaders({"case": case, **numbers})["case and many"]
+    assert np.array_equal(leads, np.where(row < 300, (row - 3) % 1_000, -1))
+
+
+def test_ends_of_pools_become_their_means_to_the_digits_of_the_column():
+    stream = np.random.default_rng(14)
+    x, pool = stream.lognormal(3.0, 1.0, 60).round(1), stream.integers(-1, 3, 60)
+    pool[:5], x[5:8] = 9, NAN  # a pool of fewer than six, and gaps
+    expected = x.copy()
+    for k in range(3):
+        rows = np.flatnonzero((pool == k) & ~np.isnan(x))
+        rows = rows[np.argsort(x[rows])]
+        for end in (rows[:3], rows[-3:]):
+            expected[end] = x[end].mean().round(1)
+
+    rare_values.aggregate(x, np.where(np.isnan(x), -1, pool), 3)
+
+    np.testing.assert_allclose(x, expected, rtol=1e-12)
+
+
 def test_each_half_of_a_sample_is_masked_by_itself_with_known_coins():
     x, pool = NUMBER * 1.0, ROWS % 3
+    assert Table({"x": np.array([1.0, NAN]), "y": np.full(2, NAN)}, pool[1:3]).code.tolist() == [1, -1]
     sample = sample_of(Table({"x": x}, pool))
     masked, swapped = draw(sample, {"x": cm.ConditionalMasking(0.3, 1e-6, reverse_mapping=True)}, 1)
 
@@ -222,6 +309,8 @@ def test_each_half_of_a_sample_is_masked_by_itself_with_known_coins():
         own = (sample.half == half) & (pool == part)
         assert abs(own.sum() - 200) < 40
         assert np.array_equal(np.sort(masked["x"][own]), np.sort(x[own]))
+    by_firm = sample_of(Table({"x": x}, None, Clear(ROWS, {}, {}, {"firm": FIRM})))
+    assert len({*zip(FIRM, by_firm.half, by_firm.block, strict=True)}) == 300  # each in one half
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
@@ -273,6 +362,16 @@ def test_rare_are_values_of_few_records_that_have_few_beside(far, options, count
     assert rare_values.own_value_chances(x, scheme).size == count
 
 
+def best_window(values, mass, d, several):
+    """The mass of the fullest window, in which cells at its ends are by half, and its middle."""
+    found = []
+    for low in values:
+        inside = np.flatnonzero((values >= low) & (values < low + 2.0 * d))
+        ends = inside[[0, -1]]
+        found.append((mass[inside].sum() - 0.5 * mass[ends] @ several[ends], values[ends].mean()))
+    return max(found)
+
+
 def test_cells_are_means_of_equally_many_and_windows_count_half_of_their_ends():
     stream = np.random.default_rng(4)
     x = np.append(stream.normal(size=960), np.full(240, 0.5))
@@ -286,12 +385,28 @@ def test_cells_are_means_of_equally_many_and_windows_count_half_of_their_ends():
     mass, d = stream.random((values.size, 3)), 0.8
     found, middle = joint_law.fullest(values, mass, d, several)
     for k in range(3):
-        best = (0.0, 0.0)
-        for i, low in enumerate(values):
-            inside = np.flatnonzero((values >= low) & (values < low + 2.0 * d))
-            ends = [0.5 * mass[j, k] for j in (i, inside[-1]) if several[j]]
-            best = max(best, (mass[inside, k].sum() - sum(ends), 0.5 * (low + values[inside[-1]])))
-        assert (found[k], middle[k]) == pytest.approx(best)
+        assert (found[k], middle[k]) == pytest.approx(best_window(values, mass[:, k], d, several))
+
+
+def test_attackers_of_a_joint_law_take_the_best_window_of_each_released_value():
+    stream, d = np.random.default_rng(6), 1.0
+    values, released = np.sort(stream.uniform(0.0, 9.0, 12)), np.sort(stream.uniform(0.0, 9.0, 7))
+    swapped, kept = stream.dirichlet(np.full(168, 0.3)).reshape(2, 12, 7)
+    both, several = swapped + kept, stream.random(12) < 0.3
+    law = joint_law.JointLaw(values, both.sum(axis=1), several, released, swapped, kept)
+
+    parts = both, swapped, kept
+    of_all, *known = ([best_window(values, each, d, several) for each in part.T] for part in parts)
+    assert law.constant(d) == pytest.approx(best_window(values, law.shares, d, several)[0])
+    near = abs(values[:, None] - released) < d
+    np.testing.assert_allclose(law.shown(d), (both * near).sum(axis=1) / law.shares)
+    assert law.best(d) == pytest.approx(sum(mass for mass, _ in of_all))
+    assert law.best(d, known_coins=True) == pytest.approx(sum(mass for part in known for mass, _ in part))
+    x, z = stream.uniform(-1.0, 10.0, (2, 50))
+    nearest = np.argmin(abs(released - z[:, None]), axis=1)
+    mass, middle = np.transpose(of_all)[:, nearest]
+    expected = [middle, mass / both.sum(axis=0)[nearest], abs(x - middle) < d]
+    np.testing.assert_allclose(law.guesses(x, z, d), expected)
 
 
 def test_intervals_of_shares_are_those_of_wilson():

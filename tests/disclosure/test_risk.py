@@ -36,15 +36,12 @@ def releases(request):
     return released(request.param)
 
 
-def mean_and_error(shares):
-    return np.mean(shares, axis=0), np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
-
-
 @pytest.mark.parametrize("name", ["masked value", "best attacker", "mean of masked values"])
 def test_expected_is_what_releases_show(releases, name):
     # false alarm 1e-6 a figure; the joint law of many records errs by .006 at most
     _, expected, found, _ = releases
-    mean, error = mean_and_error([risk.attackers[name] for risk in found])
+    shares = [risk.attackers[name] for risk in found]
+    mean, error = np.mean(shares, axis=0), np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
 
     assert np.abs(mean - expected.attackers[name]) == pytest.approx(0.0, abs=0.006 + 5.0 * error.max())
 
@@ -55,21 +52,20 @@ def test_records_are_guessed_as_surely_as_said(releases):
 
     assert records.hit.mean() == pytest.approx(records.posterior.mean(), abs=0.04)
     assert (np.abs(records.guess - X)[records.hit] < 500.0).all()
-    assert set(records.exposed(5)) <= set(np.flatnonzero(records.hit))
+    most = records.exposed()  # rows are records, none of which lacks a value
+    assert records.hit[most].all()
+    assert records.posterior[most].tolist() == sorted(records.posterior[records.hit])[:-11:-1]
 
 
 def test_strata_are_known_to_attackers():
-    stratum = np.repeat([0, 1], N // 2)
+    stratum = (np.arange(N) % 3 == 0) * 1
     x = np.where(stratum == 1, X + 50_000.0, X)
     scheme = cm.ConditionalMasking(0.6, 1_000.0, strata="s", reverse_mapping=True)
 
     within = cm.risk(x, scheme, d=D, strata=stratum).attackers["best attacker"]
-    parts = [
-        cm.risk(x[stratum == s], cm.ConditionalMasking(0.6, 1_000.0, reverse_mapping=True), d=D)
-        for s in (0, 1)
-    ]
+    parts = [cm.risk(x[stratum == s], SCHEMES[2], d=D).attackers["best attacker"] for s in (0, 1)]
 
-    assert within == pytest.approx(np.mean([part.attackers["best attacker"] for part in parts], axis=0))
+    assert within == pytest.approx(np.average(parts, axis=0, weights=[2, 1]))
 
 
 def test_a_table_knows_more_than_a_column():
@@ -94,9 +90,8 @@ def test_attackers_tried_on_some_records_have_wider_intervals():
     share = column.attackers["best attacker"]
 
     assert column.tried == 1 << 14
-    assert (high - low)[0] == pytest.approx(
-        2.0 * 1.96 * np.sqrt(share * (1.0 - share) / (1 << 14))[0], rel=0.01
-    )
+    width = 2.0 * 1.96 * np.sqrt(share * (1.0 - share) / (1 << 14))
+    assert high - low == pytest.approx(width, rel=0.01)
 
 
 def test_noise_alone_has_no_coins():
@@ -111,18 +106,15 @@ def test_schemes_without_a_law_are_judged_by_their_releases():
         cm.risk(X, scheme, d=D)
     z = scheme.mask(X, rng=1)
 
-    assert cm.risk(X, scheme, d=D, released=z).attackers["masked value"] == pytest.approx(
-        [np.mean(np.abs(z - X) < d) for d in D]
-    )
+    found = cm.risk(X, scheme, d=D, released=z).attackers["masked value"]
+    assert found == pytest.approx([np.mean(np.abs(z - X) < d) for d in D])
 
 
 def test_gaps_are_left_out():
     x = np.where(np.arange(N) % 7 == 0, np.nan, X)
-    scheme = SCHEMES[2]
+    found, without = (cm.risk(each, SCHEMES[2], d=D).attackers for each in (x, x[~np.isnan(x)]))
 
-    assert cm.risk(x, scheme, d=D).attackers["best attacker"] == pytest.approx(
-        cm.risk(x[~np.isnan(x)], scheme, d=D).attackers["best attacker"]
-    )
+    assert found["best attacker"] == pytest.approx(without["best attacker"])
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
@@ -172,10 +164,8 @@ def test_records_are_linked_as_by_all_distances():
 def test_uniques_are_counted():
     table = {"age": np.array([30.0, 30, 41, 52, 52, 60]), "income": np.array([10.0, 10, 10, 30, 31, 5])}
     schemes = dict.fromkeys(table, cm.ConditionalMasking(0.6, 5.0))
-    gaps = {
-        "age": np.append(table["age"], np.arange(70.0, 82.0)),
-        "income": np.append(table["income"], np.full(12, np.nan)),
-    }
+    more = {"age": np.arange(70.0, 82.0), "income": np.full(12, np.nan)}
+    gaps = {name: np.append(x, more[name]) for name, x in table.items()}
     found = cm.risk(gaps, schemes, d={"age": 1.0, "income": 1.0}).uniques(0.2)
 
     times = Counter(zip(*table.values(), strict=True))

@@ -191,7 +191,8 @@ def _nearest(places: np.ndarray, asked: np.ndarray, count: int) -> np.ndarray:
     from scipy.spatial import cKDTree  # takes .1 s to import
 
     near = cKDTree(places).query(places[asked], k=count + 1)[1]
-    return np.asarray(np.where(near[:, :1] == asked[:, None], near[:, 1:], near[:, :-1]))
+    others = np.argsort(near == asked[:, None], axis=1, kind="stable")[:, :count]  # itself comes last
+    return np.take_along_axis(near, others, axis=1)
 
 
 def _orders(look: Look) -> list[np.ndarray]:
@@ -231,8 +232,7 @@ def _mean(shown: np.ndarray, total: Callable[[np.ndarray], np.ndarray]) -> np.nd
 
 def _last(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The last value before each row, NaN where it is too far off."""
-    last = np.maximum.accumulate(np.where(np.isnan(z), -1, np.arange(z.size)))
-    before = np.append(-1, last[:-1])
+    before = np.append(-1, np.maximum.accumulate(np.where(np.isnan(z), -1, np.arange(z.size)))[:-1])
     return np.where((before >= 0) & (rows - rows[before] <= FARTHEST), z[before], np.nan)
 
 
