@@ -217,7 +217,7 @@ BUDGETS = {
     "files": 588,
     "variance": 586,
     "moments": 460,
-    "planning": 388,
+    "planning": 389,
     "cli": 348,
     "reports": 331,
     "plot": 260,

@@ -225,6 +225,7 @@ def test_what_is_tried_suits_the_data():
         ({"d": 1, "x": []}, ValueError, "x must"),
         ({"d": 1, "x": [np.nan, 2.0]}, ValueError, "x must"),
         ({"x": np.full(300, 7.0)}, ValueError, "the standard deviation of x must be positive"),
+        ({"other": np.full(X.size, 7.0)}, ValueError, "the standard deviation of other must be positive"),
         ({"x": np.full(300, 7.0), **FEW}, ValueError, "the standard deviation of x must be positive"),
     ],
 )

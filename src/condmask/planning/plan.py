@@ -211,7 +211,8 @@ def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Colu
     _checks.at_least_two(rows.size, "x")
     table, x = Table(values, pool), values[name][rows]
     code = None if pool is None else pool[rows]
-    _checks.positive(float(x.std()), "the standard deviation of x")
+    for values, of in ((x, "x"), (beside[rows], "other")):
+        _checks.positive(float(values.std()), f"the standard deviation of {of}")
     return Column(x, beside[rows], other is not None, code, table, labels, name, column.kind)
 
 
@@ -225,5 +226,5 @@ def _caps(given: Any, name: str) -> dict[Any, float]:
 def _distances(d: Any, caps: list[Any], x: np.ndarray) -> np.ndarray:
     """The distances of risks, and those of caps."""
     given = [] if d is None else np.ravel(_checks.finite_distances(d, "d")).tolist()
-    given += [_checks.positive(near, "max_risk") for near in caps]
+    given += [_checks.positive(near, "a distance of max_risk or max_record_risk") for near in caps]
     return np.unique(given or float(f"{x.std() / 4.0:.0e}"))
