@@ -47,7 +47,7 @@ def column(
     if series is None:
         given = type(values).__name__
         raise ArgumentTypeError(f"{name} must be an array or a series of numbers, got {given}")
-    if is_decimal(values):
+    if is_decimal(series):
         return _decimals(series, values, name, least)
     dtype = series.dtype
     if not dtype.is_numeric() or isinstance(dtype, nw.Int128 | nw.UInt128):
@@ -107,14 +107,11 @@ def _decimals(series: Any, values: Any, name: str, least: int) -> Column:
     return Column(_checks.column(array, name, least=least), series_name(values), "float64", back)
 
 
-def is_decimal(values: Any) -> bool:
-    """Whether a series holds decimals, of a type of that name or as Python's objects."""
-    series = wrapped(values, series_only=True)
-    if series is None:
-        return False
+def is_decimal(series: Any) -> bool:
+    """Whether a wrapped series holds decimals, of a type of that name or as Python's objects."""
     import narwhals as nw
 
-    if str(getattr(values, "dtype", "")).lower() == "object":
+    if str(getattr(series.to_native(), "dtype", "")).lower() == "object":
         return isinstance(next((value for value in series if not is_missing(value)), None), Decimal)
     return isinstance(series.dtype, nw.Decimal)
 
