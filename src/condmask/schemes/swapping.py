@@ -55,7 +55,7 @@ class RankSwapping(Scheme):
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own."""
-        # the decimal number that was written: 0.29 * 10_000 and 29 / 100 * 100 fall short of whole numbers
+        # the decimal number that was written: 0.57 * 10_000 falls short of a whole number
         window = max(1, int(Fraction(repr(self.percent)) * x.shape[1] / 100))
         order = np.argsort(x, kind="stable")
         chance = stream.random(x.shape)
