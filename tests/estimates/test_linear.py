@@ -48,7 +48,7 @@ def test_pseudo_values_have_the_mean_of_each_original(donors):
 
 @pytest.mark.parametrize("donors", DONORS)
 @pytest.mark.parametrize("pools", [1, 2])
-@pytest.mark.parametrize("middle", [0.0, 1e9])
+@pytest.mark.parametrize("middle", [0.0, 2.0**50])
 @pytest.mark.parametrize("chunk", [7, 40])
 def test_all_is_as_in_exact_numbers_chunk_by_chunk(donors, pools, middle, chunk, monkeypatch):
     """Standard errors to 9 digits however far the values lie from 0, estimates to what rounding leaves."""
