@@ -37,7 +37,10 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "disclosure": (["disclosure"], ["tests/disclosure"]),
     "distribution": (
         ["distribution"],
-        ["tests/distribution", "tests/estimates/test_crossing.py", "tests/estimates/test_estimate.py"],
+        [
+            "tests/distribution",
+            *(f"tests/estimates/test_{name}.py" for name in ("crossing", "estimate", "counts")),
+        ],
     ),
     "estimates": (
         ["estimates"],

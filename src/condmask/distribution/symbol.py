@@ -57,18 +57,15 @@ def symbol(masking: Masking, w: np.ndarray) -> Any:
 
 
 def smooth_symbol(masking: Masking, w: np.ndarray) -> Any:
-    """The transform of what K' is without its step 1/p, smoothed by the bandwidth.
+    """The transform of what K' is without its step 1/p, where there is no bandwidth.
 
-    With a grid and without a bandwidth, for K half a step to the right of each grid point. There sums over
-    whole steps divide by 2 sin(delta w / 2) / delta instead of w, which takes the rounding out of the
-    numerator (docs/theory.rst, "Rounding").
+    With a grid, for K half a step to the right of each grid point. There sums over whole steps divide by
+    2 sin(delta w / 2) / delta instead of w, which takes the rounding out of the numerator (docs/theory.rst,
+    "Rounding").
     """
-    p, beta = masking.p, masking.beta
-    phi = symbol(masking, w)
+    p, phi = masking.p, symbol(masking, w)
     share = (1.0 - p) / p / (p + (1.0 - p) * phi)
-    if masking.delta > 0.0 and beta == 0.0:
-        phi = np.exp(-0.5 * w * w)
-    return -share * phi * np.exp(-0.5 * (beta * w) ** 2)
+    return -share * (phi if masking.delta == 0.0 else np.exp(-0.5 * w * w))
 
 
 def smoothed_symbol(masking: Masking, w: np.ndarray, beta: Any) -> Any:
