@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from condmask.grid import Grid, decimal_grid, decimals_of, default_step, grid_of, within
-from condmask.visible_grid import suits, visible_grid
+from condmask.visible_grid import visible_grid
 
 STEPS = [0.05, 12.0, 1 / 3, 0.1, 0.25, 1e-3, 1000.0, 2.0**-40, 2.0**-900, 2.0**900, 7.5, 1 / 7]
 
@@ -153,13 +153,6 @@ def test_values_and_their_noise_are_numbers_of_their_type(kind, sign):
         pytest.raises(ValueError, match=r"^x must stay finite, noise included, got .* 1$"),
     ):
         within(units, grid, 24.0, "x", kind)
-
-
-@pytest.mark.parametrize(
-    ("step", "own", "fits"), [(0.5, 1.0, False), (2.0, 1.0, True), (0.3, 0.1, True), (0.25, 0.1, False)]
-)
-def test_a_step_suits_a_grid_of_which_it_is_a_whole_multiple(step, own, fits):
-    assert suits(step, grid_of(own)) == fits
 
 
 @pytest.mark.parametrize(

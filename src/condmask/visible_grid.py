@@ -1,4 +1,4 @@
-"""Which grid the data show of themselves, and which step of a release is a whole multiple of it."""
+"""Which grid the data show of themselves."""
 
 import numpy as np
 
@@ -23,14 +23,3 @@ def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
     times = int(np.gcd.reduce(units.astype(np.int64)))
     seen = times > 0 and not misses(values, base.values(units), kind).any()
     return grid_of(base.times(times).step) if seen and base.times(times).step >= step / FINE else None
-
-
-def suits(step: float, grid: Grid) -> bool:
-    """Whether a step is a whole multiple of a grid's."""
-    times = step / grid.step
-    return times >= 0.5 and abs(times - np.rint(times)) <= 1e-9 * times
-
-
-def step_for(step: float, grid: Grid) -> float:
-    """The step next to `step` that suits a grid: at or below it, but for a grid that is coarser."""
-    return grid.times(max(1, int(step / grid.step))).step

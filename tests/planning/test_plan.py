@@ -187,6 +187,8 @@ def test_codes_and_gaps_are_left_out_as_in_masking():
 def test_what_is_tried_suits_the_data():
     whole = cm.plan(np.round(X).astype(int), **FEW | {"sigma": [500.0, 1500.0], "reverse_mapping": False})
     assert [each.scheme.step for each in whole.candidates] == [1.0, 1.0]
+    cents = cm.plan(np.round(X, 2), d=500, p=0.6, sigma=[200.0, 800.0], reverse_mapping=False)
+    assert [each.scheme.step for each in cents.candidates] == [0.125, 0.5]  # to which masking rounds
     z = norm.ppf((np.arange(400) + 0.5) / 400)
     # the upper half of exp(s z), z normal, spreads exp(1.28 s) times as far: 1.47 at s = .3, 2.8 at .8
     for x, options, scale in (

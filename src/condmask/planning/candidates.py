@@ -57,7 +57,7 @@ class Candidate(NamedTuple):
         """The scheme's parameters, risks and errors by the names that columns of a table have."""
         row = {name: getattr(self.scheme, name) for name in PARAMETERS}
         for name, risks in (("risk", self.risk), ("record risk", self.record_risk)):
-            row |= {f"{name} {near:g}": risk for near, risk in zip(d, risks.tolist(), strict=True)}
+            row |= {f"{name} {near:.15g}": risk for near, risk in zip(d, risks.tolist(), strict=True)}
         errors = {f"error of {name}": error for name, error in getattr(self, target).items()}
         return row | {"loss": self.loss} | errors
 

@@ -20,7 +20,7 @@ from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.parameters import PARAMETERS
 from condmask.strata import labels_of, pools_of
 from condmask.variance.interval import TARGETS
-from condmask.visible_grid import step_for, suits, visible_grid
+from condmask.visible_grid import visible_grid
 
 P = tuple(round(0.1 * k, 1) for k in range(1, 10))
 SHARES = (0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # sigma over the standard deviation
@@ -115,7 +115,7 @@ def plan(
         _checks.choice(name, "max_error", ["mean", "std", *(RELATED if column.related else ()), *QUANTILES])
     risks, chances = _caps(max_risk, "max_risk"), _caps(max_record_risk, "max_record_risk")
     distances = _distances(d, [*risks, *chances], column.x)
-    named = (("risk {:g}", risks), ("record risk {:g}", chances), ("error of {}", errors))
+    named = (("risk {:.15g}", risks), ("record risk {:.15g}", chances), ("error of {}", errors))
     caps = {text.format(key): cap for text, given in named for key, cap in given.items()}
     ways = [_by_mapping(options, scale, sigma, column.x), options]
     if reverse_mapping is not None:
@@ -161,12 +161,15 @@ def _sizes(x: np.ndarray, scale: str | None) -> Sequence[float]:
 
 
 def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[str, Any]:
-    """The options with a step; the default one may not keep the data's own grid, and then one that does."""
+    """The options with a step: the data's own, where that is no multiple of the default one but as coarse.
+
+    To the default step data are rounded; those off one that is named are refused.
+    """
     if {"decimals", "step"} & options.keys():
         return options
     fitting = default_step(_checks.positive(sigma, "sigma"))
     grid = visible_grid(column.x, column.kind, fitting)
-    return options if grid is None or suits(fitting, grid) else options | {"step": step_for(fitting, grid)}
+    return options if grid is None or grid.step <= 0.5 * fitting else options | {"step": grid.step}
 
 
 def _suggested(front: list[Candidate], most: float) -> dict[str, Candidate]:

@@ -49,7 +49,7 @@ def risk_against_loss(plan: Any, name: str, path: panels.Target, ax: Any) -> Any
             panel.annotate(suggested, at, offset, va=side, path_effects=panels.HALO, **NAMES)
         constant, rightmost = plan.constant[k], risks[:, k].max()
         panel.axvline(constant, color=panels.BLACK, linewidth=1.0, linestyle=":", label="a constant guess")
-        if (cap := plan.caps.get(f"risk {d:g}")) is not None:
+        if (cap := plan.caps.get(f"risk {d:.15g}")) is not None:
             panel.axvline(cap, color=panels.PURPLE, linewidth=1.4, linestyle="--", label="cap")
         if ax is None:
             width = max(rightmost - constant, 0.01)

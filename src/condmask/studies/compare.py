@@ -244,7 +244,7 @@ def _rows(study: list[dict[str, Any]], risks: dict[str, float], d: float) -> lis
     for (method, estimator), of in found.items():
         if "mean" in of:
             deciles = float(np.sqrt(np.mean([of[f"quantile {q:g}"] ** 2 for q in DECILES])))
-            value = found[method, "Z_i"][f"risk {d:g}"]
+            value = found[method, "Z_i"][f"risk {d:.15g}"]
             row = {"method": method, "estimator": estimator, "risk": risks[method], "masked value": value}
             row |= {"mean": of["mean"], "s.d.": of["s.d."], "deciles": deciles}
             rows.append(row | {name: of[name] for name in ("difference", "correlation") if name in of})

@@ -43,8 +43,8 @@ class Design(NamedTuple):
     @property
     def statistics(self) -> list[str]:
         """The names of what is estimated; the last, the difference of halves, has no interval."""
-        names = [f"quantile {q:g}" for q in self.quantiles] + ["mean", "s.d."]
-        names += [f"cdf({t:g})" for t in self.points]
+        names = [f"quantile {q:.15g}" for q in self.quantiles] + ["mean", "s.d."]
+        names += [f"cdf({t:.15g})" for t in self.points]
         return names if self.split is None else [*names, "correlation", "difference"]
 
 
@@ -55,7 +55,7 @@ def block_size(n: int) -> int:
 def block(design: Design, seed: int, index: int) -> Columns:
     """The statistics of one block of replicates."""
     key, (x, others) = _key(design, seed, index), samples(design, seed, index)
-    attacks = [*(f"risk {d:g}" for d in design.distances), "MSE"]
+    attacks = [*(f"risk {d:.15g}" for d in design.distances), "MSE"]
     found = _columns("", "sample", design.statistics, of_samples(x, others, design))
     for name, scheme in design.schemes.items():
         z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
