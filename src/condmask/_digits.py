@@ -27,5 +27,9 @@ def line(label: str, cells: Iterable[str], *, head: int, width: int = 12) -> str
 
 
 def finite(value: Any) -> Any:
-    """A value in terms of JSON, where NaN and infinity are no numbers: null."""
+    """A value, or those within it, in terms of JSON, where NaN and infinity are no numbers: null."""
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -85,11 +85,10 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """The audit in terms of JSON."""
-        figures = {name: row._asdict().items() for name, row in self.figures.items()}
         return {
             "n": self.n,
             "refused": self.refused,
-            "figures": {name: {key: finite(value) for key, value in row} for name, row in figures.items()},
+            "figures": finite({name: row._asdict() for name, row in self.figures.items()}),
             "findings": [finding._asdict() for finding in self.findings],
             "limits": {"given": self.limits.given, "lift": self.limits.lift},
             "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},

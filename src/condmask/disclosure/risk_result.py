@@ -256,7 +256,7 @@ class Risk:
         return {
             "n": self.n,
             "of": "scheme" if self._released is None else "release",
-            "risk": [{name: finite(value) for name, value in row.items()} for row in self.rows()],
+            "risk": finite(self.rows()),
             "most_exposed": {name: None if most is None else most.tolist() for name, most in exposed.items()},
             "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
         }

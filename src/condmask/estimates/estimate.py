@@ -148,7 +148,7 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
         intervals += [self.quantile_interval(q, **options)] if q.size else []
         intervals += [self.cdf_interval(t, **options)] if t.size else []
         low, high, error, estimate = (np.hstack([each[k] for each in intervals]) for k in range(4))
-        names = ["mean", "s.d.", *(f"quantile {each:.15g}" for each in q), *(f"cdf at {each:.15g}" for each in t)]
+        names = ["mean", "s.d.", *(f"quantile {x:.15g}" for x in q), *(f"cdf at {x:.15g}" for x in t)]
         about, records = self._certainty(target), np.full(len(names), self.n)
         return Intervals(names, low, high, error, estimate, level, target, about, records, ("statistic",))
 

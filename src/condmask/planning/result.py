@@ -94,15 +94,9 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes", "suggestions"."""
-        own = {"n": self.n, "d": list(self.d), "constant": self.constant.tolist()}
-        schemes = [{name: finite(value) for name, value in row.items()} for row in self.rows()]
+        own = {"n": self.n, "d": list(self.d), "constant": self.constant.tolist(), "target": self.target}
         suggestions = {name: each.scheme.to_dict() for name, each in self.suggestions.items()}
-        return own | {
-            "target": self.target,
-            "caps": self.caps,
-            "schemes": schemes,
-            "suggestions": suggestions,
-        }
+        return own | {"caps": self.caps, "schemes": finite(self.rows()), "suggestions": suggestions}
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw risk against the length of intervals: all schemes, the frontier, the suggestions.

@@ -9,7 +9,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
-from condmask._digits import line, number
+from condmask._digits import finite, line, number
 from condmask._randomness import seeded_key
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import drop_codes
@@ -60,7 +60,8 @@ class MethodComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """In terms of JSON."""
-        return vars(self) | {"schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()}}
+        schemes = {name: scheme.to_dict() for name, scheme in self.schemes.items()}
+        return {**finite(vars(self)), "schemes": schemes}
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""

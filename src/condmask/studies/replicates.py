@@ -115,9 +115,9 @@ def _estimates(
     kept = 1.0 - law.p - law.p / (n - 1)  # by which masking multiplies a covariance
     pairs = _pairs(z, z, others, design) / (kept if kept > 0.0 else np.nan)
     pairs[:, :1] *= (spread / original)[:, None]
-    quartiles, estimates = np.quantile(ordered, (0.25, 0.75), axis=1).T, {}
+    estimates = {}
     for estimator, name in scheme.estimators.items():
-        widths = None if name is None else rule(name, spread, quartiles, n)
+        widths = name and rule(name, spread, np.quantile(ordered, (0.25, 0.75), axis=1).T, n)
         of_t = _of_distribution(scheme, ordered, law, widths, design)
         quantiles, cdf = np.split(of_t, [design.quantiles.size], axis=1)
         estimates[estimator] = np.column_stack([quantiles, mean, original, cdf, pairs])
@@ -174,9 +174,9 @@ def _pairs(x: np.ndarray, z: np.ndarray, others: tuple[np.ndarray, ...], design:
     product, of_w = np.einsum("ij,ij->i", d, w), np.einsum("ij,ij->i", w, w)
     of_z = z.shape[1] * z.var(axis=1)
     above = (others[0] > design.split).astype(np.float64)
-    with np.errstate(invalid="ignore"):  # where either half is empty
+    with np.errstate(invalid="ignore", divide="ignore"):  # where either half is empty, or a column constant
         high, low = (np.einsum("ij,ij->i", x, half) / half.sum(axis=1) for half in (above, 1.0 - above))
-    return np.column_stack([product / np.sqrt(of_z * of_w), high - low])
+        return np.column_stack([product / np.sqrt(of_z * of_w), high - low])
 
 
 def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:

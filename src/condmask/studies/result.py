@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, _state, frames
-from condmask._digits import line
+from condmask._digits import finite, line
 from condmask.errors import ArgumentError
 from condmask.files.publish import write_whole
 
@@ -110,7 +110,7 @@ class StudyResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The study in terms of JSON: "replications", "seed", "rows"."""
-        return {"replications": self.replications, "seed": self.seed, "rows": self.rows()}
+        return {"replications": self.replications, "seed": self.seed, "rows": finite(self.rows())}
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw bias and RMSE by quantile, a line for every estimator.
