@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.estimates.batch import stacked
+from condmask.estimates.base import stacked
 from condmask.law import Law
 from condmask.moments.moment_interval import Sampled, moment, moment_interval, variance, variance_interval
 from condmask.moments.pair_interval import correlation

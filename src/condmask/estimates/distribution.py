@@ -8,8 +8,7 @@ from condmask import _checks
 from condmask.distribution.bandwidth import RULES
 from condmask.distribution.sample import CROSSINGS, METHODS
 from condmask.errors import ArgumentError
-from condmask.estimates.base import Shared
-from condmask.estimates.batch import by_replicate, plain
+from condmask.estimates.base import Shared, by_replicate, plain
 from condmask.variance.cdf_interval import cdf_interval
 from condmask.variance.interval import Interval, asked, interval, multiplier
 from condmask.variance.quantile_interval import quantile_interval

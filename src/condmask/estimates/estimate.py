@@ -14,7 +14,7 @@ from condmask.distribution.counting import counted_parts
 from condmask.distribution.sample import Sample, law_of, sample_of
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.bands import Bands
-from condmask.estimates.batch import batch_of, by_replicate
+from condmask.estimates.base import batch_of, by_replicate
 from condmask.estimates.counts import Counts
 from condmask.estimates.distribution import Distribution
 from condmask.estimates.functionals import Functionals

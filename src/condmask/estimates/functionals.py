@@ -8,8 +8,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.estimates.base import Shared
-from condmask.estimates.batch import by_replicate
+from condmask.estimates.base import Shared, by_replicate
 from condmask.estimates.distribution import shaped
 from condmask.variance import bounded, inequality
 from condmask.variance.expectation import Function, Mean, mean_of

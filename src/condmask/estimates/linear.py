@@ -7,8 +7,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
-from condmask.estimates.base import Shared
-from condmask.estimates.batch import by_replicate
+from condmask.estimates.base import Shared, by_replicate
 from condmask.estimates.results import Intervals
 from condmask.indicators import design, indicators, is_text
 from condmask.labels import groups

@@ -6,8 +6,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask.errors import warn
-from condmask.estimates.base import Shared
-from condmask.estimates.batch import plain, rows_of
+from condmask.estimates.base import Shared, plain, rows_of
 from condmask.moments import moment_interval as moments
 from condmask.moments.moment_interval import NEGATIVE, Sampled
 from condmask.moments.theorem_2_1 import powers_of_rows

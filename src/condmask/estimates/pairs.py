@@ -7,8 +7,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, each_once, warn
-from condmask.estimates.base import Shared
-from condmask.estimates.batch import plain, rows_of, stacked
+from condmask.estimates.base import Shared, plain, rows_of, stacked
 from condmask.linear.chunks import Named
 from condmask.linear.records import Records
 from condmask.moments import pair_interval
