@@ -5,7 +5,6 @@
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -15,7 +14,7 @@ from scipy.stats import norm
 
 import condmask as cm
 from condmask.planning.candidates import Candidate
-from condmask.planning.result import Plan
+from condmask.planning.plan import Plan
 from condmask.studies.compare import MethodComparison
 from condmask.studies.result import Column, StudyResult
 
@@ -40,7 +39,7 @@ def plan(**changes):
     fields = {
         "n": 500, "d": (25.0, 100.0), "candidates": candidates, "suggestions": suggestions,
         "refusals": {schemes[11]: "no"}, "caps": {"risk 25": 0.25}, "target": "file",
-        "column": SimpleNamespace(name="income"),
+        "allowed": risk[:, 0] <= 0.25, "name": "income",
     }  # fmt: skip
     return Plan(**fields | changes)
 

@@ -10,7 +10,7 @@ import tables
 from tables import Line
 
 import condmask as cm
-from condmask.studies.coverage import ends
+from condmask.studies.replicates import ends
 from condmask.variance.interval import TARGETS
 
 LEVELS = (0.9, 0.95, 0.99)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from condmask.estimates.estimate import Estimate as Estimate
     from condmask.files.csv_text import CsvFormat as CsvFormat
     from condmask.files.parts import read_column as read_column
+    from condmask.planning.plan import Plan as Plan
     from condmask.planning.plan import plan as plan
-    from condmask.planning.result import Plan as Plan
     from condmask.releases.masking import mask_file as mask_file
     from condmask.releases.masking import mask_table as mask_table
     from condmask.releases.release import Release as Release
@@ -63,8 +63,7 @@ _NAMES = {
     "disclosure.risk_result": "Risk RecordRisk",
     "disclosure.insiders": "InsiderRisk",
     "disclosure.linkage": "Linkage",
-    "planning.plan": "plan",
-    "planning.result": "Plan",
+    "planning.plan": "plan Plan",
     "reports.report": "report",
     "releases.masking": "mask_table mask_file",
     "releases.release": "Release read_release read_counts",

@@ -180,7 +180,7 @@ def test_damaged_bytes_are_refused():
         ),
         (
             lambda: scheme().estimate(counted(scheme(), [1.0, 2.0])).covariance([1.0, 2.0]),
-            r"z must be masked values for statistics of two columns, got Counts, which keep no pairs",
+            r"z must be masked values for .* of several columns, got Counts, which keep no records",
         ),
     ],
 )

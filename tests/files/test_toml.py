@@ -4,7 +4,7 @@ import pytest
 
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.files.toml import read_toml
-from condmask.studies.toml import read_study
+from condmask.studies.simulate import read_study
 
 NOT_TOML = {
     "null": b"\0",

@@ -7,7 +7,7 @@ from reference import gauss_legendre, weights
 from scipy.stats import laplace, norm
 
 import condmask as cm
-from condmask.planning.predicted import DECILES, QUANTILES, of_cdf
+from condmask.planning.candidates import DECILES, QUANTILES, of_cdf
 from condmask.studies.populations import Fixed
 
 N = 2_000

@@ -38,6 +38,6 @@ def test_the_legend_says_what_is_there_and_nothing_else():
         "frontier", "beyond the caps", "keeps the caps", "refused by the audit", "most useful", "balanced",
         "safest", "a constant guess", "cap",
     ]  # fmt: skip
-    uncapped = plan(caps={}, suggestions={})
+    uncapped = plan(caps={}, allowed=np.ones(12, bool), suggestions={})
     free = [text.get_text() for text in uncapped.plot()[0].get_legend().get_texts()]
     assert free == ["frontier", "scheme", "refused by the audit", "a constant guess"]

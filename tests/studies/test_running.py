@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import laplace
 
 import condmask as cm
-from condmask.studies.toml import read_study
+from condmask.studies.simulate import read_study
 
 N = 30_000  # of which a block has two replications
 POPULATION = cm.paper_population()

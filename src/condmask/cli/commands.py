@@ -338,7 +338,7 @@ def simulate(
         number of threads
     """
     from condmask import _checks
-    from condmask.studies.toml import read_study
+    from condmask.studies.simulate import read_study
 
     for path, name in ((out, "out"), (plot, "plot")):  # a long study is not lost to a wrong path
         if path is not None:

@@ -231,12 +231,11 @@ def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionCom
             isinstance(estimate, Bands), f"{name} must be an Estimate", estimate, ArgumentTypeError
         )
         estimate._refuse_batch("a comparison")
-    samples, wide = [a._sample, b._sample], max(a._law, b._law, key=attrgetter("step"))
+    wide = max(a._law, b._law, key=attrgetter("step"))
     # rounding may have moved a value by half a step: T is taken between points of the wider grid
-    x = np.concatenate([_equal_steps(sample, POINTS // 2) for sample in samples])
+    x = np.concatenate([_equal_steps(each._sample, POINTS // 2) for each in (a, b)])
     x = np.unique(x if wide.grid is None else wide.grid.values(wide.grid.below(x))) + 0.5 * wide.step
-    few, at = min(a.n, b.n) < LARGE, [x - 0.5 * sample.law.step for sample in samples]
-    pairs = list(zip((a, b), at, strict=True))
+    few, pairs = min(a.n, b.n) < LARGE, [(each, x - 0.5 * each._law.step) for each in (a, b)]
     t, other = (getattr(each._sample, "monotone" if few else "values")(own) for each, own in pairs)
     together = sum(each._covariance(own, "population") / each.n for each, own in pairs)
     difference = t - other

@@ -57,8 +57,8 @@ def by_replicate(method: Method) -> Method:
 
 
 def rows_of(estimate: Any) -> np.ndarray:
-    """The masked values of a batch, of shape (replicates, n); of one sample the only row."""
-    return np.array([each._records.z for each in estimate._replicates or (estimate,)])
+    """The masked values of a batch, of shape (replicates, n)."""
+    return np.array([each._records.z for each in estimate._replicates])
 
 
 def plain(value: Any) -> Any:
@@ -138,19 +138,20 @@ class Shared:
         _checks.require(in_clear or masked, f"{argument} must be a column that was not masked", given)
         return yes_no(column, argument) if in_clear and not labels else column
 
-    def _records_for(self, purpose: str, missing: str) -> Records:
+    @property
+    def _rows(self) -> Records:
         """The records; an error if there are only Counts."""
         if self._records is None:
-            raise ArgumentError(f"z must be masked values for {purpose}, got Counts, which keep no {missing}")
+            what = "pseudo-values, parts and statistics of several columns"
+            raise ArgumentError(f"z must be masked values for {what}, got Counts, which keep no records")
         return self._records
 
     @cached_property
     def _undone(self) -> Any:
         """The pseudo-values of a sample; kept, since those after reverse mapping take longest."""
-        records = self._records_for("pseudo-values", "records")
         if self.scheme.reverse_mapping:
-            return ReverseMapped(records, self.scheme)
-        return PseudoValues(Chunks(records), self._law, cycle=not self.scheme.shared_donors)
+            return ReverseMapped(self._rows, self.scheme)
+        return PseudoValues(Chunks(self._rows), self._law, cycle=not self.scheme.shared_donors)
 
     def _linear(self) -> Any:
         """The pseudo-values of a sample; after reverse mapping with a warning where they vary much."""

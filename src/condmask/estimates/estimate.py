@@ -16,7 +16,6 @@ from condmask.errors import ArgumentError, warn
 from condmask.estimates.bands import Bands
 from condmask.estimates.base import batch_of, by_replicate
 from condmask.estimates.counts import Counts
-from condmask.estimates.distribution import Distribution
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import Moments
@@ -35,7 +34,7 @@ RULE = "True or False for each record"
 Parts = Callable[[], Iterable[tuple[np.ndarray, str]]]  # of a column, each with its kind
 
 
-class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs):
+class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Created by the `estimate` method of a scheme, from records or `Counts`. For a 2-D array its results have a
@@ -192,16 +191,14 @@ class Estimate(Distribution, Functionals, Bands, Moments, LinearEstimates, Pairs
         >>> bool(abs(estimate.part(female).median() - 90.0) < 1.5)
         True
         """
-        records = self._records_for("a part of them", "records")
-        z, present = records.z, ~np.isnan(records.z)
+        z, present = self._rows.z, ~np.isnan(self._rows.z)
         labelled = isinstance(rows, Mapping)
         chosen = self._labelled(rows, z.size) if labelled else _checks.array(rows, "rows", RULE)
-        if chosen.dtype != np.bool_ or chosen.shape != z.shape:
-            rule = f"rows must be {RULE}, {z.size} in all, or labels by column"
-            raise ArgumentError(f"{rule}, got {_checks.shown(rows)}")
+        known = chosen.dtype == np.bool_ and chosen.shape == z.shape
+        _checks.require(known, f"rows must be {RULE}, {z.size} in all, or labels by column", rows)
         pool = None
         if self._law.p > 0.0:
-            pool = records.pools()
+            pool = self._rows.pools()
             _check_whole(chosen[present], (np.zeros(z.size, np.int64) if pool is None else pool)[present])
         # as they were accepted, which single precision may have put beside the grid
         sample = sample_of(z[chosen & present], self._law, "float32")

@@ -8,8 +8,8 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.estimates.base import Shared, by_replicate
-from condmask.estimates.distribution import shaped
+from condmask.estimates.base import by_replicate
+from condmask.estimates.distribution import Distribution, shaped
 from condmask.variance import bounded, inequality
 from condmask.variance.expectation import Function, Mean, mean_of
 from condmask.variance.inequality import Functional
@@ -19,7 +19,7 @@ CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 FEW = 1 << 12  # points at which the variance of T is known
 
 
-class Functionals(Shared):
+class Functionals(Distribution):
     """Means of any function of the original, and how unequally it is distributed."""
 
     @by_replicate
@@ -230,18 +230,12 @@ class Functionals(Shared):
         variances = [self._mean_of(each.influence).variance for each in found]
         value = np.reshape([each.value for each in found], highest.shape)
         error = np.reshape([each.standard_error(self._sample.n, target) for each in variances], highest.shape)
-        negative, apart = self._below_zero()
-        least, most = (-np.inf, np.inf) if negative > CERTAIN * apart else (0.0, highest)
+        # T is constant from one point of the grid to the next
+        below = self.cdf_interval(-0.5 * self._law.step or np.nextafter(0.0, -1.0), target="file")
+        some = below.estimate > CERTAIN * below.standard_error  # are negative
+        least, most = (-np.inf, np.inf) if some else (0.0, highest)
         nearest, ends = np.clip(value, least, most), bounded.placed(value, error, least, most, level)
         return interval(nearest[()], error[()], level, target, quantity, ends=ends)
-
-    def _below_zero(self) -> tuple[float, float]:
-        """The share of negative values in the original file, and its standard error."""
-        # T is constant from one point of the grid to the next
-        x = np.array([-0.5 * self._law.step or np.nextafter(0.0, -1.0)])
-        t, sums = self._of_cdf
-        points = self._sample.to_units(x, t)
-        return t.at(points).item(), sums.variance(points).standard_error(t.n, "file").item()
 
 
 def _checked(g: Any) -> Function:

@@ -13,7 +13,6 @@ from condmask.indicators import design, indicators, is_text
 from condmask.labels import groups
 from condmask.linear.chunks import CHUNK, Chunks, Named
 from condmask.linear.groups import crossed, group_means
-from condmask.linear.records import Records
 from condmask.linear.regress import regress
 from condmask.linear.variance import IntervalOptions, interval_options
 from condmask.linear.weighted import total, weighted_mean
@@ -64,9 +63,8 @@ class LinearEstimates(Shared):
         >>> scheme.estimate([310, 421, 385, 290, 330]).pseudo_values().round(1)
         array([248. , 544. , 448. , 194.7, 301.3])
         """
-        records, pseudo = self._records_for("pseudo-values", "records"), self._linear()
-        values = np.full(records.size, np.nan)
-        for chunk in Chunks(records).of(CHUNK):
+        pseudo, values = self._linear(), np.full(self._rows.size, np.nan)
+        for chunk in Chunks(self._rows).of(CHUNK):
             values[chunk.rows] = pseudo.origin + pseudo.unit * pseudo.values(chunk)
         return values
 
@@ -292,10 +290,6 @@ class LinearEstimates(Shared):
         """The only one of several intervals, from so many records that have a weight and a cluster."""
         low, high, error, estimate = (float(figure[0]) for figure in found[:4])
         return Interval(low, high, error, estimate, *found[4:6], found.about + self._left_out(records))
-
-    @property
-    def _rows(self) -> Records:
-        return self._records_for("pseudo-values", "records")
 
     def _options(
         self, confidence_level: Any, target: Any, clusters: Any, population_size: Any

@@ -213,7 +213,7 @@ class Pairs(Shared):
 
     def _pair(self, others: list[Any]) -> Pair:
         """The column and the other one, or all rows of a batch and theirs."""
-        records, other = self._records_for("statistics of two columns", "pairs"), others[0]
+        records, other = self._rows, others[0]
         columns, together = [self._beside(each, records) for each in others], isinstance(other, Pairs)
         w = columns[0]
         if self.scheme.reverse_mapping:
@@ -223,13 +223,14 @@ class Pairs(Shared):
             moments = at_least_two(pair_moments(rows_of(self), np.array(columns), records.pools()))
         else:
             moments = of_columns(records, w)
+        shared = self.scheme.shared_donors
+        if together:
+            return pair_of(moments, self._law, other._law, shared_donors=shared)
 
         def linear() -> Any:
             return linear_covariance(self._linear(), records, w, moments)[1:]
 
-        shared, of_plain = self.scheme.shared_donors, None if together else linear
-        law_of_w = other._law if together else None
-        return pair_of(moments, self._law, law_of_w, shared_donors=shared, linear=of_plain)
+        return pair_of(moments, self._law, None, shared_donors=shared, linear=linear)
 
     def _beside(self, other: Any, records: Records) -> Any:
         """The released values of another column, or its name in the file of the records."""
@@ -243,10 +244,9 @@ class Pairs(Shared):
                     "other must have been masked together with this column (mask_table), got groups "
                     f"{self.origin.group!r} and {other.origin.group!r}"
                 )
-            there = other._records_for("statistics of two columns", "pairs")
-            name = records.named(there)
+            name = records.named(other._rows)
             if name is not None:
                 return Named(name)
-            other = there.z
+            other = other._rows.z
         _checks.same_length(other, "other", records.size, "z")
         return other

@@ -1,21 +1,22 @@
 """Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on errors."""
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
+from condmask._digits import finite
 from condmask.disclosure.choose import is_skewed
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 from condmask.grid import default_step
 from condmask.missing_codes import drop_codes, numbers_of
-from condmask.planning.candidates import Candidate, Column, evaluate, frontier
-from condmask.planning.predicted import QUANTILES, RELATED
-from condmask.planning.result import Plan
+from condmask.planning.candidates import QUANTILES, RELATED, Candidate, Column, evaluate, frontier
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.parameters import PARAMETERS
 from condmask.strata import labels_of, pools_of
@@ -27,6 +28,154 @@ SHARES = (0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # sigma over the stan
 LOGARITHMS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 CLOSE = 1.5  # times the least loss: the most that the safest scheme may lose
 OF_NOISE = {"donors", "decimals", "step"}  # options without reverse mapping
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """The schemes that could mask a file, with their risks and errors.
+
+    Made by `plan`; ``print`` shows the suggestions, `to_frame` all schemes.
+
+    Attributes
+    ----------
+    n : int
+        Number of records.
+    d : tuple of float
+        Distances, in the units of the data.
+    candidates : list of Candidate
+        All schemes tried.
+    suggestions : dict of str to Candidate
+        Up to three schemes that masking accepts, the cheapest first: "most useful", "balanced", "safest".
+        None if masking refuses all that it was asked about.
+    refusals : dict of scheme to str
+        Why masking refuses schemes that it was asked about on the way to the suggestions.
+    caps : dict of str to float
+        The largest values allowed in columns of the table: "risk 100", "record risk 100", "error of mean".
+    target : {"population", "file"}
+        What errors refer to.
+    allowed : ndarray of shape (candidates,)
+        Which schemes keep the caps.
+    name : str
+        What the column is called.
+    """
+
+    n: int
+    d: tuple[float, ...]
+    candidates: list[Candidate]
+    suggestions: dict[str, Candidate]
+    refusals: dict[Any, str]
+    caps: dict[str, float]
+    target: str
+    allowed: np.ndarray
+    name: str
+
+    @property
+    def constant(self) -> np.ndarray:
+        """The risk of always guessing the best constant. No scheme has less risk."""
+        return self.candidates[0].constant
+
+    @cached_property
+    def on_frontier(self) -> np.ndarray:
+        """Which schemes no other beats in both mean risk and loss."""
+        front = {each.scheme for each in frontier(self.candidates)[0]}
+        return np.array([each.scheme in front for each in self.candidates])
+
+    @property
+    def refused(self) -> np.ndarray:
+        """Which schemes masking refuses, of those asked about."""
+        return np.array([each.scheme in self.refusals for each in self.candidates])
+
+    @property
+    def best(self) -> Candidate:
+        """The cheapest scheme suggested under caps on risk; under caps on errors alone the safest one."""
+        if not self.suggestions:
+            raise ArgumentError(str(self).splitlines()[-1])
+        of_errors = self.caps and all(name.startswith("error") for name in self.caps)
+        return [*self.suggestions.values()][-1 if of_errors else 0]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for every scheme: its parameters, risks, loss and errors, whether it is on the frontier,
+        whether it keeps the caps, and whether masking refuses it, of those asked about."""
+        marks = {"frontier": self.on_frontier, "allowed": self.allowed, "refused": self.refused}
+        return [
+            each.row(self.d, self.target) | {name: bool(which[k]) for name, which in marks.items()}
+            for k, each in enumerate(self.candidates)
+        ]
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame."""
+        return frames.of_rows(self.rows())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes", "suggestions"."""
+        own = {"n": self.n, "d": list(self.d), "constant": self.constant.tolist(), "target": self.target}
+        suggestions = {name: each.scheme.to_dict() for name, each in self.suggestions.items()}
+        return own | {"caps": self.caps, "schemes": finite(self.rows()), "suggestions": suggestions}
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
+        """Draw risk against the length of intervals: all schemes, the frontier, the suggestions.
+
+        Needs matplotlib (``pip install condmask[plot]``).
+
+        Parameters
+        ----------
+        path : path-like, optional
+            Where the picture is written; it is then not shown.
+        ax : matplotlib Axes or sequence of Axes, optional
+            Where to draw, one for each distance in `d`; labels that they have are kept. None makes a figure.
+
+        Returns
+        -------
+        ndarray of matplotlib Axes
+            One for each distance.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed.
+
+        Notes
+        -----
+        The frontier is that of the mean risk over all distances. Schemes on it that masking refuses are
+        marked.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 1_000)
+        >>> made = cm.plan(x, max_risk={500: 0.45}, p=[0.3, 0.6], sigma=[500.0, 1000.0])
+        >>> (ax,) = made.plot()
+        >>> ax.get_yscale()
+        'log'
+        """
+        from condmask.plot.risk_and_loss import risk_against_loss
+
+        return risk_against_loss(self, self.name, path, ax)
+
+    def __str__(self) -> str:
+        kept = f", {int(self.allowed.sum())} keep the caps" if self.caps else ""
+        lines = [f"{len(self.candidates)} schemes tried on {self.n:,} records{kept}"]
+        for d, share in zip(self.d, self.constant, strict=True):
+            lines.append(f"without any release, {share:.1%} of the values are guessed closer than d = {d:g}")
+        for name, each in self.suggestions.items():
+            lines += ["", f"{name}: {each.scheme!r}"]
+            lines.append(f"  intervals {each.loss:.2f} times as long as without masking")
+            lines += [
+                f"  closer than d = {d:g}: the best attacker {risk:.1%} of the values, "
+                f"the released value of the most exposed record with a chance of {exposed:.1%}"
+                for d, risk, exposed in zip(self.d, each.risk, each.record_risk, strict=True)
+            ]
+            errors = getattr(each, self.target).items()
+            said = (f"{key} {error:.3g}" for key, error in errors if "0.5" in key or "quantile" not in key)
+            lines.append(f"  standard errors: {', '.join(said)} (for the {self.target})")
+        if not self.suggestions:
+            scheme, why = next(iter(self.refusals.items()))
+            lines += ["", f"no scheme is suggested; {scheme!r}, with the shortest intervals, is refused:"]
+            lines.append(why)
+        return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def plan(
@@ -121,12 +270,14 @@ def plan(
     if reverse_mapping is not None:
         ways = ways[:1] if _checks.truth(reverse_mapping, "reverse_mapping") else ways[1:]
     candidates = _candidates(column, P if p is None else _numbers(p, "p"), sigma, ways, distances)
-    made = Plan(column.x.size, tuple(distances.tolist()), candidates, {}, {}, caps, target, column)
-    if not made.allowed.any():
-        raise ArgumentError(_unmet(made.rows(), caps))
-    front, refusals = frontier([candidates[k] for k in np.flatnonzero(made.allowed)], column.refusal)
+    n, d = column.x.size, tuple(distances.tolist())
+    rows = [each.row(d, target) for each in candidates]
+    allowed = np.array([all(row[key] <= cap for key, cap in caps.items()) for row in rows])
+    if not allowed.any():
+        raise ArgumentError(_unmet(rows, caps))
+    front, refusals = frontier([candidates[k] for k in np.flatnonzero(allowed)], column.refusal)
     suggestions = _suggested(front, CLOSE if risks or chances or not errors else np.inf)
-    return replace(made, suggestions=suggestions, refusals=refusals)
+    return Plan(n, d, candidates, suggestions, refusals, caps, target, allowed, column.name)
 
 
 def _by_mapping(options: dict[str, Any], scale: str | None, sigma: Any, x: np.ndarray) -> dict[str, Any]:
@@ -194,7 +345,7 @@ def _unmet(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
 
 def _numbers(values: Any, name: str) -> list[float]:
     """One number or several."""
-    return list(np.ravel(_checks.reals(values, name)).tolist())
+    return list(_checks.reals(values, name).ravel().tolist())
 
 
 def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Column:

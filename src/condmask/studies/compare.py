@@ -2,10 +2,12 @@
 
 import os
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from condmask import _checks, frames
 from condmask._blocks import Workers
@@ -14,15 +16,18 @@ from condmask._randomness import seeded_key
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import drop_codes
 from condmask.scheme import Scheme
+from condmask.schemes.additive import AdditiveNoise
 from condmask.schemes.conditional import ConditionalMasking
+from condmask.schemes.multiplicative import MultiplicativeNoise
 from condmask.schemes.shuffling import DataShuffling
-from condmask.schemes.swapping import DataSwapping
-from condmask.studies import equal_risk
+from condmask.schemes.swapping import DataSwapping, RankSwapping
 from condmask.studies.attacker import FittedAttacker
 from condmask.studies.populations import Fixed
 from condmask.studies.simulate import DECILES, named, simulate
 
 MOST = 20_000  # records that are masked again and again
+RANGE = 1e-2, 1e2  # of a parameter: standard deviations of the file, factors, or percent
+CLOSE = 0.005  # of the logarithm of a parameter
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,8 +218,7 @@ def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarra
         _checks.same_length(given["other"].array, "other", given["x"].array.size, "x")
     values = drop_codes(dict.fromkeys(given, scheme), given)
     present = ~np.isnan(np.vstack(list(values.values()))).any(axis=0)
-    if present.sum() < 10:
-        raise ArgumentError(f"x must have at least 10 values, got {present.sum()}")
+    _checks.require(present.sum() >= 10, "x must have at least 10 values", int(present.sum()))
     x, *beside = (column[present] for column in values.values())
     return x, beside
 
@@ -225,14 +229,44 @@ def _tuned(
     """The methods at this risk, and why others are none."""
     own_method = "reverse mapping" if scheme.reverse_mapping else "conditional masking"
     found: dict[str, Scheme | None] = {
-        name: scheme if name == own_method else equal_risk.tuned(make, risk, attacker, seed)
-        for name, make in equal_risk.families(scheme, x).items()
+        name: scheme if name == own_method else tuned(make, risk, attacker, seed)
+        for name, make in families(scheme, x).items()
     }
     found |= {"data swapping": DataSwapping(), "data shuffling": DataShuffling() if attacker.others else None}
     why = dict.fromkeys(found, f"no parameter leaves a risk of {risk:.3f}")
     why["data shuffling"] = "it needs another column"
-    tuned = {name: one for name, one in found.items() if one is not None}
-    return tuned, {name: why[name] for name in found if name not in tuned}
+    known = {name: one for name, one in found.items() if one is not None}
+    return known, {name: why[name] for name in found if name not in known}
+
+
+def families(scheme: ConditionalMasking, x: np.ndarray) -> dict[str, Callable[[float], Scheme]]:
+    """By method the scheme for a parameter."""
+    p, noise, donors, spread = scheme.p, scheme.noise, scheme.donors, float(x.std())
+    return {
+        "conditional masking": lambda s: ConditionalMasking(p, s * spread, noise=noise, donors=donors),
+        "reverse mapping": lambda s: ConditionalMasking(p, s * spread, noise=noise, reverse_mapping=True),
+        "Laplace noise": lambda s: AdditiveNoise(s * spread, noise="laplace"),
+        "normal noise": lambda s: AdditiveNoise(s * spread, noise="normal"),
+        "multiplicative noise": MultiplicativeNoise,
+        "rank swapping": lambda percent: RankSwapping(min(max(percent, 100.0 / x.size), 100.0)),
+    }
+
+
+def tuned(make: Callable[[float], Scheme], risk: float, attacker: FittedAttacker, seed: int) -> Scheme | None:
+    """The scheme of a family with this risk; None if there is none.
+
+    Risks fall as noise grows, since more noise is noise on top of less, and as ranks are swapped over a wider
+    window. Every parameter is tried with the same random numbers.
+    """
+
+    def excess(logarithm: float) -> float:
+        stream = seeded_key(seed, b"equal").stream(0, 0)
+        return attacker.risk(make(float(np.exp(logarithm))), stream) - risk
+
+    ends = np.log(RANGE)
+    if excess(ends[0]) < 0.0 or excess(ends[1]) > 0.0:
+        return None
+    return make(float(np.exp(brentq(excess, *ends, xtol=CLOSE))))
 
 
 def _rows(study: list[dict[str, Any]], risks: dict[str, float], d: float) -> list[dict[str, Any]]:

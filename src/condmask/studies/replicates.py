@@ -1,6 +1,8 @@
-"""One block of replicates: for each a row of numbers, the errors and risks of every scheme."""
+"""One block of replicates: for each a row of numbers, of the errors, risks and intervals of every scheme."""
 
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,16 +15,19 @@ from condmask.distribution.symbol import smallest_tol
 from condmask.errors import ArgumentError, heard
 from condmask.grid import Grid
 from condmask.law import Law
-from condmask.moments import moment_interval
+from condmask.moments import moment_interval, pair_interval
 from condmask.moments.moment_interval import Sampled
 from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.scheme import Scheme
-from condmask.studies import coverage, curves
-from condmask.variance.interval import EstimateWarning, UndefinedError
+from condmask.studies import curves
+from condmask.variance.cdf_interval import cdf_interval
+from condmask.variance.interval import TARGETS, EstimateWarning, UndefinedError, multiplier
+from condmask.variance.quantile_interval import quantile_interval
 
 RECORDS, ROWS = 65_536, 32  # of a block, at most
+ROUNDING = 1e-9  # of a value: an interval that is no longer is a point
 
-Samples = tuple[np.ndarray, tuple[np.ndarray, ...]]  # the sensitive variable, and those that are not masked
+Others = tuple[np.ndarray, ...]  # samples of variables that are not masked
 Columns = dict[tuple[str, str, str], np.ndarray]  # by scheme, estimator and statistic
 
 
@@ -66,9 +71,7 @@ def block(design: Design, seed: int, index: int) -> Columns:
         for guess, values in _attacks(rounded, z, design.distances, grid).items():
             found |= _columns(name, guess, attacks, values)
         if design.levels and "T_1" in scheme.estimators:  # from added noise alone there are no intervals
-            of_file = of_samples(rounded, others, design)
-            tried = coverage.tried(scheme, z, others[0] if others else None, of_file, design)
-            found |= {(name, *column): values for column, values in tried.items()}
+            found |= _tried(name, z, others, of_samples(rounded, others, design), design)
     return found
 
 
@@ -77,7 +80,7 @@ def _columns(scheme: str, estimator: str, statistics: list[str], values: np.ndar
     return {(scheme, estimator, each): own for each, own in zip(statistics, values.T, strict=True)}
 
 
-def samples(design: Design, seed: int, index: int) -> Samples:
+def samples(design: Design, seed: int, index: int) -> tuple[np.ndarray, Others]:
     """The samples of a block before they are masked, checked."""
     shape = block_size(design.n), design.n
     drawn = design.population(_key(design, seed, index).derive(b"population").stream(0, 0), *shape)
@@ -100,9 +103,7 @@ def _key(design: Design, seed: int, index: int) -> Key:
 # --- estimates: a row for each sample, a column for each statistic ---
 
 
-def _estimates(
-    scheme: Scheme, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design
-) -> dict[str, np.ndarray]:
+def _estimates(scheme: Scheme, z: np.ndarray, others: Others, design: Design) -> dict[str, np.ndarray]:
     """By estimator of a scheme; statistics of the masked sample, "masked", if there is none."""
     law = scheme.law
     if law is None or not scheme.estimators:
@@ -149,9 +150,7 @@ def _of_distribution(
     return found
 
 
-def of_samples(
-    z: np.ndarray, others: tuple[np.ndarray, ...], design: Design, undone: np.ndarray | None = None
-) -> np.ndarray:
+def of_samples(z: np.ndarray, others: Others, design: Design, undone: np.ndarray | None = None) -> np.ndarray:
     """Statistics of samples; those with another column of the pseudo-values, where there are any.
 
     Sums go from the smallest value up, so that values in another order have the same bits.
@@ -163,7 +162,7 @@ def of_samples(
     return np.column_stack([*columns, _pairs(z if undone is None else undone, z, others, design)])
 
 
-def _pairs(x: np.ndarray, z: np.ndarray, others: tuple[np.ndarray, ...], design: Design) -> np.ndarray:
+def _pairs(x: np.ndarray, z: np.ndarray, others: Others, design: Design) -> np.ndarray:
     """The correlation with the other column, and the difference of its halves; none without one.
 
     Of pseudo-values x the correlation has the spread of the values z.
@@ -201,4 +200,76 @@ def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, grid: Grid | N
         away = np.abs(error)
         near = [(away < d).mean(axis=1) for d in within]
         found[guess] = np.column_stack([*near, np.square(away).mean(axis=1) * unit**2])
+    return found
+
+
+# --- intervals: 1 or 0 for every replicate and statistic, whether one covers, and its length ---
+
+
+def _tried(name: str, z: np.ndarray, others: Others, of_file: np.ndarray, design: Design) -> Columns:
+    """Coverage and length in each masked sample under a scheme, by interval and statistic.
+
+    `others` were not masked, `of_file` has the statistics of the samples as they were masked, row by row.
+    """
+    low, high = ends(design.schemes[name], z, others[0] if others else None, design)
+    found, names = Columns(), design.statistics[: low.shape[2]]
+    for (k, level), (t, target) in product(enumerate(design.levels), enumerate(TARGETS)):
+        aim = of_file[:, : len(names)].T if target == "file" else design.truth[: len(names), None]
+        least, most = low[k, t], high[k, t]
+        # of what is exact, both ends and the target differ in rounding
+        with np.errstate(invalid="ignore"):  # infinite ends
+            length, slight = most - least, ROUNDING * np.abs(aim)
+        room = np.where(length > slight, 0.0, slight)
+        known = ~(np.isnan(least) | np.isnan(most) | np.isnan(aim))
+        covered = np.where(known, (least - room <= aim) & (aim <= most + room), np.nan)
+        row = f"{level} interval, {target}"
+        for part, values in (("coverage", covered), ("length", length)):
+            found |= _columns(name, row, [f"{part} of {each}" for each in names], values.T)
+    return found
+
+
+def ends(scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any) -> np.ndarray:
+    """Both ends, of shape (2, levels, targets, statistics, rows); NaN where a sample has none.
+
+    Statistics are the quantiles, the mean, the standard deviation, the distribution function at the points of
+    the design, and the correlation with the other column where there is one.
+    """
+    batch, levels = scheme.estimate(z), design.levels
+    c = np.array([multiplier(level) ** 2 / z.shape[1] for level in levels])
+    of_cdf = [_of_cdf(each, design, c) for each in batch._replicates]
+    quantiles, cdf = (np.moveaxis(np.array(found), 0, -1) for found in zip(*of_cdf, strict=True))
+    parts = [quantiles, _of_moments(batch, levels), cdf]
+    return np.concatenate(parts if other is None else [*parts, _of_pairs(batch, other, levels)], axis=3)
+
+
+def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends of quantiles and of the distribution function, of shape (2, levels, targets, statistics)."""
+    (t, sums), sample = estimate._of_cdf, estimate._sample
+    q, back = np.unique(design.quantiles, return_inverse=True)
+    value = sample.to_units(sample.quantiles(q), t)
+    of_quantiles = sample.law.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
+    x = sample.to_units(design.points, t)
+    there = t.at(x), sums.variance(x), c[:, None]
+    return of_quantiles, np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)
+
+
+def _of_moments(batch: Any, levels: Sequence[float]) -> np.ndarray:
+    """Both ends of the mean and the standard deviation of rows, at all levels at once."""
+    sampled, found = batch._sampled(4), []
+    for target in TARGETS:
+        asked = sampled, np.array(levels)[:, None], target
+        mean = moment_interval.moment_interval(*asked, 1, "", central=False)[:2]
+        found.append([mean, moment_interval.variance_interval(*asked, root=True)[:2]])
+    return np.transpose(found, (2, 3, 0, 1, 4))
+
+
+def _of_pairs(batch: Any, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+    """Both ends of the correlation with the other column; after reverse mapping sample by sample."""
+    found = np.full((2, len(levels), len(TARGETS), 1, len(other)), np.nan)
+    single: Any = enumerate(batch._replicates) if batch.scheme.reverse_mapping else [(slice(None), batch)]
+    for rows, estimate in single:
+        with heard(EstimateWarning), suppress(UndefinedError):
+            of_rows = estimate._of_pair(other[rows], pair_interval.correlation)
+            for (k, level), (t, target) in product(enumerate(levels), enumerate(TARGETS)):
+                found[:, k, t, 0, rows] = of_rows.ends(level, target)
     return found

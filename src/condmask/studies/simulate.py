@@ -13,6 +13,7 @@ import time
 import warnings
 from contextlib import nullcontext, suppress
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,18 @@ from condmask._blocks import Workers, ordered_map
 from condmask.disclosure.rare_values import open_ends
 from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
+from condmask.files.parts import read_column
+from condmask.files.toml import read_toml
 from condmask.scheme import Scheme
+from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies import replicates
-from condmask.studies.populations import Fixed, Resampled, split
+from condmask.studies.populations import Fixed, Resampled, paper_population, split
 from condmask.studies.replicates import Design
 from condmask.studies.result import Column, StudyResult
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 SAVE_SECONDS = 5.0
+OF_A_RUN = {"workers", "progress", "checkpoint"}  # which are no part of a study
 MOST_RECORDS = 10_000_000  # of a sample
 
 
@@ -227,3 +232,34 @@ def _begun(design: Design, seed: int, wanted: int) -> StudyResult:
     content = b"".join(repr(name).encode() + values.tobytes() for name, values in first.items())
     identity = hashlib.blake2b(content, digest_size=16).hexdigest()
     return StudyResult(identity, seed, columns, np.column_stack(list(first.values()))[:wanted])
+
+
+# --- studies described in TOML ---
+
+
+def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The arguments of `simulate` from a TOML file (docs/guide_researcher.rst has an example).
+
+    The population is the paper's, or columns of a file.
+    """
+    path = _checks.path(path, "path")
+    described, parameters = read_toml(path), signature(simulate).parameters
+    for name in described:
+        _checks.choice(name, f"an entry of {path}", [name for name in parameters if name not in OF_A_RUN])
+    for name in ("n", "replications", "schemes"):
+        _checks.require(name in described, f"{path} must have {name!r}", list(described))
+    tables, population = described["schemes"], described.get("population")
+    named = isinstance(tables, dict) and all(isinstance(entry, dict) for entry in tables.values())
+    _checks.require(named, "schemes must be a table for each, by its name", tables, ArgumentTypeError)
+    default = {"scheme": ConditionalMasking.method}
+    schemes = {name: Scheme.from_dict(default | entry) for name, entry in tables.items()}
+    drawn = paper_population() if population is None else _resampled(population, path.parent)
+    return {**described, "population": drawn, "schemes": schemes}
+
+
+def _resampled(described: Any, folder: Path) -> Resampled:
+    """Columns of a file as a population."""
+    known = isinstance(described, dict) and {*described} in ({"path", "column"}, {"path", "column", "other"})
+    _checks.require(known, "population must be a table of path, column and perhaps other", described)
+    path = folder / _checks.path(described["path"], "path")
+    return Resampled(*(read_column(path, described[key]) for key in ("column", "other") if key in described))
