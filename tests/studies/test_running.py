@@ -119,6 +119,21 @@ def test_a_scheme_with_two_names_masks_twice():
     assert one != another
 
 
+def test_names_that_agree_in_six_digits_and_a_constant_column_beside():
+    """Each has its own column, and nothing of NumPy's warnings is seen."""
+    found = cm.simulate(
+        lambda rng, rows, n: (rng.normal(1e6, 1e3, (rows, n)), np.ones((rows, n))), MASKED, n=50, rng=1,
+        replications=4, quantiles=[], cdf_points=[1e6, 1e6 + 1.0], risk_distances=[500.0, 500.001],
+    )  # fmt: skip
+
+    told = found.to_dict()["rows"]
+    assert [row["statistic"] for row in told if row["estimator"] == "T_1"] == [
+        "mean", "s.d.", "cdf(1000000)", "cdf(1000001)", "correlation", "difference",
+    ]  # fmt: skip
+    assert {"risk 500", "risk 500.001"} < {row["statistic"] for row in told}
+    assert {row["mean"] for row in told if row["statistic"] == "correlation"} == {None}
+
+
 def test_what_is_not_defined_is_a_dash():
     mapped = {"mapped": cm.ConditionalMasking(0.5, 9e3, reverse_mapping=True)}  # too few for a correlation
     text = str(run(2, mapped, n=20))

@@ -350,7 +350,5 @@ class LinearEstimates(Shared):
         share = (1.0 - (self.scheme.p if self.scheme.reverse_mapping else self._law.p)) ** 2
         few = np.count_nonzero((records > 0) & (records * share < FEW))
         if few:
-            reason = (
-                f"fewer than {ceil(FEW / share)} records, and say less than {FEW:.0f} unmasked ones would"
-            )
-            warn(f"group_means: {few} of {records.size} groups have {reason}", EstimateWarning)
+            why = f"fewer than {ceil(FEW / share)} records, and say less than {FEW:.0f} unmasked ones would"
+            warn(f"group_means: {few} of {records.size} groups have {why}", EstimateWarning)

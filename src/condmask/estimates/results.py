@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,15 +43,18 @@ class Intervals(Mapping[Any, Interval]):
     by: tuple[str, ...]
 
     def __getitem__(self, name: Any) -> Interval:
-        if name not in self.names:
-            raise KeyError(name)
-        at = self.names.index(name)
+        at = self._places[name]
         low, high, error, estimate = (
             figures[..., at] if figures.ndim > 1 else float(figures[at])
             for figures in (self.low, self.high, self.standard_error, self.estimate)
         )
         about = f"{self.about}: {_shown(name)}"
         return Interval(low, high, error, estimate, self.confidence_level, self.target, about)
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        """Where names stand, of which there may be tens of thousands."""
+        return {name: k for k, name in enumerate(self.names)}
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.names)
@@ -98,12 +102,12 @@ class Intervals(Mapping[Any, Interval]):
             kept = f"names={self.names!r}, replicates={len(self.estimate)}, target={self.target!r}"
             return f"Intervals({kept})"
         names = ["", *map(_shown, self.names)]
-        first = [name.ljust(max(map(len, names))) for name in names]
+        width = max(map(len, names))
         table = [["records", "estimate", "standard error", f"{100 * self.confidence_level:g}% from", "to"]]
         figures = zip(self.estimate, self.standard_error, self.low, self.high, strict=True)
         for count, row in zip(self.records, figures, strict=True):
             table.append([f"{count:.0f}", *(number(value, row[1]) for value in row)])
-        rows = [[name, *cells] for name, cells in zip(first, table, strict=True)]
+        rows = [[name.ljust(width), *cells] for name, cells in zip(names, table, strict=True)]
         return "\n".join([self.about, *aligned(rows)])
 
 
