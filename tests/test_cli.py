@@ -430,7 +430,7 @@ def test_wrong_usage(run, tmp_path, words, sentence):
         (("risk", "one.csv", "-c", "income", *SIGMA, "--d", "-1"), "d must "),
         (("estimate", "in.parquet"), "in.parquet holds no scheme"),
         (("estimate", "out.parquet", "-c", "educ"), "column must be one of the masked columns 'income'"),
-        (("estimate", "out.parquet", "--quantile", "1"), "quantiles must "),
+        (("estimate", "out.parquet", "--quantile", "1", "--other", "no"), "2 things must be settled: (1) q"),
         (("simulate", "study.toml", "--out", "NEW/none/a.npz"), "out must be a file in a folder that can be"),
         (("audit", "one.csv", *SIGMA, "-c", "income", "--options", "no.toml"), "no.toml"),
     ],

@@ -4,6 +4,7 @@ What is heavy is imported when a command is called, names of the package when th
 ``--help`` answers at once.
 """
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -240,27 +241,30 @@ def estimate(
     workers
         number of threads
     """
+    from condmask.errors import Refusals
     from condmask.releases.release import masked_column
     from condmask.variance.interval import Interval
 
     read = cm.read_release(release, workers=workers)
     options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}
-    found, texts = dict[str, dict[str, Any]](), list[str]()
+    found, texts, refusals = dict[str, dict[str, Any]](), list[str](), Refusals()
     for name in [masked_column(read.schemes, name) for name in column or read.schemes]:
-        of_column = read[name]
-        asked = () if quantile is None else (quantile,)
-        results = {"summary": of_column.summary(*asked, points=cdf or (), **options)}
+        one, asked = read[name], () if quantile is None else (quantile,)
+        calls = {"summary": partial(one.summary, *asked, points=cdf or ())}
         if other not in (None, name):
-            results["correlation"] = of_column.correlation_interval(other, **options)
+            calls["correlation"] = partial(one.correlation_interval, other)
         if group is not None:
-            results["groups"] = of_column.group_means(group, weights=weights, **options)
+            calls["groups"] = partial(one.group_means, group, weights=weights)
         if weights is not None:
-            results["weighted_mean"] = of_column.weighted_mean(weights, **options)
+            calls["weighted_mean"] = partial(one.weighted_mean, weights)
         if regress is not None:
-            results["regression"] = of_column.regress(regress, **options)
-        texts += [f"{name}: {each}" for each in results.values()]
-        dicts = {what: each._asdict() for what, each in results.items() if isinstance(each, Interval)}
-        found[name] = results | dicts
+            calls["regression"] = partial(one.regress, regress)
+        for what, call in calls.items():
+            with refusals.collected():
+                each = call(**options)
+                texts.append(f"{name}: {each}")
+                found.setdefault(name, {})[what] = each._asdict() if isinstance(each, Interval) else each
+    refusals.raise_all()
     output.show(found, "\n\n".join(texts))
 
 
