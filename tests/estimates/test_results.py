@@ -58,7 +58,7 @@ def test_a_row_for_every_name(ask, column, estimate):
         interval = found[getattr(row, column)]
         assert [getattr(row, name) for name in FIGURES] == [getattr(interval, name) for name in FIGURES]
     assert frame["records"].tolist() == found.records.tolist()
-    assert len(frame) == len(found)
+    assert list(found.to_dict()) == list(map(str, found))
 
 
 def test_a_column_for_each_column_that_makes_groups(estimate):

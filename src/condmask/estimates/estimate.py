@@ -209,14 +209,12 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
 
     def _certainty(self, target: str) -> str:
         """What a summary is about, and how well its numbers are known."""
-        where = TARGETS[target].removeprefix("in ")
-        if not self.scheme.reverse_mapping:
-            return f"{where}, estimated"
         exact = "exact except at the ends, which are means" if self.scheme.aggregate_ends else "exact"
-        known = f"{where}, {exact if target == 'file' else 'estimated'}"
+        how = exact if target == "file" and self.scheme.reverse_mapping else "estimated"
+        known = f"{TARGETS[target].removeprefix('in ')}, {how}"
         try:
             return f"{known}; for other columns N = {self.N:.2f}"
-        except ValueError:  # pools that are not known, or small
+        except ValueError:  # without reverse mapping; with pools that are not known, or small
             return known
 
     def _labelled(self, labels: Mapping[str, Any], n: int) -> np.ndarray:

@@ -90,7 +90,7 @@ def samples(design: Design, seed: int, index: int) -> tuple[np.ndarray, Others]:
             raise ArgumentError(
                 f"population must give arrays of numbers of shape {shape}, got {part.shape} of {part.dtype}"
             )
-        if not (part.min() >= -_checks.LARGEST and part.max() <= _checks.LARGEST):
+        if not np.abs(part).max() <= _checks.LARGEST:
             raise ArgumentError("population must give finite numbers, got others among them")
     x, *others = [np.ascontiguousarray(part, dtype=np.float64) for part in parts]
     return x, tuple(others)
