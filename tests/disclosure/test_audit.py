@@ -197,6 +197,18 @@ def test_strata_are_known_to_attackers_of_a_column_alone():
     assert audit.figures["x"].worst > 0.99  # in units of a spread of which both regions are a hundredth
 
 
+def test_strata_that_tell_the_values_are_left_out_and_dropped():
+    stream = np.random.default_rng(2)
+    table = {"region": stream.integers(0, 3, N), "w": stream.normal(size=N)}
+    table["x"] = np.exp(table["region"] + stream.normal(0.0, 0.05, N))
+
+    remedy = refusal(cm.audit(table, {"x": log(strata="region")})).remedy
+    told = re.fullmatch(r"leave strata out, and drop region; pass sigma=([\d.]+)", remedy)
+
+    assert told is not None
+    assert not cm.audit(without(table, {"region"}), {"x": log(float(told[1]))}).refused
+
+
 def test_columns_in_clear_that_hardly_vary_tell_nothing():
     # early stopping leaves records out: a few yeses may all be among them
     rng, n = np.random.default_rng(28), 1_000  # so that all are among them

@@ -8,7 +8,8 @@ from reference import noise_cdf
 from scipy.stats import binomtest
 
 import condmask as cm
-from condmask.disclosure import features, joint_law, named, rare_values, units
+from condmask._blocks import in_stretches
+from condmask.disclosure import features, joint_law, named, rare_values, table, units
 from condmask.disclosure.sample import Sample, draw, sample_of
 from condmask.disclosure.table import Clear, Table, clear_of, numbers_and_labels, numbers_in
 
@@ -264,6 +265,17 @@ def test_units_are_told_by_columns_pairs_digits_names_and_rows(way):
     pairs = np.unique([codes[known], unit[known]], axis=1).shape[1]
     assert pairs == np.unique(codes[known]).size == np.unique(unit[known]).size
     assert units.units_of(numbers, {}, {"x": stream.normal(size=unit.size)}, ROWS) == {}
+
+
+def test_numbers_that_are_whole_in_some_rows_alone_tell_no_units_of_a_long_table():
+    n = ROWS.size * 20
+    x, firm = NUMBER[np.arange(n) // 20] * 1.0, np.arange(n) // 20 * 1.0
+    firm[np.setdiff1d(np.arange(n), in_stretches(n, table.ROWS))[0]] += 0.5
+
+    found = clear_of({"firm": firm}, {"x": x})
+
+    assert np.array_equal(found.rows, in_stretches(n, table.ROWS))
+    assert "firm" in found.units
 
 
 def test_what_may_tell_units_are_whole_numbers_their_digits_pairs_and_leaders():

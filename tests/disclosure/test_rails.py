@@ -36,7 +36,12 @@ def test_small_pools(n, p, refused):
 def test_the_smallest_stratum_counts():
     x, group = even(300), np.repeat([0, 1], [260, 40])
 
-    assert "a donor pool has 40 records" in texts(x, mapped(strata="g"), strata=group)[0]
+    (text, _) = texts(x, mapped(strata="g"), strata=group)
+    assert "a donor pool has 40 records" in text
+    assert text.endswith("merge strata, or leave them out")
+    gaps = {"x": x, "y": np.where(group == 1, np.nan, x)}  # which no strata part
+    audit = cm.audit(gaps, dict.fromkeys(gaps, mapped()))
+    assert audit.findings[0].remedy == "publish no values of so few records"
 
 
 def test_small_pools_are_warned_of():

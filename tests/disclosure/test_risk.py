@@ -122,9 +122,10 @@ def test_the_distance_by_default_is_a_tenth_of_the_spread_at_the_median(scale):
     x = 300.0 * np.exp(0.5 * norm.ppf((np.arange(N) + 0.5) / N))
     line = np.log(x / 300.0) if scale == "log" else x / 300.0
 
-    (d,) = cm.risk(x, cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True, scale=scale)).columns["x"].d
-
-    assert d == pytest.approx(30.0 * np.diff(np.quantile(line, (0.1, 0.9)))[0] / 2.563, rel=0.05)
+    for zeros in (0, 20 * N):  # of most the spread is that of the others
+        data = np.append(x, np.zeros(zeros))
+        (d,) = cm.risk(data, cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True, scale=scale))["x"].d
+        assert d == pytest.approx(30.0 * np.diff(np.quantile(line, (0.1, 0.9)))[0] / 2.563, rel=0.05)
 
 
 def test_insiders_find_what_they_can():
@@ -204,6 +205,8 @@ def test_results_in_json_and_print():
     (lambda: cm.risk(X, SCHEMES[0], d=1.0, released=X[:10]), "released"),
     (lambda: cm.risk(X, SCHEMES[0], d=1.0).records(1.0), "released must be passed"),
     (lambda: cm.risk(X, SCHEMES[0], d=1.0).insiders(), "has no reverse mapping"),
+    (lambda: cm.risk(X, cm.DataSwapping(), d=1.0, released=X).records(1.0), "has a known law"),
+    (lambda: cm.risk(X, cm.ConditionalMasking(0.6, 1.0, strata="s")), r"that column to risk\(\)"),
     (lambda: cm.risk(X, "additive", d=1.0), "must be masking schemes"),
 ])  # fmt: skip
 def test_refused(call, sentence):

@@ -220,7 +220,8 @@ def table_of(
 ) -> tuple[Table, dict[str, Any]]:
     """Columns to be masked and those beside them from their containers, checked, and schemes by column, with
     numbers of ends for "auto". Parts of these sizes that were masked have donor pools of their own."""
-    if not isinstance(scheme, Mapping):
+    in_table = isinstance(scheme, Mapping)
+    if not in_table:
         name = frames.series_name(data) or "x"
         data, scheme = {name: data}, {name: scheme}
     schemes = dict(scheme)
@@ -230,13 +231,14 @@ def table_of(
     frames.same_lengths(data, "data")
     columns = {name: frames.column_of(data, name) for name in schemes}
     groups = not_masked(first.strata, schemes)
-    if strata is None and groups:
+    if strata is None and groups and in_table:
         strata = {name: frames.table_column(data, name) for name in groups}
     values = drop_codes(schemes, columns)
     for name, of in schemes.items():
         if of.law is not None:
             check_fits(values[name], of.law, name, columns[name].kind)
-    labels = labels_of(strata, first.strata, next(iter(values.values())).size, "x", "audit")
+    call, n = "risk" if any_scheme else "audit", next(iter(values.values())).size
+    labels = labels_of(strata, first.strata, n, "x", call)
     present, patterns = present_values([*values.values()])
     table = Table(values, donor_pools(first, labels, patterns, present), clear_of(data, values))
     if parts:

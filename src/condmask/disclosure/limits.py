@@ -18,6 +18,7 @@ from condmask.disclosure.known_coins import Figures, attacked
 from condmask.disclosure.rails import Finding, rails
 from condmask.disclosure.sample import Sample, is_log, spread_of, two_digits
 from condmask.disclosure.table import column_of
+from condmask.strata import donor_pools, names_of, present_values
 
 WIDER = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried
 DRAWN = 4  # maskings, where a figure lies within two errors of a limit
@@ -107,16 +108,28 @@ def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula
         named = [column_of(name) for formula in formulas.values() for name in formula.names]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
         telling += left[:1] if len(telling) < MOST else left
-        clear = sample.clear.without(telling, sample.table.values)
-        rest = case._replace(sample=sample._replace(clear=clear))
+        rest = _without(case, telling)
         found, told, formulas = _told(rest)
     narrow = _too_narrow(rest, found)
     dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(finding.remedy for finding in narrow)])
+    first = "leave strata out, and " if rest.schemes != case.schemes else ""
     more = _masked_too(rest, sample, telling)
     if more is None or not _passes(more):
-        return dropped
+        return first + dropped
     masked = _listed([f"{name} (sigma={more.schemes[name].sigma:g})" for name in telling])
-    return f"mask {masked} in the same call, or {dropped}"
+    return f"{first}mask {masked} in the same call, or {dropped}"
+
+
+def _without(case: Case, names: list[str]) -> Case:
+    """The case without some columns in clear, and without strata if one of them is a stratum."""
+    sample, table, schemes = case.sample, case.sample.table, case.schemes
+    first = next(iter(schemes.values()))
+    if {*names_of(first.strata)} & {*names}:
+        present, patterns = present_values([*table.values.values()])
+        table = table._replace(pool=donor_pools(first, (), patterns, present))
+        schemes = {name: replace(scheme, strata=None) for name, scheme in schemes.items()}
+    clear = sample.clear.without(names, table.values)
+    return case._replace(sample=sample._replace(table=table, clear=clear), schemes=schemes)
 
 
 def _listed(names: list[str]) -> str:

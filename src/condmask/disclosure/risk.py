@@ -128,8 +128,9 @@ def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> list[float]:
         _checks.require(name in d, f"d must name {name!r}", sorted(map(str, d)))
         d = d[name]
     if d is None:
-        at_middle = abs(float(np.nanmedian(x))) or 1.0
-        return [two_digits(D * spread_of(x, scheme) * (at_middle if is_log(scheme) else 1.0))]
+        moved = np.abs(x[(x < 0.0) | (x > 0.0)])  # on the log scale zeros are not
+        at_middle = float(np.median(moved)) if is_log(scheme) and moved.size else 1.0
+        return [two_digits(D * spread_of(x, scheme) * at_middle)]
     distances = np.atleast_1d(_checks.finite_distances(d, "d")).ravel().tolist()
     if not distances:
         raise ArgumentError("d must hold at least one distance, got none")

@@ -11,7 +11,7 @@ from condmask.disclosure.insiders import insider_risk
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.linkage import record_linkage, uniques, wilson
 from condmask.disclosure.table import Table
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.strata import values_by_pool
 
 WIDTH = 14  # of a column of the table
@@ -183,6 +183,8 @@ class Risk:
         ------
         ValueError
             If `risk` was not given the release.
+        TypeError
+            If the distribution of the scheme's noise is unknown.
 
         Examples
         --------
@@ -195,10 +197,12 @@ class Risk:
         0.4 0.4
         """
         name, near = self.column(column).name, float(_checks.not_negative(d, "d"))
-        z = self._of_release()[name]
+        z, scheme = self._of_release()[name], self.schemes[name]
+        rule = "records need a scheme whose noise has a known law"
+        _checks.require(scheme.reverse_mapping or scheme.law is not None, rule, scheme, ArgumentTypeError)
         x, found = np.where(np.isnan(z), np.nan, self._table.values[name]), np.full((3, z.size), np.nan)
         for rows, values in values_by_pool(x, self._table.pool):
-            found[:, rows] = JointLaw.of(values, self.schemes[name]).guesses(values, z[rows], near)
+            found[:, rows] = JointLaw.of(values, scheme).guesses(values, z[rows], near)
         there = np.flatnonzero(~np.isnan(x))
         guess, posterior, hit = found[:, there]
         return RecordRisk(near, there, guess, posterior, hit == 1.0)

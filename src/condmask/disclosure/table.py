@@ -116,9 +116,8 @@ def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
         return None
     found = _looked_at(frame, names, in_stretches(n, ROWS), masked)
     by_columns = [unit for unit in found.units if not unit.startswith("rows ")]
-    if n <= ROWS or not by_columns:
-        return found
-    return _looked_at(frame, names, _whole_units(frame, names, by_columns[0], found.rows, n), masked)
+    rows = _whole_units(frame, names, by_columns[0], found.rows, n) if n > ROWS and by_columns else found.rows
+    return found if rows is found.rows else _looked_at(frame, names, rows, masked)
 
 
 def _looked_at(frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mapping[str, np.ndarray]) -> Clear:
@@ -131,9 +130,12 @@ def _looked_at(frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mappi
 
 
 def _whole_units(frame: Any, names: Sequence[str], unit: str, rows: np.ndarray, n: int) -> np.ndarray:
-    """All rows of some of the units that a column (or two) tell, about as many as `ROWS`."""
+    """All rows of some of the units that a column (or two) tell, about as many as `ROWS`; the same rows where
+    it tells none in all rows, as a number that stands twice names nobody."""
     told = {name: in_rows(frame, name, np.arange(n)) for name in names if name in unit}
-    code = candidates(*numbers_and_labels(told))[unit]
+    code = candidates(*numbers_and_labels(told)).get(unit)
+    if code is None:
+        return rows
     size, chosen = np.bincount(code[code >= 0]), np.unique(code[rows])
     chosen = chosen[chosen >= 0]
     kept = evenly_spaced(chosen.size, max(1, int(ROWS / max(size[chosen].mean(), 1.0))))
