@@ -80,6 +80,8 @@ def test_columns_masked_in_the_same_call_as_told_pass():
     assert told is not None
     schemes = {told[1]: log(float(told[2])), told[3]: log(float(told[4]))}
     assert not cm.audit(made.table, {**made.schemes, **schemes}).refused
+    gaps = {"income": np.where(np.arange(N) < 12, np.nan, made.table["income"])}  # a pool of 12 records
+    assert refusal(cm.audit(made.table | gaps, made.schemes)).remedy == "drop gross and taxed"
 
 
 def test_the_sigma_named_passes():

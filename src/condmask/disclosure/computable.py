@@ -137,10 +137,25 @@ def _is_varied(x: np.ndarray) -> bool:
 
 def _of_many(x: np.ndarray, bases: list[Formula], rows: np.ndarray, *, log: bool) -> Iterator[Formula]:
     """Sums with factors, or products of powers, by least absolute deviations."""
-    table = np.column_stack([base.values for base in bases])
+    with optional("an audit of several columns", "files"):
+        from sklearn.linear_model import QuantileRegressor  # takes a second to import
     up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
-    for factors, constant, used in _fitted(up(x), up(table), rows):
-        yield _combined([bases[k] for k in used], factors, float(down(constant)), log=log)
+    own, others = up(x[rows]), up(np.column_stack([base.values[rows] for base in bases]))
+    there = np.flatnonzero(~(np.isnan(own) | np.isnan(others).any(axis=1)))[:LEARNED]
+    if there.size < FEW + len(bases):
+        return
+    own, others = own[there], others[there]
+    varies = np.flatnonzero(np.ptp(others, axis=0))  # rounding gives a constant a deviation
+    if not varies.size or np.ptp(own) == 0.0:
+        return
+    scale, spread = others[:, varies].std(axis=0), own.std()
+    design = (others - np.median(others, axis=0))[:, varies] / scale
+    standard = QuantileRegressor(alpha=SPARSE).fit(design, (own - np.median(own)) / spread).coef_
+    for some in (np.abs(standard) > least for least in NEGLIGIBLE):
+        if some.any():
+            used, factors = varies[some], _rounded(standard[some] * spread / scale[some])
+            constant = float(down(np.median(own - others[:, used] @ factors)))
+            yield _combined([bases[k] for k in used], factors, constant, log=log)
 
 
 def _combined(bases: list[Formula], factors: np.ndarray, constant: float, *, log: bool) -> Formula:
@@ -168,29 +183,6 @@ def _written(factors: np.ndarray, names: list[str], constant: float, *, log: boo
         said.insert(0 if log else len(said), (constant < 0.0, f"{abs(constant):.6g}"))
     words = [(minus if less else plus) + what for less, what in sorted(said, key=lambda each: each[0])]
     return " ".join([*words, *(["..."] if len(names) > SAID else [])]).removeprefix(plus)
-
-
-def _fitted(
-    x: np.ndarray, table: np.ndarray, rows: np.ndarray
-) -> Iterator[tuple[np.ndarray, float, np.ndarray]]:
-    """Factors and a constant with the least absolute deviations, and which columns they use."""
-    with optional("an audit of several columns", "files"):
-        from sklearn.linear_model import QuantileRegressor  # takes a second to import
-    there = rows[~(np.isnan(x[rows]) | np.isnan(table[rows]).any(axis=1))][:LEARNED]
-    if there.size < FEW + table.shape[1]:
-        return
-    scale, spread = np.std(table[there], axis=0), np.std(x[there])
-    varies = np.flatnonzero(np.ptp(table[there], axis=0))  # rounding gives a constant a deviation
-    if not varies.size or np.ptp(x[there]) == 0.0:
-        return
-    design = (table[there] - np.median(table[there], axis=0))[:, varies] / scale[varies]
-    standard = QuantileRegressor(alpha=SPARSE).fit(design, (x[there] - np.median(x[there])) / spread).coef_
-    for least in NEGLIGIBLE:
-        some = np.abs(standard) > least
-        if some.any():
-            used = varies[some]
-            factors = _rounded(standard[some] * spread / scale[used])
-            yield factors, float(np.median(x[there] - table[there][:, used] @ factors)), used
 
 
 def _rounded(factors: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from condmask.disclosure.known_coins import Figures, attacked
 from condmask.disclosure.rails import Finding, rails
 from condmask.disclosure.sample import Sample, is_log, spread_of, two_digits
 from condmask.disclosure.table import column_of
-from condmask.strata import donor_pools, names_of, present_values
+from condmask.strata import crossed, names_of, present_values
 
 WIDER = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried
 DRAWN = 4  # maskings, where a figure lies within two errors of a limit
@@ -114,7 +114,7 @@ def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula
     dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(finding.remedy for finding in narrow)])
     first = "leave strata out, and " if rest.schemes != case.schemes else ""
     more = _masked_too(rest, sample, telling)
-    if more is None or not _passes(more):
+    if more is None:
         return first + dropped
     masked = _listed([f"{name} (sigma={more.schemes[name].sigma:g})" for name in telling])
     return f"{first}mask {masked} in the same call, or {dropped}"
@@ -125,11 +125,17 @@ def _without(case: Case, names: list[str]) -> Case:
     sample, table, schemes = case.sample, case.sample.table, case.schemes
     first = next(iter(schemes.values()))
     if {*names_of(first.strata)} & {*names}:
-        present, patterns = present_values([*table.values.values()])
-        table = table._replace(pool=donor_pools(first, (), patterns, present))
+        table = table._replace(pool=_pools(table.values, []))
         schemes = {name: replace(scheme, strata=None) for name, scheme in schemes.items()}
     clear = sample.clear.without(names, table.values)
     return case._replace(sample=sample._replace(table=table, clear=clear), schemes=schemes)
+
+
+def _pools(values: Mapping[str, np.ndarray], strata: list[np.ndarray]) -> np.ndarray | None:
+    """Donor pools by strata and by gaps, which part them where columns are masked together."""
+    present, patterns = present_values([*values.values()])
+    parts = [*strata, *patterns]
+    return crossed(parts, present.size) if parts else None
 
 
 def _listed(names: list[str]) -> str:
@@ -151,7 +157,7 @@ def _by_strength(sample: Sample, told: list[str]) -> list[str]:
 def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
     """The case with columns masked that were in clear in the sample, with as much noise as the first.
 
-    None for texts and gaps, and with additive noise, for which columns must be on its grid.
+    None where that is refused; for texts and gaps; and with additive noise, which needs columns on its grid.
     """
     lead, first = next(iter(rest.schemes.items()))
     share = first.sigma / spread_of(sample.table.values[lead], first)
@@ -162,16 +168,14 @@ def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
     for name, x in values.items():
         plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")
         more[name] = replace(plain, sigma=two_digits(share * spread_of(x, plain)))
-    table = sample.table._replace(values=sample.table.values | values)
-    return Case(rest.sample._replace(table=table), {**rest.schemes, **more}, rest.limits)
-
-
-def _passes(case: Case) -> bool:
-    """Whether a table may be released, without a search for what helps."""
-    if any(finding.refuses for finding in rails(case.sample.table, case.schemes)):
-        return False
-    found, told, _ = _told(case)
-    return not told and not _narrow(case, found)
+    values, pool = sample.table.values | values, rest.sample.table.pool
+    pool = _pools(values, [] if pool is None else [np.maximum(pool, 0)])
+    table = rest.sample.table._replace(values=values, pool=pool)
+    tried = Case(rest.sample._replace(table=table), {**rest.schemes, **more}, rest.limits)
+    if any(finding.refuses for finding in rails(table, tried.schemes)):
+        return None
+    found, told, _ = _told(tried)
+    return None if told or _narrow(tried, found) else tried
 
 
 # --- noise that is too narrow ---

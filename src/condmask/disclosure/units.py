@@ -31,13 +31,10 @@ def units_of(
     ranked = [np.where(np.isnan(x), np.nan, ranks(x)) for x in masked.values()]
     runs = {f"rows by {length}": np.unique(rows // length, return_inverse=True)[1] for length in RUNS}
     runs |= {f"{TURNS} {turn}": rows % turn for x in ranked if (turn := period(x, rows))}
-    found = {
-        name: (alike, codes)
-        for name, codes in {**candidates(numbers, labels), **runs}.items()
-        if (alike := _alike(codes, ranked)) > 0.0
-    }
-    best = sorted(found, key=lambda name: -found[name][0])[:MOST]
-    return {name: found[name][1] for name in best}
+    found = {**candidates(numbers, labels), **runs}
+    alike = {name: _alike(codes, ranked) for name, codes in found.items()}
+    best = sorted(found, key=lambda name: -alike[name])[:MOST]
+    return {name: found[name] for name in best if alike[name] > 0.0}
 
 
 def candidates(numbers: dict[str, np.ndarray], labels: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
