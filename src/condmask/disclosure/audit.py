@@ -70,19 +70,6 @@ class Audit:
         """Whether masking refuses the release."""
         return any(finding.refuses for finding in self.findings)
 
-    def raise_or_warn(self) -> None:
-        """Refuse the release for all that it is refused for, or warn of what was found.
-
-        Raises
-        ------
-        ReleaseError
-        """
-        refusals = Refusals()
-        refusals.errors += [ReleaseError(f"{each}{GO_ON}") for each in self.findings if each.refuses]
-        refusals.raise_all()
-        for finding in self.findings:
-            warn(str(finding), ReleaseWarning, about=finding.column + finding.remedy)
-
     def to_dict(self) -> dict[str, Any]:
         """The audit in terms of JSON."""
         return {
@@ -197,11 +184,13 @@ def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT)
     return Audit(table.n, figures, (*found, *findings), dict(schemes), limits)
 
 
-def check_release(
-    table: Table, schemes: dict[str, Any], *, to_file: bool = False, limits: Limits = DEFAULT
-) -> None:
+def check_release(table: Table, schemes: dict[str, Any], limits: Limits, *, to_file: bool) -> None:
     """Refuse a release that shows too much, for all that there is, and warn of what else it shows."""
-    audit_table(table, schemes, limits).raise_or_warn()
+    findings, refusals = audit_table(table, schemes, limits).findings, Refusals()
+    refusals.errors += [ReleaseError(f"{each}{GO_ON}") for each in findings if each.refuses]
+    refusals.raise_all()
+    for finding in findings:
+        warn(str(finding), ReleaseWarning, about=finding.column + finding.remedy)
     if to_file:
         refuse_few(table.n, schemes)
 

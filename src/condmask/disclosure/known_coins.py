@@ -24,7 +24,7 @@ from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, twins
 from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.named import NAMED
 from condmask.disclosure.sample import Sample, draw, line_of
-from condmask.disclosure.table import ROWS
+from condmask.disclosure.table import ROWS, Table
 from condmask.errors import optional
 from condmask.strata import values_by_pool
 
@@ -71,18 +71,16 @@ class Figures(NamedTuple):
         return self.worst - self.clear
 
 
-def alone(
-    x: np.ndarray, scheme: Any, pool: np.ndarray | None, distances: Sequence[float], *, blind: bool
-) -> list[Figures]:
+def alone(table: Table, name: str, scheme: Any, distances: Sequence[float], *, blind: bool) -> list[Figures]:
     """The figures of a column with nothing beside it but its donor pools, which all know: by the joint law of
     originals and released values of each.
 
     At distances in the units of the data, or where none are given at a tenth of the spread on the line on
     which noise is added; with `blind` also without coins.
     """
+    x, found, sizes = table.values[name], [], []
     line, near = (np.asarray, distances) if distances else (line_of(x, scheme), [D])
-    found, sizes = [], []
-    for _, values in values_by_pool(x, pool):
+    for _, values in values_by_pool(x, table.pool):
         law = JointLaw.of(values[evenly_spaced(values.size, ROWS)], scheme, CELLS)
         law = law._replace(values=line(law.values))
         constant = [law.constant(d) for d in near]
@@ -100,11 +98,8 @@ def attacked(
 
     At distances in the units of the data, or as in `alone`. Nobody does worse than with the column alone.
     """
-    values, distances = sample.table.values, at or dict.fromkeys(schemes, ())
-    found = {
-        name: alone(values[name], of, sample.table.pool, distances[name], blind=blind)
-        for name, of in schemes.items()
-    }
+    table, values, d_of = sample.table, sample.table.values, at or dict.fromkeys(schemes, ())
+    found = {name: alone(table, name, of, d_of[name], blind=blind) for name, of in schemes.items()}
     if sample.alone:
         return found
     masked, swapped = draw(sample, schemes, number)
@@ -127,7 +122,7 @@ def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]
     clear = seen(CLEAR, look)
     others = np.hstack((clear, seen(OTHERS, look)))
     itself = np.hstack((others, seen(ITSELF, look)))
-    of_clear, kept = both_halves(look, clear, here, here), here & look.own
+    of_clear, kept = both_halves(look, (clear, here, here)), here & look.own
     worst, by_name = _with_names(look, [(others, here, here & ~look.own), (itself, kept, kept)])
     unaware = np.full_like(worst, np.nan)
     if blind:
@@ -142,7 +137,9 @@ def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]
         by_parts = row.worst + np.where(look.own, 0.0, of_clear[k] - row.constant)[here].mean()
         plain = np.nanmax([known, row.worst, by_parts, worst[k, here].mean()])
         most = float(np.nanmax([plain, by_name[k, here].mean(), expected]))
-        error = _error_by_block((by_name - of_clear)[k, here], look.sample.block[here])
+        gain = (by_name - of_clear)[k, here]
+        of_block = np.bincount(look.sample.block[here], gain - gain.mean())  # which are independent
+        error = float(np.sqrt(of_block @ of_block)) / gain.size
         found.append(Figures(row.d, constant, known, expected, most, error, most - float(plain)))
     return found
 
@@ -151,12 +148,12 @@ def _with_names(look: Look, groups: list[Group]) -> tuple[np.ndarray, np.ndarray
     """Which records of groups are guessed to within each d: without values that are named, and with each idea
     of these wherever it is right more often."""
     named = [(look.scale(value), features) for value, features in (idea(look) for idea in NAMED)]
-    plain = np.sum([both_halves(look, *group) for group in groups], axis=0)
+    plain = np.sum([both_halves(look, group) for group in groups], axis=0)
     found = plain.copy()
     for (table, _, tried), (place, features) in product(groups, named):
         there = tried & ~np.isnan(place)
         if there.any():
-            guessed = both_halves(look, np.hstack((table, features)), there, there, place)
+            guessed = both_halves(look, (np.hstack((table, features)), there, there), place)
             better = (guessed - found)[:, there].sum(axis=1) > 0.0
             found = np.where(better[:, None] & there, guessed, found)
     return plain, found
@@ -168,15 +165,14 @@ def seen(ideas: Sequence[Callable[[Look], list[np.ndarray]]], look: Look) -> np.
     return np.column_stack((np.empty((look.own.size, 0)), *columns))
 
 
-def both_halves(
-    look: Look, table: np.ndarray, taught: np.ndarray, tried: np.ndarray, named: np.ndarray | None = None
-) -> np.ndarray:
-    """Which of the tried records are guessed to within each d, as the other half teaches; 0 for others.
+def both_halves(look: Look, group: Group, named: np.ndarray | None = None) -> np.ndarray:
+    """Which of a group's tried records are guessed to within each d, as the other half teaches; 0 for others.
 
     Of the predictions, of which a value that is `named` for each record is one, that counts which serves
     others best.
     """
-    u, half, found = look.u, look.sample.half, np.zeros((look.d.size, look.x.size))
+    (table, taught, tried), u, half = group, look.u, look.sample.half
+    found = np.zeros((look.d.size, u.size))
     for side in (0, 1):
         fit, asked = taught & (half != side), np.flatnonzero(tried & (half == side))
         check = fit & (look.sample.block % 3 == 0)  # units beside those that teach say how these err
@@ -216,15 +212,24 @@ def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.nd
     """What is predicted for all records, as some teach: by least squares, and with gradient boosting of what
     is left; one thread is the quickest."""
     with optional("an audit of several columns", "files"):
-        from sklearn.ensemble import HistGradientBoostingRegressor  # takes a second to import
+        from sklearn import (
+            ensemble,
+            impute,
+            linear_model,
+            pipeline,
+            preprocessing,
+        )  # takes a second to import
         from threadpoolctl import threadpool_limits
     table = table[:, [_varies(column) for column in table[fit].T]]
     if not table.shape[1] or fit.size < 2 * FEWEST:
         return [np.zeros(u.size)]
-    first = _by_least_squares(table, u, fit)
+    clipped = np.clip(table, *np.nanquantile(table[fit], (0.01, 0.99), axis=0))  # far ones weigh no more
+    filled = impute.SimpleImputer(), preprocessing.StandardScaler()  # with means in place of gaps
+    line = pipeline.make_pipeline(*filled, linear_model.Ridge(RIDGE)).fit(clipped[fit], u[fit])
+    first = line.predict(clipped)
     table = np.column_stack((table, first))
     with threadpool_limits(1, "openmp"):
-        model = HistGradientBoostingRegressor(**OPTIONS).fit(table[fit], (u - first)[fit])
+        model = ensemble.HistGradientBoostingRegressor(**OPTIONS).fit(table[fit], (u - first)[fit])
         return [first, first + model.predict(table)]
 
 
@@ -232,19 +237,3 @@ def _varies(column: np.ndarray) -> bool:
     """Whether enough values differ from the most frequent one: early stopping leaves a fifth of them out."""
     _, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     return int(counts.sum() - counts.max(initial=0)) >= FEWEST
-
-
-def _by_least_squares(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> np.ndarray:
-    """What least squares predict, with means in place of gaps; far values weigh no more than others."""
-    from sklearn import impute, linear_model, pipeline, preprocessing
-
-    clipped = np.clip(table, *np.nanquantile(table[fit], (0.01, 0.99), axis=0))
-    scaled = impute.SimpleImputer(), preprocessing.StandardScaler()
-    model = pipeline.make_pipeline(*scaled, linear_model.Ridge(RIDGE))
-    return np.asarray(model.fit(clipped[fit], u[fit]).predict(clipped))
-
-
-def _error_by_block(gain: np.ndarray, block: np.ndarray) -> float:
-    """The standard error of a mean over records whose blocks are independent."""
-    of_block = np.bincount(block, gain - gain.mean())
-    return float(np.sqrt(of_block @ of_block) / gain.size)

@@ -123,8 +123,7 @@ def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula
 def _without(case: Case, names: list[str]) -> Case:
     """The case without some columns in clear, and without strata if one of them is a stratum."""
     sample, table, schemes = case.sample, case.sample.table, case.schemes
-    first = next(iter(schemes.values()))
-    if {*names_of(first.strata)} & {*names}:
+    if {*names_of(next(iter(schemes.values())).strata)} & {*names}:
         table = table._replace(pool=_pools(table.values, []))
         schemes = {name: replace(scheme, strata=None) for name, scheme in schemes.items()}
     clear = sample.clear.without(names, table.values)

@@ -22,10 +22,10 @@ NEAR = 0.1  # of a spread
 UNSURE = 0.3  # the weight of a value among those that are possible, below which it is not named
 TRIED, AROUND = 256, 32.0  # records for constants; times the error, within which values shown are counted
 LAST_DIGITS = (10_000.0, 1_000.0, 100.0)
-Named = tuple[np.ndarray, np.ndarray]
+Pair = tuple[np.ndarray, np.ndarray]
 
 
-def linked(look: Look) -> Named:
+def linked(look: Look) -> Pair:
     """What the record shows that fits each best.
 
     A swapped record shows all masked values of one person, who stands in no other row, and whose columns in
@@ -37,11 +37,12 @@ def linked(look: Look) -> Named:
     if look.released.shape[1] < 2 or not numbers:
         return value, value[:, None]
     told = _with_logarithms(np.column_stack((*numbers, *clear_beside(look))))
+    there = np.isfinite(told).all(axis=1)
     known, shown = _with_logarithms(look.original), _with_logarithms(look.original, look.masked)
     others = np.flatnonzero(np.isfinite(shown).all(axis=1) & ~(look.own & ~look.own.all()))
     for side in (0, 1):
-        fit = (look.sample.half != side) & np.isfinite(known).all(axis=1)
-        asked = np.flatnonzero((look.sample.half == side) & np.isfinite(told).all(axis=1))
+        fit = there & (look.sample.half != side) & np.isfinite(known).all(axis=1)
+        asked = np.flatnonzero(there & (look.sample.half == side))
         places = _follow(known[fit], told[fit], shown[others], told[asked])
         if places is not None and asked.size and others.size >= LINKED:
             nearest = cKDTree(places[1]).query(places[0])[1]
@@ -51,7 +52,7 @@ def linked(look: Look) -> Named:
     return value, look.line(value)[:, None]
 
 
-def matched(look: Look) -> Named:
+def matched(look: Look) -> Pair:
     """The value that is shown and that columns in clear leave possible, and how sure it is.
 
     A tax at one of six rates leaves six amounts, and the last four digits of an amount one in 10,000. Of
@@ -81,7 +82,7 @@ def matched(look: Look) -> Named:
 NAMED = (linked, matched)
 
 
-def _surest(look: Look, asked: np.ndarray, possible: np.ndarray, weight: np.ndarray, noise: float) -> Named:
+def _surest(look: Look, asked: np.ndarray, possible: np.ndarray, weight: np.ndarray, noise: float) -> Pair:
     """Of possible values, some for each record, that near which most of the weight is, and how much."""
     place, z = look.line(possible), look.released[asked, look.column]
     weight = weight * np.exp(-0.5 * ((place - z[:, None]) / noise) ** 2)
@@ -93,7 +94,7 @@ def _surest(look: Look, asked: np.ndarray, possible: np.ndarray, weight: np.ndar
     return value, most / (weight.sum(axis=1) + TINY)
 
 
-def _by_constants(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray) -> Iterator[Named]:
+def _by_constants(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray) -> Iterator[Pair]:
     """Values whose difference from a column in clear, or quotient by it, is one of few, and their weights."""
     x = look.x
     of_x = rounding(x, half_step(x))
@@ -125,7 +126,7 @@ def _few(apart: np.ndarray, slack: np.ndarray) -> np.ndarray:
     return np.array(found).reshape(-1, 2).T
 
 
-def _among(shown: np.ndarray, possible: np.ndarray, slack: np.ndarray) -> Named:
+def _among(shown: np.ndarray, possible: np.ndarray, slack: np.ndarray) -> Pair:
     """The values shown that are possible ones to within slack, NaN where there is none, and how many more
     there are than all around."""
     ordered = np.append(shown, np.inf)
@@ -137,7 +138,7 @@ def _among(shown: np.ndarray, possible: np.ndarray, slack: np.ndarray) -> Named:
     return value, (last - first) / np.maximum((right - left) / AROUND, 1.0)
 
 
-def _by_digits(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray) -> Iterator[Named]:
+def _by_digits(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray) -> Iterator[Pair]:
     """Values whose last digits stand in a column in clear: a reference."""
     step = 2.0 * half_step(look.x)
     for w, digits in product(look.numbers, LAST_DIGITS if step and shown.size else ()):
@@ -158,11 +159,8 @@ def _with_logarithms(known: np.ndarray, shown: np.ndarray | None = None) -> np.n
         return np.column_stack((shown, np.log(shown[:, positive])))
 
 
-def _follow(
-    known: np.ndarray, told: np.ndarray, shown: np.ndarray, asked: np.ndarray
-) -> tuple[np.ndarray, np.ndarray] | None:
+def _follow(known: np.ndarray, told: np.ndarray, shown: np.ndarray, asked: np.ndarray) -> Pair | None:
     """Columns in clear of those asked about, and as they follow from what others show, in errors of this."""
-    known, told = known[~np.isnan(told).any(axis=1)], told[~np.isnan(told).any(axis=1)]
     if len(known) < LINKED + known.shape[1]:
         return None
     scale, spread = np.abs(known).mean(axis=0) + TINY, told.std(axis=0)

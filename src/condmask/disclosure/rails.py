@@ -57,7 +57,10 @@ def rails(table: Table, schemes: dict[str, Any]) -> list[Finding]:
             found += _of_rare(table, name, scheme)
             found += _of_ends(table, name, scheme)
             found += _of_zeros(table.values[name], name, scheme)
-    return found + list(_of_identifiers(table))
+    for name in table.clear.identifiers if table.clear else ():
+        text = f"{name} has a different value in every record examined and is released unmasked"
+        found.append(Finding("", text, f"drop {name} if it identifies persons", False))
+    return found
 
 
 def _of_pools(table: Table, scheme: Any) -> Iterator[Finding]:
@@ -132,10 +135,3 @@ def _of_zeros(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:
     if share > ZEROS:
         text = f'{share:.0%} of the values are zero and stay so under scale="log", as all kept records show'
         yield Finding(name, text, 'pass scale="linear" where it matters', False)
-
-
-def _of_identifiers(table: Table) -> Iterator[Finding]:
-    """Columns in clear that may be names, or numbers, of persons."""
-    for name in table.clear.identifiers if table.clear else ():
-        text = f"{name} has a different value in every record examined and is released unmasked"
-        yield Finding("", text, f"drop {name} if it identifies persons", False)

@@ -103,7 +103,9 @@ def own_value_chances(x: np.ndarray, scheme: Any, near: float = EQUAL) -> np.nda
     ordered = np.sort(x)
     at = places(ordered, scheme.sigma, scheme.scale)
     rare = _rare(ordered, at, scheme)
-    some = _neighbours(at, rare)
+    first = np.maximum(rare - AROUND, np.searchsorted(at, at[rare] - REACH))
+    last = np.minimum(rare + AROUND + 1, np.searchsorted(at, at[rare] + REACH, side="right"))
+    some = np.unique(np.concatenate([rare, *map(np.arange, first, last)]))  # who may come between
     values, (times, hits) = ordered[some], np.zeros((2, some.size))
     draws, law = np.random.default_rng(0), Law(scheme.p, scheme.noise, 1.0)  # the same in every run
     near_by = places(values, scheme.sigma, scheme.scale)
@@ -150,10 +152,3 @@ def _rare(ordered: np.ndarray, at: np.ndarray, scheme: Any) -> np.ndarray:
     rare = (same < max(2.0, RARE * n)) & (lonely >= ends) & (lonely < n - ends)
     order = np.argsort(beside[rare], kind="stable")[:MOST]
     return np.sort(lonely[rare][order])
-
-
-def _neighbours(at: np.ndarray, rare: np.ndarray) -> np.ndarray:
-    """The records that may come between, by their places."""
-    first = np.maximum(rare - AROUND, np.searchsorted(at, at[rare] - REACH))
-    last = np.minimum(rare + AROUND + 1, np.searchsorted(at, at[rare] + REACH, side="right"))
-    return np.unique(np.concatenate([rare, *map(np.arange, first, last)]))

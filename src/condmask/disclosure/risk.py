@@ -9,7 +9,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.joint_law import JointLaw
-from condmask.disclosure.known_coins import D, Figures, attacked
+from condmask.disclosure.known_coins import D, attacked
 from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.risk_result import BEST, CLEAR, COINS, CONSTANT, MEAN, RELEASED, ColumnRisk, Risk
 from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
@@ -104,7 +104,11 @@ def risk_of(table: Table, schemes: dict[str, Any], d: Any, released: Any) -> Ris
     if not sample.alone:
         distances = {name: column.d for name, column in columns.items()}
         for name, found in attacked(sample, schemes, at=distances, blind=True).items():
-            _add_attack(columns[name].attackers, found)
+            clear, expected, worst = np.transpose([(row.clear, row.expected, row.worst) for row in found])
+            who = columns[name].attackers
+            who[CLEAR] = np.maximum(clear, who[CONSTANT])
+            who[BEST] = np.maximum.reduce([expected, who[BEST], who[CLEAR]])
+            who[COINS] = np.maximum.reduce([worst, who[COINS], who[BEST]])
             tried = int(np.count_nonzero(~np.isnan(sample.table.values[name])))
             columns[name] = replace(columns[name], tried=tried)
     return Risk(table.n, columns, schemes, table, shown)
@@ -171,11 +175,3 @@ def attackers_of_pool(
         found[BEST] = np.maximum.reduce([np.array(best), *found.values()])
         found[COINS] = np.maximum(found[BEST], [law.best(near, known_coins=True) for near in d])
     return found
-
-
-def _add_attack(attackers: dict[str, np.ndarray], found: list[Figures]) -> None:
-    """What attackers make of the columns in clear, and of columns masked together, at the same distances."""
-    clear, expected, worst = np.transpose([(row.clear, row.expected, row.worst) for row in found])
-    attackers[CLEAR] = np.maximum(clear, attackers[CONSTANT])
-    attackers[BEST] = np.maximum(np.maximum(expected, attackers[BEST]), attackers[CLEAR])
-    attackers[COINS] = np.maximum(np.maximum(worst, attackers[COINS]), attackers[BEST])

@@ -82,15 +82,6 @@ class ColumnRisk:
                 rows.append({"column": self.name, "attacker": name, **figures})
         return rows
 
-    def lines(self) -> list[str]:
-        """The figures as lines of a text."""
-        shares = {name: self.attackers[name] for name in WHO if name in self.attackers}
-        if self.most_exposed is not None:
-            shares["most exposed record"] = self.most_exposed
-        cells = {self.name: [f"d = {d:g}" for d in self.d]}
-        cells |= {name: [f"{share:.1%}" for share in row] for name, row in shares.items()}
-        return [line(name, row, head=HEAD, width=WIDTH) for name, row in cells.items()]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordRisk:
@@ -275,9 +266,14 @@ class Risk:
 
     def __str__(self) -> str:
         what = "a release" if self._released is None else "this release"
-        named = {name for column in self.columns.values() for name in column.attackers}
         lines = [f"Share of {self.n:,} records whose value an attacker guesses closer than d, in {what}", ""]
-        for column in self.columns.values():
-            lines += [*column.lines(), ""]
-        lines += [f"{name:{HEAD}}{text}" for name, text in WHO.items() if name in named]
+        for name, column in self.columns.items():
+            who = [each for each in WHO if each in column.attackers]
+            shares = {each: column.attackers[each] for each in who}
+            if column.most_exposed is not None:
+                shares["most exposed record"] = column.most_exposed
+            cells = {name: [f"d = {d:g}" for d in column.d]}
+            cells |= {each: [f"{share:.1%}" for share in row] for each, row in shares.items()}
+            lines += [*(line(label, row, head=HEAD, width=WIDTH) for label, row in cells.items()), ""]
+        lines += [f"{each:{HEAD}}{WHO[each]}" for each in who]  # the same for all columns
         return "\n".join([*lines, *(f"{name}: {scheme!r}" for name, scheme in self.schemes.items())])

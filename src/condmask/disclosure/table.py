@@ -15,7 +15,7 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import evenly_spaced, in_stretches
 from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
-from condmask.disclosure.units import candidates, units_of
+from condmask.disclosure.units import Columns, candidates, units_of
 from condmask.labels import groups
 
 ROWS = 16_384  # in which columns in clear are looked at
@@ -27,8 +27,6 @@ NUMBER = re.compile(r"[-+\u2212]?\d[\d.,'\u00a0\u202f\u2019]*(?:[eE][-+]?\d+)?")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
 PART = re.compile(r"[^\W_]+")  # of a text: what stands between marks
 DAY = 86_400e6  # microseconds
-
-Columns = dict[str, np.ndarray]
 
 
 class Clear(NamedTuple):

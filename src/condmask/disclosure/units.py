@@ -20,13 +20,10 @@ TURNS, LONGEST, BY_CHANCE, NEARLY = "rows modulo", 400, 4.5, 0.8  # standard err
 NAMED = 0.25  # of the records, that others name
 RUNS = (2, 3, 4, 5, 6, 8, 10, 12)  # rows
 
+Columns = dict[str, np.ndarray]
 
-def units_of(
-    numbers: dict[str, np.ndarray],
-    labels: dict[str, np.ndarray],
-    masked: dict[str, np.ndarray],
-    rows: np.ndarray,
-) -> dict[str, np.ndarray]:
+
+def units_of(numbers: Columns, labels: Columns, masked: Columns, rows: np.ndarray) -> Columns:
     """The units that columns in clear and numbers of rows tell, by name, the most alike ones first."""
     ranked = [np.where(np.isnan(x), np.nan, ranks(x)) for x in masked.values()]
     runs = {f"rows by {length}": np.unique(rows // length, return_inverse=True)[1] for length in RUNS}
@@ -37,7 +34,7 @@ def units_of(
     return {name: found[name] for name in best if alike[name] > 0.0}
 
 
-def candidates(numbers: dict[str, np.ndarray], labels: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def candidates(numbers: Columns, labels: Columns) -> Columns:
     """What may tell units, by name."""
     whole = {name: x for name, x in numbers.items() if (x[~np.isnan(x)] % 1.0 == 0.0).all()}
     found = {name: _codes(x) for name, x in whole.items()}
@@ -67,7 +64,7 @@ def period(x: np.ndarray, rows: np.ndarray) -> int:
     return int(peaks[alike[peaks] > NEARLY * alike[peaks].max()][0]) if peaks.size else 0
 
 
-def leaders(numbers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def leaders(numbers: Columns) -> Columns:
     """Which record each names by its number in another column, a spouse or an earlier case, -1 for none."""
     found = {}
     for one, b in numbers.items():

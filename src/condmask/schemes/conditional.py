@@ -244,7 +244,7 @@ class ConditionalMasking(Scheme):
         cls, schemes: dict[str, Self], data: Table, *, to_file: bool = False, limits: Limits | None = None
     ) -> None:
         """Refuse columns whose release would show too much of their originals."""
-        check_release(data, dict(schemes), to_file=to_file, limits=limits or DEFAULT)
+        check_release(data, dict(schemes), limits or DEFAULT, to_file=to_file)
 
     @classmethod
     def masked_columns(
