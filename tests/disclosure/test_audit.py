@@ -8,6 +8,8 @@ import re
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from disclosure_tables import CASES, N, by_hand, firms, incomes, log, mapped
 from scipy.stats import norm
@@ -235,9 +237,6 @@ def test_limits_can_be_given(limits, refused):
 
 
 def test_a_file_of_parts_is_refused_for_what_a_sample_shows(tmp_path):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     made = next(case for case in CASES if case.__name__ == "total")()
     source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
     pq.write_table(pa.table(made.table), source)
@@ -248,9 +247,6 @@ def test_a_file_of_parts_is_refused_for_what_a_sample_shows(tmp_path):
 
 
 def test_firms_of_a_long_file_may_be_categories(tmp_path):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     rng = np.random.default_rng(9)
     firm, order = np.repeat(np.arange(500), 12), rng.permutation(6_000)
     pay = (incomes(rng, 500)[firm] * rng.lognormal(0.0, 0.02, 6_000)).round(2)[order]

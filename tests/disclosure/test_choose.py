@@ -49,6 +49,7 @@ def test_the_choice_rests_on_the_sorted_column_which_the_release_shows(name):
         (COLUMNS["earnings"], "log", 0.3),
         (-COLUMNS["earnings"], "linear", None),
         (np.where(np.arange(N) % 2 == 0, 0.0, COLUMNS["earnings"]), "linear", None),  # many zeros
+        (np.where(np.arange(N) % 8 == 0, 0.0, COLUMNS["earnings"]), "log", None),
         (COLUMNS["bonus"], "linear", 74.0),  # of the values that are not zero: .8 * 800 / 2.563 * .3
     ],
 )
@@ -176,14 +177,6 @@ def test_an_explicit_scheme_may_leave_the_ends_open(far, tmp_path):
     assert cm.read_release(released.path).schemes == {"x": settled}
     with pytest.raises(ValueError, match="aggregate_ends must be a number"):
         scheme.mask(x)
-
-
-def test_zeros_that_the_chosen_scale_does_not_move_are_said():
-    few = np.where(np.arange(N) % 8 == 0, 0.0, COLUMNS["earnings"])
-
-    assert chosen(few).scheme.scale == "log"
-    with pytest.warns(cm.ReleaseWarning, match="are zero and stay so"):
-        cm.mask_table({"income": few}, ["income"])
 
 
 def test_decimals_are_masked_by_their_name():

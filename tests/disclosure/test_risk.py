@@ -94,12 +94,6 @@ def test_attackers_tried_on_some_records_have_wider_intervals():
     assert high - low == pytest.approx(width, rel=0.01)
 
 
-def test_noise_alone_has_no_coins():
-    found = cm.risk(X, cm.AdditiveNoise(500.0, noise="normal"), d=D)
-
-    assert found.attackers["masked value"] == pytest.approx(2.0 * norm.cdf(D / 500.0) - 1.0, abs=1e-6)
-
-
 def test_schemes_without_a_law_are_judged_by_their_releases():
     scheme = cm.DataSwapping()
     with pytest.raises(TypeError, match="pass what it released"):
