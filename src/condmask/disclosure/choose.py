@@ -52,9 +52,7 @@ def choose(table: Table, columns: Sequence[str], of: Callable[..., Any]) -> dict
     """
     found = {name: list(_passing(table, name, of)) for name in columns}
     p = max(choices[0].scheme.p for choices in found.values())  # one coin for all
-    return {
-        name: next(choice for choice in choices if choice.scheme.p == p) for name, choices in found.items()
-    }
+    return {name: next(each for each in tries if each.scheme.p == p) for name, tries in found.items()}
 
 
 def with_wider_noise(table: Table, chosen: dict[str, Choice]) -> dict[str, Choice]:

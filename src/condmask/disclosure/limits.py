@@ -24,6 +24,7 @@ WIDER = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried
 DRAWN = 4  # maskings, where a figure lies within two errors of a limit
 MOST = 12  # columns left out or masked as well
 CELLS = 64  # of the ranks of a column
+WHO = "the columns in clear tell"
 LINKED = 0.03  # of the values, guessed because the owner of swapped values is known
 
 
@@ -83,16 +84,11 @@ def _told(case: Case) -> tuple[dict[str, Figures], dict[str, str], dict[str, For
     found, formulas, told = tried(case), computable(case.sample), dict[str, str]()
     for name, row in found.items():
         if row.linked > LINKED and row.lift > case.limits.lift:
-            told[name] = (
-                "the columns in clear tell whose the values of swapped records are: "
-                f"{row.worst:.0%} of its values are guessed to within a tenth of its spread, "
-                f"{row.worst - row.linked:.0%} without"
-            )
+            text = f"{WHO} whose the values of swapped records are: {row.worst:.0%} of its values are guessed"
+            told[name] = f"{text} to within a tenth of its spread, {row.worst - row.linked:.0%} without"
         elif row.clear - row.constant > case.limits.given:
-            told[name] = (
-                f"the columns in clear tell {row.clear:.0%} of its values to within a tenth of its spread, a "
-                f"constant guess {row.constant:.0%}"
-            )
+            text = f"{WHO} {row.clear:.0%} of its values to within a tenth of its spread"
+            told[name] = f"{text}, a constant guess {row.constant:.0%}"
     for name, formula in formulas.items():
         row, share = found[name], formula.share
         told[name] = f"{name} = {formula.text} in {share:.0%} of the records"
@@ -156,13 +152,13 @@ def _by_strength(sample: Sample, told: list[str]) -> list[str]:
 def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
     """The case with columns masked that were in clear in the sample, with as much noise as the first.
 
-    None where that is refused; for texts and gaps; and with additive noise, which needs columns on its grid.
+    None where that is refused; for texts, dates and gaps; and with additive noise, which needs its own grid.
     """
     lead, first = next(iter(rest.schemes.items()))
     share = first.sigma / spread_of(sample.table.values[lead], first)
     more, values = {}, {name: x for name, x in sample.clear.numbers.items() if name in names}
-    gaps = any(name in sample.clear.labels or np.isnan(x).any() for name, x in values.items())
-    if gaps or len(values) < len(names) or not first.reverse_mapping:
+    unfit = any(name in sample.clear.labels or np.isnan(x).any() for name, x in values.items())
+    if unfit or {*names} & {*sample.clear.dates} or len(values) < len(names) or not first.reverse_mapping:
         return None
     for name, x in values.items():
         plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")

@@ -109,10 +109,8 @@ def draw(sample: Sample, schemes: dict[str, Any], number: int) -> tuple[dict[str
     size = np.bincount(2 * pool[present] + sample.half[present], minlength=2 * (int(pool.max()) + 1))
     halved = size.reshape(-1, 2).min(axis=1) > 1
     pools = make_pools(2 * pool + np.where(halved[pool], sample.half, 0), present)
-    units = {
-        name: x.copy() if schemes[name].law is None else schemes[name].law.to_units(x)
-        for name, x in table.values.items()
-    }
+    x = table.values
+    units = {name: of.law.to_units(x[name]) if of.law else x[name].copy() for name, of in schemes.items()}
     masked = type(first).masked_columns(schemes, units, key, pools, 1)
     swapped = np.zeros(table.n, dtype=bool)
     swapped[toss(key, first.p, table.n, 1).swapped] = True

@@ -44,6 +44,8 @@ class Clear(NamedTuple):
         Which unit a record belongs to, below 0 for none, the most alike first.
     identifiers : tuple of str
         Columns with another text or whole number in each record, which may be names.
+    dates : tuple of str
+        Columns of dates, of times or of yes and no: numbers for who learns from them, which cannot be masked.
     """
 
     rows: np.ndarray
@@ -51,6 +53,7 @@ class Clear(NamedTuple):
     labels: Columns = {}  # noqa: RUF012
     units: Columns = {}  # noqa: RUF012
     identifiers: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
 
     def beside(self, x: np.ndarray, by: int) -> np.ndarray:
         """What stands so many rows before (after, if below 0), NaN where that row is not among these."""
@@ -124,7 +127,8 @@ def _looked_at(frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mappi
     numbers, labels = numbers_and_labels(columns)
     units = units_of(numbers, labels, {name: x[rows] for name, x in masked.items()}, rows)
     identifiers = tuple(name for name, column in columns.items() if may_identify(column, rows))
-    return Clear(rows, numbers, labels, units, identifiers)
+    dates = tuple(name for name, column in columns.items() if is_date(column))
+    return Clear(rows, numbers, labels, units, identifiers, dates)
 
 
 def _whole_units(frame: Any, names: Sequence[str], unit: str, rows: np.ndarray, n: int) -> np.ndarray:
@@ -217,6 +221,11 @@ def _plain(number: str) -> str:
     if comma > point and ("." in whole or (text.count(",") == 1 and len(places) != 3)):
         return whole.replace(".", "") + "." + places
     return text.replace(",", "") if point < 0 or comma < point else text
+
+
+def is_date(values: np.ndarray) -> bool:
+    """Whether a column holds dates, also in text, times, or yes and no."""
+    return values.dtype.kind in "bm" or any(map(DATE.match, map(str, values[:FEW])))
 
 
 def may_identify(values: np.ndarray, rows: np.ndarray) -> bool:
