@@ -120,10 +120,10 @@ def pasted(table, schemes, findings, *, drop):
     table, schemes = dict(table), dict(schemes)
     for finding in findings:
         told = finding.remedy
-        more = {} if drop else dict(re.findall(r"([^\s,]+) \(sigma=([^)]+)\)", told))
-        for name, sigma in more.items():
+        more = [] if drop else re.findall(r"([^\s,]+) \(sigma=([^),]+)(, scale)?", told)
+        for name, sigma, linear in more:
             first = next(iter(schemes.values()))
-            scale = first.scale if np.min(table[name]) >= 0 else "linear"
+            scale = "linear" if linear else first.scale
             schemes[name] = replace(first, sigma=float(sigma), scale=scale)
         words = None if more else re.search(r"drop ([^;]*?)(?:; |$)", told)
         for name in re.split(r", | and ", words[1]) if words else ():

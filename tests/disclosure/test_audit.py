@@ -83,6 +83,8 @@ def test_columns_masked_in_the_same_call_as_told_pass():
     schemes = {told[1]: log(float(told[2])), told[3]: log(float(told[4]))}
     assert not cm.audit(made.table, {**made.schemes, **schemes}).refused
     gaps = {"income": np.where(np.arange(N) < 12, np.nan, made.table["income"])}  # a pool of 12 records
+    scores = {name: np.log(made.table[name]) - 8.0 for name in ("gross", "taxed")}
+    assert 'taxed (sigma=0.3, scale="linear")' in refusal(cm.audit(made.table | scores, made.schemes)).remedy
     dates = {"gross": made.table["gross"].astype("M8[m]")}
     for changed in (gaps, dates, {"taxed": dates["gross"].astype(str)}):
         assert refusal(cm.audit(made.table | changed, made.schemes)).remedy.startswith("drop ")

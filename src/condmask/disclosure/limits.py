@@ -112,7 +112,9 @@ def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula
     more = _masked_too(rest, sample, telling)
     if more is None:
         return first + dropped
-    masked = _listed([f"{name} (sigma={more.schemes[name].sigma:g})" for name in telling])
+    linear = ', scale="linear"' if is_log(next(iter(case.schemes.values()))) else ""
+    others = [(name, more.schemes[name]) for name in telling]
+    masked = _listed([f"{name} (sigma={of.sigma:g}{'' if is_log(of) else linear})" for name, of in others])
     return f"{first}mask {masked} in the same call, or {dropped}"
 
 
