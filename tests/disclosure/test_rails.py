@@ -4,7 +4,6 @@ Oracle: thresholds as documented; the chance of a rare value by maps drawn in pl
 """
 
 import re
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -40,9 +39,8 @@ def test_small_pools(n, p, refused):
 def test_the_smallest_stratum_counts():
     x, group = even(300), np.repeat([0, 1], [260, 40])
 
-    (text, _) = texts(x, mapped(strata="g"), strata=group)
-    assert "a donor pool has 40 records" in text
-    assert text.endswith("merge strata, or leave them out")
+    text = texts(x, mapped(strata="g"), strata=group)[0]
+    assert re.fullmatch("a donor pool has 40 records, .*; merge strata, or leave them out", text)
     gaps = {"x": x, "y": np.where(group == 1, np.nan, x)}  # which no strata part
     audit = cm.audit(gaps, dict.fromkeys(gaps, mapped()))
     assert audit.findings[0].remedy == "publish no values of so few records"
@@ -126,11 +124,9 @@ def test_few_records_with_noise_are_masked_with_a_warning_and_not_written(tmp_pa
         release = cm.mask_table({"x": 10.0 + even(99)}, {"x": cm.ConditionalMasking(0.6, 0.5)})
     with pytest.raises(cm.ReleaseError, match="at least 100"):
         release.write(tmp_path / "x.parquet")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        cm.mask_table({"x": 10.0 + even(100)}, {"x": cm.ConditionalMasking(0.6, 0.5)}).write(
-            tmp_path / "x.parquet"
-        )
+    release = cm.mask_table({"x": 10.0 + even(100)}, {"x": cm.ConditionalMasking(0.6, 0.5)})
+    release.write(tmp_path / "x.parquet")
+    assert cm.audit(10.0 + even(100), cm.ConditionalMasking(0.6, 0.5)).findings == ()
 
 
 @pytest.mark.parametrize("frame_of", [dict, pd.DataFrame, pl.DataFrame, pa.table])
