@@ -226,9 +226,8 @@ def table_of(
     for name, of in schemes.items():
         if of.law is not None:
             check_fits(values[name], of.law, name, columns[name].kind)
-    call, n = "risk" if any_scheme else "audit", next(iter(values.values())).size
-    labels = labels_of(strata, first.strata, n, "x", call)
     present, patterns = present_values([*values.values()])
+    labels = labels_of(strata, first.strata, present.size, "x", "risk" if any_scheme else "audit")
     table = Table(values, donor_pools(first, labels, patterns, present), clear_of(data, values))
     if parts:
         _checks.same_length(table.code, "original", sum(parts), "the release")
