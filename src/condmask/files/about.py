@@ -16,6 +16,7 @@ from condmask import _checks
 from condmask.errors import ArgumentError, FileError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files import tables
+from condmask.files.arrow import pa
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import SIDECAR
 from condmask.scheme import Scheme
@@ -146,8 +147,6 @@ def released_schema(
 ) -> Any:
     """The schema of a release: masked columns of these types, what is published, and of the notes on the
     source only the index and columns of pandas, and those to be kept by name."""
-    import pyarrow as pa
-
     wanted, before = {name.encode() for name in keep}, schema.metadata or {}
 
     def kept(notes: Any, more: Collection[bytes] = ()) -> dict[bytes, bytes]:

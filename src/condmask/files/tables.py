@@ -8,6 +8,7 @@ from typing import Any
 
 from condmask.errors import ArgumentError, FileError
 from condmask.files import csv_text
+from condmask.files.arrow import pa, pq
 from condmask.files.csv_text import Layout
 
 TEXT = ".csv", ".txt", ".tsv"
@@ -30,8 +31,6 @@ def format_of(path: Path) -> str:
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Errors of the system and of pyarrow as one sentence; pyarrow's own holds rows and values."""
-    import pyarrow as pa
-
     try:
         yield
     except FileError:
@@ -47,9 +46,6 @@ def reading(path: Path) -> Iterator[None]:
 
 def described(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
     """The schema of a file of Parquet or Arrow, and its notes, to which `write` adds at the end."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if format_of(path) == "Parquet":
         with pq.ParquetFile(str(path)) as file:
             return file.schema_arrow, file.metadata.metadata or {}
@@ -59,9 +55,6 @@ def described(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
 
 def batches(path: Path, layout: Layout | None, names: Sequence[str], rows: int) -> Iterator[Any]:
     """Some columns of a file in record batches; those of Parquet have so many rows."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if layout is not None:
         with csv_text.batches(path, layout, names) as reader:
             yield from reader
@@ -80,9 +73,6 @@ def write(
     notes: Callable[[], dict[str, str]],
 ) -> None:  # fmt: skip
     """Write tables into one file, whose format its ending tells; `notes` are known when all tables are."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     with pa.output_stream(str(path)) as sink:  # which compresses by its ending
         if layout is not None:
             sink.write(layout.mark + layout.head.encode(layout.form.encoding))
@@ -104,8 +94,6 @@ def write(
 
 def codecs_of(path: Path) -> dict[str, str]:
     """How the columns of a Parquet file are compressed."""
-    import pyarrow.parquet as pq
-
     metadata = pq.read_metadata(str(path))
     count = metadata.num_columns if metadata.num_row_groups else 0
     columns = [metadata.row_group(0).column(k) for k in range(count)]

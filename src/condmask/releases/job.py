@@ -16,6 +16,7 @@ from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentError, Refusals, warn
 from condmask.estimates.origin import Origin
 from condmask.files.about import Published
+from condmask.files.arrow import pa, pc
 from condmask.frames import Column
 from condmask.labels import coded
 from condmask.missing_codes import values_of
@@ -129,8 +130,6 @@ Units = tuple[str, Any]  # the column that names firms, households or the like, 
 def audit_sample(sample: Any, job: Job, rows_with: Callable[[Units], Iterable[Any]]) -> None:
     """Audit a longer table, whose parts were looked at by themselves, by some of its rows; with all rows of
     some of the firms, households and the like in them."""
-    import pyarrow as pa
-
     table = _some(sample, job)
     named = [name for name in table.clear.units if name in sample.column_names] if table.clear else []
     if named:
@@ -149,8 +148,6 @@ def _some(frame: Any, job: Job) -> Table:
 
 def rows_of(units: Units, table: Any, *, others: bool = False) -> Any:
     """All rows of these firms, households and the like, or all others."""
-    import pyarrow.compute as pc
-
     there = pc.is_in(frames.without_dictionary(table[units[0]]), value_set=units[1])
     return table.filter(pc.invert(there) if others else there)
 
