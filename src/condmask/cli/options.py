@@ -219,7 +219,7 @@ def pairs(values: Sequence[str] | None, key: Callable[[str], Any], value: Callab
 
 def _from_file(app: App, commands: tuple[str, ...], arguments: Any) -> None:
     """Take from the TOML file what was not typed; tables as the words that would say the same."""
-    from condmask.files.toml import read_toml
+    from condmask.files.tables import read_toml
 
     for argument in arguments:
         if argument.name == "--options" and argument.tokens:

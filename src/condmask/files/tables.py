@@ -1,6 +1,7 @@
-"""Tables in files: Parquet, Arrow and CSV, read in batches by pyarrow and written by it."""
+"""Tables in files: Parquet, Arrow and CSV, read in batches by pyarrow and written by it; and TOML."""
 
 import os
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,3 +99,13 @@ def codecs_of(path: Path) -> dict[str, str]:
     count = metadata.num_columns if metadata.num_row_groups else 0
     columns = [metadata.row_group(0).column(k) for k in range(count)]
     return {one.path_in_schema: one.compression.lower().replace("uncompressed", "none") for one in columns}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The entries of a TOML file, as studies and options are written; refused where it is none."""
+    with reading(path):
+        content = path.read_bytes()
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except ValueError as error:
+        raise ArgumentError(f"{path} is not TOML: {error}") from None

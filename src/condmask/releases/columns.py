@@ -76,6 +76,7 @@ class MaskedColumn:
         self._scheme, self._patterns = published.schemes[name], published.origins[name].patterns
         self._strata = names_of(self._scheme.strata)
         self._needed = dict.fromkeys([name, *self._strata, *self._patterns])
+        self._pooled = len(self._needed) > 1 or len(published.parts) > 1
 
     def estimate(self, workers: int) -> Estimate:
         """The estimate of the original; a warning where records are others than those of the release."""
@@ -91,15 +92,11 @@ class MaskedColumn:
                 self.size += values.size
                 yield values, kind
 
-        def values() -> np.ndarray:
-            return np.concatenate([part for part, _ in counted()])
+        def pools(z: np.ndarray) -> np.ndarray | None:
+            return np.concatenate([pool for _, pool, _ in self.parts([])]) if self._pooled else None
 
-        def pools(z: np.ndarray) -> np.ndarray:
-            return np.concatenate([pool for _, pool, _ in self.parts([])])
-
-        several = len(self._needed) > 1 or len(self._published.parts) > 1
         in_file = self if isinstance(self.source, Source) else None
-        records = Records(values, pools if several else None, reader=in_file)
+        records = Records(lambda: np.concatenate([z for z, _ in counted()]), pools, reader=in_file)
         found = estimate_parts(self._scheme, counted, records, workers=workers)
         if self.size != self._published.records:
             self._warn_of_a_part()
@@ -113,13 +110,11 @@ class MaskedColumn:
         """The values, their pools, None where all are one, and other columns; pools of a part are its own."""
         sizes, first, row = self._published.parts, 0, 0
         several, found = len(sizes) > 1, []
-        for number, table in enumerate(self.source.parts([*self._needed, *names], sizes)):
+        for table in self.source.parts([*self._needed, *names], sizes):
             z, pool = self._values(table, self.name)[0], None
-            if len(self._needed) > 1:
+            if self._pooled:
                 pool = self._pools(table, z) + first
                 first = int(pool.max(initial=first - 1)) + 1
-            elif several:
-                pool = np.full(z.size, number, np.int32)
             stored = self.source.numbers(table, self.name).array if several else np.empty(0)
             found.append((z.size, np.nansum(stored), np.nansum(np.abs(stored))))
             yield z, pool, {name: self._values(table, name, row)[0] for name in names}

@@ -82,8 +82,7 @@ class Job:
         self.groups = not_masked(next(iter(self.schemes.values())).strata, self.schemes)
         random = check_rng(rng)
         self.root = None if random is None else root_key(random)
-        policy = "omit" if names else nan_policy
-        self.policy = _checks.choice(policy, "nan_policy", _checks.NAN_POLICIES)
+        self.policy = _checks.choice("omit" if names else nan_policy, "nan_policy", _checks.NAN_POLICIES)
         self.round, self.workers = asked(round, given), _checks.whole(workers, "workers", least=1)
         self.audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
         self.limits, self.shuffle = limits_of(max_lift, max_risk), _checks.truth(shuffle, "shuffle")
@@ -204,7 +203,7 @@ def told(looks: Sequence[Look], job: Job) -> Published:
     patterns = next((look.patterns for look in looks if look.patterns), ()) if shared else ()
     origins = {}
     for name, scheme in job.schemes.items():
-        moved = [look.moved[name] for look in looks if name in look.moved]
+        moved = [look.moved[name] for look in looks] if job.round else []
         shift = reduce(Moved.plus, moved).shift(name, scheme.grid.step) if moved else ()
         origins[name] = Origin(group, patterns, shift)
         _warn_of_order(name, *np.array([look.moments[name] for look in looks]).T)

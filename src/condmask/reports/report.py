@@ -15,7 +15,7 @@ from condmask.errors import ArgumentError, FileError, optional
 from condmask.files.about import digest_of
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
-from condmask.files.publish import publishing, refuse_target
+from condmask.files.publish import refuse_target, write_whole
 from condmask.releases.release import Release, read_release
 
 LOG = logging.getLogger(__name__)
@@ -110,9 +110,7 @@ def report(
         table = original if file is None else Source(file, csv).table(numeric=shown.schemes)
         facts["columns"], facts["internal"] = view.internal(shown, table, d)
         facts["original"] = None if file is None else {"name": file.name, "digest": digest_of(file)}
-    text = page.render(facts)
-    with publishing(out) as hidden:
-        hidden.write_bytes(text.encode())
+    write_whole(out, page.render(facts).encode())
     LOG.info("wrote %s", out)
 
 
