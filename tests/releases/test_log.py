@@ -127,15 +127,18 @@ def test_what_leaves_no_line(tmp_path, source):
     with pytest.raises(ValueError, match="wage"):
         mask(source, tmp_path / "d.parquet", {"wage": PAY})
     cm.mask_table(TABLE, {"pay": PAY}, rng=1, **OPTIONS).write(tmp_path / "e.parquet")
-    assert not log().exists() or not log().read_text()
+    assert not log().read_text()
     mask(source, tmp_path / "f.parquet", log=tmp_path / "own/log.jsonl")
-    assert not log().exists()
+    assert not log().read_text()
     assert "own/log.jsonl" in refusal(
         lambda: mask(source, tmp_path / "g.csv", log=tmp_path / "own/log.jsonl")
     )
     mask(source, tmp_path / "g.parquet")
     with pytest.raises(TypeError, match="log must be True, False or a path, got 1"):
         mask(source, tmp_path / "h.parquet", log=1)
+    with pytest.raises(cm.FileError):  # before there is a release that no log has
+        mask(source, tmp_path / "h.parquet", log=source / "log.jsonl")
+    assert not (tmp_path / "h.parquet").exists()
 
 
 def test_the_key_is_the_users_alone_and_the_log_has_no_value(tmp_path, source):

@@ -68,7 +68,10 @@ class Log:
         if self.path is None or not marks:
             return {}
         with reading(self.path):
-            text = self.path.read_text() if self.path.exists() else ""
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self.path.open("a+") as file:  # refused now where no line could be written later
+                file.seek(0)
+                text = file.read()
         found, origin = keyed(marks), source and str(source.path.resolve())
         for line in filter(str.strip, text.splitlines()):
             try:
@@ -103,10 +106,8 @@ class Log:
             return
         date = datetime.now().astimezone().isoformat()
         entry = {"date": date, "target": str(target.resolve()), **release}
-        with reading(self.path):
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self.path.open("a") as file:
-                file.write(json.dumps(entry) + "\n")
+        with reading(self.path), self.path.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
 
 
 def folder() -> Path:
