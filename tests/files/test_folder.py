@@ -339,6 +339,8 @@ def test_one_file_of_a_released_folder_is_no_release(tmp_path):
             ValueError, match="is one file of a released folder, or what was published with it"
         ):
             cm.read_release(tmp_path / "out" / name)
+        with pytest.raises(ValueError, match=r"pay is masked already in .*csv: mask all columns in one call"):
+            masked(tmp_path / "out" / name, tmp_path / "two.csv", {"age": AGE})
     (tmp_path / "out/_condmask.json").unlink()
     with pytest.raises(ValueError, match=r"holds no scheme in _condmask\.json in it"):
         cm.read_release(tmp_path / "out")
