@@ -481,5 +481,5 @@ def test_a_page_stands_outside_of_its_release_and_tells_no_folder(people, tmp_pa
 
     with pytest.raises(cm.FileError, match="path must stand outside of the files and folders"):
         cm.report(tmp_path / "out", tmp_path / "out/page.html")
-    cm.report(tmp_path / "out", tmp_path / "page.html")
+    cm.report(tmp_path / "out", tmp_path / "page.html", original=tmp_path / "in/*")
     assert str(tmp_path) not in (tmp_path / "page.html").read_text()

@@ -18,7 +18,7 @@ from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files import tables
 from condmask.files.arrow import pa
 from condmask.files.csv_text import CsvFormat
-from condmask.files.parts import SIDECAR
+from condmask.files.parts import SIDECAR, files_of
 from condmask.scheme import Scheme
 
 VERSION = 2
@@ -109,13 +109,13 @@ def sidecar(path: Path) -> Path:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file; of a folder, that of the list of those of its files."""
-    if path.is_dir():
-        files = sorted(one for one in path.rglob("*") if one.is_file() and one.name[0] not in "._")
-        lines = (f"{digest_of(one)}  {one.relative_to(path).as_posix()}\n" for one in files)
-        return hashlib.sha256("".join(lines).encode()).hexdigest()
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """The SHA-256 of a file; of a folder or a pattern, that of the list of those of its files of data."""
+    if path.is_file():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    base, files = files_of(path)
+    lines = (f"{digest_of(one)}  {one.relative_to(base).as_posix()}\n" for one in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def published(path: Path) -> Published | None:

@@ -60,7 +60,7 @@ class Source:
         known = csv is None or isinstance(csv, CsvFormat)
         _checks.require(known, "csv must be None or a CsvFormat", csv, ArgumentTypeError)
         self.path, self.is_folder = path, path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
-        self.base, self.files = _files(path) if self.is_folder else (path, [path])
+        self.base, self.files = files_of(path) if self.is_folder else (path, [path])
         formats = {tables.format_of(file): file.name for file in self.files}
         self.format = _one(path, formats, "contain files of one format, selected by a pattern in quotes")
         self.layout: Any = None
@@ -197,7 +197,7 @@ class Source:
             raise FileError(f"{self.path} was changed since it was opened: begin again with what it is now")
 
 
-def _files(path: Path) -> tuple[Path, list[Path]]:
+def files_of(path: Path) -> tuple[Path, list[Path]]:
     """The files of data of a folder or a pattern, in the order of their paths, and the folder above all."""
     base = path
     while glob.has_magic(str(base)) and not base.is_dir():
