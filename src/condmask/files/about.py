@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks
 from condmask.errors import ArgumentError, FileError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files import tables
@@ -159,15 +158,6 @@ def released_schema(
     ]  # fmt: skip
     pandas = {b"pandas": _pandas(json.loads(before[b"pandas"]), types)} if b"pandas" in before else {}
     return pa.schema(fields, {**kept(before), **pandas, KEY: json.dumps(about).encode()})
-
-
-def check_kept(schema: Any, keep: Collection[str], path: Path) -> None:
-    """Refuse names of notes that there are not."""
-    there = {*(schema.metadata or {}), *(key for field in schema for key in field.metadata or {})}
-    hint = f"; it has {sorted(key.decode('utf-8', 'replace') for key in there)}"
-    for name in keep:
-        rule = f"keep_metadata must name entries in the metadata of {path}"
-        _checks.require(name.encode() in there, rule, name, hint=hint)
 
 
 def _pandas(note: dict[str, Any], types: Mapping[str, Any]) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import frames
+from condmask import _checks, frames
 from condmask._blocks import ahead
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files import about, csv_text, tables
@@ -51,8 +51,12 @@ class Shape(NamedTuple):
 
 def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
     """The shape of the release of a source: that of the source, but for another format of a single file."""
-    about.check_kept(origin.schema, keep, origin.path)
     schema = origin.schema
+    notes = {*(schema.metadata or {}), *(key for field in schema for key in field.metadata or {})}
+    there = sorted(key.decode("utf-8", "replace") for key in notes)
+    for name in keep:
+        rule = f"keep_metadata must name entries in the metadata of {origin.path}"
+        _checks.require(name in there, rule, name, hint=f"; it has {there}")
     for key in origin.keys:
         schema = schema.remove(schema.get_field_index(key))
     now = origin.format if origin.is_folder else tables.format_of(target)
