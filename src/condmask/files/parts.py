@@ -127,13 +127,6 @@ class Source:
         """A column of a part as numbers."""
         return frames.column_of(self.numeric(table, [name]), name, least=0, finite=False)
 
-    def has_numbers(self, name: str) -> bool:
-        """Whether a file says itself that a column holds numbers."""
-        if name in self.keys or name not in self.names:  # text has none
-            return False
-        kind = self.schema.field(name).type
-        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
-
     def table(self, names: Iterable[str] | None = None, *, numeric: Iterable[str] = ()) -> Any:
         """All rows as one table, in which these columns of text hold numbers."""
         return self.numeric(pa.concat_tables(self.parts(names)), numeric)

@@ -9,6 +9,7 @@ from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.estimate import Estimate, estimate_parts
 from condmask.files.about import Published
+from condmask.files.arrow import pa
 from condmask.files.parts import Source
 from condmask.labels import coded
 from condmask.linear.records import Records
@@ -104,7 +105,10 @@ class MaskedColumn:
 
     def has_numbers(self, name: str) -> bool:
         """Whether `parts` can read a column in clear as numbers."""
-        return name not in self._published.schemes and bool(self.source.has_numbers(name))
+        if name in self._published.schemes or name in self.source.keys or name not in self.source.names:
+            return False
+        kind = self.source.schema.field(name).type  # of text it is text, whatever the cells are
+        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
     def parts(self, names: Sequence[str]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
         """The values, their pools, None where all are one, and other columns; pools of a part are its own."""
