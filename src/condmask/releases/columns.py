@@ -89,9 +89,9 @@ class MaskedColumn:
         def counted() -> Iterator[tuple[np.ndarray, str]]:
             self.size = 0
             for table in self.source.parts([self.name]):
-                values, kind = self._values(table, self.name)
+                values, stored = self._values(table, self.name)
                 self.size += values.size
-                yield values, kind
+                yield values, stored.kind
 
         def pools(z: np.ndarray) -> np.ndarray | None:
             return np.concatenate([pool for _, pool, _ in self.parts([])]) if self._pooled else None
@@ -115,24 +115,24 @@ class MaskedColumn:
         sizes, first, row = self._published.parts, 0, 0
         several, found = len(sizes) > 1, []
         for table in self.source.parts([*self._needed, *names], sizes):
-            z, pool = self._values(table, self.name)[0], None
-            if self._pooled:
-                pool = self._pools(table, z) + first
-                first = int(pool.max(initial=first - 1)) + 1
-            stored = self.source.numbers(table, self.name).array if several else np.empty(0)
-            found.append((z.size, np.nansum(stored), np.nansum(np.abs(stored))))
+            z, stored = self._values(table, self.name)
+            pool = self._pools(table, z) + first if self._pooled else None
+            first = first if pool is None else int(pool.max(initial=first - 1)) + 1
+            if several:
+                found.append((z.size, np.nansum(stored.array), np.nansum(np.abs(stored.array))))
             yield z, pool, {name: self._values(table, name, row)[0] for name in names}
             row += z.size
         if several:
             self._refuse_moved(*zip(*found, strict=True))
 
-    def _values(self, table: Any, name: str, row: int = 0) -> tuple[np.ndarray, str]:
-        """A column of a part, which begins at this row, with NaN for missing values, and its kind."""
-        values, _, kind, _ = self.source.numbers(table, name)
+    def _values(self, table: Any, name: str, row: int = 0) -> tuple[np.ndarray, frames.Column]:
+        """A column of a part, which begins at this row, with NaN for missing values; and as it is there."""
+        column = self.source.numbers(table, name)
         if name in self._published.schemes:
-            return without_codes(values, released_codes(self._published.schemes[name]), kind), kind
-        _checks.no_infinities(values, name, row)
-        return values, kind
+            codes = released_codes(self._published.schemes[name])
+            return without_codes(column.array, codes, column.kind), column
+        _checks.no_infinities(column.array, name, row)
+        return column.array, column
 
     def _pools(self, table: Any, z: np.ndarray) -> np.ndarray:
         """The donor pool of each record of a part."""
