@@ -32,8 +32,9 @@ def mark_of(values: np.ndarray) -> np.ndarray:
     """Two sums over the values of a column, modulo 2^64, which add over its parts."""
     sums = np.zeros(2, np.uint64)
     for start, stop in blocks(values.size):
-        part = values[start:stop]
-        once = _mixed(np.where(np.isnan(part), np.nan, part + 0.0).view(np.uint64))  # NaN has many bits
+        part = values[start:stop] + 0.0
+        np.copyto(part, np.nan, where=np.isnan(part))  # which may have other bits
+        once = _mixed(part.view(np.uint64))
         sums += np.array([once.sum(), _mixed(once).sum()])
     return sums
 
