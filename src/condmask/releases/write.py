@@ -51,14 +51,13 @@ class Shape(NamedTuple):
 
 def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
     """The shape of the release of a source: that of the source, but for another format of a single file."""
-    schema = origin.schema
-    notes = {*(schema.metadata or {}), *(key for field in schema for key in field.metadata or {})}
-    there = sorted(key.decode("utf-8", "replace") for key in notes)
+    whole = origin.schema
+    # of the table and of its columns
+    there = sorted({key.decode("utf-8", "replace") for one in (whole, *whole) for key in one.metadata or {}})
     for name in keep:
         rule = f"keep_metadata must name entries in the metadata of {origin.path}"
         _checks.require(name in there, rule, name, hint=f"; it has {there}")
-    for key in origin.keys:
-        schema = schema.remove(schema.get_field_index(key))
+    schema = pa.schema([field for field in whole if field.name not in origin.keys], whole.metadata)
     now = origin.format if origin.is_folder else tables.format_of(target)
     if origin.layout is not None and now != "CSV":
         raise ArgumentError(f"{target} must be text, as {origin.path} is; docs/files.rst has a way around")
