@@ -205,7 +205,7 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 1_939,
+    "top": 1_937,
     "disclosure": 1_857,
     "estimates": 927,
     "studies": 833,
