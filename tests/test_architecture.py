@@ -205,21 +205,21 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 1_939,
+    "top": 1_937,
     "disclosure": 1_843,
     "estimates": 927,
     "studies": 833,
-    "releases": 778,
+    "releases": 769,
     "linear": 723,
     "schemes": 720,
     "kernels": 688,
-    "distribution": 620,
-    "files": 588,
+    "distribution": 617,
     "variance": 586,
+    "files": 559,
     "moments": 460,
     "planning": 368,
-    "cli": 352,
-    "reports": 331,
+    "cli": 351,
+    "reports": 326,
     "plot": 260,
     "reverse_mapping": 247,
 }

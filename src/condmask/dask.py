@@ -21,6 +21,7 @@ from condmask import _checks, errors, frames
 from condmask._blocks import in_stretches
 from condmask.disclosure.audit import ReleaseWarning
 from condmask.files.about import MANIFEST, Published
+from condmask.files.arrow import pa, pq
 from condmask.files.parts import SAMPLE, unified
 from condmask.files.publish import publishing, refuse_target
 from condmask.files.tables import reading
@@ -221,8 +222,6 @@ def _seen(job: jobs.Job, most: int, table: Any) -> Seen:
 
 def _sample(seen: Sequence[Seen]) -> Any:
     """Rows from all partitions, of each as many as it has of all."""
-    import pyarrow as pa
-
     records, pieces = sum(one.look.records for one in seen), []
     for one in seen:
         most = -(-SAMPLE * one.look.records // records)
@@ -232,9 +231,6 @@ def _sample(seen: Sequence[Seen]) -> Any:
 
 def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written:
     """A partition masked, and written under a name that no other task has."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if not folder.is_dir():
         raise errors.FileError(f"{folder.parent}: {UNSHARED}")
     part = jobs.part_of(table, job, audited=False)

@@ -339,6 +339,8 @@ def test_one_file_of_a_released_folder_is_no_release(tmp_path):
             ValueError, match="is one file of a released folder, or what was published with it"
         ):
             cm.read_release(tmp_path / "out" / name)
+        with pytest.raises(ValueError, match=r"pay is masked already in .*csv: mask all columns in one call"):
+            masked(tmp_path / "out" / name, tmp_path / "two.csv", {"age": AGE})
     (tmp_path / "out/_condmask.json").unlink()
     with pytest.raises(ValueError, match=r"holds no scheme in _condmask\.json in it"):
         cm.read_release(tmp_path / "out")
@@ -346,10 +348,12 @@ def test_one_file_of_a_released_folder_is_no_release(tmp_path):
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_one_file_of_a_released_folder_says_what_it_is(tmp_path, form):
-    masked(cut(TABLE, tmp_path / "in", form, (0, 1200, N)), tmp_path / "out")
+    masked(cut(TABLE, tmp_path / "in", form, (0, 1200, N), ["of=1"]), tmp_path / "out")
 
     with pytest.raises(ValueError, match="is one file of a released folder, which is read as a whole"):
-        cm.read_release(tmp_path / "out" / f"0.{form}")
+        cm.read_release(tmp_path / "out/of=1" / f"0.{form}")
+    with pytest.raises(ValueError, match=r"pay, age is masked already in .*of=1: mask all columns in one"):
+        masked(tmp_path / "out/of=1", tmp_path / "two")
 
 
 @pytest.mark.parametrize("end", ["parquet", "arrow", "csv"])

@@ -3,7 +3,7 @@
 import pytest
 
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.files.toml import read_toml
+from condmask.files.tables import read_toml
 from condmask.studies.simulate import read_study
 
 NOT_TOML = {

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -188,7 +187,7 @@ def parsed(commands: Sequence[Callable[..., Any]], words: Sequence[str]) -> Call
         name="condmask",
         help=HELP,
         help_format="plaintext",
-        version=lambda: f"condmask {version('condmask')}",
+        version=f"condmask {cm.__version__}",
         config=_from_file,
         default_parameter=Parameter(negative=(), show_default=False),
     )
@@ -219,7 +218,7 @@ def pairs(values: Sequence[str] | None, key: Callable[[str], Any], value: Callab
 
 def _from_file(app: App, commands: tuple[str, ...], arguments: Any) -> None:
     """Take from the TOML file what was not typed; tables as the words that would say the same."""
-    from condmask.files.toml import read_toml
+    from condmask.files.tables import read_toml
 
     for argument in arguments:
         if argument.name == "--options" and argument.tokens:

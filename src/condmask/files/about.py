@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks
 from condmask.errors import ArgumentError, FileError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files import tables
+from condmask.files.arrow import pa
 from condmask.files.csv_text import CsvFormat
-from condmask.files.parts import SIDECAR
+from condmask.files.parts import SIDECAR, files_of
 from condmask.scheme import Scheme
 
 VERSION = 2
@@ -108,13 +108,13 @@ def sidecar(path: Path) -> Path:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file; of a folder, that of the list of those of its files."""
-    if path.is_dir():
-        files = sorted(one for one in path.rglob("*") if one.is_file() and one.name[0] not in "._")
-        lines = (f"{digest_of(one)}  {one.relative_to(path).as_posix()}\n" for one in files)
-        return hashlib.sha256("".join(lines).encode()).hexdigest()
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """The SHA-256 of a file; of a folder or a pattern, that of the list of those of its files of data."""
+    if path.is_file():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    base, files = files_of(path)
+    lines = (f"{digest_of(one)}  {one.relative_to(base).as_posix()}\n" for one in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def published(path: Path) -> Published | None:
@@ -146,8 +146,6 @@ def released_schema(
 ) -> Any:
     """The schema of a release: masked columns of these types, what is published, and of the notes on the
     source only the index and columns of pandas, and those to be kept by name."""
-    import pyarrow as pa
-
     wanted, before = {name.encode() for name in keep}, schema.metadata or {}
 
     def kept(notes: Any, more: Collection[bytes] = ()) -> dict[bytes, bytes]:
@@ -160,15 +158,6 @@ def released_schema(
     ]  # fmt: skip
     pandas = {b"pandas": _pandas(json.loads(before[b"pandas"]), types)} if b"pandas" in before else {}
     return pa.schema(fields, {**kept(before), **pandas, KEY: json.dumps(about).encode()})
-
-
-def check_kept(schema: Any, keep: Collection[str], path: Path) -> None:
-    """Refuse names of notes that there are not."""
-    there = {*(schema.metadata or {}), *(key for field in schema for key in field.metadata or {})}
-    hint = f"; it has {sorted(key.decode('utf-8', 'replace') for key in there)}"
-    for name in keep:
-        rule = f"keep_metadata must name entries in the metadata of {path}"
-        _checks.require(name.encode() in there, rule, name, hint=hint)
 
 
 def _pandas(note: dict[str, Any], types: Mapping[str, Any]) -> bytes:

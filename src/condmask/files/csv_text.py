@@ -19,6 +19,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask.errors import ArgumentError
+from condmask.files.arrow import arrow_csv, pa, pc
 
 DELIMITERS = ",;\t|"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
@@ -77,8 +78,6 @@ class CsvFormat:
     @property
     def missing(self) -> Any:
         """All words for a missing value, an array of Arrow."""
-        import pyarrow as pa
-
         return pa.array([*MISSING, *self.na], pa.large_string())
 
 
@@ -93,8 +92,6 @@ class Layout(NamedTuple):
 
 def layout_of(path: Path, form: CsvFormat) -> Layout:
     """How a file is written: what its first line shows, where the format does not say."""
-    import pyarrow as pa
-
     with pa.input_stream(str(path)) as file:
         start = file.read(FIRST)
     encoding, mark = next(((name, mark) for name, mark in MARKS.items() if start.startswith(mark)), ("", b""))
@@ -126,9 +123,6 @@ def new_layout(path: Path, names: Sequence[str]) -> Layout:
 
 def batches(path: Path, layout: Layout, names: Iterable[str]) -> Any:
     """A reader of record batches in which every cell is text."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     read = arrow_csv.ReadOptions(
         encoding=layout.form.encoding, skip_rows=1 + layout.head.lower().startswith("sep=")
     )
@@ -143,9 +137,6 @@ def batches(path: Path, layout: Layout, names: Iterable[str]) -> Any:
 
 def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
     """Cells as numbers, NaN where a value is missing; ``row`` is that of the first one, for errors."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     bare = pc.ascii_trim_whitespace(texts)
     gaps = pc.is_in(bare, value_set=layout.form.missing)
     bare = pc.if_else(gaps, pa.scalar("nan", pa.large_string()), bare)
@@ -167,9 +158,6 @@ def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
 def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> Any:
     """Masked numbers, an Arrow array, as text with so many decimals, or as few as each needs; where there is
     none, the cell of the original stays if it stands for a missing value, and is emptied otherwise."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = pa.large_string()
     text = masked.cast(pa.string())
     text = pc.if_else(pc.equal(text, "nan"), pa.scalar(None, pa.string()), text)  # of polars and NumPy
@@ -186,9 +174,6 @@ def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> A
 
 def lines(table: Any, layout: Layout) -> Iterator[bytes]:
     """Rows of text as lines, some at once; quoted are the cells that need it."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     end = "\r\n" if layout.head.endswith("\r\n") else layout.head[-1]
     special = f'[{re.escape(layout.form.delimiter)}"\r\n]'
     mark, none, between = (pa.scalar(word, pa.large_string()) for word in ('"', "", layout.form.delimiter))

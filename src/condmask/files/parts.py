@@ -16,8 +16,9 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import in_stretches
-from condmask.errors import ArgumentError, ArgumentTypeError, FileError, optional
+from condmask.errors import ArgumentError, ArgumentTypeError, FileError
 from condmask.files import csv_text, tables
+from condmask.files.arrow import pa, pc
 from condmask.files.csv_text import CsvFormat
 from condmask.labels import Labels, coded
 
@@ -56,12 +57,10 @@ class Source:
 
     def __init__(self, place: Place, csv: CsvFormat | None = None, part_rows: int | None = None) -> None:
         path = _checks.path(place, "path")
-        with optional(path.name, "files"):
-            import pyarrow as pa
         known = csv is None or isinstance(csv, CsvFormat)
         _checks.require(known, "csv must be None or a CsvFormat", csv, ArgumentTypeError)
         self.path, self.is_folder = path, path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
-        self.base, self.files = _files(path) if self.is_folder else (path, [path])
+        self.base, self.files = files_of(path) if self.is_folder else (path, [path])
         formats = {tables.format_of(file): file.name for file in self.files}
         self.format = _one(path, formats, "contain files of one format, selected by a pattern in quotes")
         self.layout: Any = None
@@ -96,8 +95,6 @@ class Source:
     def parts(self, names: Iterable[str] | None = None, sizes: Sequence[int] = ()) -> Iterator[Any]:
         """The rows in parts, at least one, which are tables of Arrow, of these sizes where they are known;
         refused where somebody wrote to a file since the source was opened."""
-        import pyarrow as pa
-
         held: list[Any] = []
         count, given = 0, iter(sizes)
         size = next(given, self.part_rows)
@@ -118,8 +115,6 @@ class Source:
 
     def numeric(self, table: Any, names: Iterable[str], row: int = 1) -> Any:
         """A part, which begins at this row, in which columns of text hold numbers."""
-        import pyarrow as pa
-
         self.require(names)
         for name in names if self.layout is not None else ():
             if name not in self.keys:
@@ -132,19 +127,8 @@ class Source:
         """A column of a part as numbers."""
         return frames.column_of(self.numeric(table, [name]), name, least=0, finite=False)
 
-    def has_numbers(self, name: str) -> bool:
-        """Whether a file says itself that a column holds numbers."""
-        from pyarrow import types
-
-        if name in self.keys or name not in self.names:  # text has none
-            return False
-        kind = self.schema.field(name).type
-        return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
-
     def table(self, names: Iterable[str] | None = None, *, numeric: Iterable[str] = ()) -> Any:
         """All rows as one table, in which these columns of text hold numbers."""
-        import pyarrow as pa
-
         return self.numeric(pa.concat_tables(self.parts(names)), numeric)
 
     def column(self, name: str) -> np.ndarray:
@@ -161,8 +145,6 @@ class Source:
 
     def labels(self, name: str) -> Labels:
         """A column as labels; words for missing values in text are none."""
-        import pyarrow.compute as pc
-
         table = self.table([name])
         if self.layout is not None and name not in self.keys:
             gaps = pc.is_in(table[name], value_set=self.layout.form.missing)
@@ -171,8 +153,6 @@ class Source:
 
     def sample(self) -> Any:
         """Some rows from all over the files; after a pass through all."""
-        import pyarrow as pa
-
         rows, first, pieces = in_stretches(sum(self.rows), SAMPLE), 0, []
         for table in self.parts():
             here = rows[slice(*np.searchsorted(rows, (first, first + table.num_rows)))]
@@ -183,8 +163,6 @@ class Source:
     def _tables(self, names: Iterable[str] | None) -> Iterator[Any]:
         """The batches of all files, as tables of the common schema, with what stands in the names of their
         folders."""
-        import pyarrow as pa
-
         chosen = self.names if names is None else list(dict.fromkeys(names))
         self.require(chosen)
         stored = [name for name in chosen if name not in self.keys] or self.names[:1]
@@ -212,7 +190,7 @@ class Source:
             raise FileError(f"{self.path} was changed since it was opened: begin again with what it is now")
 
 
-def _files(path: Path) -> tuple[Path, list[Path]]:
+def files_of(path: Path) -> tuple[Path, list[Path]]:
     """The files of data of a folder or a pattern, in the order of their paths, and the folder above all."""
     base = path
     while glob.has_magic(str(base)) and not base.is_dir():
@@ -246,8 +224,6 @@ def _keys(names: list[str]) -> dict[str, list[Any]]:
 
 def unified(path: Any, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any:
     """The one schema of all files, with a column for each key."""
-    import pyarrow as pa
-
     for schema in schemas:
         twice = sorted({name for name in schema.names if schema.names.count(name) > 1 or name in keys})
         if twice:

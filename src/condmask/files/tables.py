@@ -1,6 +1,7 @@
-"""Tables in files: Parquet, Arrow and CSV, read in batches by pyarrow and written by it."""
+"""Tables in files: Parquet, Arrow and CSV, read in batches by pyarrow and written by it; and TOML."""
 
 import os
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 from condmask.errors import ArgumentError, FileError
 from condmask.files import csv_text
+from condmask.files.arrow import pa, pq
 from condmask.files.csv_text import Layout
 
 TEXT = ".csv", ".txt", ".tsv"
@@ -30,8 +32,6 @@ def format_of(path: Path) -> str:
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Errors of the system and of pyarrow as one sentence; pyarrow's own holds rows and values."""
-    import pyarrow as pa
-
     try:
         yield
     except FileError:
@@ -47,9 +47,6 @@ def reading(path: Path) -> Iterator[None]:
 
 def described(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
     """The schema of a file of Parquet or Arrow, and its notes, to which `write` adds at the end."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if format_of(path) == "Parquet":
         with pq.ParquetFile(str(path)) as file:
             return file.schema_arrow, file.metadata.metadata or {}
@@ -59,9 +56,6 @@ def described(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
 
 def batches(path: Path, layout: Layout | None, names: Sequence[str], rows: int) -> Iterator[Any]:
     """Some columns of a file in record batches; those of Parquet have so many rows."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if layout is not None:
         with csv_text.batches(path, layout, names) as reader:
             yield from reader
@@ -80,9 +74,6 @@ def write(
     notes: Callable[[], dict[str, str]],
 ) -> None:  # fmt: skip
     """Write tables into one file, whose format its ending tells; `notes` are known when all tables are."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     with pa.output_stream(str(path)) as sink:  # which compresses by its ending
         if layout is not None:
             sink.write(layout.mark + layout.head.encode(layout.form.encoding))
@@ -104,9 +95,17 @@ def write(
 
 def codecs_of(path: Path) -> dict[str, str]:
     """How the columns of a Parquet file are compressed."""
-    import pyarrow.parquet as pq
-
     metadata = pq.read_metadata(str(path))
     count = metadata.num_columns if metadata.num_row_groups else 0
     columns = [metadata.row_group(0).column(k) for k in range(count)]
     return {one.path_in_schema: one.compression.lower().replace("uncompressed", "none") for one in columns}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The entries of a TOML file, as studies and options are written; refused where it is none."""
+    with reading(path):
+        content = path.read_bytes()
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except ValueError as error:
+        raise ArgumentError(f"{path} is not TOML: {error}") from None

@@ -9,6 +9,7 @@ from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.estimate import Estimate, estimate_parts
 from condmask.files.about import Published
+from condmask.files.arrow import pa
 from condmask.files.parts import Source
 from condmask.labels import coded
 from condmask.linear.records import Records
@@ -76,6 +77,7 @@ class MaskedColumn:
         self._scheme, self._patterns = published.schemes[name], published.origins[name].patterns
         self._strata = names_of(self._scheme.strata)
         self._needed = dict.fromkeys([name, *self._strata, *self._patterns])
+        self._pooled = len(self._needed) > 1 or len(published.parts) > 1
 
     def estimate(self, workers: int) -> Estimate:
         """The estimate of the original; a warning where records are others than those of the release."""
@@ -87,19 +89,15 @@ class MaskedColumn:
         def counted() -> Iterator[tuple[np.ndarray, str]]:
             self.size = 0
             for table in self.source.parts([self.name]):
-                values, kind = self._values(table, self.name)
+                values, stored = self._values(table, self.name)
                 self.size += values.size
-                yield values, kind
+                yield values, stored.kind
 
-        def values() -> np.ndarray:
-            return np.concatenate([part for part, _ in counted()])
+        def pools(z: np.ndarray) -> np.ndarray | None:
+            return np.concatenate([pool for _, pool, _ in self.parts([])]) if self._pooled else None
 
-        def pools(z: np.ndarray) -> np.ndarray:
-            return np.concatenate([pool for _, pool, _ in self.parts([])])
-
-        several = len(self._needed) > 1 or len(self._published.parts) > 1
         in_file = self if isinstance(self.source, Source) else None
-        records = Records(values, pools if several else None, reader=in_file)
+        records = Records(lambda: np.concatenate([z for z, _ in counted()]), pools, reader=in_file)
         found = estimate_parts(self._scheme, counted, records, workers=workers)
         if self.size != self._published.records:
             self._warn_of_a_part()
@@ -107,33 +105,34 @@ class MaskedColumn:
 
     def has_numbers(self, name: str) -> bool:
         """Whether `parts` can read a column in clear as numbers."""
-        return name not in self._published.schemes and bool(self.source.has_numbers(name))
+        if name in self._published.schemes or name in self.source.keys or name not in self.source.names:
+            return False
+        kind = self.source.schema.field(name).type  # of text it is text, whatever the cells are
+        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
     def parts(self, names: Sequence[str]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
         """The values, their pools, None where all are one, and other columns; pools of a part are its own."""
         sizes, first, row = self._published.parts, 0, 0
         several, found = len(sizes) > 1, []
-        for number, table in enumerate(self.source.parts([*self._needed, *names], sizes)):
-            z, pool = self._values(table, self.name)[0], None
-            if len(self._needed) > 1:
-                pool = self._pools(table, z) + first
-                first = int(pool.max(initial=first - 1)) + 1
-            elif several:
-                pool = np.full(z.size, number, np.int32)
-            stored = self.source.numbers(table, self.name).array if several else np.empty(0)
-            found.append((z.size, np.nansum(stored), np.nansum(np.abs(stored))))
+        for table in self.source.parts([*self._needed, *names], sizes):
+            z, stored = self._values(table, self.name)
+            pool = self._pools(table, z) + first if self._pooled else None
+            first = first if pool is None else int(pool.max(initial=first - 1)) + 1
+            if several:
+                found.append((z.size, np.nansum(stored.array), np.nansum(np.abs(stored.array))))
             yield z, pool, {name: self._values(table, name, row)[0] for name in names}
             row += z.size
         if several:
             self._refuse_moved(*zip(*found, strict=True))
 
-    def _values(self, table: Any, name: str, row: int = 0) -> tuple[np.ndarray, str]:
-        """A column of a part, which begins at this row, with NaN for missing values, and its kind."""
-        values, _, kind, _ = self.source.numbers(table, name)
+    def _values(self, table: Any, name: str, row: int = 0) -> tuple[np.ndarray, frames.Column]:
+        """A column of a part, which begins at this row, with NaN for missing values; and as it is there."""
+        column = self.source.numbers(table, name)
         if name in self._published.schemes:
-            return without_codes(values, released_codes(self._published.schemes[name]), kind), kind
-        _checks.no_infinities(values, name, row)
-        return values, kind
+            codes = released_codes(self._published.schemes[name])
+            return without_codes(column.array, codes, column.kind), column
+        _checks.no_infinities(column.array, name, row)
+        return column.array, column
 
     def _pools(self, table: Any, z: np.ndarray) -> np.ndarray:
         """The donor pool of each record of a part."""

@@ -16,6 +16,7 @@ from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentError, Refusals, warn
 from condmask.estimates.origin import Origin
 from condmask.files.about import Published
+from condmask.files.arrow import pa, pc
 from condmask.frames import Column
 from condmask.labels import coded
 from condmask.missing_codes import values_of
@@ -81,8 +82,7 @@ class Job:
         self.groups = not_masked(next(iter(self.schemes.values())).strata, self.schemes)
         random = check_rng(rng)
         self.root = None if random is None else root_key(random)
-        policy = "omit" if names else nan_policy
-        self.policy = _checks.choice(policy, "nan_policy", _checks.NAN_POLICIES)
+        self.policy = _checks.choice("omit" if names else nan_policy, "nan_policy", _checks.NAN_POLICIES)
         self.round, self.workers = asked(round, given), _checks.whole(workers, "workers", least=1)
         self.audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
         self.limits, self.shuffle = limits_of(max_lift, max_risk), _checks.truth(shuffle, "shuffle")
@@ -129,8 +129,6 @@ Units = tuple[str, Any]  # the column that names firms, households or the like, 
 def audit_sample(sample: Any, job: Job, rows_with: Callable[[Units], Iterable[Any]]) -> None:
     """Audit a longer table, whose parts were looked at by themselves, by some of its rows; with all rows of
     some of the firms, households and the like in them."""
-    import pyarrow as pa
-
     table = _some(sample, job)
     named = [name for name in table.clear.units if name in sample.column_names] if table.clear else []
     if named:
@@ -149,8 +147,6 @@ def _some(frame: Any, job: Job) -> Table:
 
 def rows_of(units: Units, table: Any, *, others: bool = False) -> Any:
     """All rows of these firms, households and the like, or all others."""
-    import pyarrow.compute as pc
-
     there = pc.is_in(frames.without_dictionary(table[units[0]]), value_set=units[1])
     return table.filter(pc.invert(there) if others else there)
 
@@ -207,7 +203,7 @@ def told(looks: Sequence[Look], job: Job) -> Published:
     patterns = next((look.patterns for look in looks if look.patterns), ()) if shared else ()
     origins = {}
     for name, scheme in job.schemes.items():
-        moved = [look.moved[name] for look in looks if name in look.moved]
+        moved = [look.moved[name] for look in looks] if job.round else []
         shift = reduce(Moved.plus, moved).shift(name, scheme.grid.step) if moved else ()
         origins[name] = Origin(group, patterns, shift)
         _warn_of_order(name, *np.array([look.moments[name] for look in looks]).T)

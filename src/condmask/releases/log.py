@@ -22,6 +22,7 @@ from condmask import _checks
 from condmask._blocks import blocks
 from condmask.disclosure.audit import ReleaseError, ReleaseWarning
 from condmask.errors import ArgumentTypeError, FileError, warn
+from condmask.files.parts import Source
 from condmask.files.tables import reading
 
 Where = bool | str | os.PathLike[str]  # the user's own, none, or the one in this file
@@ -31,7 +32,9 @@ def mark_of(values: np.ndarray) -> np.ndarray:
     """Two sums over the values of a column, modulo 2^64, which add over its parts."""
     sums = np.zeros(2, np.uint64)
     for start, stop in blocks(values.size):
-        once = _mixed((values[start:stop].astype(np.float64) + 0.0).view(np.uint64))
+        part = values[start:stop] + 0.0
+        np.copyto(part, np.nan, where=np.isnan(part))  # which may have other bits
+        once = _mixed(part.view(np.uint64))
         sums += np.array([once.sum(), _mixed(once).sum()])
     return sums
 
@@ -60,14 +63,17 @@ class Log:
         _checks.require(known, "log must be True, False or a path", where, ArgumentTypeError)
         self.path = None if where is False else folder() / "log.jsonl" if where is True else Path(where)
 
-    def refuse(self, marks: Mapping[str, Any], source: Path | None, *, again: bool) -> dict[str, Any]:
+    def refuse(self, marks: Mapping[str, Any], source: Source | None, *, again: bool) -> dict[str, Any]:
         """What `enter` writes. Refuse columns whose values were released before, and columns in clear that a
         release of the same source masked; warn where that was with other values."""
         if self.path is None or not marks:
             return {}
         with reading(self.path):
-            text = self.path.read_text() if self.path.exists() else ""
-        found, origin = keyed(marks), source and str(source.resolve())
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self.path.open("a+") as file:  # refused now where no line could be written later
+                file.seek(0)
+                text = file.read()
+        found, origin = keyed(marks), source and str(source.path.resolve())
         for line in filter(str.strip, text.splitlines()):
             try:
                 entry = json.loads(line)
@@ -82,16 +88,16 @@ class Log:
                     "Publish that one alone, or, if it was given to nobody, destroy it and pass --again "
                     f"(again=True). {self.path} lists it"
                 )
-            related = origin is not None and origin == before
-            clear = [name for name in columns if name not in found]
-            if related and clear and not again:
+            related = source.names if source is not None and origin == before else ()
+            clear = [name for name in columns if name in related and name not in found]
+            if clear and not again:
                 raise ReleaseError(
                     f"{_checks.listed(clear)}: masked in {when}, of the same source, and in clear now. Drop "
                     "what was masked there, or, if that release was given to nobody or the source has become "
                     f"another one, pass --again (again=True). {self.path} lists it"
                 )
             if related and not same and found.keys() & columns.keys():
-                said = f"{source} is the source of {when}, with other values: never publish both"
+                said = f"{origin} is the source of {when}, with other values: never publish both"
                 warn(said, ReleaseWarning)
         return {"source": origin, "columns": found}
 
@@ -101,10 +107,8 @@ class Log:
             return
         date = datetime.now().astimezone().isoformat()
         entry = {"date": date, "target": str(target.resolve()), **release}
-        with reading(self.path):
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self.path.open("a") as file:
-                file.write(json.dumps(entry) + "\n")
+        with reading(self.path), self.path.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
 
 
 def folder() -> Path:

@@ -249,8 +249,9 @@ def mask_file(
     place, out = _checks.path(source, "source"), _checks.path(target, "target")
     origin = Source(place, csv, part_rows)
     refuse_target(out, place, force=_checks.truth(force, "force"))
-    before = published(origin.base)
-    refuse_masked(before.schemes if before else (), place)
+    before = filter(None, map(published, (origin.base, origin.base.parent)))  # which may be a released folder
+    noted = {*frames.masked_columns(origin.schema.empty_table())}.union(*(one.schemes for one in before))
+    refuse_masked([name for name in origin.names if name in noted], place)
     shape = shape_of(origin, out, _checks.names(keep_metadata, "keep_metadata"))
     only = next(origin.parts())
     job = Job(
@@ -274,7 +275,7 @@ def mask_file(
             # masked when it is written, which a dry run does not
             masked = ((only, mask_part(one, job)) for one in [whole])
         LOG.info("%d records of %s in %d parts", sum(origin.rows), place.name, len(looks))
-        entry = book.refuse(jobs.marks_of(looks), place, again=again)
+        entry = book.refuse(jobs.marks_of(looks), origin, again=again)
         told = jobs.told(looks, job)
     if dry_run:
         return Release(told, None, chosen=job.chosen)

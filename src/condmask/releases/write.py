@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import frames
+from condmask import _checks, frames
 from condmask._blocks import ahead
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files import about, csv_text, tables
 from condmask.files.about import MANIFEST, Published
+from condmask.files.arrow import pa, pc
 from condmask.files.csv_text import Layout
 from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
@@ -50,10 +51,13 @@ class Shape(NamedTuple):
 
 def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
     """The shape of the release of a source: that of the source, but for another format of a single file."""
-    about.check_kept(origin.schema, keep, origin.path)
-    schema = origin.schema
-    for key in origin.keys:
-        schema = schema.remove(schema.get_field_index(key))
+    whole = origin.schema
+    # of the table and of its columns
+    there = sorted({key.decode("utf-8", "replace") for one in (whole, *whole) for key in one.metadata or {}})
+    for name in keep:
+        rule = f"keep_metadata must name entries in the metadata of {origin.path}"
+        _checks.require(name in there, rule, name, hint=f"; it has {there}")
+    schema = pa.schema([field for field in whole if field.name not in origin.keys], whole.metadata)
     now = origin.format if origin.is_folder else tables.format_of(target)
     if origin.layout is not None and now != "CSV":
         raise ArgumentError(f"{target} must be text, as {origin.path} is; docs/files.rst has a way around")
@@ -108,8 +112,6 @@ def released_parts(
     progress: Progress = None,
 ) -> Iterator[Any]:  # fmt: skip
     """The parts as they are written; what the columns in `sums` add up to in each goes there."""
-    import pyarrow as pa
-
     schema, done = None, 0
     for part, masked in parts:
         schema = _schema_of(shape, published, masked) if schema is None else schema
@@ -129,8 +131,6 @@ def released_parts(
 
 def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) -> Any:
     """The schema of the release: masked columns of whole numbers stay such in spite of gaps."""
-    import pyarrow as pa
-
     types = {name: column.type for name, column in masked.items()}
     for name in types:
         scheme = published.schemes[name]
@@ -143,9 +143,6 @@ def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) ->
 
 def _of_records(column: Any) -> Any:
     """A column without labels that no record has: a dictionary may name who was left out."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not pa.types.is_dictionary(column.type):
         return column
     whole = column.unify_dictionaries().combine_chunks()
@@ -156,8 +153,6 @@ def _of_records(column: Any) -> Any:
 
 def _as_text(part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], layout: Layout) -> Any:
     """A part as text, with nothing for a missing value that had no word."""
-    import pyarrow as pa
-
     texts, strata = {}, names_of(next(iter(schemes.values())).strata)
     for name in layout.names:
         try:

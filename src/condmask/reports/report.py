@@ -15,7 +15,7 @@ from condmask.errors import ArgumentError, FileError, optional
 from condmask.files.about import digest_of
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
-from condmask.files.publish import publishing, refuse_target
+from condmask.files.publish import refuse_target, write_whole
 from condmask.releases.release import Release, read_release
 
 LOG = logging.getLogger(__name__)
@@ -96,7 +96,11 @@ def report(
     out = _checks.path(path, "path")
     file = Path(original) if isinstance(original, str | os.PathLike) else None
     beside = release.path if isinstance(release, Release) else _checks.path(release, "release")
-    _check_page(out, [each.resolve() for each in (beside, file) if each is not None])
+    if out.suffix.lower() not in SUFFIXES:
+        raise ArgumentError(f"path must end in one of {', '.join(SUFFIXES)}, got {out}")
+    others = {each.resolve() for each in (beside, file) if each is not None}
+    if {out.resolve(), *out.resolve().parents} & others:
+        raise FileError(f"path must stand outside of the files and folders that it reports on, got {out}")
     refuse_target(out, None, force=_checks.truth(force, "force"))
     with optional("a report", "plot"):
         page = _template()
@@ -110,18 +114,8 @@ def report(
         table = original if file is None else Source(file, csv).table(numeric=shown.schemes)
         facts["columns"], facts["internal"] = view.internal(shown, table, d)
         facts["original"] = None if file is None else {"name": file.name, "digest": digest_of(file)}
-    text = page.render(facts)
-    with publishing(out) as hidden:
-        hidden.write_bytes(text.encode())
+    write_whole(out, page.render(facts).encode())
     LOG.info("wrote %s", out)
-
-
-def _check_page(out: Path, others: list[Path]) -> None:
-    """Refuse a file that a report may not go to."""
-    if out.suffix.lower() not in SUFFIXES:
-        raise ArgumentError(f"path must end in one of {', '.join(SUFFIXES)}, got {out}")
-    if {out.resolve(), *out.resolve().parents} & {*others}:
-        raise FileError(f"path must stand outside of the files and folders that it reports on, got {out}")
 
 
 def _units(units: Any, release: Release) -> dict[str, str]:

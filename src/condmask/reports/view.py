@@ -114,13 +114,10 @@ class View:
 
     def estimates(self, name: str, target: str) -> dict[str, Interval]:
         """Estimates of the original with their intervals; none where there are too few records."""
-        estimate, origins = self.release[name], self.release.origins
+        estimate = self.release[name]
         found = dict(self._noted(name, estimate.summary, target=target) or {})
-        others: dict[str, Any] = dict(self.numbers)
-        if group := origins[name].group:
-            together = (each for each in self.schemes if each != name and origins[each].group == group)
-            others |= {each: self.release[each] for each in together}
-        for other, values in others.items():
+        together = {each: self.release[each] for each in self.schemes if each != name}
+        for other, values in (self.numbers | together).items():
             interval = self._noted(name, estimate.correlation_interval, values, target=target)
             if interval is not None:
                 found[CORRELATION + other] = interval
@@ -155,9 +152,10 @@ def internal(view: View, original: Any, d: Any) -> tuple[list[Column], dict[str,
 def compared(view: View, column: Column, pairs: Mapping[str, tuple[np.ndarray, ...]]) -> list[Compared]:
     """Estimates about the file beside what they estimate."""
     (x, z), rows = pairs[column.name], []
+    others = {**{name: (values, values) for name, values in view.numbers.items()}, **pairs}
+    of = {CORRELATION + name: both for name, both in others.items()}  # a column may have no name, or "mean"
     for statistic, interval in column.estimates.items():
-        other = statistic.partition(CORRELATION)[2]
-        of_x, of_z = pairs.get(other) or [view.numbers.get(other)] * 2
+        of_x, of_z = of.get(statistic, (None, None))
         rows.append(Compared(statistic, interval, figure(x, statistic, of_x), figure(z, statistic, of_z)))
     return rows
 

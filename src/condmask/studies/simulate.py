@@ -25,7 +25,7 @@ from condmask.disclosure.rare_values import open_ends
 from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.files.parts import read_column
-from condmask.files.toml import read_toml
+from condmask.files.tables import read_toml
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies import replicates
