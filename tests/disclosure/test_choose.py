@@ -126,6 +126,9 @@ def test_noise_is_wider_where_records_of_a_unit_tell_of_each_other():
 
     assert beside.schemes["wage"].sigma == pytest.approx(10.0 / 3.0 * alone.schemes["wage"].sigma, rel=0.05)
     assert "times as wide" in beside.chosen["wage"].why
+    few = np.random.default_rng(0).lognormal(7.0, 2.5, 80).round()
+    with pytest.warns(cm.ReleaseWarning, match="80 records"):
+        assert cm.mask_table({"few": few}, "few").schemes["few"].sigma > 1.0  # beyond the spread
 
 
 def test_a_file_is_masked_by_the_names_of_columns(tmp_path):

@@ -69,7 +69,7 @@ def _of_pools(table: Table, scheme: Any) -> Iterator[Finding]:
         return
     sizes = np.bincount(code[code >= 0])
     least = int(sizes[sizes > 0].min(initial=table.n))
-    merge = "" if table.pool is None else "merge strata, or leave them out"
+    merge = "" if table.pool is None else f"{'merge strata, or ' * bool(scheme.strata)}leave them out"
     has = f"a donor pool has {least} records"
     if least < FEWEST:
         text = f"{has}, fewer than {FEWEST}: anyone who knows most of them can work out the rest"
