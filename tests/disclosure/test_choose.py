@@ -142,6 +142,10 @@ def test_a_file_is_masked_by_the_names_of_columns(tmp_path):
     long = cm.mask_file(source, tmp_path / "parts.csv", "balance", part_rows=1_000, log=False, dry_run=True)
     assert long.chosen["balance"].scheme == long.schemes["balance"]
     assert len(long.parts) > 1
+    x = frame()["balance"].to_numpy()
+    pd.DataFrame({"balance": [*x[:2_000], *np.sort(x[2_000:])]}).to_csv(source, index=False)
+    with pytest.raises(cm.ReleaseError, match=r"rows 2,001 to \d,\d+, under {'balance': Conditional"):
+        cm.mask_file(source, tmp_path / "parts.csv", "balance", part_rows=1_000, log=False)
 
 
 @pytest.mark.parametrize(
