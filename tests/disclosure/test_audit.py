@@ -142,6 +142,13 @@ def test_columns_in_clear_tell_as_much_as_their_correlation():
     assert 0.9 * within(0.1, 0.6) < row.clear < within(0.1, 0.6) + 0.012
 
 
+@pytest.mark.parametrize("n", [60, 250])
+def test_columns_in_the_order_of_the_values_tell_them_in_short_tables_too(n):
+    x = np.random.default_rng(n).lognormal(8.0, 0.5, n)
+    for beside in (np.log(x), np.argsort(np.argsort(x)).astype(float)):  # a rank tells nothing of the gaps
+        assert cm.audit({"x": x, "beside": beside}, {"x": mapped(1_000.0)}).figures["x"].clear > 0.7
+
+
 def test_few_whole_numbers_in_clear_tell_what_is_usual_for_each():
     # the best guess from the days alone is the middle of the window of the law of costs given these
     rng = np.random.default_rng(3)

@@ -127,6 +127,9 @@ def test_noise_is_wider_where_records_of_a_unit_tell_of_each_other():
 
     assert beside.schemes["wage"].sigma == pytest.approx(10.0 / 3.0 * alone.schemes["wage"].sigma, rel=0.05)
     assert "times as wide" in beside.chosen["wage"].why
+    few = np.random.default_rng(0).lognormal(7.0, 2.5, 80).round()
+    with pytest.warns(cm.ReleaseWarning, match="80 records"):
+        assert cm.mask_table({"few": few}, "few").schemes["few"].sigma > 1.0  # beyond the spread
 
 
 def test_a_file_is_masked_by_the_names_of_columns(tmp_path):
@@ -140,6 +143,10 @@ def test_a_file_is_masked_by_the_names_of_columns(tmp_path):
     long = cm.mask_file(source, tmp_path / "parts.csv", "balance", part_rows=1_000, log=False, dry_run=True)
     assert long.chosen["balance"].scheme == long.schemes["balance"]
     assert len(long.parts) > 1
+    x = frame()["balance"].to_numpy()
+    pd.DataFrame({"balance": [*x[:2_000], *np.sort(x[2_000:])]}).to_csv(source, index=False)
+    with pytest.raises(cm.ReleaseError, match=r"rows 2,001 to \d,\d+, under {'balance': Conditional"):
+        cm.mask_file(source, tmp_path / "parts.csv", "balance", part_rows=1_000, log=False)
 
 
 @pytest.mark.parametrize(

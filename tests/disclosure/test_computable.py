@@ -75,6 +75,12 @@ def test_zeros_that_agree_are_no_formula():
     assert found(np.where(zeros, 0.0, X), c=np.where(zeros, 0.0, STREAM.permutation(X))) == {}
 
 
+def test_few_values_that_agree_with_a_constant_are_no_formula():
+    x, yes = np.random.default_rng(2).integers([[0], [0]], [[8], [2]], (2, N)).astype(float)
+
+    assert found(1_250.0 * x, case=np.arange(N), yes=yes) == {}  # 3750 times the rise of case
+
+
 def test_noise_is_no_formula():
     assert found(X) == {}
     # errors about as large as those of rounding: as many are small as their law lets expect

@@ -26,7 +26,7 @@ from condmask.variance.interval import UndefinedError
 TRIES = ((0.6, 0.3, 0), (0.6, 0.3, 3), (0.6, 0.3, 5), (0.6, 0.5, 5), (0.6, 1.0, 5), (0.7, 0.3, 3))
 SKEWED, ZEROS, LOWEST = 2.0, 1.0 / 3.0, 5
 NARROW, PRECISE = 0.3, 1.25  # of the spread: noise that costs little; N of wider noise, at most
-WIDER = (1.0, 5.0 / 3.0, 10.0 / 3.0)  # times sigma: to .5 of the spread, and to all of it
+WIDER = (1.0, 5.0 / 3.0, 10.0 / 3.0, 5.0, 10.0)  # times sigma: to .5 of the spread, all of it, and beyond
 RECORDS = 8_192  # from which N is found
 
 

@@ -55,8 +55,7 @@ class Formula(NamedTuple):
 def computable(sample: Sample) -> dict[str, Formula]:
     """The simplest formula that columns in clear give of each masked column that has one."""
     bases, found = list(_bases(sample)), {}
-    rows = np.random.default_rng(0).permutation(sample.half.size)
-    learned, proof = rows[: rows.size // 2], rows[rows.size // 2 :]
+    learned, proof = np.array_split(np.random.default_rng(0).permutation(sample.half.size), 2)
     for name, values in sample.table.values.items() if bases else ():
         x, own = _without_common(values), half_step(values)
         tried = (each._replace(share=_share(x, own, each, proof)) for each in _candidates(x, bases, learned))
@@ -68,16 +67,18 @@ def computable(sample: Sample) -> dict[str, Formula]:
 
 
 def _share(x: np.ndarray, own: float, formula: Formula, rows: np.ndarray) -> float:
-    """In which share of the rows a formula holds, beyond what other residuals near 0 let expect by chance."""
+    """In which share of the rows a formula holds, beyond what other residuals near 0 let expect by chance; 0
+    if what it predicts of other rows agrees nearly as often, as where few values meet a constant."""
     there = rows[~np.isnan(x[rows])]
     predicted, slack = formula.values[there], np.maximum(own, formula.slack[there]) * (1.0 + 1e-6)
-    apart = np.abs(x[there] - predicted) / (slack + 1e-9 + EXACT * np.abs(predicted))
+    slack += 1e-9 + EXACT * np.abs(predicted)
+    apart, others = (np.abs(x[there] - each) / slack for each in (predicted, np.roll(predicted, 1)))
     if apart.size < FEW:
         return 0.0
     holds = float(np.mean(apart <= 1.0))
     near, far = (0.5 * float(np.mean((apart > low) & (apart <= low + 2.0))) for low in (1.0, 3.0))
     chance = near * near / max(far, 1.0 / apart.size)
-    return float(holds - max(near, min(holds, chance)))
+    return float(holds - max(near, min(holds, chance))) * bool(holds - np.mean(others <= 1.0) > SHARE)
 
 
 def _bases(sample: Sample) -> Iterator[Formula]:

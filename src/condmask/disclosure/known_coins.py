@@ -13,13 +13,14 @@ the residuals of records with like predictions. A swapped record is guessed from
 also from its own released values.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask._blocks import evenly_spaced
+from condmask.correlations import pearson, ranks
 from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, twins
 from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.named import NAMED
@@ -34,6 +35,7 @@ OPTIONS: dict[str, Any] = {
     "early_stopping": True, "validation_fraction": 0.2, "n_iter_no_change": 5, "random_state": 0,
 }  # fmt: skip
 RIDGE = 1.0  # records: columns may say the same
+MONOTONE = 0.9  # the rank correlation of a column that gives the order of the values
 CELLS = 512  # of one column by itself
 GROUPS, LIKE, APART, FEWEST = 10, 300, 40, 20  # of like predictions, at most; records and blocks of one
 
@@ -210,19 +212,14 @@ def best_guess(u: np.ndarray, d: float) -> tuple[float, float]:
 
 def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.ndarray]:
     """What is predicted for all records, as some teach: by least squares, and with gradient boosting of what
-    is left; one thread is the quickest."""
+    is left; by columns in the order of the values. One thread is the quickest."""
     with optional("an audit of several columns", "files"):
-        from sklearn import (
-            ensemble,
-            impute,
-            linear_model,
-            pipeline,
-            preprocessing,
-        )  # takes a second to import
+        from sklearn import ensemble, impute, linear_model, pipeline, preprocessing  # takes a second
         from threadpoolctl import threadpool_limits
+    ordered = list(_by_order(table, u, fit))
     table = table[:, [_varies(column) for column in table[fit].T]]
     if not table.shape[1] or fit.size < 2 * FEWEST:
-        return [np.zeros(u.size)]
+        return [np.zeros(u.size), *ordered]
     clipped = np.clip(table, *np.nanquantile(table[fit], (0.01, 0.99), axis=0))  # far ones weigh no more
     filled = impute.SimpleImputer(), preprocessing.StandardScaler()  # with means in place of gaps
     line = pipeline.make_pipeline(*filled, linear_model.Ridge(RIDGE)).fit(clipped[fit], u[fit])
@@ -230,7 +227,17 @@ def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.nd
     table = np.column_stack((table, first))
     with threadpool_limits(1, "openmp"):
         model = ensemble.HistGradientBoostingRegressor(**OPTIONS).fit(table[fit], (u - first)[fit])
-        return [first, first + model.predict(table)]
+        return [first, first + model.predict(table), *ordered]
+
+
+def _by_order(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> Iterator[np.ndarray]:
+    """What columns in the order of the values say between those of records that teach: logarithms, ranks and
+    other units, which the others learn from many records only."""
+    for column in table.T:
+        there = fit[~np.isnan(column[fit])]
+        if there.size and abs(pearson(ranks(column[there]), ranks(u[there]))) > MONOTONE:
+            order = there[np.argsort(column[there])]
+            yield np.nan_to_num(np.interp(column, column[order], u[order]), nan=u[there].mean())
 
 
 def _varies(column: np.ndarray) -> bool:
