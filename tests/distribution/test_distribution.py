@@ -86,7 +86,8 @@ def test_on_a_grid_it_is_the_plain_sum_of_rounded_noise(step, p, noise):
 @pytest.mark.parametrize("step", [2.0**-5, 0.3, 0.75])
 def test_crossings_are_those_of_all_points_of_the_grid(step, p, noise):
     rng = np.random.default_rng(7)
-    units = np.rint(np.append(rng.gamma(2.0, 2.0, 25), np.full(10, 3.0)) / step)
+    heaps = np.full(99, 3.0), np.linspace(40.0, 900.0, 9), np.full(99, 950.0)  # T is above q, and then below
+    units = np.rint(np.concatenate((rng.gamma(2.0, 2.0, 25), *heaps)) / step)
     one = estimate(units * step, p, step=step, noise=noise)
     k = np.arange(units.min() - 30 / step, units.max() + 30 / step)
     line = one.cdf(k * step)

@@ -84,7 +84,9 @@ def reached(t: Any, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
             for steps, start, stop in by_stretch(t, first, last):
                 crossings.reached(steps, start, stop, targets, straight, rearranged, found)
         elif rearranged:
-            found[targets > t.n * most] += np.diff(t.line.points(np.array([first, last])))
+            ends = t.line.points(np.array([first, last])) - t.shift
+            ends = np.ceil(ends - crossings.ROUNDING) if t.whole else ends
+            found[targets > t.n * most] += ends[1] - ends[0]
     found[np.isnan(found)] = t.line.points(np.array([t.line.size - 1.0]))
     found[order] = found.copy()
     return found
