@@ -49,7 +49,10 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "frames": (
         ["frames.py", "indicators.py", "labels.py", "missing_codes.py", "strata.py"],
         [
-            *(f"tests/test_{name}.py" for name in ("frames", "indicators", "missing_codes", "strata")),
+            *(
+                f"tests/test_{name}.py"
+                for name in ("frames", "indicators", "missing_codes", "strata", "errors")
+            ),
             *(f"tests/test_{name}.py" for name in ("donor_pools", "masked_notes", "suspected_codes")),
             "tests/files",
         ],
