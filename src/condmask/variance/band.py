@@ -49,7 +49,7 @@ def covariance(
     order = np.arange(x.size)
     lower = np.minimum(order[:, None], order)  # of two points
     if masking.p == 1.0:
-        t, file = share(x), np.zeros((x.size, x.size))
+        t, v, d = share(x), *np.zeros((2, x.size, x.size))
     else:
         steps, psi = kernel(masking)
         at = np.rint((x + 1.0) / steps - 1.0)
@@ -59,9 +59,9 @@ def covariance(
             originals = masses(T_1(counted, masking).at, at, steps, psi.size // 2)
             means, products = mean_products(_residual(psi, masking.p), at, *originals)
             d = products - np.outer(means, means)
-        h = t[lower] - np.outer(t, t)
-        file = covariance_given_file(v, d, h, 0.0, shared_donors=shared_donors, p=masking.p)
-    return file + (t[lower] - np.outer(t, t)) if target == "population" else file
+    h = t[lower] - np.outer(t, t)
+    file = covariance_given_file(v, d, h, 0.0, shared_donors=shared_donors, p=masking.p)
+    return file + h if target == "population" else file
 
 
 def kernel(masking: Masking) -> tuple[float, np.ndarray]:
