@@ -106,7 +106,7 @@ def pair_variances(
     of_pools = released[..., 1, 0], released[..., 0, 1]
     means = tuple(np.sum(share * each, axis=-1, keepdims=True) for each in of_pools)
     functions = of_pair(
-        weights, means, law.p, plain=None if law_of_w is not None else of_pools, factor=factor[..., None, :]
+        weights, means, plain=None if law_of_w is not None else of_pools, factor=factor[..., None, :]
     )
     file, sample = polynomial_variance(
         released, original, functions, law.p, shared_donors=shared_donors, share=share,
