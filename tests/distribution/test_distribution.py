@@ -4,6 +4,7 @@ Oracles: K at 25 digits (tests/data/weight.csv), the plain sums and the definiti
 """
 
 import csv
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -291,3 +292,12 @@ def test_a_line_of_any_width_is_looked_at_in_few_stretches():
 
     assert one.cdf(z[::997] + 0.5) == pytest.approx((np.arange(0, 20_000, 997) + 1 + 0.0) / 20_000, abs=1e-4)
     assert one.quantile([0.25, 0.5], crossing="first") == pytest.approx([4999 * 2.0**27, 9999 * 2.0**27])
+
+
+def test_nothing_holds_a_smoothed_distribution_that_is_done_with():
+    smoothed = estimate(np.arange(5.0))._sample.distribution(0.5)
+    smoothed.at(np.zeros(1))
+    held = weakref.ref(smoothed)
+    del smoothed
+
+    assert held() is None
