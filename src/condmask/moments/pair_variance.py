@@ -136,7 +136,6 @@ def linear_covariance(pseudo: Any, records: Records, w: Any, moments: PairMoment
         line = weights(chunk)
         return line[None], (line * (pseudo.values(chunk) - total / n) - value / n)[None]
 
-    file, sampled, masked, _ = of_sums(pseudo, chunks, of_weights[None], contributions)
+    variances, _ = of_sums(pseudo, chunks, of_weights[None], contributions, correction=n / (n - 1.0))
     ratio = pseudo.unit / unit
-    parts = np.maximum(np.append(file, sampled * n / (n - 1.0) - masked), 0.0)
-    return value * ratio, *(np.cumsum(parts) * ratio**2)
+    return value * ratio, *(np.cumsum(np.maximum(variances, 0.0)) * ratio**2)
