@@ -37,8 +37,9 @@ def check_bandwidth(width: float, law: Law) -> None:
             f"bandwidth must be between {NARROWEST:g} and {WIDEST:g} sigma, got {width:g} "
             f"with sigma={law.sigma:g}; bandwidth=None does not smooth"
         )
-    if width < FEWEST_STEPS * law.step:
+    least = f"{FEWEST_STEPS * law.step:.15g}"
+    if width < float(least):
         raise ArgumentError(
-            f"bandwidth must be at least {FEWEST_STEPS} steps of the grid, {FEWEST_STEPS * law.step:g}, "
-            f"got {width:g} with step={law.step:g}"
+            f"bandwidth must be at least {FEWEST_STEPS} steps of the grid, {least}, got {width:g} with "
+            f"step={law.step:g}"
         )

@@ -170,7 +170,7 @@ class Sample:
         """By default 1e-10; refused below the rounding error of a weight."""
         p = self.law.p
         least = smallest_tol(p) * (1.0 if p > 0.0 else 1.0 + 0.5 / beta**2)
-        if tol is not None and tol < least:
+        if tol is not None and tol < float(f"{least:.1e}"):  # as it is said
             raise ArgumentError(f"tol must be at least {least:.1e} at p={p} (rounding), got {tol!r}")
         return max(1e-10, least) if tol is None else tol
 

@@ -19,13 +19,16 @@ from condmask.linear.chunks import Chunk, Chunks, longer
 from condmask.moments.theorem_2_1 import noise_variance
 from condmask.variance.interval import UndefinedError
 
+ROUNDING = 1e-15  # of a factor
+SLIGHTLY = 1e-9  # of a record
+
 
 def covariance_factor(p: float, n: int) -> float:
     """The share f of a covariance that masking leaves among the n records of a pool."""
     factor = 1.0 - p - p / (n - 1) if n > 1 else float(p == 0.0)
-    if factor <= 0.0:
+    if factor <= ROUNDING:
         raise UndefinedError(
-            f"z must have more than {1.0 + p / (1.0 - p):.0f} records (in each stratum) for a "
+            f"z must have more than {int(1.0 + p / (1.0 - p) + SLIGHTLY)} records (in each stratum) for a "
             f"covariance at p={p}, got {n}"
         )
     return factor
