@@ -7,15 +7,11 @@ from scipy.interpolate import barycentric_interpolate
 from condmask.kernels import nodes
 
 
-def wave(k):
-    return np.sin(2.0 * np.pi * k / 40.0)
-
-
 def test_a_smooth_function_is_read_between_nodes():
-    place, read = np.linspace(5.0, 90.0, 300), np.zeros(300)
-    nodes.read(place, wave(np.arange(100.0)), read)
+    place, read, rate = np.linspace(5.0, 90.0, 300), np.zeros(300), np.pi / 20.0
+    nodes.read(place, np.sin(rate * np.arange(100.0)), read)
 
-    assert read == pytest.approx(wave(place), abs=2e-11)
+    assert read == pytest.approx(np.sin(rate * place), abs=2e-11)
 
 
 def test_what_was_spread_weighs_as_what_is_read():

@@ -278,5 +278,6 @@ def test_what_cannot_be_had(name):
         getattr(estimate, name)(estimate)
     with pytest.raises(UndefinedError, match="other must have at least 2 values where z has them, got 1"):
         getattr(estimate, name)([1.0] + [np.nan] * 39)
-    with pytest.raises(UndefinedError, match="z must have more than 10 records"):
-        getattr(cm.ConditionalMasking(0.9, 1.0, decimals=0).estimate(np.arange(10.0)), name)(np.arange(10.0))
+    for p, x in ((0.9, np.arange(10.0)), (0.65, np.arange(2.0)), (0.95, np.arange(20.0))):
+        with pytest.raises(UndefinedError, match=f"z must have more than {x.size} records"):
+            getattr(cm.ConditionalMasking(p, 1.0, decimals=0).estimate(x), name)(x)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks
 from condmask.distribution.symbol import Masking
 from condmask.errors import ArgumentError
 from condmask.law import Law
@@ -19,25 +18,10 @@ FEWEST_STEPS = 1.5  # of a grid
 LEAST = 1e-300  # so that it can be divided
 
 
-def check_rule(value: Any) -> Any:
-    """A bandwidth as a number or the name of a rule; None stays."""
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        return _checks.positive(value, "bandwidth", least=LEAST)
-    return _checks.choice(value, "bandwidth", tuple(RULES))
-
-
 def rule(name: str, spread: Any, quartiles: np.ndarray, n: int) -> Any:
     """The bandwidths of a rule for samples of n, whose quartiles are in the last axis; 0 of equal values."""
     (factor, power), range_ = RULES[name], np.diff(quartiles)[..., 0] / 1.34
     return factor * n**power * np.where(range_ > 0.0, np.minimum(spread, range_), spread)
-
-
-def quartile_places(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which of n ascending values the quartiles lie between, and how far along."""
-    along, low = np.modf(np.array([0.25, 0.75]) * (n - 1))
-    return low.astype(np.int64), along
 
 
 def masking(law: Law, bandwidth: float | None) -> Masking:
@@ -53,8 +37,9 @@ def check_bandwidth(width: float, law: Law) -> None:
             f"bandwidth must be between {NARROWEST:g} and {WIDEST:g} sigma, got {width:g} "
             f"with sigma={law.sigma:g}; bandwidth=None does not smooth"
         )
-    if width < FEWEST_STEPS * law.step:
+    least = f"{FEWEST_STEPS * law.step:.15g}"
+    if width < float(least):
         raise ArgumentError(
-            f"bandwidth must be at least {FEWEST_STEPS} steps of the grid, {FEWEST_STEPS * law.step:g}, "
-            f"got {width:g} with step={law.step:g}"
+            f"bandwidth must be at least {FEWEST_STEPS} steps of the grid, {least}, got {width:g} with "
+            f"step={law.step:g}"
         )

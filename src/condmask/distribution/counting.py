@@ -7,7 +7,7 @@ Theorems 2.1 to 2.3 are sums over these counts.
 """
 
 from collections.abc import Iterable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -104,17 +104,15 @@ def counted_parts(parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: 
     Missing ones are left out.
     """
     held: list[Counted] = []
-    task = partial(_counted_part, grid)
-    for counts in ordered_map(task, parts, workers):
+    for counts in ordered_map(lambda part: _counted_part(grid, *part), parts, workers):
         held.append(counts)
         if sum(each.values.size for each in held[1:]) > held[0].values.size + HELD:
             held = [merged(held)]
     return held[0] if len(held) == 1 else merged(held or [EMPTY])
 
 
-def _counted_part(grid: Grid, part: tuple[np.ndarray, str]) -> Counted:
+def _counted_part(grid: Grid, z: np.ndarray, kind: str) -> Counted:
     """The counts of a part."""
-    z, kind = part
     counts, off = count(z, grid)
     off = off[~np.isnan(off)]
     if off.size and kind == "float32":  # decimals miss their grid by more in single precision

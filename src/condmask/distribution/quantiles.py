@@ -29,8 +29,7 @@ NEARLY = 5e-9  # as much for T*
 FEW, MANY = 100, 2_000  # records: where rearranging pays
 P_OF_FEW, P_OF_MANY = 0.77, 0.5  # below these p
 
-
-Points = tuple[np.ndarray, np.ndarray, np.ndarray]
+Points = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, T there, and just before
 
 
 def crossing_of(p: float, n: int) -> str:
@@ -43,7 +42,7 @@ def crossing_of(p: float, n: int) -> str:
     return "rearranged" if 0.0 < p < P_OF_MANY + share * (P_OF_FEW - P_OF_MANY) else "first"
 
 
-def stretches(t: Any) -> Points:
+def stretches(t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where stretches of the line begin and the last one ends, and the least and the most of T in each."""
     last = t.line.size - 1.0
     edges = np.append(np.arange(0.0, last, BLOCK), last)

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from condmask import _checks
 from condmask._blocks import blocks
 from condmask.distribution import quantiles
-from condmask.distribution.bandwidth import check_bandwidth, check_rule, masking, quartile_places, rule
+from condmask.distribution.bandwidth import LEAST, RULES, check_bandwidth, masking, rule
 from condmask.distribution.counting import Counted, by_value, counted_parts
 from condmask.distribution.series import by_terms
 from condmask.distribution.symbol import Masking, smallest_tol
@@ -68,12 +69,17 @@ class Sample:
 
     def bandwidth(self, given: Any) -> float | None:
         """A bandwidth in the units of the data from a number or the name of a rule; None for T_1."""
-        given = check_rule("scott" if given is None and self.law.p == 0.0 else given)
+        if given is None:
+            if self.law.p > 0.0:
+                return None
+            given = "scott"
         if not isinstance(given, str):
-            return None if given is None else float(given)
-        low, along = quartile_places(self.n)
+            return _checks.positive(given, "bandwidth", least=LEAST)
+        _checks.choice(given, "bandwidth", tuple(RULES))
         _, scale, means = self.powers(2)
-        near = np.searchsorted(self.counted.below[1:], low + np.array([[0], [1]]), side="right")
+        along, low = np.modf(np.array([0.25, 0.75]) * (self.n - 1))  # where the quartiles lie
+        ranks = low.astype(np.int64) + np.array([[0], [1]])
+        near = np.searchsorted(self.counted.below[1:], ranks, side="right")
         before, after = self.law.from_units(self.counted.values[near]) / scale
         quartiles = before + along * (after - before)
         spread = np.sqrt(means[2] * self.n / (self.n - 1))  # powers are about the mean
@@ -164,7 +170,7 @@ class Sample:
         """By default 1e-10; refused below the rounding error of a weight."""
         p = self.law.p
         least = smallest_tol(p) * (1.0 if p > 0.0 else 1.0 + 0.5 / beta**2)
-        if tol is not None and tol < least:
+        if tol is not None and tol < float(f"{least:.1e}"):  # as it is said
             raise ArgumentError(f"tol must be at least {least:.1e} at p={p} (rounding), got {tol!r}")
         return max(1e-10, least) if tol is None else tol
 

@@ -5,8 +5,6 @@ Records are summed within fixed blocks, and these in order: no bit depends on th
 Theorems 2.2 and 2.3 as they are stated (docs/theory.rst, "The series").
 """
 
-from functools import partial
-
 import numpy as np
 
 from condmask._blocks import blocks, ordered_map
@@ -30,15 +28,12 @@ def by_terms(counted: Counted, masking: Masking, x: np.ndarray, tol: float, work
             f"tol={tol!r}, got 'series', which needs normal noise, {LEAST} <= p < 1 and a fine step"
         )
     at = x + 0.5 if delta > 0.0 and beta == 0.0 else x
-    task = partial(_added, at, counted.records(), unit, (c, rate, reach))
-    return np.asarray(sum(ordered_map(task, blocks(counted.n), workers)) / counted.n)
+    z = counted.records()
 
+    def added(rows: tuple[int, int]) -> np.ndarray:
+        """What some records add."""
+        part = np.zeros(x.size)
+        series.add_weights(at, z, unit, c, rate, reach, 0, x.size, *rows, part)
+        return part
 
-def _added(
-    x: np.ndarray, z: np.ndarray, unit: float, terms: tuple[np.ndarray, np.ndarray, float],
-    rows: tuple[int, int],
-) -> np.ndarray:  # fmt: skip
-    """What some records add: a task for workers."""
-    part = np.zeros(x.size)
-    series.add_weights(x, z, unit, *terms, 0, x.size, *rows, part)
-    return part
+    return np.asarray(sum(ordered_map(added, blocks(counted.n), workers)) / counted.n)

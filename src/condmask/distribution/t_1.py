@@ -32,13 +32,18 @@ class T_1:  # noqa: N801
 
     def __init__(self, counted: Counted, masking: Masking) -> None:
         self.counted, self.masking, self.n = counted, masking, counted.n
-        self.most = 1.0 / masking.p + 1.0  # of K; the least is 1 less that
-        self.by_recursion = masking.noise == "laplace" and not is_coarse(masking)
-        self.line = self._layer()
+        p, coarse = masking.p, is_coarse(masking)
+        self.most = 1.0 / p + 1.0  # of K; the least is 1 less that
+        self.by_recursion = masking.noise == "laplace" and not coarse
+        # of the smooth part; where there is none, or another way to it, its line of nodes alone
+        unit, spacing = (1.0, 1.0) if coarse else (counted.unit, SPACING)
+        far = reach(masking, SETTLED / p) / (masking.delta if coarse else 1.0)
+        kernel = Kernel(spacing, smooth_of(masking), 1.0 - 1.0 / p)
+        self.line = Layer(counted.values, counted.counts, unit, far, kernel)
         self.bend = bend(masking) * SPACING**2  # the most of the second derivative, per node
         self.whole = masking.delta > 0.0
-        self.jump, self.sums, self.decay = 1.0 / masking.p, np.empty((2, 0)), 1.0
-        self.shift = 0.5 if self.whole and not is_coarse(masking) else 0.0
+        self.jump, self.sums, self.decay = 1.0 / p, np.empty((2, 0)), 1.0
+        self.shift = 0.5 if self.whole and not coarse else 0.0
         if self.by_recursion:
             amplitude, decay = laplace_tail(masking)
             self.jump, self.decay = 1.0 + 2.0 * amplitude, decay * counted.unit
@@ -55,15 +60,6 @@ class T_1:  # noqa: N801
         if self.by_recursion:
             return self._smooth(self.line.points(self.line.nodes(k)) - self.shift)
         return self.line.stretch(k)
-
-    def _layer(self) -> Layer:
-        """The smooth part; where there is none, or another way to it, its line of nodes alone."""
-        counted, masking, p = self.counted, self.masking, self.masking.p
-        unit, spacing = (1.0, 1.0) if is_coarse(masking) else (counted.unit, SPACING)
-        far = reach(masking, SETTLED / p) / (masking.delta if is_coarse(masking) else 1.0)
-        return Layer(
-            counted.values, counted.counts, unit, far, Kernel(spacing, smooth_of(masking), 1.0 - 1.0 / p)
-        )
 
     def _smooth(self, x: np.ndarray) -> np.ndarray:
         if self.masking.p == 1.0:

@@ -5,8 +5,10 @@ takes Laplace noise from all of them: ``H - a^2 h'``, a its scale, H and h of th
 Errors are below 1e-12 / p for p >= .05, of a density in units of 1 / bandwidth.
 """
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, lru_cache
 from math import pi
+from typing import Any
 
 import numpy as np
 
@@ -57,10 +59,11 @@ class T_b:  # noqa: N801
     def _layer(self, *, density: bool) -> Layer:
         masking, (values, counts, unit) = self.masking, self.counted
         far = reach(masking._replace(beta=0.0), SETTLED / (masking.p or 1.0))
-        kernel = Kernel(self.spacing, self._transform, 1.0, density)
+        kernel = Kernel(self.spacing, transform_of(masking), 1.0, density)
         return Layer(values, counts, unit * masking.beta, SATURATION + far / masking.beta, kernel)
 
-    def _transform(self, w: np.ndarray) -> np.ndarray:
-        """The transform of K' at frequencies in 1 / bandwidth."""
-        beta = self.masking.beta
-        return np.asarray(smoothed_symbol(self.masking, w / beta, beta))
+
+@lru_cache(64)
+def transform_of(masking: Masking) -> Callable[[np.ndarray], Any]:
+    """The transform of K' at frequencies in 1 / bandwidth; not of one T_b, which caches would hold."""
+    return lambda w: smoothed_symbol(masking, w / masking.beta, masking.beta)

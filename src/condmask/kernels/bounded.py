@@ -50,7 +50,7 @@ def _accepted(estimate, r, square, level):
     """Whether a parameter explains the estimate well enough."""
     if estimate == r:
         return True
-    error = _error(square, r)
+    error = math.sqrt(max(square[0] + (square[1] + square[2] * r) * r, 0.0))
     if error == 0.0:
         return False
     above, below = (1.0 - r) / error, (1.0 + r) / error
@@ -60,11 +60,6 @@ def _accepted(estimate, r, square, level):
     ratio = apart * apart if apart <= own else own * (2.0 * apart - own)
     # those explained worse, whose chances are small numbers and not 1 minus such
     return share_below(-_reach(ratio, above)) + share_below(-_reach(ratio, below)) >= 1.0 - level
-
-
-@kernel
-def _error(square, r):
-    return math.sqrt(max(square[0] + (square[1] + square[2] * r) * r, 0.0))
 
 
 @kernel

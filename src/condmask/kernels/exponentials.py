@@ -17,13 +17,11 @@ def weighted_sums(values, weights, decay, left, right):
     """left[j] = sum over i <= j of weights[i] exp(-(values[j] - values[i]) / decay), right[j] over i >= j."""
     total = 0.0
     for j in range(values.size):
-        if j > 0:
-            total *= np.exp((values[j - 1] - values[j]) / decay)
+        total *= np.exp((values[max(j - 1, 0)] - values[j]) / decay)
         total += weights[j]
         left[j] = total
     total = 0.0
     for j in range(values.size - 1, -1, -1):
-        if j < values.size - 1:
-            total *= np.exp((values[j] - values[j + 1]) / decay)
+        total *= np.exp((values[j] - values[min(j + 1, values.size - 1)]) / decay)
         total += weights[j]
         right[j] = total

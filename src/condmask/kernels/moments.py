@@ -22,12 +22,8 @@ def add_whole_powers(z, counts, center, per_scale, bits, sums):
     one = 2.0**bits
     coarse, fine = 1.5 * 2.0 ** (52 - bits), 1.5 * 2.0 ** (52 - 2 * bits)  # adding these rounds
     order = sums.shape[0]
-    u, power, highs, lows = (
-        np.empty(LANES),
-        np.empty(LANES),
-        np.zeros((order, LANES)),
-        np.zeros((order, LANES)),
-    )
+    u, power = np.empty((2, LANES))
+    highs, lows = np.zeros((2, order, LANES))
     for start in range(0, z.size, LANES):
         size = min(LANES, z.size - start)
         for k in range(size):

@@ -110,8 +110,8 @@ class Chunks:
                     read[column.name][start:stop] if isinstance(column, Named) else _rows_of(column, rows)
                     for column in self.columns
                 ]
-                own = None if pool is None else pool[start:stop]
-                chunk = _complete(Chunk(rows, z[start:stop], own, columns), self._needed)
+                own = slice(start, stop)
+                chunk = _complete(Chunk(rows, z[own], _rows_of(pool, own), columns), self._needed)
                 if chunk.z.size:
                     yield chunk
             first += z.size
@@ -125,12 +125,11 @@ def _complete(chunk: Chunk, needed: int) -> Chunk:
             present &= column >= 0 if column.dtype.kind == "i" else ~np.isnan(column)
     if present.all():
         return chunk
-    kept = [column if column is None else column[present] for column in chunk.columns]
-    pool = chunk.pool if chunk.pool is None else chunk.pool[present]
-    return Chunk(np.flatnonzero(present) + chunk.rows.start, chunk.z[present], pool, kept)
+    pool, *columns = (_rows_of(column, present) for column in (chunk.pool, *chunk.columns))
+    return Chunk(np.flatnonzero(present) + chunk.rows.start, chunk.z[present], pool, columns)
 
 
-def _rows_of(column: Any, rows: slice) -> Any:
+def _rows_of(column: Any, rows: slice | np.ndarray) -> Any:
     return None if column is None else column[rows]
 
 

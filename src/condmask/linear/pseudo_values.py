@@ -10,7 +10,6 @@ Two folds give the figures by pool; everything by record is computed chunk by ch
 class of its own with the same attributes and methods (f = 1, p' = 1).
 """
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,16 @@ from condmask.linear.chunks import Chunk, Chunks, longer
 from condmask.moments.theorem_2_1 import noise_variance
 from condmask.variance.interval import UndefinedError
 
+ROUNDING = 1e-15  # of a factor
+SLIGHTLY = 1e-9  # of a record
+
 
 def covariance_factor(p: float, n: int) -> float:
     """The share f of a covariance that masking leaves among the n records of a pool."""
     factor = 1.0 - p - p / (n - 1) if n > 1 else float(p == 0.0)
-    if factor <= 0.0:
+    if factor <= ROUNDING:
         raise UndefinedError(
-            f"z must have more than {1.0 + p / (1.0 - p):.0f} records (in each stratum) for a "
+            f"z must have more than {int(1.0 + p / (1.0 - p) + SLIGHTLY)} records (in each stratum) for a "
             f"covariance at p={p}, got {n}"
         )
     return factor
@@ -55,6 +57,12 @@ class PseudoValues:
         Of the masked values.
     originals : ndarray of shape (pools,)
         The variance of the originals, at least 0.
+    factor : ndarray of shape (pools,)
+        f, by which masking shrinks deviations from the mean.
+    share : ndarray of shape (pools,)
+        p' = 1 - f: the part of the mean of weights over its pool by which a weight is lowered.
+    v, q : ndarray of shape (pools,)
+        The sums of what `spread` gives.
     """
 
     def __init__(self, chunks: Chunks, law: Law, *, cycle: bool) -> None:
@@ -71,12 +79,16 @@ class PseudoValues:
 
         off, squares = chunks.fold(deviations)
         self.mean = self.mean + off / some  # what rounding of large sums left
-        self._squares = squares - off**2 / some
-        rest = np.maximum(self.size - 1.0, 1.0)
-        variance, self._more = self._squares / rest, self.size / rest
+        squares, rest, p = squares - off**2 / some, np.maximum(self.size - 1.0, 1.0), law.p
+        variance, self._more = squares / rest, self.size / rest
         self.originals: np.ndarray = np.maximum(variance - noise_variance(law, self.unit), 0.0)
         # the variance of what a record shows that does not keep its place: of a donor's value and noise
-        self._other = law.p * self.originals + noise_variance(law, self.unit)
+        self._other = p * self.originals + noise_variance(law, self.unit)
+        covariance_factor(p, int(self.size[self.size > 0].min()))
+        self.factor = 1.0 - p * self._more
+        self.share = 1.0 - self.factor
+        self.v = p * self._more * squares + (1.0 - p) * self._other * self.size
+        self.q = (self._more * squares - self._other * self.size) / (1.0 - p)
 
     def values(self, chunk: Chunk) -> np.ndarray:
         """The pseudo-values of a chunk; NaN for values that are missing."""
@@ -95,28 +107,6 @@ class PseudoValues:
         square = self._deviation(chunk) ** 2 * chunk.of_pool(self._more)
         p, other = self.law.p, chunk.of_pool(self._other)
         return p * square + (1.0 - p) * other, (square - other) / (1.0 - p)
-
-    @cached_property
-    def factor(self) -> np.ndarray:
-        """f by pool, by which masking shrinks deviations from the mean."""
-        covariance_factor(self.law.p, int(self.size[self.size > 0].min()))
-        return np.asarray(1.0 - self.law.p * self._more)
-
-    @property
-    def share(self) -> np.ndarray:
-        """p' = 1 - f by pool: the part of the mean of weights over its pool by which a weight is lowered."""
-        return np.asarray(1.0 - self.factor)
-
-    @property
-    def v(self) -> np.ndarray:
-        """The sums of v by pool."""
-        p = self.law.p
-        return np.asarray(p * self._more * self._squares + (1.0 - p) * self._other * self.size)
-
-    @property
-    def q(self) -> Any:
-        """The sums of q by pool."""
-        return (self._more * self._squares - self._other * self.size) / (1.0 - self.law.p)
 
     def common(self, total: np.ndarray, mixed: np.ndarray, pools: Any = slice(None)) -> Any:
         """What donors of a permutation have in common, from the sums of k and of k q in pools.

@@ -126,18 +126,15 @@ def regress(
         apart = 1.0 - np.einsum("ij,ij->j", rows, rows)
         return weights, left_out(weights * residual, apart, weights, np.abs(back).max(axis=1))
 
-    file, sampled, masked, degrees = of_sums(pseudo, chunks, back @ total, residuals, options.cluster_count)
-    m = basis.records
-    if clustered:
-        sampled = sampled * ((m - 1) / (m - count))
-    else:
-        degrees = float(m - count)
+    m, clusters = basis.records, options.cluster_count
+    correction = (m - 1) / (m - count) if clustered else 1.0
+    variances, degrees = of_sums(pseudo, chunks, back @ total, residuals, clusters, correction)
     quantity, constant = "regression of the original, coefficients", np.arange(count) < int(intercept)
     found = t_interval(
-        quantity, back @ along, (file, sampled - masked), degrees, pseudo, options,
+        quantity, back @ along, variances, degrees if clustered else float(m - count), pseudo, options,
         total=constant, units=basis.units,
     )  # fmt: skip
-    return found, basis.records, basis.kurtoses
+    return found, m, basis.kurtoses
 
 
 def left_out(

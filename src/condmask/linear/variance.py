@@ -81,7 +81,8 @@ def of_sums(
     total: np.ndarray,
     step: Callable[[Chunk], tuple[np.ndarray, np.ndarray]],
     clusters: int = 0,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
+    correction: float = 1.0,
+) -> tuple[tuple[np.ndarray, np.ndarray], Any]:
     """How several sums of originals vary.
 
     Parameters
@@ -94,11 +95,13 @@ def of_sums(
     step : callable
         Gives the weights of the records of a chunk, of shape (sums, m), and their contributions, in whose
         squares, or those of sums over clusters about their mean, samples vary.
+    correction : float
+        By which the variance over samples, masking included, is multiplied.
 
     Returns
     -------
-    file, sampled, masked : ndarray of shape (sums,)
-        The variances about the file; over samples, masking included; and by masking single records.
+    variances : (ndarray, ndarray) of shape (sums,)
+        As `t_interval` takes them.
     degrees : ndarray of shape (sums,)
         Of freedom of clusters; NaN without these.
     """
@@ -117,12 +120,12 @@ def of_sums(
     own, masked, sampled, sums, *by_pool = chunks.fold(fold, cells=clusters)
     file = own + of_pools(pseudo, total, *by_pool).sum(axis=-1)
     if not clusters:
-        return file, sampled, masked, np.full(len(total), np.nan)
+        return (file, sampled * correction - masked), np.full(len(total), np.nan)
     statistic = np.repeat(np.arange(len(total)), clusters)
     occurs = np.tile(sums[-1] > 0, len(total))
     single = sampled - sums[:-1].sum(axis=1) ** 2 / sums[-1].sum()
     sampled, degrees = of_clusters(sums[:-1].ravel(), occurs, statistic, single)
-    return file, sampled, masked, degrees
+    return (file, sampled * correction - masked), degrees
 
 
 def of_clusters(

@@ -43,8 +43,7 @@ def total(pseudo: Any, records: Records, weights: Any, options: IntervalOptions)
         return weight, products if clusters else products - estimate / m
 
     of_weights, estimate, m = chunks.fold(sums)
-    file, sampled, masked, degrees = of_sums(pseudo, chunks, of_weights, centred, clusters)
-    if not clusters:
-        sampled, degrees = sampled * (m / max(m - 1, 1)), m - 1.0
-    variances = file, sampled - masked
+    correction = 1.0 if clusters else m / max(m - 1, 1)
+    variances, degrees = of_sums(pseudo, chunks, of_weights, centred, clusters, correction)
+    degrees = degrees if clusters else m - 1.0
     return t_interval("total of the original", estimate, variances, degrees, pseudo, options, total=0.0), m

@@ -42,13 +42,12 @@ def of_moment(
     h[0] -= moments[order]
     phi = theorem_2_1(np.eye(order + 1), p, noise).T @ h
     h, phi = (np.moveaxis(each, 0, -1)[..., None, :, None] for each in (h, phi))
-    return _swapped_whole(h, phi, p)
+    return Influence(phi, h, phi, 0.0 * phi)
 
 
 def of_pair(
     weights: Any,
     means: tuple[Any, Any],
-    p: float,
     *,
     plain: tuple[np.ndarray, np.ndarray] | None = None,
     factor: np.ndarray | float = 1.0,
@@ -61,7 +60,6 @@ def of_pair(
         The derivatives of each function by the covariance and by both variances.
     means : (float, float), or arrays that broadcast to (..., functions, 1)
         Of the originals of all donor pools.
-    p : float
     plain : (ndarray, ndarray) that broadcast to (..., functions, pools), optional
         The means of both columns by donor pool where the second is plain; None where both are masked.
     factor : ndarray, as these
@@ -73,7 +71,7 @@ def of_pair(
     h[..., 1, 1], h[..., 2, 0], h[..., 0, 2] = c, first, second
     h[..., 1, 0], h[..., 0, 1] = -n * c - 2.0 * m * first, -m * c - 2.0 * n * second
     if plain is None:
-        return _swapped_whole(h, h, p)
+        return Influence(h, h, h, 0.0 * h)
     mu, nu = plain
     phi, at, margin = h.copy(), np.zeros(h.shape), np.zeros(h.shape)
     phi[..., 1, 1] = c / factor
@@ -81,9 +79,4 @@ def of_pair(
     phi[..., 0, 1] += c * (mu - mu / factor)
     at[..., 2, 0], at[..., 1, 0] = first, h[..., 1, 0] + c * nu
     margin[..., 0, 2], margin[..., 0, 1] = second, h[..., 0, 1] + c * mu
-    return Influence(phi, h, h - p * at, at, margin)
-
-
-def _swapped_whole(h: np.ndarray, phi: np.ndarray, p: float) -> Influence:
-    """The influence functions where all that phi is of is swapped together."""
-    return Influence(phi, h, h - p * phi, phi, 0.0 * phi)
+    return Influence(phi, h, at, margin)

@@ -106,7 +106,7 @@ def pair_variances(
     of_pools = released[..., 1, 0], released[..., 0, 1]
     means = tuple(np.sum(share * each, axis=-1, keepdims=True) for each in of_pools)
     functions = of_pair(
-        weights, means, law.p, plain=None if law_of_w is not None else of_pools, factor=factor[..., None, :]
+        weights, means, plain=None if law_of_w is not None else of_pools, factor=factor[..., None, :]
     )
     file, sample = polynomial_variance(
         released, original, functions, law.p, shared_donors=shared_donors, share=share,
@@ -136,7 +136,6 @@ def linear_covariance(pseudo: Any, records: Records, w: Any, moments: PairMoment
         line = weights(chunk)
         return line[None], (line * (pseudo.values(chunk) - total / n) - value / n)[None]
 
-    file, sampled, masked, _ = of_sums(pseudo, chunks, of_weights[None], contributions)
+    variances, _ = of_sums(pseudo, chunks, of_weights[None], contributions, correction=n / (n - 1.0))
     ratio = pseudo.unit / unit
-    parts = np.maximum(np.append(file, sampled * n / (n - 1.0) - masked), 0.0)
-    return value * ratio, *(np.cumsum(parts) * ratio**2)
+    return value * ratio, *(np.cumsum(np.maximum(variances, 0.0)) * ratio**2)

@@ -25,15 +25,13 @@ class Influence(NamedTuple):
         Of the estimate on a released record.
     h : ndarray
         Of its target on an original one.
-    given_file : ndarray
-        The mean of phi given the original record.
     at, margin : ndarray
-        The means of phi over other records' w, a polynomial in x, and over other records' x, one in w.
+        The means of phi over other records' w, a polynomial in x, and over other records' x, one in w; phi
+        and 0 where all that phi is of is swapped together.
     """
 
     phi: np.ndarray
     h: np.ndarray
-    given_file: np.ndarray
     at: np.ndarray
     margin: np.ndarray
 
@@ -60,7 +58,8 @@ def polynomial_variance(
         Whether variances over the originals, which may be estimated negative, are then 0. Those of several
         functions that are to be combined must not be, or they are no quadratic form.
     """
-    phi, h, given_file, at, margin = influence
+    phi, h, at, margin = influence
+    given_file = h - p * at  # what a record shows itself, and not as a donor
     v, d, inside, a = (
         np.sum(share * each, axis=-1)
         for each in (

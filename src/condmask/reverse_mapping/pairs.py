@@ -93,6 +93,6 @@ def _variances(
         return (undone[:, own.cell[chunk.rows]] @ of_w[:, 1:] / released.n,)
 
     (moments[:DEGREE, 1:],) = Chunks(own.records, w).fold(mixed)
-    h = of_pair(weights, (0.0, 0.0), own.p).h
+    h = of_pair(weights, (0.0, 0.0)).h
     file = np.asarray(weights)[:, 0] ** 2 * of_covariance
     return np.array([file, file + np.maximum(covariance(h, h, moments)[:, 0], 0.0) / released.n])

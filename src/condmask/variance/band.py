@@ -49,25 +49,20 @@ def covariance(
     order = np.arange(x.size)
     lower = np.minimum(order[:, None], order)  # of two points
     if masking.p == 1.0:
-        t, file = share(x), np.zeros((x.size, x.size))
+        t, v, d = share(x), *np.zeros((2, x.size, x.size))
     else:
-        steps, psi = kernel(masking)
-        at = np.rint((x + 1.0) / steps - 1.0)
-        t, products = mean_products(psi, at, *masses(share, at, steps, psi.size // 2))
+        steps, noise = lattice(masking, CELLS_PER_SIGMA)
+        psi, at = kernels(noise).values[0], np.rint((x + 1.0) / steps - 1.0)
+        far = psi.size // 2
+        t, products = mean_products(psi, at, *masses(share, at, steps, far))
         v, d = products - np.outer(t, t), np.zeros_like(products)
         if shared_donors:
-            originals = masses(T_1(counted, masking).at, at, steps, psi.size // 2)
-            means, products = mean_products(_residual(psi, masking.p), at, *originals)
+            rest = (np.arange(psi.size) >= far) - masking.p * psi
+            means, products = mean_products(rest, at, *masses(T_1(counted, masking).at, at, steps, far))
             d = products - np.outer(means, means)
-        h = t[lower] - np.outer(t, t)
-        file = covariance_given_file(v, d, h, 0.0, shared_donors=shared_donors, p=masking.p)
-    return file + (t[lower] - np.outer(t, t)) if target == "population" else file
-
-
-def kernel(masking: Masking) -> tuple[float, np.ndarray]:
-    """The steps of a cell; and psi by how many cells a point lies after a record, from -reach to reach."""
-    steps, noise = lattice(masking, CELLS_PER_SIGMA)
-    return steps, kernels(noise).values[0]
+    h = t[lower] - np.outer(t, t)
+    file = covariance_given_file(v, d, h, 0.0, shared_donors=shared_donors, p=masking.p)
+    return file + h if target == "population" else file
 
 
 def masses(share: Share, at: np.ndarray, steps: float, far: int) -> tuple[np.ndarray, np.ndarray]:
@@ -82,24 +77,17 @@ def masses(share: Share, at: np.ndarray, steps: float, far: int) -> tuple[np.nda
 def mean_products(
     table: np.ndarray, at: np.ndarray, cell: np.ndarray, mass: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The means of a kernel at points, and of its products at pairs of them, over masses in cells."""
-    means, products = np.zeros(at.size), np.zeros((at.size, at.size))
+    """The means of a kernel at points, and of its products at pairs of them, over masses in cells.
+
+    The table has it by how many cells a point lies after a record, from -far to far.
+    """
+    means, products, far = np.zeros(at.size), np.zeros((at.size, at.size)), table.size // 2
     for start, stop in blocks(cell.size, AT_ONCE):
-        values, held = values_of(table, at, cell[start:stop]), mass[start:stop]
+        after, held = at[:, None] - cell[start:stop], mass[start:stop]
+        values = table[np.clip(after, -far, far).astype(np.int64) + far]
         means += values @ held
         products += (values * held) @ values.T
     return means, products
-
-
-def values_of(table: np.ndarray, at: np.ndarray, cell: np.ndarray) -> np.ndarray:
-    """A kernel at points for records in cells, of shape (points, cells)."""
-    far = table.size // 2
-    return np.asarray(table[np.clip(at[:, None] - cell, -far, far).astype(np.int64) + far])
-
-
-def _residual(psi: np.ndarray, p: float) -> np.ndarray:
-    """r = h - p psi, where psi is known."""
-    return (np.arange(psi.size) >= psi.size // 2) - p * psi
 
 
 def largest(covariance: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:

@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.distribution.quantiles import points
+from condmask.distribution.quantiles import Points, points
 from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
 from condmask.variance.expectation import Function
 
 PARTS = 4  # points a node
 MOST_NODES = 1 << 21  # of T, sixteen for each sigma
-Points = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, T there, and just before
 
 
 class Functional(NamedTuple):

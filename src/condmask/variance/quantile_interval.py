@@ -73,11 +73,9 @@ def quantile_interval(
     else:
         parts = stretches(t, sums, q, known.max())
     for own, first, last in parts:
-        places, values = _t_star(t, first, last)
-        each = q[own], value[own], share, whole, whole * q[own] * (1.0 - q[own])
-        alike = [(part + np.zeros(ends[0, ..., own].shape)).ravel() for part in each]
-        variance = sums.variance(_read(places, t)).file
-        ends[..., own] = _ends(t, sums, (places, values, variance), *alike).reshape(ends[..., own].shape)
+        asked = q[own], value[own], share, whole, whole * q[own] * (1.0 - q[own])
+        alike = [(part + np.zeros(ends[0, ..., own].shape)).ravel() for part in asked]
+        ends[..., own] = _ends(t, sums, first, last, *alike).reshape(ends[..., own].shape)
     if t.masking.delta > 0.0:
         ends = np.rint(ends)
     low, high = np.minimum(ends[0], value), np.maximum(ends[1], value)
@@ -93,23 +91,20 @@ def _of_known(t: T_1, q: np.ndarray, radius: np.ndarray) -> np.ndarray:
     return np.asarray(values[np.minimum([low, high], values.size - 1)])
 
 
-def _ends(
-    t: T_1,
-    sums: CdfSums,
-    t_star: tuple[np.ndarray, np.ndarray, np.ndarray],
-    q: np.ndarray,
-    value: np.ndarray,
-    share: np.ndarray,
-    whole: np.ndarray,
-    binomial: np.ndarray,
-) -> np.ndarray:
-    """The ends for probabilities, each at its level and for its target."""
-    ends = np.empty((2, q.size))
-    interval_ends(*t_star, q, share, binomial, *ends)
+def _ends(t: T_1, sums: CdfSums, first: int, last: int, q: np.ndarray, *asked: np.ndarray) -> np.ndarray:
+    """The ends for probabilities between two nodes.
+
+    Of each is `asked` its estimate, the share of its level, whether its target is the population, and what is
+    then added to the variance of T.
+    """
+    places, values = _t_star(t, first, last)
+    variance, ends = sums.variance(_read(places, t)).file, np.empty((2, q.size))
+    value, share, _, binomial = asked
+    interval_ends(places, values, variance, q, share, binomial, *ends)
     if quantiles.crossing_of(t.masking.p, t.n) == "rearranged":
         around = np.array([np.minimum(ends[0], value), np.maximum(ends[1], value)])
-        kept = _kept_variance(t, sums, share, whole, binomial, value, around)
-        interval_ends(*t_star, q, share * kept, binomial, *ends)
+        kept = _kept_variance(t, sums, around, *asked)
+        interval_ends(places, values, variance, q, share * kept, binomial, *ends)
     return ends
 
 
@@ -161,26 +156,19 @@ def _read(places: np.ndarray, t: T_1) -> np.ndarray:
     return np.where(foot, places - near, places + near)
 
 
-def _kept_variance(
-    t: T_1,
-    sums: CdfSums,
-    ratio: np.ndarray,
-    whole: np.ndarray,
-    binomial: np.ndarray,
-    value: np.ndarray,
-    ends: np.ndarray,
-) -> np.ndarray:
-    """Var T* / Var T about quantiles with these ends.
+def _kept_variance(t: T_1, sums: CdfSums, ends: np.ndarray, *asked: np.ndarray) -> np.ndarray:
+    """Var T* / Var T about quantiles with these ends, of which is asked as of `_ends`.
 
     The steeper side counts: where the curve bends, T* is no average along a straight line, and an average
     over the flat side would be biased at the foot of the steep one.
     """
+    value, share, whole, binomial = asked
     n, p = t.n, t.masking.p
     variance = sums.variance(ends.ravel()).file.reshape(2, -1) + binomial
-    values, share = t.counted.values, t.counted.below / n
-    middle, up_to = (share[np.searchsorted(values, x, "right")] for x in (value, ends[1]))
-    below = share[np.searchsorted(values, ends[0])]
-    rise, records = np.sqrt(ratio * variance), np.array([middle - below, up_to - middle])
+    values, held = t.counted.values, t.counted.below / n
+    middle, up_to = (held[np.searchsorted(values, x, "right")] for x in (value, ends[1]))
+    below = held[np.searchsorted(values, ends[0])]
+    rise, records = np.sqrt(share * variance), np.array([middle - below, up_to - middle])
     known = rise > 0.0
     steepness = records / p**2 / np.where(known, rise, 1.0) + whole - (not sums.shared_donors)
     tau = np.where(known, np.maximum(steepness, 0.0) ** 2 / (n * np.where(known, variance, 1.0)), np.inf)

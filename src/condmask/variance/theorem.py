@@ -48,13 +48,7 @@ def variance_given_file(
 
 
 def covariance_given_file(
-    v: np.ndarray,
-    d: np.ndarray | float,
-    h: np.ndarray,
-    a: np.ndarray | float,
-    *,
-    shared_donors: bool,
-    p: float,
+    v: np.ndarray, d: np.ndarray, h: np.ndarray, a: np.ndarray | float, *, shared_donors: bool, p: float
 ) -> np.ndarray:
     """n times the covariances of estimates about their values in the original file.
 
