@@ -41,6 +41,8 @@ class Scheme:
         Whether several records may show one record's value.
     shared_coins : bool
         Whether columns masked in one call are swapped in the same records, and with the same donors.
+    keeps_gaps : bool
+        Whether missing values stay missing; else they are refused.
     """
 
     method: ClassVar[str]
@@ -53,6 +55,7 @@ class Scheme:
     estimators: ClassVar[dict[str, Any]] = {}
     shared_donors: ClassVar[bool] = False
     shared_coins: ClassVar[bool] = False
+    keeps_gaps: ClassVar[bool] = False
     reverse_mapping: bool = False
 
     def __init_subclass__(cls) -> None:
@@ -74,10 +77,8 @@ class Scheme:
         return None
 
     def mask(self, x: Any, *, rng: Any = None) -> Any:
-        """Mask a column without missing values. Same container out as in."""
-        column = frames.column(x, "x")
-        _checks.complete(column.array, "x")
-        return self._masked(column, rng)
+        """Mask a column. Same container out as in; missing values are refused but where noise is added."""
+        return self._masked(frames.column(x, "x"), rng)
 
     def _masked(self, column: frames.Column, rng: Any, others: Sequence[np.ndarray] = ()) -> Any:
         """A column masked at once, beside others that are published as they are."""
@@ -97,6 +98,8 @@ class Scheme:
 
     def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
         """The data as they are masked: here a copy of them, zero without a sign."""
+        if not self.keeps_gaps:
+            _checks.complete(x, name)
         return np.asarray(x + 0.0)
 
     @classmethod
@@ -109,11 +112,10 @@ class Scheme:
         workers: int,
     ) -> list[np.ndarray]:
         """The masked values of columns: here each column on its own."""
-        masked = []
-        for k, (name, scheme) in enumerate(schemes.items()):
-            _checks.complete(columns[name], name)
-            masked.append(scheme.mask_rows(columns[name][None], key.stream(0, WHOLE, k), ())[0])
-        return masked
+        return [
+            scheme.mask_rows(columns[name][None], key.stream(0, WHOLE, k), ())[0]
+            for k, (name, scheme) in enumerate(schemes.items())
+        ]
 
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""

@@ -1,6 +1,7 @@
 """Data swapping and rank swapping: what must stay and what must change."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import condmask as cm
@@ -21,6 +22,17 @@ SWAPPED = {
 def test_swapped_columns_keep_their_margin(masked):
     assert np.array_equal(np.sort(masked), np.sort(X))
     assert np.count_nonzero(masked == X) < 0.02 * X.size
+
+
+def test_noise_leaves_gaps_where_they_are_and_what_moves_values_refuses_them():
+    values = {"a": pd.Series([1, None, *range(20)], dtype="Int64"), "b": pd.Series([*range(21), np.nan])}
+    frame = pd.DataFrame(values)
+    for scheme in (cm.AdditiveNoise(3.0), cm.MultiplicativeNoise(0.3)):
+        released = cm.mask_table(frame, dict.fromkeys(frame, scheme), nan_policy="omit").data
+        assert released.isna().equals(frame.isna())
+        assert scheme.mask(frame["a"]).isna().equals(frame["a"].isna())
+    with pytest.raises(ValueError, match=r"^x must be complete, got 1 missing value"):
+        cm.DataSwapping().mask(frame["a"])
 
 
 WINDOWS = [(29, 100, 29), (0.57, 10_000, 57), (57, 100, 57), (1e-5, 50, 1), (100, 60, 60)]

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks
 from condmask.estimates.estimate import Estimate, estimate_records
 from condmask.law import Law
 from condmask.scheme import Columns, Scheme
@@ -35,6 +35,7 @@ class AdditiveNoise(Scheme):
 
     method: ClassVar[str] = "AdditiveNoise"
     estimators: ClassVar[dict[str, Any]] = {"ANM": "scott"}
+    keeps_gaps: ClassVar[bool] = True
 
     sigma: float
     noise: str = "laplace"
@@ -42,10 +43,6 @@ class AdditiveNoise(Scheme):
     def __init__(self, sigma: float, *, noise: str = "laplace") -> None:
         object.__setattr__(self, "sigma", _checks.positive(sigma, "sigma"))
         object.__setattr__(self, "noise", _checks.choice(noise, "noise", NOISES))
-
-    def mask(self, x: Any, *, rng: Any = None) -> Any:
-        """Add noise to a column; missing values stay missing. Same container out as in."""
-        return self._masked(frames.column(x, "x"), rng)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own."""

@@ -1,11 +1,11 @@
 """Multiplicative noise: every record keeps its value times a random factor. A method to compare with."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks
 from condmask.scheme import Columns, Scheme
 
 
@@ -35,15 +35,12 @@ class MultiplicativeNoise(Scheme):
     """
 
     method: ClassVar[str] = "MultiplicativeNoise"
+    keeps_gaps: ClassVar[bool] = True
 
     sigma: float
 
     def __init__(self, sigma: float) -> None:
         object.__setattr__(self, "sigma", _checks.positive(sigma, "sigma"))
-
-    def mask(self, x: Any, *, rng: Any = None) -> Any:
-        """Multiply a column by noise; missing values stay missing. Same container out as in."""
-        return self._masked(frames.column(x, "x"), rng)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own."""

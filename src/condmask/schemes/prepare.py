@@ -102,7 +102,8 @@ def prepare(
     pools: Pools | None = None
     patterns: tuple[str, ...] = ()
     with refusals.collected():
-        pools, patterns = pools_of(first, values, labels, "omit")
+        if first.shared_coins:  # else no record is a donor
+            pools, patterns = pools_of(first, values, labels, "omit")
     pool = None if pools is None else pools.pool
     for name, scheme in schemes.items():
         with refusals.collected():

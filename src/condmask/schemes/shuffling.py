@@ -41,7 +41,6 @@ class DataShuffling(Scheme):
         same container as `x`
         """
         column = frames.column(x, "x")
-        _checks.complete(column.array, "x")
         others = np.atleast_2d(_checks.column(given, "given", dimensions=(1, 2), least=1).T)
         _checks.complete(others, "given")
         if not len(others):

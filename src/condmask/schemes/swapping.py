@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks
 from condmask.kernels.masking import swap_ranks
 from condmask.scheme import Columns, Scheme
 
@@ -16,10 +16,6 @@ class DataSwapping(Scheme):
     """Put the values in random order: margins stay, all correlations are lost."""
 
     method: ClassVar[str] = "DataSwapping"
-
-    def mask(self, x: Any, *, rng: Any = None) -> Any:
-        """Permute a column at random. Same container out as in; missing values move like others."""
-        return self._masked(frames.column(x, "x"), rng)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own."""
