@@ -18,7 +18,7 @@ from condmask.grid import default_step
 from condmask.missing_codes import drop_codes, numbers_of
 from condmask.planning.candidates import QUANTILES, RELATED, Candidate, Column, evaluate, frontier
 from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.parameters import PARAMETERS
+from condmask.schemes.parameters import CHOICES
 from condmask.strata import labels_of, pools_of
 from condmask.variance.interval import TARGETS
 from condmask.visible_grid import visible_grid
@@ -283,7 +283,7 @@ def plan(
 def _by_mapping(options: dict[str, Any], scale: str | None, sigma: Any, x: np.ndarray) -> dict[str, Any]:
     """The options with reverse mapping."""
     chosen = "log" if sigma is None and is_skewed(x) else "linear"
-    scale = chosen if scale is None else _checks.choice(scale, "scale", PARAMETERS["scale"].choices)
+    scale = chosen if scale is None else _checks.choice(scale, "scale", CHOICES["scale"])
     shared = {name: value for name, value in options.items() if name not in OF_NOISE}
     return shared | {"reverse_mapping": True, "scale": scale}
 

@@ -137,7 +137,7 @@ class ConditionalMasking(Scheme):
     missing_as: str = "code"
 
     def __post_init__(self) -> None:
-        for name, value in checked(vars(self)).items():
+        for name, value in checked(self).items():
             object.__setattr__(self, name, value)
         step = 0.0 if self.reverse_mapping else self.step
         object.__setattr__(self, "step", step_of(self.sigma, self.decimals, step))

@@ -1,12 +1,9 @@
-"""The parameters of a scheme of conditional masking, besides their types.
-
-Derived from them: what is refused with reverse mapping, and the rows of a report's table.
-"""
+"""The parameters of a scheme of conditional masking: what is allowed, alone and with reverse mapping."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING
+from dataclasses import fields
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from condmask import _checks
 from condmask.disclosure.rare_values import AUTO
@@ -15,54 +12,23 @@ from condmask.missing_codes import declared_codes
 from condmask.schemes.limits import declared_limits
 from condmask.strata import named_strata
 
-
-class Parameter(NamedTuple):
-    """The description of a parameter besides its type.
-
-    Attributes
-    ----------
-    label : str
-        Its name for readers.
-    default : Any
-        `dataclasses.MISSING` where it has none; None of a step that follows from `sigma` or `decimals`.
-    choices : tuple of str
-        The allowed values, if there are few.
-    mapping : bool, optional
-        True if it applies only with reverse mapping, False if only without; None if with both.
-    why : str
-        Why it does not apply otherwise.
-    """
-
-    label: str
-    default: Any = MISSING
-    choices: tuple[str, ...] = ()
-    mapping: bool | None = None
-    why: str = ""
-
-
 NOT_ROUNDED = "released values are those of the data, and nothing is rounded"
-PARAMETERS = {
-    "p": Parameter("swap probability"),
-    "sigma": Parameter("s.d. of the noise"),
-    "noise": Parameter("law of the noise", "normal", ("normal", "laplace")),
-    "donors": Parameter(
-        "donors", "permutation", ("permutation", "sample"), mapping=False,
-        why="the swapped records take their values from one another",
-    ),
-    "reverse_mapping": Parameter("reverse mapping", False),
-    "aggregate_ends": Parameter("aggregated values at either end", 0, mapping=True),
-    "decimals": Parameter("decimals", None, mapping=False, why=NOT_ROUNDED),
-    "step": Parameter("step of the grid", None, mapping=False, why=NOT_ROUNDED),
-    "scale": Parameter("scale of the noise", "linear", ("linear", "log"), mapping=True),
-    "range": Parameter("range of the values", None),
-    "strata": Parameter("strata", None),
-    "small_strata": Parameter("small strata", "refuse", ("refuse", "merge")),
-    "missing": Parameter("missing codes", ()),
-    "missing_as": Parameter("missing codes released as", "code", ("code", "null")),
-}  # fmt: skip
+CHOICES = {
+    "noise": ("normal", "laplace"),
+    "donors": ("permutation", "sample"),
+    "scale": ("linear", "log"),
+    "small_strata": ("refuse", "merge"),
+    "missing_as": ("code", "null"),
+}
+WITH = ("aggregate_ends", "scale")  # reverse mapping alone
+WITHOUT = {  # reverse mapping, and why
+    "donors": "the swapped records take their values from one another",
+    "decimals": NOT_ROUNDED,
+    "step": NOT_ROUNDED,
+}
 
 
-def checked(values: Mapping[str, Any]) -> dict[str, Any]:
+def checked(scheme: Any) -> dict[str, Any]:
     """The values of all parameters as a scheme holds them; all that are wrong are named at once."""
     checks: dict[str, Callable[[Any], Any]] = {
         "p": partial(_checks.probability, name="p"),
@@ -75,13 +41,13 @@ def checked(values: Mapping[str, Any]) -> dict[str, Any]:
         "strata": named_strata,
         "missing": declared_codes,
     }
-    refusals, held = Refusals(), {}
-    for name, parameter in PARAMETERS.items():
-        check = checks.get(name) or partial(_checks.choice, name=name, allowed=parameter.choices)
+    refusals, held, defaults = Refusals(), {}, {field.name: field.default for field in fields(scheme)}
+    for name in defaults:
         with refusals.collected():
-            held[name] = check(values[name])
+            check = checks.get(name) or partial(_checks.choice, name=name, allowed=CHOICES[name])
+            held[name] = check(getattr(scheme, name))
     refusals.raise_all()
-    refuse_by_mapping(held)
+    refuse_by_mapping(held, defaults)
     return held
 
 
@@ -103,16 +69,14 @@ def aggregated(value: Any) -> int | str:
     return count
 
 
-def refuse_by_mapping(values: Mapping[str, Any]) -> None:
+def refuse_by_mapping(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     """Refuse values that have no meaning with reverse mapping, or without; all of them at once."""
-    reverse, refusals = values["reverse_mapping"], Refusals()
-    for name, declared in PARAMETERS.items():
-        value, default = values[name], declared.default
-        unset = value in (None, default) or (name == "step" and value == 0.0)
-        if not unset and declared.mapping is not None and declared.mapping != reverse:
+    refusals, reverse = Refusals(), values["reverse_mapping"]
+    for name in WITHOUT if reverse else WITH:
+        value, default = values[name], defaults[name]
+        if value not in (None, default) and not (name == "step" and value == 0.0):
             rule = f"must be {default!r}" if isinstance(default, str) else "must be left out"
-            where = "where" if reverse else "unless"
-            why = f": {declared.why}" if declared.why else ""
+            where, why = ("where", f": {WITHOUT[name]}") if reverse else ("unless", "")
             text = f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}"
             refusals.errors.append(ArgumentError(text))
     refusals.raise_all()
