@@ -41,6 +41,13 @@ BITS = (-32768.0, -2147483648.0, 32767.0, 65535.0, 2147483647.0)
 LARGEST = 1e12
 
 
+class Suspicion(NamedTuple):
+    """Values that look like codes, the outermost first, and in how many records they are."""
+
+    codes: tuple[float, ...] = ()
+    records: int = 0
+
+
 def declared_codes(values: Any) -> Declared:
     """Numbers that stand for missing values: one or several, each once; None where there are no others."""
     rule = "a finite number or a sequence of several"
@@ -94,16 +101,14 @@ def drop_codes(schemes: Mapping[str, Any], columns: Mapping[str, frames.Column])
     values = values_of(schemes, columns)
     for name, x in values.items():
         _checks.has_gaps(x, name, "omit")
-        refuse_undeclared(schemes[name].missing, x, name, columns[name].kind)
+        missing = schemes[name].missing
+        refuse_undeclared(missing, suspicion(missing, x, columns[name].kind), name)
     return values
 
 
-def refuse_undeclared(missing: Declared, x: np.ndarray, name: str, kind: str) -> None:
-    """Ask about a column, without its codes, in which a value looks like a code, unless declared complete."""
-    if missing is None or None in missing:
-        return
-    suspected = suspicion(x, kind)
-    if suspected is None:
+def refuse_undeclared(missing: Any, suspected: Suspicion, name: str) -> None:
+    """Ask about values of a column that look like codes."""
+    if not suspected.codes:
         return
     codes = sorted(suspected.codes, key=abs)
     listed, stand = " and ".join(map(_shown, codes)), "stands" if len(codes) == 1 else "stand"
@@ -126,15 +131,13 @@ def _shown(code: float | None) -> str:
     return "None" if code is None else f"{code:.15g}"
 
 
-class Suspicion(NamedTuple):
-    """Values that look like codes, the outermost first, and in how many records they are."""
+def suspicion(missing: Declared, x: np.ndarray, kind: str) -> Suspicion:
+    """Values that look like codes at one end of a column; missing values and declared codes are NaN.
 
-    codes: tuple[float, ...]
-    records: int
-
-
-def suspicion(x: np.ndarray, kind: str) -> Suspicion | None:
-    """Values that look like codes at one end of a column; missing values and declared codes are NaN."""
+    None where there are declared to be no others.
+    """
+    if missing is None or None in missing:
+        return Suspicion()
     for sign, extreme in ((1.0, np.fmin), (-1.0, np.fmax)):
         first = float(extreme.reduce(x, initial=0.0))
         if not _may_be_code(first, sign, kind):
@@ -147,7 +150,7 @@ def suspicion(x: np.ndarray, kind: str) -> Suspicion | None:
             if _stand_apart(values, counts, k, lowest=sign > 0.0):
                 codes = tuple(_as_written(sign * value, kind) for value in values[:k].tolist())
                 return Suspicion(codes, int(counts[:k].sum()))
-    return None
+    return Suspicion()
 
 
 def looks_like_code(value: float, kind: str) -> bool:
@@ -196,18 +199,15 @@ def _stand_apart(values: np.ndarray, records: np.ndarray, k: int, *, lowest: boo
     return bool(values[0] > 0.0 or (coded.sum() > near and decile >= -WIDER * ends[0]))
 
 
-def refuse_reachable(
-    schemes: Mapping[str, Any], columns: Mapping[str, np.ndarray], kinds: Mapping[str, str]
-) -> None:
-    """Refuse codes on which masked values would land; the columns are in whole steps of their grids."""
-    for name, scheme in schemes.items():
-        for code in released_codes(scheme):
-            count = expected_hits(scheme, code, columns[name], kinds[name])
-            if count > TOLERATED:
-                raise ArgumentError(
-                    f"missing must be out of reach of masked values, got {code:g}, on which {count:.2g} of "
-                    f"{name} are expected to land; {INSTEAD}"
-                )
+def refuse_reachable(scheme: Any, units: np.ndarray, name: str, kind: str) -> None:
+    """Refuse codes on which masked values would land; the column is in whole steps of its grid."""
+    for code in released_codes(scheme):
+        count = expected_hits(scheme, code, units, kind)
+        if count > TOLERATED:
+            raise ArgumentError(
+                f"missing must be out of reach of masked values, got {code:g}, on which {count:.2g} of "
+                f"{name} are expected to land; {INSTEAD}"
+            )
 
 
 def expected_hits(scheme: Any, code: float, units: np.ndarray, kind: str) -> float:

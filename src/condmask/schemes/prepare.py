@@ -90,12 +90,16 @@ def prepare(
     limits : Limits, optional
         What a release may show.
     """
-    refusals = Refusals()
-    first = next(iter(schemes.values()))
-    values = {
-        name: _without_codes(schemes[name], x, name, kinds[name], nan_policy, refusals)
-        for name, x in columns.items()
-    }
+    refusals, values, first = Refusals(), {}, next(iter(schemes.values()))
+    for name, x in columns.items():
+        scheme, kind = schemes[name], kinds[name]
+        with refusals.collected():
+            _checks.has_gaps(x, name, nan_policy)
+        values[name] = without_codes(x, scheme.codes, kind)
+        suspected = suspicion(scheme.missing, values[name], kind)
+        with refusals.collected():
+            refuse_undeclared(scheme.missing, suspected, name)
+        values[name] = without_codes(values[name], suspected.codes, kind)
     for name, x in values.items():
         _checks.has_gaps(x, name, "omit")  # without any values, there is nothing else to be looked at
     values, moved = rounded(schemes, values, kinds) if to_grid else (values, {})
@@ -116,7 +120,7 @@ def prepare(
     for name, scheme in schemes.items():
         with refusals.collected():
             units[name] = scheme.canonical(values[name], name, kinds[name])
-            refuse_reachable({name: scheme}, units, kinds)
+            refuse_reachable(scheme, units[name], name, kinds[name])
     refusals.raise_all()
     return Prepared(units, pools, patterns, moved)
 
@@ -141,20 +145,3 @@ def decimals_in_text(scheme: Any, values: np.ndarray) -> int | None:
     if scheme.reverse_mapping:
         return decimals_of(values)
     return 0 if scheme.grid is not None and scheme.grid.whole else scheme.decimals
-
-
-def _without_codes(
-    scheme: Any, x: np.ndarray, name: str, kind: str, nan_policy: str, refusals: Refusals
-) -> np.ndarray:
-    """A column with NaN for its codes; one that looks like a code and is not declared is asked about, and
-    taken for one in what is looked at then."""
-    with refusals.collected():
-        _checks.has_gaps(x, name, nan_policy)
-    values = without_codes(x, scheme.codes, kind)
-    before = len(refusals.errors)
-    with refusals.collected():
-        refuse_undeclared(scheme.missing, values, name, kind)
-    if len(refusals.errors) == before:
-        return values
-    suspected = suspicion(values, kind)
-    return values if suspected is None else without_codes(values, suspected.codes, kind)
