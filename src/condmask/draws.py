@@ -5,7 +5,6 @@ masked again under its key gets the same noise. Columns masked together share co
 differ in noise.
 """
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -73,21 +72,23 @@ def donors_by_eq_1(
 def permutation_donors(
     key: Key, p: float, n: int, pools: Pools | None, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Donors of all swapped rows of the file: the next one of the pool in the order of (word, row).
+    """Donors of all swapped rows of the file, and the number of swapped rows before each block."""
+    tossed = toss(key, p, n, threads)
+    return donors_by_cycle(words_of_swapped(key, tossed), tossed.swapped, n, pools), tossed.swapped_before
 
-    And the number of swapped rows before each block.
+
+def donors_by_cycle(drawn: np.ndarray, rows: np.ndarray, n: int, pools: Pools | None) -> np.ndarray:
+    """Donors of all swapped rows by one word each: the next one of the pool in the order of (word, row).
 
     A pool with a single swapped row keeps its donor by eq. (1): its own value would be the release.
     """
-    tossed = toss(key, p, n, threads)
-    rows, drawn = tossed.swapped, words_of_swapped(key, tossed)
     donors = np.full(rows.size, -1, dtype=rows.dtype)
     first, last = np.full((2, 1 if pools is None else pools.size.size), -1)
     cycles.link(rows, in_order(drawn), rows[:0] if pools is None else pools.pool, first, last, donors)
     cycles.close(rows, first, last, donors)
     alone = first[(first == last) & (first >= 0)]
     donors[alone] = donors_by_eq_1(drawn[alone], rows[alone].astype(np.int64), 0, n, pools)
-    return donors, tossed.swapped_before
+    return donors
 
 
 def in_order(drawn: np.ndarray) -> np.ndarray:
@@ -149,16 +150,13 @@ def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bo
     """Every row of x masked on its own from one stream, in whole steps of the grid where there is one."""
     rows, n = x.shape
     swapped, kept = split(words(stream, x.size), law.p)
-    drawn, donors = words(stream, swapped.size), np.empty(swapped.size, dtype=np.int64)
-    every = np.arange(x.size)  # of the block as one file, in which each row is a pool of its own
-    row = np.repeat(every[:rows], n)
-    masking.choose_pool_donors(drawn, swapped, 0, row, every[::n], np.full(rows, n), every, donors)
+    drawn, every = words(stream, swapped.size), np.arange(x.size)
+    # the block is one file, in which each row is a pool of its own
+    pools = Pools(np.repeat(every[:rows], n), every[::n], np.full(rows, n), every)
     if cycle:
-        edges = np.searchsorted(swapped, n * np.arange(rows + 1))
-        for first, last in pairwise(edges):
-            if last - first > 1:
-                order = first + np.argsort(drawn[first:last])
-                donors[order] = swapped[np.roll(order, -1)]
+        donors = donors_by_cycle(drawn, swapped, x.size, pools)
+    else:
+        donors = donors_by_eq_1(drawn, swapped, 0, x.size, pools)
     z = np.empty(x.shape)  # in rows, whatever the order of x
     masking.place(x.ravel(), swapped, donors, kept, law.draw(stream, kept.size), 0, z.ravel())
     return z
