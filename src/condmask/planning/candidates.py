@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask import frames
 from condmask._blocks import evenly_spaced
 from condmask.closed_form_risk import chance_of_near
 from condmask.disclosure.joint_law import JointLaw
@@ -113,8 +114,10 @@ class Column(NamedTuple):
         The column with its gaps, without codes, in the order of the file.
     labels : list of Labels
         The strata.
-    name, kind : str
-        What the column is called, and the data type that it had.
+    name : str
+        What the column is called.
+    whole : frames.Column
+        The column as in `table`, and the data type that it had.
     """
 
     x: np.ndarray
@@ -124,14 +127,13 @@ class Column(NamedTuple):
     table: Table
     labels: list[Labels]
     name: str
-    kind: str
+    whole: frames.Column
 
     def refusal(self, scheme: Any) -> str:
         """Why masking refuses the column under a scheme; empty if it accepts."""
         try:
             with heard():  # a warning is no refusal
-                kinds, values = {self.name: self.kind}, self.table.values
-                prepare({self.name: scheme}, values, kinds, labels=self.labels, nan_policy="omit")
+                prepare({self.name: scheme}, {self.name: self.whole}, labels=self.labels, nan_policy="omit")
         except ValueError as error:
             return str(error)
         return ""
@@ -142,7 +144,7 @@ def evaluate(column: Column, plain: Any, d: np.ndarray) -> Candidate:
     scheme = with_ends(column.table, column.name, plain) if plain.reverse_mapping else plain
     x, n = column.x, column.x.size
     if not scheme.reverse_mapping:  # as they are masked, on the grid
-        x = scheme.law.from_units(scheme.canonical(x, column.name, column.kind))
+        x = scheme.law.from_units(scheme.canonical(x, column.name, column.whole.kind))
     parts = [values for _, values in values_by_pool(x, column.code)]
     risks = np.array([risks_of_pool(part, scheme, d) for part in parts])
     risk, constant, _ = np.average(risks, axis=0, weights=[part.size for part in parts])

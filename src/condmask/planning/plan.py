@@ -319,7 +319,7 @@ def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[st
     if {"decimals", "step"} & options.keys():
         return options
     fitting = default_step(_checks.positive(sigma, "sigma"))
-    grid = visible_grid(column.x, column.kind, fitting)
+    grid = visible_grid(column.x, column.whole.kind, fitting)
     return options if grid is None or grid.step <= 0.5 * fitting else options | {"step": grid.step}
 
 
@@ -367,7 +367,8 @@ def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Colu
     code = None if pool is None else pool[rows]
     for values, of in ((x, "x"), (beside[rows], "other")):
         _checks.positive(float(values.std()), f"the standard deviation of {of}")
-    return Column(x, beside[rows], other is not None, code, table, labels, name, column.kind)
+    whole = column._replace(array=values[name])
+    return Column(x, beside[rows], other is not None, code, table, labels, name, whole)
 
 
 def _caps(given: Any, name: str) -> dict[Any, float]:

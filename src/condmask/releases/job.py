@@ -97,30 +97,20 @@ class Job:
         return self.root if part == 0 or self.root is None else self.root.derive(b"part", str(part).encode())
 
 
-class Part(NamedTuple):
-    """A table, or a part of one, that may be masked: its columns as they came, and as they are masked."""
-
-    columns: dict[str, Column]
-    made: Prepared
-
-
 def part_of(
     frame: Any, job: Job, *, clear: bool = False, audited: bool = True, to_file: bool = False
-) -> Part:
+) -> Prepared:
     """A table ready to be masked, or an error that says all that is wrong with it.
 
     With `clear`, the audit looks at the columns in clear beside those that are masked, too.
     """
     columns, audited = _columns(frame, job), audited and job.audited
     beside = clear_of(frame, values_of(job.schemes, columns)) if clear and audited else None
-    arrays = {name: column.array for name, column in columns.items()}
-    kinds = {name: column.kind for name, column in columns.items()}
-    made = prepare(
-        job.schemes, arrays, kinds, labels=[coded(frame, name) for name in job.groups],
+    return prepare(
+        job.schemes, columns, labels=[coded(frame, name) for name in job.groups],
         clear=beside, nan_policy=job.policy, to_grid=job.round, audited=audited, to_file=to_file,
         scope="whole" if clear else "part", limits=job.limits,
     )  # fmt: skip
-    return Part(columns, made)
 
 
 Units = tuple[str, Any]  # the column that names firms, households or the like, and some of its values
@@ -184,13 +174,13 @@ class Look(NamedTuple):
     moments: dict[str, tuple[float, float, float]]
 
 
-def look_at(part: Part, job: Job) -> Look:
+def look_at(part: Prepared, job: Job) -> Look:
     """What a look at a part finds."""
-    units, marked = part.made.units, part.columns if job.root is None else {}
+    units, marked = part.units, part.columns if job.root is None else {}
     return Look(
         next(iter(units.values())).size,
-        part.made.patterns,
-        part.made.moved,
+        part.patterns,
+        part.moved,
         {name: mark_of(column.array) for name, column in marked.items()},
         {name: (np.isfinite(x).sum(), np.nansum(x), np.nansum(x * x)) for name, x in units.items()},
     )

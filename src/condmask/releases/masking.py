@@ -20,20 +20,19 @@ from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
 from condmask.releases import job as jobs
 from condmask.releases.columns import Frame
-from condmask.releases.job import Job, Look, Part, look_at, part_of
+from condmask.releases.job import Job, Look, look_at, part_of
 from condmask.releases.log import Log, Where
 from condmask.releases.release import Release, released_in
 from condmask.releases.write import Progress, shape_of, write
-from condmask.schemes.prepare import released
+from condmask.schemes.prepare import Prepared, released
 
 LOG = logging.getLogger(__name__)
 
 
-def mask_part(part: Part, job: Job, number: int = 0) -> dict[str, Any]:
+def mask_part(part: Prepared, job: Job, number: int = 0) -> dict[str, Any]:
     """The masked columns of a part, in their containers."""
-    made = part.made
-    key = release_key(job.root_of(number), job.schemes, list(made.units.values()), made.pools)
-    return released(job.schemes, part.columns, made, key, job.workers)
+    key = release_key(job.root_of(number), job.schemes, list(part.units.values()), part.pools)
+    return released(job.schemes, part, key, job.workers)
 
 
 def mask_table(

@@ -224,14 +224,13 @@ class ConditionalMasking(Scheme):
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
         threads = _checks.whole(workers, "workers", least=1)
         made = prepare(
-            {"x": self}, {"x": column.array}, {"x": column.kind}, labels=labels, nan_policy=policy,
-            to_grid=asked(round, {"x": self}),
+            {"x": self}, {"x": column}, labels=labels, nan_policy=policy, to_grid=asked(round, {"x": self}),
             audited=not _checks.truth(accept_visible_coins, "accept_visible_coins"),
         )  # fmt: skip
         for moved in made.moved.values():
             moved.shift("x", self.grid.step)  # type: ignore[union-attr]
         key = release_key(random, {column.name: self}, list(made.units.values()), made.pools)
-        return released({"x": self}, {"x": column}, made, key, threads)["x"]
+        return released({"x": self}, made, key, threads)["x"]
 
     @classmethod
     def agree(cls, schemes: dict[str, Self]) -> None:

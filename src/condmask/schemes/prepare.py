@@ -15,7 +15,7 @@ from condmask.disclosure.limits import Limits
 from condmask.disclosure.table import Clear, Table
 from condmask.errors import ArgumentError, Refusals
 from condmask.frames import Column
-from condmask.grid import decimals_of
+from condmask.grid import decimals_of, nearest
 from condmask.labels import Labels
 from condmask.missing_codes import (
     is_code,
@@ -26,7 +26,7 @@ from condmask.missing_codes import (
     without_codes,
 )
 from condmask.schemes.limits import check_limits
-from condmask.schemes.rounding import Moved, rounded
+from condmask.schemes.rounding import Moved
 from condmask.strata import Pools, pools_of
 
 
@@ -35,8 +35,10 @@ class Prepared(NamedTuple):
 
     Attributes
     ----------
+    columns : dict of str to Column
+        As they came.
     units : dict of str to ndarray of shape (n,)
-        In whole steps of their grids where they have one; NaN where a value is missing.
+        As they are masked: in whole steps of their grids where they have one; NaN where a value is missing.
     pools : Pools or None
         Donor pools; None where all records are one.
     patterns : tuple of str
@@ -45,6 +47,7 @@ class Prepared(NamedTuple):
         What rounding moved.
     """
 
+    columns: Mapping[str, Column]
     units: dict[str, np.ndarray]
     pools: Pools | None
     patterns: tuple[str, ...]
@@ -53,8 +56,7 @@ class Prepared(NamedTuple):
 
 def prepare(
     schemes: Mapping[str, Any],
-    columns: Mapping[str, np.ndarray],
-    kinds: Mapping[str, str],
+    columns: Mapping[str, Column],
     *,
     labels: Sequence[Labels] = (),
     clear: Clear | None = None,
@@ -71,8 +73,8 @@ def prepare(
     ----------
     schemes : dict of str to scheme
         By column, all of one class, with the strata that are published.
-    columns, kinds : dict of str to ndarray, of str to str
-        The originals, and what their containers held.
+    columns : dict of str to Column
+        The originals.
     labels : sequence of Labels
         The strata.
     clear : Clear, optional
@@ -91,18 +93,22 @@ def prepare(
         What a release may show.
     """
     refusals, values, first = Refusals(), {}, next(iter(schemes.values()))
-    for name, x in columns.items():
-        scheme, kind = schemes[name], kinds[name]
+    for name, column in columns.items():
         with refusals.collected():
-            _checks.has_gaps(x, name, nan_policy)
-        values[name] = without_codes(x, scheme.codes, kind)
-        suspected = suspicion(scheme.missing, values[name], kind)
+            _checks.has_gaps(column.array, name, nan_policy)
+        missing = schemes[name].missing
+        x = without_codes(column.array, schemes[name].codes, column.kind)
+        suspected = suspicion(missing, x, column.kind)
         with refusals.collected():
-            refuse_undeclared(scheme.missing, suspected, name)
-        values[name] = without_codes(values[name], suspected.codes, kind)
+            refuse_undeclared(missing, suspected, name)
+        values[name] = without_codes(x, suspected.codes, column.kind)
     for name, x in values.items():
         _checks.has_gaps(x, name, "omit")  # without any values, there is nothing else to be looked at
-    values, moved = rounded(schemes, values, kinds) if to_grid else (values, {})
+    moved = {}
+    if to_grid:
+        for name, x in values.items():
+            values[name] = nearest(x, schemes[name].grid, columns[name].kind)
+            moved[name] = Moved.of(x, values[name])
     pools: Pools | None = None
     patterns: tuple[str, ...] = ()
     with refusals.collected():
@@ -119,19 +125,17 @@ def prepare(
     units = {}
     for name, scheme in schemes.items():
         with refusals.collected():
-            units[name] = scheme.canonical(values[name], name, kinds[name])
-            refuse_reachable(scheme, units[name], name, kinds[name])
+            units[name] = scheme.canonical(values[name], name, columns[name].kind)
+            refuse_reachable(scheme, units[name], name, columns[name].kind)
     refusals.raise_all()
-    return Prepared(units, pools, patterns, moved)
+    return Prepared(columns, units, pools, patterns, moved)
 
 
-def released(
-    schemes: Mapping[str, Any], columns: Mapping[str, Column], made: Prepared, key: Key, workers: int
-) -> dict[str, Any]:
+def released(schemes: Mapping[str, Any], made: Prepared, key: Key, workers: int) -> dict[str, Any]:
     """Prepared columns as they are released, in the containers that they came in."""
     found, first = {}, next(iter(schemes.values()))
     masked = first.masked_columns(dict(schemes), made.units, key, made.pools, workers)
-    for (name, column), z in zip(columns.items(), masked, strict=True):
+    for (name, column), z in zip(made.columns.items(), masked, strict=True):
         scheme = schemes[name]
         if column.kind == "int" and (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
             raise ArgumentError(f"{name} must stay below 2^53 when it is masked: sigma is too large")

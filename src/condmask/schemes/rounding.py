@@ -12,7 +12,6 @@ import numpy as np
 from condmask import _checks
 from condmask.disclosure.audit import ReleaseWarning
 from condmask.errors import warn
-from condmask.grid import nearest
 from condmask.schemes.parameters import NOT_ROUNDED
 
 
@@ -25,14 +24,6 @@ def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
         rule, why = "round must be left out for a scheme without a grid", ": there is no step to round to"
         _checks.require(scheme.grid is not None, rule, rounds, hint=f" and {scheme!r}{why}")
     return rounds
-
-
-def rounded(
-    schemes: Mapping[str, Any], columns: dict[str, np.ndarray], kinds: Mapping[str, str]
-) -> tuple[dict[str, np.ndarray], "dict[str, Moved]"]:
-    """Columns on the grids of their schemes, NaN where values are missing; and what that moved."""
-    on_grid = {name: nearest(x, schemes[name].grid, kinds[name]) for name, x in columns.items()}
-    return on_grid, {name: Moved.of(x, on_grid[name]) for name, x in columns.items()}
 
 
 class Moved(NamedTuple):
