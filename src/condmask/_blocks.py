@@ -61,12 +61,6 @@ def ahead(items: Iterable[Any]) -> Iterator[Any]:
             yield item
 
 
-def joined(parts: Iterable[np.ndarray]) -> np.ndarray:
-    """Arrays one after the other, of which there may be none."""
-    held = list(parts)
-    return np.concatenate(held) if held else np.empty(0)
-
-
 def evenly_spaced(n: int, most: int) -> np.ndarray:
     """Evenly spaced ones of n rows, all where there are no more than ``most``."""
     return (np.arange(min(n, most)) * max(n / most, 1.0)).astype(np.int64)

@@ -235,18 +235,13 @@ class Scheme:
         method = _REGISTER[_checks.choice(options.pop("scheme", None), "scheme", sorted(_REGISTER))]
         if not issubclass(method, cls):
             raise ArgumentError(f"scheme must be {cls.method!r}, got {method.method!r}")
-        return method.read(options)
-
-    @classmethod
-    def read(cls, options: dict[str, Any]) -> Self:
-        """One from its parameters, as JSON and TOML have them."""
-        defaults = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]
+        defaults = {field.name: field.default for field in fields(method)}  # type: ignore[arg-type]
         unknown = {*map(str, options)} - {*defaults}
         missing = {name for name, default in defaults.items() if default is MISSING} - options.keys()
         if unknown or missing:
             wrong = ", ".join(sorted(map(repr, unknown or missing)))
             raise ArgumentError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
-        return cls(**options)
+        return method(**options)
 
     def _noise(self) -> Law:
         if self.law is None:

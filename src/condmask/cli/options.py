@@ -126,7 +126,8 @@ class SchemeOptions(PlanOptions):
         for name, values in found.items():
             if missing := {"p", "sigma"} - values.keys():
                 raise UsageError(f"{min(missing)} must be given for column {name!r}")
-        return {name: cm.ConditionalMasking.read(values) for name, values in found.items()}
+        read, method = cm.ConditionalMasking.from_dict, {"scheme": "ConditionalMasking"}
+        return {name: read(method | values) for name, values in found.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from condmask._blocks import blocks, joined
+from condmask._blocks import blocks
 from condmask.linear.chunks import Chunk, Chunks, summed, taken
 from condmask.linear.records import Records
 from condmask.linear.variance import IntervalOptions, of_clusters, of_pools, t_interval
@@ -137,5 +137,5 @@ def crossed(columns: Sequence[tuple[Any, list[Any]]]) -> tuple[Any, list[tuple[A
         names = [(*names[pair // len(labels)], labels[pair % len(labels)]) for pair in distinct.tolist()]
         kind = index_type(distinct.size)
         numbered = (np.where(own < 0, own, distinct.searchsorted(own)) for own in map(pairs, parts))
-        code = joined(each.astype(kind) for each in numbered)
+        code = np.concatenate([each.astype(kind) for each in numbered])
     return code, names

@@ -363,11 +363,10 @@ def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Colu
         _checks.same_length(beside, "other", n, "x")
     rows = rows[(present & ~np.isnan(beside))[rows]]
     _checks.at_least_two(rows.size, "x")
-    table, x = Table(values, pool), values[name][rows]
+    table, whole, x = Table(values, pool), column._replace(array=values[name]), values[name][rows]
     code = None if pool is None else pool[rows]
     for values, of in ((x, "x"), (beside[rows], "other")):
         _checks.positive(float(values.std()), f"the standard deviation of {of}")
-    whole = column._replace(array=values[name])
     return Column(x, beside[rows], other is not None, code, table, labels, name, whole)
 
 
