@@ -232,16 +232,11 @@ def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: st
     where = is_code(x, codes, kind)
     with np.errstate(over="ignore"):
         published = np.asarray(scheme.publish(np.where(where, x, z), kind))
-    check_finite(published, name)
+    if np.isinf(published).any():  # one would show that its record was masked
+        raise ArgumentError(f"{name} must stay finite when it is masked: its noise is too large")
     for code in codes:  # a last check
         if is_code(published[~where], (code,), kind).any():
             raise ArgumentError(
                 f"{name} has a masked value that equals its code {code:g}; nothing was released; {INSTEAD}"
             )
     return published
-
-
-def check_finite(published: np.ndarray, name: str) -> None:
-    """Refuse infinite values: one would show that its record was masked."""
-    if np.isinf(published).any():
-        raise ArgumentError(f"{name} must stay finite when it is masked: its noise is too large")

@@ -18,7 +18,7 @@ from condmask.closed_form_risk import interval_risk, mean_squared_error, mean_sq
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import Grid
 from condmask.law import Law
-from condmask.missing_codes import Declared, check_finite, numbers_of
+from condmask.missing_codes import Declared, numbers_of, restore_codes
 from condmask.strata import Names, Pools
 
 Columns = tuple[np.ndarray, ...]
@@ -85,8 +85,7 @@ class Scheme:
         x = self.canonical(column.array, "x", column.kind)
         key = release_key(check_rng(rng), {column.name: self}, [x, *others])
         z = self.mask_rows(x[None], key.stream(0, WHOLE), tuple(other[None] for other in others))
-        check_finite(z[0], "x")
-        return column.back(z[0])
+        return column.back(restore_codes(self, z[0], column.array, column.kind, "x"))
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x masked on its own; `others` are columns published unmasked, in rows as well."""
