@@ -24,12 +24,11 @@ def intraclass(values: np.ndarray, codes: np.ndarray) -> float:
     """
     present = ~np.isnan(values) & (codes >= 0)
     _, place, number = np.unique(codes[present], return_inverse=True, return_counts=True)
-    several = number > 1
-    inside = several[place] if place.size else np.zeros(0, dtype=bool)
-    x, place, number = values[present][inside], place[inside], number[several]
+    inside = number[place] > 1
+    x = values[present][inside]
+    _, place, number = np.unique(place[inside], return_inverse=True, return_counts=True)
     if number.size < 2:
         return 0.0
-    place = np.unique(place, return_inverse=True)[1]
     mean = np.bincount(place, x) / number
     within = float(np.sum((x - mean[place]) ** 2)) / (x.size - number.size)
     between = float(np.sum(number * (mean - x.mean()) ** 2)) / (number.size - 1)

@@ -69,14 +69,6 @@ def donors_by_eq_1(
     return donors
 
 
-def permutation_donors(
-    key: Key, p: float, n: int, pools: Pools | None, threads: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Donors of all swapped rows of the file, and the number of swapped rows before each block."""
-    tossed = toss(key, p, n, threads)
-    return donors_by_cycle(words_of_swapped(key, tossed), tossed.swapped, n, pools), tossed.swapped_before
-
-
 def donors_by_cycle(drawn: np.ndarray, rows: np.ndarray, n: int, pools: Pools | None) -> np.ndarray:
     """Donors of all swapped rows by one word each: the next one of the pool in the order of (word, row).
 
@@ -125,7 +117,8 @@ def mask_columns(
     """
     n, p = columns[0].size, laws[0].p
     if cycle:
-        cycled, before = permutation_donors(key, p, n, pools, workers)
+        tossed = toss(key, p, n, workers)
+        cycled = donors_by_cycle(words_of_swapped(key, tossed), tossed.swapped, n, pools)
     masked = [np.empty(n) for _ in columns]
 
     def mask_block(number: int) -> None:
@@ -133,7 +126,8 @@ def mask_columns(
         start, size = number * BLOCK, min(BLOCK, n - number * BLOCK)
         swapped, kept = coins(key, p, number, size)
         if cycle:
-            donors = cycled[before[number] : before[number + 1]].astype(np.int64)
+            first, last = tossed.swapped_before[number : number + 2]
+            donors = cycled[first:last].astype(np.int64)
         else:
             donors = donors_by_eq_1(words(key.stream(number, DONOR), swapped.size), swapped, start, n, pools)
         for column, (x, law) in enumerate(zip(columns, laws, strict=True)):

@@ -252,13 +252,12 @@ def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:
     """The class of schemes whose columns are masked in one call; they must agree."""
     rule = "schemes must be a dict of schemes by column"
     _checks.require(isinstance(schemes, Mapping), rule, schemes, ArgumentTypeError)
-    for name, scheme in schemes.items():
-        sound, of = isinstance(scheme, Scheme), f" for {name!r}"
-        _checks.require(sound, "schemes must be masking schemes", scheme, ArgumentTypeError, hint=of)
     if not schemes:
         raise ArgumentError("schemes must name at least one column, got none")
     method = type(next(iter(schemes.values())))
     for name, scheme in schemes.items():
+        sound, of = isinstance(scheme, Scheme), f" for {name!r}"
+        _checks.require(sound, "schemes must be masking schemes", scheme, ArgumentTypeError, hint=of)
         if type(scheme) is not method:
             both = f"{method.__name__} and for {name!r} {type(scheme).__name__}"
             raise ArgumentError(f"schemes must be of one class, got {both}")

@@ -153,21 +153,15 @@ def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order, size
 
 
-def rows_of(code: np.ndarray) -> dict[int, np.ndarray]:
-    """The rows of each stratum that has any."""
-    order, size = by_stratum(code)
-    parts = np.split(order, np.cumsum(size)[:-1])
-    return {k: rows for k, rows in enumerate(parts) if rows.size}
-
-
 def values_by_pool(x: np.ndarray, pool: np.ndarray | None) -> Iterator[tuple[Any, np.ndarray]]:
     """The rows of each pool that have a value, and these values; without a copy where they are all of x."""
     if pool is None and not np.isnan(x.min()):
         yield slice(None), x
         return
-    code = np.where(np.isnan(x), -1, 0 if pool is None else pool)
-    for rows in rows_of(code).values():
-        yield rows, x[rows]
+    order, size = by_stratum(np.where(np.isnan(x), -1, 0 if pool is None else pool))
+    for rows in np.split(order, np.cumsum(size)[:-1]):
+        if rows.size:
+            yield rows, x[rows]
 
 
 def make_pools(code: np.ndarray, present: np.ndarray) -> Pools:
