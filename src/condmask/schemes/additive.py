@@ -10,8 +10,6 @@ from condmask.estimates.estimate import Estimate, estimate_records
 from condmask.law import Law
 from condmask.scheme import Columns, Scheme
 
-NOISES = ("laplace", "normal")
-
 
 @dataclass(frozen=True, init=False)
 class AdditiveNoise(Scheme):
@@ -42,7 +40,7 @@ class AdditiveNoise(Scheme):
 
     def __init__(self, sigma: float, *, noise: str = "laplace") -> None:
         object.__setattr__(self, "sigma", _checks.positive(sigma, "sigma"))
-        object.__setattr__(self, "noise", _checks.choice(noise, "noise", NOISES))
+        object.__setattr__(self, "noise", _checks.choice(noise, "noise", ("laplace", "normal")))
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own."""

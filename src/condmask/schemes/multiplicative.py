@@ -44,9 +44,12 @@ class MultiplicativeNoise(Scheme):
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own."""
-        center, spread = self._logarithm()
+        # the square of a large one may be too large for a number, and 1 changes nothing in it
+        square = np.log1p(self.sigma**2) if self.sigma < 2.0**53 else 2.0 * np.log(self.sigma)
+        # the variance of log E; half of it below 0 lies the mean, so that E has mean one
+        logarithm = np.sqrt(square) * stream.standard_normal(x.shape) - 0.5 * square
         with np.errstate(over="ignore"):  # refused where it is released
-            return np.asarray(x * np.exp(center + spread * stream.standard_normal(x.shape)))
+            return np.asarray(x * np.exp(logarithm))
 
     def sentence(self) -> str:
         """How a column was masked, for readers of the release."""
@@ -54,9 +57,3 @@ class MultiplicativeNoise(Scheme):
             "every value was multiplied by a random factor of mean one and standard deviation "
             f"{self.sigma:g} (lognormal)."
         )
-
-    def _logarithm(self) -> tuple[float, float]:
-        """Mean and standard deviation of log E, so that E has mean one."""
-        # the square of a large one may be too large for a number, and 1 changes nothing in it
-        square = np.log1p(self.sigma**2) if self.sigma < 2.0**53 else 2.0 * np.log(self.sigma)
-        return -0.5 * float(square), float(np.sqrt(square))
