@@ -183,6 +183,9 @@ WRONG_VALUES = {
         lambda: table(income=scheme(reverse_mapping=True))
     ),
     f"{AGREE}strata='region', got None for 'bonus'": lambda: table(income=scheme(strata="region")),
+    f"{AGREE}strata=None, got 'region' for 'bonus'": (
+        lambda: cm.audit(FRAME, {"income": scheme(), "bonus": scheme(strata="region")})
+    ),
     f"{AGREE}p=0.6, got 0.5 for 'bonus'": lambda: table(bonus=scheme(0.5)),
     f"{AGREE}donors='permutation', got 'sample' for 'bonus'": lambda: table(bonus=scheme(donors="sample")),
     "strata must not be a column that is masked, got 'bonus'": lambda: table(strata=["region", "bonus"]),

@@ -91,10 +91,6 @@ class Scheme:
         """Every row of x masked on its own; `others` are columns published unmasked, in rows as well."""
         raise NotImplementedError
 
-    @classmethod
-    def agree(cls, schemes: dict[str, Self]) -> None:
-        """Refuse schemes whose columns cannot be masked in one call; here all can."""
-
     def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
         """The data as they are masked: here a copy of them, zero without a sign."""
         if not self.keeps_gaps:
@@ -127,7 +123,8 @@ class Scheme:
 
     @classmethod
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
-        """The schemes with the strata that the call names; refused here, where there are no donor pools."""
+        """The schemes with the strata that the call names, refused where they cannot be masked in one call:
+        here with strata, since there are no donor pools."""
         rule = f"strata must be None for {cls.method}, which has no donor pools"
         _checks.require(strata is None, rule, strata)
         return schemes
@@ -248,8 +245,8 @@ class Scheme:
         return self.law
 
 
-def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:
-    """The class of schemes whose columns are masked in one call; they must agree."""
+def together(schemes: Mapping[str, Scheme], strata: Any = None) -> dict[str, Any]:
+    """Schemes whose columns are masked in one call, with the strata that it names; they must agree."""
     rule = "schemes must be a dict of schemes by column"
     _checks.require(isinstance(schemes, Mapping), rule, schemes, ArgumentTypeError)
     if not schemes:
@@ -261,8 +258,7 @@ def common_method(schemes: Mapping[str, Scheme]) -> type[Scheme]:
         if type(scheme) is not method:
             both = f"{method.__name__} and for {name!r} {type(scheme).__name__}"
             raise ArgumentError(f"schemes must be of one class, got {both}")
-    method.agree(dict(schemes))
-    return method
+    return method.within(dict(schemes), strata)
 
 
 def known(x: Any, codes: tuple[float, ...]) -> np.ndarray:

@@ -18,7 +18,7 @@ from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
 from condmask.grid import check_fits
 from condmask.missing_codes import drop_codes
-from condmask.scheme import common_method
+from condmask.scheme import together
 from condmask.strata import donor_pools, labels_of, not_masked, present_values
 
 LOG = logging.getLogger(__name__)
@@ -213,10 +213,10 @@ def table_of(
     if not in_table:
         name = frames.series_name(data) or "x"
         data, scheme = {name: data}, {name: scheme}
-    schemes = dict(scheme)
-    swaps, first = common_method(schemes).shared_coins, next(iter(schemes.values()))
+    schemes = together(scheme)
+    first = next(iter(schemes.values()))
     rule = "scheme must be one that swaps records, ConditionalMasking"
-    _checks.require(swaps or any_scheme, rule, first, ArgumentTypeError)
+    _checks.require(first.shared_coins or any_scheme, rule, first, ArgumentTypeError)
     frames.same_lengths(data, "data")
     columns = {name: frames.column_of(data, name) for name in schemes}
     groups = not_masked(first.strata, schemes)

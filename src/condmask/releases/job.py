@@ -21,7 +21,7 @@ from condmask.frames import Column
 from condmask.labels import coded
 from condmask.missing_codes import values_of
 from condmask.releases.log import mark_of
-from condmask.scheme import common_method
+from condmask.scheme import together
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.prepare import Prepared, prepare
 from condmask.schemes.rounding import Moved, asked
@@ -73,8 +73,7 @@ class Job:
         rule = "missing must be left out where schemes are given, each of which has its own"
         _checks.require(bool(names) or (isinstance(missing, tuple) and not missing), rule, missing)
         given = {name: choice.scheme for name, choice in self.chosen.items()} or schemes
-        self.method = common_method(given)
-        self.schemes: dict[str, Any] = self.method.within(dict(given), strata)
+        self.schemes = together(given, strata)
         if open_ends(self.schemes):
             if frame_of is None:
                 raise ArgumentError("aggregate_ends must be a number in a table of Dask, got 'auto'")
@@ -126,7 +125,7 @@ def audit_sample(sample: Any, job: Job, rows_with: Callable[[Units], Iterable[An
         units = named[0], frames.without_dictionary(some).unique()
         rows = [rows_of(units, sample, others=True), *rows_with(units)]
         table = _some(pa.concat_tables(rows, promote_options="default"), job)
-    job.method.check(job.schemes, table, limits=job.limits)
+    next(iter(job.schemes.values())).check(job.schemes, table, limits=job.limits)
 
 
 def _some(frame: Any, job: Job) -> Table:

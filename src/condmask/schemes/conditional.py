@@ -19,10 +19,12 @@ from condmask.grid import Grid, decimal_grid, default_step, grid_of, on_the_grid
 from condmask.law import Law
 from condmask.scheme import Columns, Scheme
 from condmask.schemes import description, reverse_mapping
-from condmask.schemes.parameters import checked, refuse_others
+from condmask.schemes.parameters import checked
 from condmask.schemes.prepare import prepare, released
 from condmask.schemes.rounding import asked
 from condmask.strata import Pools, labels_of, named_strata
+
+SHARED = ("reverse_mapping", "p", "donors", "strata", "small_strata")  # of columns masked together
 
 
 @dataclass(frozen=True, repr=False)
@@ -233,12 +235,6 @@ class ConditionalMasking(Scheme):
         return released({"x": self}, made, key, threads)["x"]
 
     @classmethod
-    def agree(cls, schemes: dict[str, Self]) -> None:
-        """Refuse schemes that do not share p, donors and reverse mapping: they cannot be masked together."""
-        first = next(iter(schemes.values()))
-        refuse_others(schemes, {name: getattr(first, name) for name in ("reverse_mapping", "p", "donors")})
-
-    @classmethod
     def check(
         cls, schemes: dict[str, Self], data: Table, *, to_file: bool = False, limits: Limits | None = None
     ) -> None:
@@ -357,14 +353,19 @@ class ConditionalMasking(Scheme):
 
     @classmethod
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
-        """The schemes with the strata that the call names, or they themselves."""
+        """The schemes with the strata that the call names, or they themselves; all must share what is one for
+        all columns of a record."""
         first, named = next(iter(schemes.values())), named_strata(strata)
         found = {
             name: scheme if named is None or scheme.strata else replace(scheme, strata=named)
             for name, scheme in schemes.items()
         }
-        common = first.strata if named is None else named
-        refuse_others(found, {"strata": common, "small_strata": first.small_strata})
+        shared = {name: getattr(first, name) for name in SHARED} | ({"strata": named} if named else {})
+        for name, scheme in found.items():
+            for parameter, value in shared.items():
+                rule = f"schemes of columns masked together must agree in {parameter}={value!r}"
+                other = getattr(scheme, parameter)
+                _checks.require(other == value, rule, other, hint=f" for {name!r}")
         return found
 
     def to_dict(self) -> dict[str, Any]:

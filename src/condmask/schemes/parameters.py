@@ -80,12 +80,3 @@ def refuse_by_mapping(values: Mapping[str, Any], defaults: Mapping[str, Any]) ->
             text = f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}"
             refusals.errors.append(ArgumentError(text))
     refusals.raise_all()
-
-
-def refuse_others(schemes: dict[str, Any], shared: dict[str, Any]) -> None:
-    """Refuse schemes that differ in what columns which are masked together share."""
-    for name, scheme in schemes.items():
-        for parameter, value in shared.items():
-            rule = f"schemes of columns masked together must agree in {parameter}={value!r}"
-            other = getattr(scheme, parameter)
-            _checks.require(other == value, rule, other, hint=f" for {name!r}")
