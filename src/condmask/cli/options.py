@@ -122,12 +122,11 @@ class SchemeOptions(PlanOptions):
         names = list(dict.fromkeys([*(columns or ()), *own]))
         if not names:
             raise UsageError("column must be given")
-        found = {name: shared | own.get(name, {}) for name in names}
+        found = {name: {"scheme": "ConditionalMasking"} | shared | own.get(name, {}) for name in names}
         for name, values in found.items():
             if missing := {"p", "sigma"} - values.keys():
                 raise UsageError(f"{min(missing)} must be given for column {name!r}")
-        read, method = cm.ConditionalMasking.from_dict, {"scheme": "ConditionalMasking"}
-        return {name: read(method | values) for name, values in found.items()}
+        return {name: cm.ConditionalMasking.from_dict(values) for name, values in found.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
