@@ -205,14 +205,14 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "top": 1_937,
+    "top": 1_910,
     "disclosure": 1_846,
     "estimates": 927,
     "studies": 833,
-    "releases": 769,
-    "schemes": 720,
+    "releases": 761,
     "linear": 710,
     "kernels": 679,
+    "schemes": 678,
     "distribution": 609,
     "files": 559,
     "variance": 557,

@@ -1,6 +1,6 @@
 """The parameters of a scheme of conditional masking: what is allowed, alone and with reverse mapping."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -47,7 +47,15 @@ def checked(scheme: Any) -> dict[str, Any]:
             check = checks.get(name) or partial(_checks.choice, name=name, allowed=CHOICES[name])
             held[name] = check(getattr(scheme, name))
     refusals.raise_all()
-    refuse_by_mapping(held, defaults)
+    reverse = held["reverse_mapping"]
+    for name in WITHOUT if reverse else WITH:  # which have no meaning there
+        value, default = held[name], defaults[name]
+        if value not in (None, default) and not (name == "step" and value == 0.0):
+            rule = f"must be {default!r}" if isinstance(default, str) else "must be left out"
+            where, why = ("where", f": {WITHOUT[name]}") if reverse else ("unless", "")
+            text = f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}"
+            refusals.errors.append(ArgumentError(text))
+    refusals.raise_all()
     return held
 
 
@@ -67,16 +75,3 @@ def aggregated(value: Any) -> int | str:
     rule, why = "aggregate_ends must be 0 or at least 2", ": one value is its own mean"
     _checks.require(count != 1, rule, value, hint=why)
     return count
-
-
-def refuse_by_mapping(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
-    """Refuse values that have no meaning with reverse mapping, or without; all of them at once."""
-    refusals, reverse = Refusals(), values["reverse_mapping"]
-    for name in WITHOUT if reverse else WITH:
-        value, default = values[name], defaults[name]
-        if value not in (None, default) and not (name == "step" and value == 0.0):
-            rule = f"must be {default!r}" if isinstance(default, str) else "must be left out"
-            where, why = ("where", f": {WITHOUT[name]}") if reverse else ("unless", "")
-            text = f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}"
-            refusals.errors.append(ArgumentError(text))
-    refusals.raise_all()
