@@ -40,6 +40,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         [
             "tests/distribution",
             *(f"tests/estimates/test_{name}.py" for name in ("crossing", "estimate", "counts")),
+            f"{INTERVALS}an_interval_asked_alone_is_the_one_asked_among_others",
         ],
     ),
     "estimates": (

@@ -265,3 +265,12 @@ def test_a_gap_of_which_all_is_known_belongs_to_the_interval_of_its_quantile(n):
         found = scheme.estimate(z).quantile_interval(below, target="file")
         assert found.low < 100.0
         assert found.high > 5900.0
+
+
+def test_an_interval_asked_alone_is_the_one_asked_among_others():
+    z = np.random.default_rng(4).uniform(0.0, 2e5, 2_000).round()  # 10,000 sigma: a line of many stretches
+    one, q = cm.ConditionalMasking(0.3, 20.0).estimate(z), np.arange(1, 20) / 20
+    together, alone = one.quantile_interval(q), [one.quantile_interval(each) for each in q]
+
+    for end in ("low", "high"):  # T* is known between nodes of a sixteenth of sigma
+        assert getattr(together, end) == pytest.approx([getattr(each, end) for each in alone], abs=1.25)
