@@ -163,7 +163,7 @@ def test_one_file_in_steps_of_two_widths_has_one_distribution():
     # swapped by a permutation alone, the values stay
     x, scheme = 0.2 * np.random.default_rng(4).integers(0, 300, 1000), cm.ConditionalMasking(1.0 - 1e-9, 0.6)
     fine = replace(scheme, step=0.2).estimate(x)
-    wide = replace(scheme, step=3.0).estimate(3.0 * np.rint(x / 3.0))
+    wide = replace(scheme, p=1.0 - 2e-9, step=3.0).estimate(3.0 * np.rint(x / 3.0))
 
     assert cm.compare_distributions(fine, wide, rng=1).statistic < 1e-6
     assert cm.compare_distributions(wide, fine, rng=1).statistic < 1e-6
