@@ -293,7 +293,8 @@ def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
         try:
             part = part_of(origin.numeric(table, job.schemes, first), job, to_file=True)
         except CondmaskError as error:
-            raise type(error)(f"{error} (in rows {first:,} to {rows:,}, under {job.schemes})") from None
+            under = f", under {job.schemes}" if job.chosen else ""
+            raise type(error)(f"{error} (in rows {first:,} to {rows:,}{under})") from None
         found.append(look_at(part, job))
         del table, part  # before the next part is read
         if progress is not None:
