@@ -95,15 +95,6 @@ def test_one_thread_works_where_no_more_are_asked_for():
         assert inspect.signature(call).parameters["workers"].default == 1
 
 
-def test_masking_leaves_the_original_alone():
-    x = generic(100)
-    before = x.copy()
-
-    cm.ConditionalMasking(0.5, 100.0).mask(x, rng=1)
-
-    assert_same_bits(x, before)
-
-
 # --- the law of eq. (1) ---
 
 
@@ -166,9 +157,6 @@ def test_every_masked_value_has_the_law_of_eq_1(donors):
         # three donors in shares 2 : 1 : 1, p-value 1e-15
         observed = np.array([releases - counts.sum(), *np.delete(counts, row)])
         assert chisquare(observed, expected).pvalue > ALARM
-
-
-# --- permutation donors ---
 
 
 # --- rows of a study ---
