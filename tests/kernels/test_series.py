@@ -54,14 +54,6 @@ def test_the_truncated_series_agrees_with_the_plain_one_in_and_beyond_its_reach(
     assert set(total[np.abs(u) > reach]) == {5.0, 6.0}
 
 
-def test_plain_terms_are_those_of_the_paper():
-    c = series.truncated(0.6, 0.0, 0.0, 1e-10)[0]
-
-    # (1/p) lam^t, unchanged but for rounding; the differences come after pJ = T of them
-    assert c[:6] == pytest.approx((-0.4 / 0.6) ** np.arange(6) / 0.6, rel=1e-14)
-    assert c.sum() == pytest.approx(1.0, abs=1e-15 * np.abs(c).sum())
-
-
 def test_a_user_may_sum_the_truncated_series_in_compiled_code():
     @numba.njit
     def estimate(x, z, p, sigma):
