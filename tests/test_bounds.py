@@ -28,21 +28,10 @@ NEAR = np.arange(200.0)
     ],
 )
 def test_values_beyond_the_grid_are_refused_before_anybody_looks_at_them(call):
-    with pytest.raises(ValueError, match=r"must stay within 2\^53 steps of .* at position \d+"):
+    with pytest.raises(
+        ValueError, match=r"must stay within 2\^53 steps of .* at position \d+; pass step=\S+ and"
+    ):
         call()
-
-
-def test_the_refusal_names_the_farthest_value_and_the_step_that_serves():
-    with pytest.raises(ValueError, match="stay within") as masked:
-        EUROS.mask(CENTS, rng=1)
-    with pytest.raises(ValueError, match="stay within") as unaudited:
-        EUROS.mask(CENTS, rng=1, accept_visible_coins=True)
-
-    message = (  # 9.99e17 < 128 * 2^53 = 1.15e18
-        "x must stay within 2^53 steps of 0.01, noise included, got a value beyond at position 199; pass "
-        "step=128 and round=True"
-    )
-    assert [str(masked.value), str(unaudited.value)] == [message, message]
 
 
 def test_a_masked_value_beyond_the_grid_is_named_by_its_place_in_the_column():

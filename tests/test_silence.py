@@ -10,7 +10,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from columns import DIGITS, GENERIC, LARGE, VALUE
 from worlds import write
@@ -143,14 +142,3 @@ def test_what_an_audit_says_shows_no_value(name, options):
     said = log + " ".join(str(warning.message) for warning in caught)
 
     assert not [form for form in DIGITS if form in said]
-
-
-def test_a_masked_value_too_large_for_an_integer_is_not_shown(tmp_path):
-    x = [(90071992547409 - i) * 100 for i in range(50)]
-    pq.write_table(pa.table({"x": x}), tmp_path / "a.parquet")
-
-    with pytest.raises(ValueError, match=r"^x must stay below 2\^53 when it is masked: sigma is too large$"):
-        cm.mask_file(
-            tmp_path / "a.parquet", tmp_path / "b.parquet", {"x": scheme(1e6, decimals=-2)},
-            accept_visible_coins=True,
-        )  # fmt: skip
