@@ -32,13 +32,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"schemes"},
     {"estimates", "disclosure"},
     {"scheme"},
-    {
-        "distribution",
-        "linear",
-        "moments",
-        "reverse_mapping",
-        "variance",
-    },
+    {"distribution", "linear", "moments", "reverse_mapping", "variance"},
     {"draws"},
     {"closed_form_risk", "indicators", "strata"},
     {"correlations", "missing_codes", "plot"},
@@ -48,14 +42,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"kernels"},
     {"visible_grid"},
     {"grid"},
-    {
-        "_blocks",
-        "_checks",
-        "_digits",
-        "_jit",
-        "_randomness",
-        "_state",
-    },
+    {"_blocks", "_checks", "_digits", "_jit", "_randomness", "_state"},
     {"errors"},
 ]
 ROW = {module: row for row, modules in enumerate(LADDER) for module in modules}

@@ -47,11 +47,8 @@ ASKED = [  # intervals, their value in the population, and in a file
 @pytest.mark.parametrize(("p", "donors"), rest_long([(0.3, "sample"), (0.6, "permutation")]))
 def test_intervals_cover_as_often_as_they_say(p, donors):
     # without D, V alone: the file's mean .99; for a permutation with D in place of Var h, .87
-    scheme, rng, hits = (
-        cm.ConditionalMasking(p, 0.45, donors=donors, step=1 / 128),
-        np.random.default_rng(1),
-        [],
-    )
+    scheme = cm.ConditionalMasking(p, 0.45, donors=donors, step=1 / 128)
+    rng, hits = np.random.default_rng(1), []
     files = np.rint(128 * np.exp(S * rng.standard_normal((R, N)))) / 128
 
     for x, z in zip(files, masked_rows(scheme, files, rng), strict=True):
@@ -65,12 +62,7 @@ def test_intervals_cover_as_often_as_they_say(p, donors):
     assert (np.abs(shares - 0.95) < 0.012 + 4.5 * np.sqrt(0.0475 / R)).all()
 
 
-OPTIONS = [
-    {},
-    {"noise": "laplace"},
-    {"decimals": 0},
-    {"donors": "permutation", "decimals": -1},
-]
+OPTIONS = [{}, {"noise": "laplace"}, {"decimals": 0}, {"donors": "permutation", "decimals": -1}]
 
 
 def release(p=0.45, n=500, sigma=80.0, seed=5, **options):

@@ -48,13 +48,7 @@ def known(call, size=1):
 
 
 def names():
-    return [
-        *(f"quantile {q:g}" for q in Q),
-        "mean",
-        "s.d.",
-        "correlation",
-        *(f"cdf({t:g})" for t in T),
-    ]
+    return [*(f"quantile {q:g}" for q in Q), "mean", "s.d.", "correlation", *(f"cdf({t:g})" for t in T)]
 
 
 def of_users(scheme, bandwidth, z, w, crossing=None):
