@@ -118,7 +118,7 @@ class Scheme:
         return np.asarray(np.add(z, 0.0, dtype=np.float32 if kind == "float32" else np.float64))
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: Any, *, to_file: bool = False, limits: Any = None) -> None:
+    def check(cls, schemes: dict[str, Self], data: Any, *, limits: Any = None) -> None:
         """Refuse columns whose release would show what it must not; here none is looked at."""
 
     @classmethod

@@ -97,7 +97,7 @@ def test_values_that_come_part_by_part_are_those_that_come_at_once(options):
     z = A.round(1)
     z[::7] = np.nan
 
-    found = estimate_parts(scheme, lambda: ((part, "float64") for part in np.split(z, 3)), Records(lambda: z))
+    found = estimate_parts(scheme, lambda: ((part, "float64") for part in np.split(z, 3)), Records(z))
 
     assert found.n == np.count_nonzero(~np.isnan(z))
     assert str(found.summary()) == str(scheme.estimate(z).summary())

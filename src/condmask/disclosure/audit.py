@@ -184,20 +184,19 @@ def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT)
     return Audit(table.n, figures, (*found, *findings), dict(schemes), limits)
 
 
-def check_release(table: Table, schemes: dict[str, Any], limits: Limits, *, to_file: bool) -> None:
+def check_release(table: Table, schemes: dict[str, Any], limits: Limits) -> None:
     """Refuse a release that shows too much, for all that there is, and warn of what else it shows."""
     findings, refusals = audit_table(table, schemes, limits).findings, Refusals()
     refusals.errors += [ReleaseError(f"{each}{GO_ON}") for each in findings if each.refuses]
     refusals.raise_all()
     for finding in findings:
         warn(str(finding), ReleaseWarning, about=finding.column + finding.remedy)
-    if to_file:
-        refuse_few(table.n, schemes)
 
 
 def refuse_few(n: int, schemes: Mapping[str, Any]) -> None:
-    """Refuse to write a file of so few records with additive noise."""
-    if n < FEW and not next(iter(schemes.values())).reverse_mapping:
+    """Refuse to write a file of so few records that are swapped and get noise."""
+    first = next(iter(schemes.values()))
+    if n < FEW and first.shared_coins and not first.reverse_mapping:
         raise ReleaseError(
             f"{n} records are too few, and a file must have at least {FEW}; reverse_mapping=True needs only "
             f"groups of 50 or more, and has guard rails of its own{GO_ON}"

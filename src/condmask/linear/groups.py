@@ -6,16 +6,14 @@ See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from condmask._blocks import blocks
+from condmask import strata
 from condmask.linear.chunks import Chunk, Chunks, summed, taken
 from condmask.linear.records import Records
 from condmask.linear.variance import IntervalOptions, of_clusters, of_pools, t_interval
-from condmask.strata import index_type
 from condmask.variance.interval import Interval
 
 TABLE = 1 << 20  # cells, or two for each record, up to which all are kept, whether they occur or not
@@ -118,24 +116,16 @@ def group_means(
     return found, cells.by_group(members).astype(np.int64)
 
 
-def crossed(columns: Sequence[tuple[Any, list[Any]]]) -> tuple[Any, list[tuple[Any, ...]]]:
+def crossed(columns: Sequence[tuple[np.ndarray, list[Any]]]) -> tuple[np.ndarray, list[tuple[Any, ...]]]:
     """The groups that several columns make together: those that occur, in the order of their labels.
 
     Each column has the numbers of its labels, -1 where one is missing, and the labels.
     """
-    (code, first), *others = columns
-    names: list[tuple[Any, ...]] = [(label,) for label in first]
-    for other, labels in others:
-        parts = [slice(start, stop) for start, stop in blocks(code.size, TABLE)]
-
-        def pairs(part: slice, one: Any = code, two: Any = other, times: int = len(labels)) -> np.ndarray:
-            missing = (one[part] < 0) | (two[part] < 0)
-            return np.where(missing, -1, one[part].astype(np.int64) * times + two[part])
-
-        distinct = reduce(np.union1d, (np.unique(pairs(part)) for part in parts))
-        distinct = distinct[distinct >= 0]
-        names = [(*names[pair // len(labels)], labels[pair % len(labels)]) for pair in distinct.tolist()]
-        kind = index_type(distinct.size)
-        numbered = (np.where(own < 0, own, distinct.searchsorted(own)) for own in map(pairs, parts))
-        code = np.concatenate([each.astype(kind) for each in numbered])
-    return code, names
+    parts = [code + 1 for code, _ in columns]
+    code = strata.crossed(parts, parts[0].size)
+    record = np.empty(int(code.max()) + 1, dtype=np.int64)  # one of each group
+    record[code] = np.arange(code.size)
+    known = np.logical_and.reduce([part[record] > 0 for part in parts])
+    number = np.where(known, np.cumsum(known) - 1, -1).astype(strata.index_type(code.size))
+    of_columns = ([labels[k] for k in own[record[known]].tolist()] for own, labels in columns)
+    return number[code], list(zip(*of_columns, strict=True))

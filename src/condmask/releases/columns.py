@@ -1,6 +1,7 @@
 """The columns of a release, in a frame or in files, read on first use: whole, or part by part."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,8 @@ class Frame:
     labels = column
 
 
-class MaskedColumn:
-    """A masked column with its donor pools and other columns of its table, read part by part.
+class MaskedColumn(Records):
+    """A masked column with its donor pools and other columns of its table, read part by part from files.
 
     Parameters
     ----------
@@ -78,40 +79,60 @@ class MaskedColumn:
         self._strata = names_of(self._scheme.strata)
         self._needed = dict.fromkeys([name, *self._strata, *self._patterns])
         self._pooled = len(self._needed) > 1 or len(published.parts) > 1
+        self._in_file, self.refusal = isinstance(source, Source), None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Records, (self.z, self.pool)  # what reads a file does not travel
+
+    @cached_property
+    def z(self) -> np.ndarray:  # type: ignore[override]
+        """The masked values."""
+        return np.concatenate([z for z, _ in self._counted()])
+
+    @cached_property
+    def pool(self) -> np.ndarray | None:  # type: ignore[override]
+        """The pool of each record, None where all are one."""
+        return np.concatenate([pool for _, pool, _ in self._read()]) if self._pooled else None
 
     def estimate(self, workers: int) -> Estimate:
         """The estimate of the original; a warning where records are others than those of the release."""
         if not self._scheme.estimators:
             self._scheme.estimate(None)  # refuses
-        if isinstance(self.source, Source):
+        if self._in_file:
             self.source.require(self._needed)
-
-        def counted() -> Iterator[tuple[np.ndarray, str]]:
-            self.size = 0
-            for table in self.source.parts([self.name]):
-                values, stored = self._values(table, self.name)
-                self.size += values.size
-                yield values, stored.kind
-
-        def pools(z: np.ndarray) -> np.ndarray | None:
-            return np.concatenate([pool for _, pool, _ in self.parts([])]) if self._pooled else None
-
-        in_file = self if isinstance(self.source, Source) else None
-        records = Records(lambda: np.concatenate([z for z, _ in counted()]), pools, reader=in_file)
-        found = estimate_parts(self._scheme, counted, records, workers=workers)
+        found = estimate_parts(self._scheme, self._counted, self, workers=workers)
         if self.size != self._published.records:
             self._warn_of_a_part()
         return found
 
     def has_numbers(self, name: str) -> bool:
         """Whether `parts` can read a column in clear as numbers."""
-        if name in self._published.schemes or name in self.source.keys or name not in self.source.names:
+        there = self._in_file and name in self.source.names and name not in self.source.keys
+        if not there or name in self._published.schemes:
             return False
         kind = self.source.schema.field(name).type  # of text it is text, whatever the cells are
         return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
-    def parts(self, names: Sequence[str]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-        """The values, their pools, None where all are one, and other columns; pools of a part are its own."""
+    def named(self, other: Records) -> str | None:
+        """The name of other records of the same files."""
+        if self._in_file and isinstance(other, MaskedColumn) and other.source is self.source:
+            return other.name
+        return None
+
+    def parts(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+        """The values, their pools, None where all are one, and other columns; a frame is one part."""
+        return self._read(names) if self._in_file else super().parts()
+
+    def _counted(self) -> Iterator[tuple[np.ndarray, str]]:
+        """The values part by part, and the kind of their column; their number is then known."""
+        self.size = 0
+        for table in self.source.parts([self.name]):
+            values, stored = self._values(table, self.name)
+            self.size += values.size
+            yield values, stored.kind
+
+    def _read(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+        """The same from the source; pools of a part are its own."""
         sizes, first, row = self._published.parts, 0, 0
         several, found = len(sizes) > 1, []
         for table in self.source.parts([*self._needed, *names], sizes):

@@ -9,7 +9,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
-from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, table_of
+from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, refuse_few, table_of
 from condmask.disclosure.choose import Choice, choose, with_wider_noise
 from condmask.disclosure.rare_values import open_ends
 from condmask.disclosure.table import Table, clear_of
@@ -101,15 +101,19 @@ def part_of(
 ) -> Prepared:
     """A table ready to be masked, or an error that says all that is wrong with it.
 
-    With `clear`, the audit looks at the columns in clear beside those that are masked, too.
+    With `clear`, the audit looks at the columns in clear beside those that are masked, too; few records are
+    refused where they go `to_file`.
     """
     columns, audited = _columns(frame, job), audited and job.audited
     beside = clear_of(frame, values_of(job.schemes, columns)) if clear and audited else None
-    return prepare(
+    made = prepare(
         job.schemes, columns, labels=[coded(frame, name) for name in job.groups],
-        clear=beside, nan_policy=job.policy, to_grid=job.round, audited=audited, to_file=to_file,
+        clear=beside, nan_policy=job.policy, to_grid=job.round, audited=audited,
         scope="whole" if clear else "part", limits=job.limits,
     )  # fmt: skip
+    if to_file and audited:
+        refuse_few(made.units[next(iter(job.schemes))].size, job.schemes)
+    return made
 
 
 Units = tuple[str, Any]  # the column that names firms, households or the like, and some of its values

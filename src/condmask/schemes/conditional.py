@@ -235,11 +235,9 @@ class ConditionalMasking(Scheme):
         return released({"x": self}, made, key, threads)["x"]
 
     @classmethod
-    def check(
-        cls, schemes: dict[str, Self], data: Table, *, to_file: bool = False, limits: Limits | None = None
-    ) -> None:
+    def check(cls, schemes: dict[str, Self], data: Table, *, limits: Limits | None = None) -> None:
         """Refuse columns whose release would show too much of their originals."""
-        check_release(data, dict(schemes), limits or DEFAULT, to_file=to_file)
+        check_release(data, dict(schemes), limits or DEFAULT)
 
     @classmethod
     def masked_columns(

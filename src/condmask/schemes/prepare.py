@@ -63,7 +63,6 @@ def prepare(
     nan_policy: str = "raise",
     to_grid: bool = False,
     audited: bool = True,
-    to_file: bool = False,
     scope: str = "whole",
     limits: Limits | None = None,
 ) -> Prepared:
@@ -85,8 +84,6 @@ def prepare(
         Whether data are rounded.
     audited : bool
         Whether a release that shows too much is refused.
-    to_file : bool
-        Whether the release goes to a file, as one of a few records does not.
     scope : str
         As of a `Table`.
     limits : Limits, optional
@@ -121,7 +118,7 @@ def prepare(
     if audited:
         with refusals.collected():
             table = Table(values, pool, clear, scope)
-            first.check(dict(schemes), table, to_file=to_file, limits=limits)
+            first.check(dict(schemes), table, limits=limits)
     units = {}
     for name, scheme in schemes.items():
         with refusals.collected():
