@@ -14,8 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import Phase, settings
 
-from condmask.schemes.conditional import ConditionalMasking
-
 # Compiling a kernel takes seconds the first time, so no deadline. `--hypothesis-profile exploring` tries
 # examples that nobody has seen (CONTRIBUTING.md).
 settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
@@ -61,6 +59,8 @@ def pytest_fixture_setup(fixturedef, request):
 def unaudited():
     """Releases go out whatever they show: for tests of what masking does, not of whether it should."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ConditionalMasking, "check", classmethod(lambda *_, **__: None))
-        patch.setattr("condmask.releases.release.refuse_few", lambda n, schemes: None)
+        for name in ("schemes.prepare.check_release", "releases.job.check_release"):
+            patch.setattr(f"condmask.{name}", lambda *_: None)
+        for place in ("release", "masking"):
+            patch.setattr(f"condmask.releases.{place}.refuse_few", lambda *_: None)
         yield

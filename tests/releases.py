@@ -93,4 +93,6 @@ def masked_rows(scheme, x, rng, strata=None):
 
 def in_group(estimate, group="g"):
     """The estimate, as that of a column which was masked together with others."""
-    return estimate.of_release(Origin(group), None)
+    for each in (estimate, *estimate._replicates):
+        each.origin = Origin(group)
+    return estimate

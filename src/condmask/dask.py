@@ -140,7 +140,7 @@ def mask(
         def rows_with(units: jobs.Units) -> Any:
             return _on_each(partitions, partial(jobs.rows_of, units), out)
 
-        if job.audited:
+        if job.limits:
             jobs.audit_sample(_sample(seen), job, rows_with)
         entry = book.refuse(jobs.marks_of(looks), None, again=again)
         told = jobs.told(looks, job)
@@ -216,7 +216,7 @@ def _settled(task: Callable[[Any], Any], number: int, frame: Any) -> Any:
 def _seen(job: jobs.Job, most: int, table: Any) -> Seen:
     """A look at a partition."""
     with errors.heard(ReleaseWarning) as texts:
-        part = jobs.part_of(table, job, to_file=True)
+        part = jobs.part_of(table, job, "part")
     return Seen(jobs.look_at(part, job), texts, table.take(in_stretches(table.num_rows, most)))
 
 
@@ -233,7 +233,7 @@ def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written:
     """A partition masked, and written under a name that no other task has."""
     if not folder.is_dir():
         raise errors.FileError(f"{folder.parent}: {UNSHARED}")
-    part = jobs.part_of(table, job, audited=False)
+    part = jobs.part_of(table, job, None)
     masked = mask_part(part, job)
     file = folder / f"{secrets.token_hex(8)}.parquet"
     shape, told = Shape([file.name], schema), Published((table.num_rows,), job.schemes, {})

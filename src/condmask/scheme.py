@@ -118,10 +118,6 @@ class Scheme:
         return np.asarray(np.add(z, 0.0, dtype=np.float32 if kind == "float32" else np.float64))
 
     @classmethod
-    def check(cls, schemes: dict[str, Self], data: Any, *, limits: Any = None) -> None:
-        """Refuse columns whose release would show what it must not; here none is looked at."""
-
-    @classmethod
     def within(cls, schemes: dict[str, Self], strata: str | Sequence[str] | None) -> dict[str, Self]:
         """The schemes with the strata that the call names, refused where they cannot be masked in one call:
         here with strata, since there are no donor pools."""

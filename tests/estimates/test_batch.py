@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import condmask as cm
-from condmask.estimates.origin import Origin
 
 ROWS = np.random.default_rng(5).normal(10.0, 3.0, (3, 400)).round(1)
 SCHEME = cm.ConditionalMasking(0.6, 1.0, decimals=1)
@@ -30,9 +29,9 @@ def test_a_batch_may_have_one_row():
 
 def test_the_columns_of_a_batch_may_be_named():
     columns = {"weight": np.abs(ROWS[0]), "other": ROWS[1]}
-    batch, single = (
-        SCHEME.estimate(z).of_release(Origin(), lambda name, _: columns[name]) for z in (ROWS, ROWS[1])
-    )
+    batch, single = SCHEME.estimate(ROWS), SCHEME.estimate(ROWS[1])
+    for each in (batch, single, *batch._replicates):
+        each._read_column = lambda name, _: columns[name]
 
     assert batch.weighted_mean("weight").estimate[1] == single.weighted_mean("weight").estimate
     assert batch.covariance("other")[1] == single.covariance("other")

@@ -191,12 +191,13 @@ def check_release(table: Table, schemes: dict[str, Any], limits: Limits) -> None
     refusals.raise_all()
     for finding in findings:
         warn(str(finding), ReleaseWarning, about=finding.column + finding.remedy)
+    if table.scope == "part":  # of a file
+        refuse_few(table.n, schemes)
 
 
 def refuse_few(n: int, schemes: Mapping[str, Any]) -> None:
     """Refuse to write a file of so few records that are swapped and get noise."""
-    first = next(iter(schemes.values()))
-    if n < FEW and first.shared_coins and not first.reverse_mapping:
+    if n < FEW and not next(iter(schemes.values())).reverse_mapping:
         raise ReleaseError(
             f"{n} records are too few, and a file must have at least {FEW}; reverse_mapping=True needs only "
             f"groups of 50 or more, and has guard rails of its own{GO_ON}"

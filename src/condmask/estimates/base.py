@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import cached_property, wraps
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -89,37 +89,15 @@ class Shared:
     """The sample of an Estimate, and what was computed from it."""
 
     _replicates: tuple[Any, ...] = ()  # of a batch, an estimate for each row; its own sample is the first's
-    _read_column: Any = None  # of a release, what reads another column by its name
 
     def __init__(
         self, scheme: Any, sample: Sample, *, records: Records | None = None, origin: Origin = NOWHERE,
-        name: str = "",
+        name: str = "", read: Any = None,
     ) -> None:  # fmt: skip
         _checks.at_least_two(sample.n, "z")
         self.scheme, self.origin, self._name = scheme, origin, name
         self._law: Law = sample.law
-        self._sample, self._records = sample, records
-
-    @by_replicate
-    def of_release(self, origin: Origin, read: Callable[[str, bool], Any], name: str = "") -> Self:
-        """This estimate as a column of a release, so that other columns can be given by name.
-
-        Parameters
-        ----------
-        origin : Origin
-            What the release says about the column besides its scheme.
-        read : callable (name, as_labels)
-            Returns the column with a name, or the estimate if that column is masked.
-        name : str
-            The name of the column itself.
-
-        Returns
-        -------
-        Estimate
-        """
-        released = copy(self)
-        released.origin, released._read_column, released._name = origin, read, name
-        return released
+        self._sample, self._records, self._read_column = sample, records, read
 
     def _numbers(self, given: Any, argument: str, *, masked: bool = False) -> Any:
         """A column, or its name where it can be read from the file of the records whenever it is needed."""

@@ -52,6 +52,8 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         What the release says about the column besides its scheme.
     name : str
         What pictures call the column, where that is known.
+    read : callable (name, as_labels), optional
+        Of a release, what gives another column by its name, or its estimate if that column is masked.
 
     Notes
     -----
@@ -254,11 +256,11 @@ def estimate_records(
     return batch_of(estimates) if batch else estimates[0]
 
 
-def estimate_parts(scheme: Any, parts: Parts, records: Records, *, workers: int = 1) -> Estimate:
+def estimate_parts(scheme: Any, parts: Parts, records: Records, workers: int = 1, **known: Any) -> Estimate:
     """The estimate of a scheme from masked values that arrive in parts, with the kind of their column.
 
     Missing ones are NaN. If the scheme has a grid, values are counted as they arrive; otherwise all
-    records are kept.
+    records are kept. What else is known of the column, an `Estimate` takes.
     """
     law, threads = law_of(scheme), _checks.whole(workers, "workers", least=1)
     if law.grid is None:
@@ -266,7 +268,7 @@ def estimate_parts(scheme: Any, parts: Parts, records: Records, *, workers: int 
         sample = sample_of(records.z, law, workers=threads)
     else:
         sample = Sample(counted_parts(parts(), law.grid, threads), law, threads)
-    return Estimate(scheme, sample, records=records)
+    return Estimate(scheme, sample, records=records, **known)
 
 
 def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimate:

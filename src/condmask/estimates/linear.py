@@ -15,7 +15,7 @@ from condmask.linear.chunks import CHUNK, Chunks, Named
 from condmask.linear.groups import crossed, group_means
 from condmask.linear.regress import regress
 from condmask.linear.variance import IntervalOptions, interval_options
-from condmask.linear.weighted import total, weighted_mean
+from condmask.linear.weighted import total
 from condmask.variance import heavy_tails
 from condmask.variance.interval import EstimateWarning, Interval
 
@@ -180,7 +180,10 @@ class LinearEstimates(Shared):
         """
         options = self._options(confidence_level, target, clusters, population_size)
         w = self._weights(weights, least=0.0)
-        return self._single(*weighted_mean(self._linear(), self._rows, w, options))
+        found, records = group_means(self._linear(), self._rows, None, 1, w, options)
+        if np.isnan(found.estimate[0]):
+            raise ArgumentError("weights must not all be 0")
+        return self._single(found, int(records[0]))
 
     @by_replicate
     def total(

@@ -1,4 +1,4 @@
-"""Weighted means and totals of the original.
+"""Totals of the original, with weights or without.
 
 See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
@@ -7,22 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from condmask.errors import ArgumentError
 from condmask.linear.chunks import Chunk, Chunks
-from condmask.linear.groups import group_means
 from condmask.linear.records import Records
 from condmask.linear.variance import IntervalOptions, of_sums, t_interval
 from condmask.variance.interval import Interval
-
-
-def weighted_mean(
-    pseudo: Any, records: Records, weights: Any, options: IntervalOptions
-) -> tuple[Interval, int]:
-    """The mean of the records that have a weight and a cluster, and their number."""
-    found, members = group_means(pseudo, records, None, 1, weights, options)
-    if np.isnan(found.estimate[0]):
-        raise ArgumentError("weights must not all be 0")
-    return found, int(members[0])
 
 
 def total(pseudo: Any, records: Records, weights: Any, options: IntervalOptions) -> tuple[Interval, int]:

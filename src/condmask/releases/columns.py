@@ -1,6 +1,6 @@
 """The columns of a release, in a frame or in files, read on first use: whole, or part by part."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -94,13 +94,15 @@ class MaskedColumn(Records):
         """The pool of each record, None where all are one."""
         return np.concatenate([pool for _, pool, _ in self._read()]) if self._pooled else None
 
-    def estimate(self, workers: int) -> Estimate:
-        """The estimate of the original; a warning where records are others than those of the release."""
+    def estimate(self, workers: int, read: Callable[[str, bool], Any]) -> Estimate:
+        """The estimate of the original, which reads other columns; a warning where records are others than
+        those of the release."""
         if not self._scheme.estimators:
             self._scheme.estimate(None)  # refuses
         if self._in_file:
             self.source.require(self._needed)
-        found = estimate_parts(self._scheme, self._counted, self, workers=workers)
+        about = {"origin": self._published.origins[self.name], "name": self.name, "read": read}
+        found = estimate_parts(self._scheme, self._counted, self, workers=workers, **about)
         if self.size != self._published.records:
             self._warn_of_a_part()
         return found

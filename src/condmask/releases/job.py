@@ -9,7 +9,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
-from condmask.disclosure.audit import DEFAULT, ReleaseWarning, limits_of, refuse_few, table_of
+from condmask.disclosure.audit import DEFAULT, ReleaseWarning, check_release, limits_of, table_of
 from condmask.disclosure.choose import Choice, choose, with_wider_noise
 from condmask.disclosure.rare_values import open_ends
 from condmask.disclosure.table import Table, clear_of
@@ -50,6 +50,8 @@ class Job:
         What was chosen for names alone.
     groups : tuple of str
         The columns of the strata.
+    limits : Limits or None
+        What the release may show; None where it is not audited, as that of schemes that swap no records.
     root : Key or None
         From which all keys come; None for new ones from the operating system.
     """
@@ -78,13 +80,15 @@ class Job:
             if frame_of is None:
                 raise ArgumentError("aggregate_ends must be a number in a table of Dask, got 'auto'")
             _, self.schemes = table_of(frame_of(tuple(given)), self.schemes)
-        self.groups = not_masked(next(iter(self.schemes.values())).strata, self.schemes)
+        first = next(iter(self.schemes.values()))
+        self.groups = not_masked(first.strata, self.schemes)
         random = check_rng(rng)
         self.root = None if random is None else root_key(random)
         self.policy = _checks.choice("omit" if names else nan_policy, "nan_policy", _checks.NAN_POLICIES)
         self.round, self.workers = asked(round, given), _checks.whole(workers, "workers", least=1)
-        self.audited = not _checks.truth(accept_visible_coins, "accept_visible_coins")
-        self.limits, self.shuffle = limits_of(max_lift, max_risk), _checks.truth(shuffle, "shuffle")
+        limits, self.shuffle = limits_of(max_lift, max_risk), _checks.truth(shuffle, "shuffle")
+        accepted = _checks.truth(accept_visible_coins, "accept_visible_coins")
+        self.limits: Any = limits if first.shared_coins and not accepted else None
 
     def order(self, n: int) -> np.ndarray:
         """A new order of the rows, which none who has no key can undo."""
@@ -96,24 +100,20 @@ class Job:
         return self.root if part == 0 or self.root is None else self.root.derive(b"part", str(part).encode())
 
 
-def part_of(
-    frame: Any, job: Job, *, clear: bool = False, audited: bool = True, to_file: bool = False
-) -> Prepared:
+def part_of(frame: Any, job: Job, scope: str | None) -> Prepared:
     """A table ready to be masked, or an error that says all that is wrong with it.
 
-    With `clear`, the audit looks at the columns in clear beside those that are masked, too; few records are
-    refused where they go `to_file`.
+    The scope is that of the `Table` that is audited, None where none is; where it is "whole", the audit looks
+    at the columns in clear, too.
     """
-    columns, audited = _columns(frame, job), audited and job.audited
-    beside = clear_of(frame, values_of(job.schemes, columns)) if clear and audited else None
-    made = prepare(
-        job.schemes, columns, labels=[coded(frame, name) for name in job.groups],
-        clear=beside, nan_policy=job.policy, to_grid=job.round, audited=audited,
-        scope="whole" if clear else "part", limits=job.limits,
+
+    def table(values: dict[str, np.ndarray], pool: np.ndarray | None) -> Table:
+        return Table(values, pool, clear_of(frame, values) if scope == "whole" else None, str(scope))
+
+    return prepare(
+        job.schemes, _columns(frame, job), labels=[coded(frame, name) for name in job.groups],
+        nan_policy=job.policy, to_grid=job.round, limits=job.limits if scope else None, table=table,
     )  # fmt: skip
-    if to_file and audited:
-        refuse_few(made.units[next(iter(job.schemes))].size, job.schemes)
-    return made
 
 
 Units = tuple[str, Any]  # the column that names firms, households or the like, and some of its values
@@ -129,7 +129,7 @@ def audit_sample(sample: Any, job: Job, rows_with: Callable[[Units], Iterable[An
         units = named[0], frames.without_dictionary(some).unique()
         rows = [rows_of(units, sample, others=True), *rows_with(units)]
         table = _some(pa.concat_tables(rows, promote_options="default"), job)
-    next(iter(job.schemes.values())).check(job.schemes, table, limits=job.limits)
+    check_release(table, job.schemes, job.limits)
 
 
 def _some(frame: Any, job: Job) -> Table:

@@ -12,7 +12,7 @@ from typing import Any
 
 from condmask import _checks, frames
 from condmask._randomness import release_key
-from condmask.disclosure.audit import DEFAULT
+from condmask.disclosure.audit import DEFAULT, refuse_few
 from condmask.errors import ArgumentError, CondmaskError, each_once, heard
 from condmask.files.about import published
 from condmask.files.csv_text import CsvFormat
@@ -128,10 +128,10 @@ def mask_table(
     refuse_masked(frames.masked_columns(frame), "the frame, as it notes")
     if job.shuffle:
         frame = frames.reordered(frame, job.order)
-    part = part_of(frame, job, clear=True)
+    part = part_of(frame, job, "whole")
     look = look_at(part, job)
     masked = frames.with_columns(frame, mask_part(part, job))
-    table = Frame(frames.with_masked(masked, [*job.schemes]), look.marks, job.audited)
+    table = Frame(frames.with_masked(masked, [*job.schemes]), look.marks, job.limits is not None)
     return Release(jobs.told([look], job), table, workers=job.workers, chosen=job.chosen)
 
 
@@ -269,7 +269,9 @@ def mask_file(
             looks, masked = _looked(origin, job, report), _masked(origin, job)
         else:
             only = only.take(job.order(only.num_rows)) if job.shuffle else only
-            whole = part_of(origin.numeric(only, job.schemes), job, clear=True, to_file=True)
+            whole = part_of(origin.numeric(only, job.schemes), job, "whole")
+            if job.limits:
+                refuse_few(only.num_rows, job.schemes)
             looks = [look_at(whole, job)]
             # masked when it is written, which a dry run does not
             masked = ((only, mask_part(one, job)) for one in [whole])
@@ -291,7 +293,7 @@ def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
     for table in origin.parts([*job.schemes, *job.groups]):
         first, rows = rows + 1, rows + table.num_rows
         try:
-            part = part_of(origin.numeric(table, job.schemes, first), job, to_file=True)
+            part = part_of(origin.numeric(table, job.schemes, first), job, "part")
         except CondmaskError as error:
             under = f", under {job.schemes}" if job.chosen else ""
             raise type(error)(f"{error} (in rows {first:,} to {rows:,}{under})") from None
@@ -303,7 +305,7 @@ def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
     def rows_with(units: jobs.Units) -> Iterator[Any]:
         return (origin.numeric(jobs.rows_of(units, part), job.schemes) for part in origin.parts())
 
-    if job.audited:
+    if job.limits:
         jobs.audit_sample(origin.numeric(origin.sample(), job.schemes), job, rows_with)
     return found
 
@@ -313,6 +315,6 @@ def _masked(origin: Source, job: Job) -> Iterator[tuple[Any, dict[str, Any]]]:
     names = [name for name in origin.names if name not in origin.keys or name in job.groups]
     for number, table in enumerate(origin.parts(names)):
         with heard():  # what was said when it was looked at
-            part = part_of(origin.numeric(table, job.schemes), job, audited=False)
+            part = part_of(origin.numeric(table, job.schemes), job, None)
         yield table, mask_part(part, job, number)
         del table, part  # before the next part is read

@@ -96,8 +96,8 @@ class Release(Mapping[str, Estimate]):
         if column not in self._estimates:
             if self._source is None:
                 raise ArgumentError(f"{column!r} has no estimate: nothing was written (dry_run=True)")
-            estimate = MaskedColumn(self._source, column, self._published).estimate(self._workers)
-            self._estimates[column] = estimate.of_release(self.origins[column], self._column, column)
+            masked = MaskedColumn(self._source, column, self._published)
+            self._estimates[column] = masked.estimate(self._workers, self._column)
         return self._estimates[column]
 
     def __iter__(self) -> Iterator[str]:

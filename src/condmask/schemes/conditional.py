@@ -8,10 +8,8 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._randomness import Key, check_rng, release_key
-from condmask.disclosure.audit import DEFAULT, check_release
-from condmask.disclosure.limits import Limits
+from condmask.disclosure.audit import DEFAULT
 from condmask.disclosure.rare_values import AUTO
-from condmask.disclosure.table import Table
 from condmask.draws import mask_columns, mask_rows
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate, estimate_counts, estimate_records
@@ -227,17 +225,12 @@ class ConditionalMasking(Scheme):
         threads = _checks.whole(workers, "workers", least=1)
         made = prepare(
             {"x": self}, {"x": column}, labels=labels, nan_policy=policy, to_grid=asked(round, {"x": self}),
-            audited=not _checks.truth(accept_visible_coins, "accept_visible_coins"),
+            limits=None if _checks.truth(accept_visible_coins, "accept_visible_coins") else DEFAULT,
         )  # fmt: skip
         for moved in made.moved.values():
             moved.shift("x", self.grid.step)  # type: ignore[union-attr]
         key = release_key(random, {column.name: self}, list(made.units.values()), made.pools)
         return released({"x": self}, made, key, threads)["x"]
-
-    @classmethod
-    def check(cls, schemes: dict[str, Self], data: Table, *, limits: Limits | None = None) -> None:
-        """Refuse columns whose release would show too much of their originals."""
-        check_release(data, dict(schemes), limits or DEFAULT)
 
     @classmethod
     def masked_columns(

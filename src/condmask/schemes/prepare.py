@@ -4,15 +4,16 @@ A column, a table and a part of a file take the same path, so that all refuse th
 messages, and all that is wrong with them at once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from condmask import _checks
 from condmask._randomness import Key
+from condmask.disclosure.audit import DEFAULT, check_release
 from condmask.disclosure.limits import Limits
-from condmask.disclosure.table import Clear, Table
+from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, Refusals
 from condmask.frames import Column
 from condmask.grid import decimals_of, nearest
@@ -59,12 +60,10 @@ def prepare(
     columns: Mapping[str, Column],
     *,
     labels: Sequence[Labels] = (),
-    clear: Clear | None = None,
     nan_policy: str = "raise",
     to_grid: bool = False,
-    audited: bool = True,
-    scope: str = "whole",
-    limits: Limits | None = None,
+    limits: Limits | None = DEFAULT,
+    table: Callable[[dict[str, np.ndarray], np.ndarray | None], Table] = Table,
 ) -> Prepared:
     """Columns ready to be masked, or an error that says all that is wrong with them.
 
@@ -76,18 +75,14 @@ def prepare(
         The originals.
     labels : sequence of Labels
         The strata.
-    clear : Clear, optional
-        What is released beside them.
     nan_policy : str
         As for `ConditionalMasking.mask`, checked.
     to_grid : bool
         Whether data are rounded.
-    audited : bool
-        Whether a release that shows too much is refused.
-    scope : str
-        As of a `Table`.
     limits : Limits, optional
-        What a release may show.
+        What a release may show; None for one that is not audited.
+    table : callable (values, pool)
+        The table that is audited, with what is released beside the columns.
     """
     refusals, values, first = Refusals(), {}, next(iter(schemes.values()))
     for name, column in columns.items():
@@ -115,10 +110,9 @@ def prepare(
     for name, scheme in schemes.items():
         with refusals.collected():
             check_limits(values[name], scheme, name)
-    if audited:
+    if limits is not None:
         with refusals.collected():
-            table = Table(values, pool, clear, scope)
-            first.check(dict(schemes), table, limits=limits)
+            check_release(table(values, pool), dict(schemes), limits)
     units = {}
     for name, scheme in schemes.items():
         with refusals.collected():
