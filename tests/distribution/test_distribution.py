@@ -195,7 +195,7 @@ def test_rules_are_those_of_silverman_and_scott(z):
     spread = min(z.std(ddof=1), np.subtract(*np.quantile(z, [0.75, 0.25])) / 1.34)  # by the rank, or by n - 1
 
     for rule, factor, power in (("scott", 1.06, 5), ("silverman", 0.9, 5), ("undersmooth", 1.06, 3)):
-        assert estimate(z).bandwidth(rule) == pytest.approx(factor * spread * z.size ** (-1 / power))
+        assert estimate(z)._sample.bandwidth(rule) == pytest.approx(factor * spread * z.size ** (-1 / power))
 
 
 def test_bandwidths_and_tolerances_have_limits():

@@ -136,7 +136,6 @@ def test_a_batch_equals_its_rows(noise, width):
     assert batch.cdf(0.3).shape == batch.mean().shape == batch.quantile(0.5).shape == (4,)
     assert_same_bits(batch.cdf(grid, bandwidth=width), [row.cdf(grid, bandwidth=width) for row in rows])
     assert_same_bits(batch.quantile(q, bandwidth=width), [row.quantile(q, bandwidth=width) for row in rows])
-    assert_same_bits(batch.bandwidth(), [row.bandwidth() for row in rows])
     # to rounding: moments of a batch are summed row by row, those of one sample in whole numbers
     for name in ("mean", "variance", "std"):
         expected = [getattr(row, name)() for row in rows]
@@ -232,7 +231,6 @@ def test_estimates_scale_with_the_data(power):
     assert scaled.mean() / unit == pytest.approx(one.mean(), rel=1e-13)
     assert scaled.std() / unit == pytest.approx(one.std(), rel=1e-13)
     assert scaled.moment(1) / unit == pytest.approx(one.moment(1), rel=1e-13)
-    assert scaled.bandwidth() / unit == pytest.approx(one.bandwidth(), rel=1e-13)
     assert scaled.correlation(W60 * unit) == pytest.approx(one.correlation(W60), rel=1e-12)
     assert scaled.cdf(4 * unit, bandwidth="scott") == pytest.approx(
         one.cdf(4.0, bandwidth="scott"), abs=1e-11

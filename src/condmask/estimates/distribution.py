@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.distribution.bandwidth import RULES
 from condmask.distribution.sample import CROSSINGS, METHODS
 from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared, by_replicate, plain
@@ -35,8 +34,9 @@ class Distribution(Shared):
             Where, in the units of the data.
         bandwidth : float or {"scott", "silverman", "undersmooth"}, optional
             Standard deviation of the smoothing, in the units of the data. None gives the unsmoothed,
-            unbiased T_1; a number or rule gives T_b, which estimates the smoothed distribution. Additive
-            noise has no T_1: there None stands for "scott".
+            unbiased T_1; a number or rule gives T_b, which estimates the smoothed distribution. The rules are
+            1.06 ("scott") or 0.9 ("silverman") times min(s.d., IQR/1.34) n^(-1/5) of the masked values;
+            "undersmooth" is 1.06 with n^(-1/3). Additive noise has no T_1: there None stands for "scott".
         tol : float
             Largest absolute error the computation may add; it says nothing about sampling error. At least
             2e-14 / p, the rounding error of values of size 1/p.
@@ -169,22 +169,6 @@ class Distribution(Shared):
         """
         quartiles = self.quantile([0.25, 0.75])
         return plain(quartiles[..., 1] - quartiles[..., 0])
-
-    @by_replicate
-    def bandwidth(self, rule: str = "scott") -> Any:
-        """The bandwidth that a rule gives for these masked values.
-
-        Parameters
-        ----------
-        rule : {"scott", "silverman", "undersmooth"}
-            1.06 or 0.9 times min(s.d., IQR/1.34) n^(-1/5); "undersmooth" is 1.06 with n^(-1/3).
-
-        Returns
-        -------
-        float or ndarray of shape (replicates,)
-            In the units of the data.
-        """
-        return self._sample.bandwidth(_checks.choice(rule, "rule", tuple(RULES)))
 
     @by_replicate
     def cdf_interval(self, t: Any, *, confidence_level: float = 0.95, target: str = "population") -> Interval:

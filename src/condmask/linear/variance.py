@@ -36,7 +36,7 @@ class IntervalOptions(NamedTuple):
 
 
 def interval_options(
-    confidence_level: Any, target: Any, clusters: Any = None, population_size: Any = None, n: int = 0
+    confidence_level: Any, target: Any, clusters: Any, population_size: Any, n: int
 ) -> IntervalOptions:
     """The options of an interval, checked."""
     level, target = asked(confidence_level, target)

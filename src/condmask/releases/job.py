@@ -94,11 +94,6 @@ class Job:
         """A new order of the rows, which none who has no key can undo."""
         return np.asarray((self.root or Key()).derive(b"shuffle").stream(0, WHOLE).permutation(n))
 
-    def root_of(self, part: int) -> Key | None:
-        """What the key of a part comes from: never one key for two parts, which would share coins and
-        noise."""
-        return self.root if part == 0 or self.root is None else self.root.derive(b"part", str(part).encode())
-
 
 def part_of(frame: Any, job: Job, scope: str | None) -> Prepared:
     """A table ready to be masked, or an error that says all that is wrong with it.

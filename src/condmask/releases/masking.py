@@ -31,7 +31,9 @@ LOG = logging.getLogger(__name__)
 
 def mask_part(part: Prepared, job: Job, number: int = 0) -> dict[str, Any]:
     """The masked columns of a part, in their containers."""
-    key = release_key(job.root_of(number), job.schemes, list(part.units.values()), part.pools)
+    # never one key for two parts, which would share coins and noise
+    root = job.root.derive(b"part", str(number).encode()) if number and job.root else job.root
+    key = release_key(root, job.schemes, list(part.units.values()), part.pools)
     return released(job.schemes, part, key, job.workers)
 
 

@@ -18,12 +18,11 @@ from condmask.files.about import MANIFEST, Published, published, sidecar
 from condmask.files.parts import Source
 from condmask.linear.chunks import Named
 from condmask.linear.masked_regress import Masked, Table, fit
-from condmask.linear.variance import interval_options
 from condmask.releases.columns import Frame, MaskedColumn
 from condmask.releases.log import Log, Where
 from condmask.reverse_mapping.pairs import TOGETHER
 from condmask.scheme import Scheme
-from condmask.variance.interval import TARGETS, EstimateWarning
+from condmask.variance.interval import TARGETS, EstimateWarning, asked
 
 
 class Release(Mapping[str, Estimate]):
@@ -233,14 +232,14 @@ class Release(Mapping[str, Estimate]):
         >>> bool(found.low < 0.6 < found.high < found.low + 0.1)
         True
         """
-        options = interval_options(confidence_level, target)
+        level, target = asked(confidence_level, target)
         names = list(_checks.names([on] if isinstance(on, str) else on, "on"))
         outcome = _checks.text(outcome, "outcome")
         if not names or outcome in names or len(set(names)) < len(names):
             raise ArgumentError(f"on must name different columns, none of them {outcome!r}, got {names}")
         masked = {name: self[name] for name in (*names, outcome) if name in self}
         if list(masked) == [outcome]:
-            return masked[outcome].regress(names, confidence_level=confidence_level, target=target)
+            return masked[outcome].regress(names, confidence_level=level, target=target)
         if not masked:
             raise ArgumentError(f"one of {names} and {outcome!r} must be masked: others need no release")
         first, columns = next(iter(masked.values())), dict[str, Any]()
@@ -254,14 +253,14 @@ class Release(Mapping[str, Estimate]):
         _checks.require(outcome in columns, "outcome must be a column of numbers", outcome, ArgumentTypeError)
         places = [place for place, name in enumerate(columns, 1) if name in masked]
         table = Table(columns, _masked(list(masked.values()), places))
-        estimate, error, low, high = fit(table, options.level, options.target)
+        estimate, error, low, high = fit(table, level, target)
         if table.masked.products is not None:
             warn(f"regress: {TOGETHER}", EstimateWarning)
         elif not np.isfinite(low).all():
             warn("regress: too few records for this scheme to bound some coefficients", EstimateWarning)
         return Intervals(
-            ["intercept", *list(columns)[:-1]], low, high, error, estimate, options.level, options.target,
-            f"regression of {outcome}, coefficients {TARGETS[options.target]}", np.full(len(low), table.n),
+            ["intercept", *list(columns)[:-1]], low, high, error, estimate, level, target,
+            f"regression of {outcome}, coefficients {TARGETS[target]}", np.full(len(low), table.n),
             ("coefficient",),
         )  # fmt: skip
 
