@@ -196,7 +196,7 @@ BUDGETS = {
     "disclosure": 1_846,
     "estimates": 920,
     "studies": 833,
-    "releases": 775,
+    "releases": 776,
     "linear": 671,
     "kernels": 679,
     "schemes": 668,

@@ -98,7 +98,6 @@ def asked(e, points, groups, other, step):
     yield "T_1", partial(e.cdf, points), EXACT / p
     yield "T_b", partial(e.cdf, points, **smooth), EXACT / p
     yield "T_b", partial(e.pdf, points), 10.0 * EXACT / (p * SIGMA)
-    yield "T_b", e.bandwidth, EXACT * SIGMA
     yield "monotone", partial(e.cdf, points, monotone=True), partial(rise, e, points, near)
     yield "first", partial(e.quantile, Q, crossing=first), CLOSE * SIGMA
     yield "first b", partial(e.quantile, Q, crossing=first, **smooth), 1e-6 * SIGMA

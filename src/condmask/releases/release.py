@@ -91,7 +91,8 @@ class Release(Mapping[str, Estimate]):
 
     def __getitem__(self, column: str) -> Estimate:
         if not isinstance(column, str) or column not in self.schemes:
-            raise KeyError(f"{column!r} is not one of the masked columns {_checks.listed([*self.schemes])}")
+            there = _checks.listed([*self.schemes])
+            raise KeyError(f"{_checks.shown(column)} is not one of the masked columns {there}")
         if column not in self._estimates:
             if self._source is None:
                 raise ArgumentError(f"{column!r} has no estimate: nothing was written (dry_run=True)")
