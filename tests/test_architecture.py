@@ -196,7 +196,7 @@ BUDGETS = {
     "disclosure": 1_846,
     "estimates": 920,
     "studies": 833,
-    "releases": 776,
+    "releases": 778,
     "kernels": 679,
     "linear": 671,
     "schemes": 668,

@@ -203,6 +203,7 @@ def test_a_dry_run_says_all_and_writes_nothing(tmp_path):
     source, target = sources("csv", tmp_path)
     release = masked(source, target, dry_run=True, part_rows=200)
     assert (release.records, release.parts, release.path) == (600, (200, 200, 200), None)
+    assert "pay" in release
     with pytest.raises(ValueError, match=r"'pay' has no estimate: nothing was written \(dry_run=True\)"):
         release["pay"]
     assert list(tmp_path.iterdir()) == [source]

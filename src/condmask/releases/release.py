@@ -100,6 +100,9 @@ class Release(Mapping[str, Estimate]):
             self._estimates[column] = masked.estimate(self._workers, self._column)
         return self._estimates[column]
 
+    def __contains__(self, column: object) -> bool:
+        return column in self.schemes  # without an estimate
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.schemes)
 
