@@ -33,9 +33,8 @@ def file_of(n, seed=1, law="lognormal"):
 
 
 def masked(frame, names, seed=1, p=0.3, sigma=0.5, **options):
-    return cm.mask_table(
-        frame, dict.fromkeys(names, cm.ConditionalMasking(p, sigma, **options)), rng=seed, **ACCEPT
-    )
+    schemes = dict.fromkeys(names, cm.ConditionalMasking(p, sigma, **options))
+    return cm.mask_table(frame, schemes, rng=seed, nan_policy="omit", **ACCEPT)
 
 
 def least_squares(frame, on=NAMES):
@@ -46,10 +45,12 @@ def least_squares(frame, on=NAMES):
 @pytest.mark.parametrize("names", [["x"], ["x", "v"], ["x", "y"]], ids=" ".join)
 def test_with_next_to_no_masking_it_is_least_squares(names):
     frame = file_of(2_000)
+    frame.loc[:49, names[0]] = frame.loc[30:79, names[-1]] = np.nan
     found = masked(frame, names, p=1e-9, sigma=1e-9, step=0.0).regress("y", on=["region", *NAMES])
     south, west = (frame["region"] == label for label in ("south", "west"))
     labels = ["region=south", "region=west"]
-    known = least_squares(frame.assign(**dict(zip(labels, (south, west), strict=True))), [*labels, *NAMES])
+    design = frame.assign(**dict(zip(labels, (south, west), strict=True))).dropna()
+    known = least_squares(design, [*labels, *NAMES])
     assert list(found) == ["intercept", *labels, *NAMES]
     np.testing.assert_allclose(found.estimate, known.params, rtol=1e-6)
     np.testing.assert_allclose(found.standard_error, known.bse, rtol=1e-6)
