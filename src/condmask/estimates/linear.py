@@ -14,8 +14,8 @@ from condmask.labels import groups
 from condmask.linear.chunks import CHUNK, Chunks, Named
 from condmask.linear.groups import crossed, group_means
 from condmask.linear.regress import regress
+from condmask.linear.totals import total
 from condmask.linear.variance import IntervalOptions, interval_options
-from condmask.linear.weighted import total
 from condmask.variance import heavy_tails
 from condmask.variance.interval import EstimateWarning, Interval
 
