@@ -50,12 +50,8 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "frames": (
         ["frames.py", "indicators.py", "labels.py", "missing_codes.py", "strata.py"],
         [
-            *(
-                f"tests/test_{name}.py"
-                for name in ("frames", "indicators", "missing_codes", "strata", "errors")
-            ),
-            *(f"tests/test_{name}.py" for name in ("donor_pools", "masked_notes", "suspected_codes")),
-            "tests/files",
+            *(f"tests/test_{name}.py" for name in ("frames", "indicators", "missing_codes", "strata")),
+            *("tests/test_suspected_codes.py", "tests/test_errors.py", "tests/files"),
         ],
     ),
     "kernels": (  # as plain Python: of the tests that look at many points a few
@@ -79,7 +75,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
             "tests/test_scheme.py",
             "tests/test_closed_form_risk.py",
             "tests/schemes/test_keys.py",
-            "tests/schemes/test_swapping.py",
+            "tests/schemes/test_other_schemes.py",
         ],
     ),
     "linear": (["linear"], [f"tests/estimates/test_{name}.py" for name in ("linear", "masked_regression")]),
@@ -89,7 +85,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         ["files", "releases"],
         [
             *("tests/files", "tests/releases", "tests/schemes/test_rounding.py", "tests/test_errors.py"),
-            *(f"tests/test_{name}.py" for name in ("frames", "masked_notes", "other_systems", "silence")),
+            *(f"tests/test_{name}.py" for name in ("frames", "other_systems", "silence")),
             "tests/disclosure/test_choose.py",
             "tests/disclosure/test_rails.py::test_files_are_shuffled_whole_or_not_at_all",
             "tests/disclosure/test_audit.py::test_firms_of_a_long_file_may_be_categories",
@@ -105,7 +101,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "schemes": (
         ["schemes", "draws.py", "law.py", "strata.py"],
         [
-            *(f"tests/test_{name}.py" for name in ("law", "errors", "draws", "donor_pools", "strata")),
+            *(f"tests/test_{name}.py" for name in ("law", "errors", "draws", "strata")),
             *("tests/test_frames.py", "tests/test_missing_codes.py", "tests/schemes"),
         ],
     ),

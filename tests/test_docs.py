@@ -1,14 +1,15 @@
-"""The pages of the API leave nothing out, the site needs no network, and the README's program runs.
+"""The pages leave nothing public out, need no network, and agree with each other and with pyproject.toml.
 
-Oracle: what the package itself says is public.
-"""
+Oracles: what the package itself says is public; pyproject.toml; the page of literature."""
 
 import inspect
 import pkgutil
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import condmask
 from condmask import kernels
@@ -89,3 +90,71 @@ def test_the_first_python_of_the_readme_runs_when_pasted(tmp_path, monkeypatch):
 
     assert list(names["release"]) == ["income"]
     assert names["income"].n == names["release"].records
+
+
+DOI = re.compile(r"\b10\.\d{4,9}/[^\s>,`\"}\]]*[\w)]")
+LITERATURE = (ROOT / "docs" / "literature.rst").read_text("utf-8")
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+TEXTS = [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.rst"), ROOT / "README.md", ROOT / "CITATION.cff"]
+SOURCES = [path for path in TEXTS if DOI.search(path.read_text("utf-8"))]
+
+
+def dois(text):
+    # the last bracket belongs to the link in Markdown, and to the name where one was opened in it
+    found = DOI.findall(text)
+    return {each if each.count("(") >= each.count(")") else each[:-1] for each in found}
+
+
+def test_the_version_is_that_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+    assert CITATION["version"] == project["version"] == condmask.__version__
+    assert CITATION["license"] == project["license"]
+
+
+def test_the_newest_entry_of_the_changelog_is_this_version_and_has_a_date():
+    headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+
+    headings = [heading for heading in headings if heading != "[Unreleased]"]
+    assert re.fullmatch(rf"\[{re.escape(condmask.__version__)}\] - \d{{4}}-\d\d-\d\d", headings[0])
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_every_work_that_is_cited_is_on_the_literature_page(path):
+    assert dois(path.read_text("utf-8")) <= dois(LITERATURE)
+
+
+def test_every_work_is_there_once():
+    links = re.findall(r"<https://doi\.org/(\S+)>`__", LITERATURE)
+
+    assert len(links) == len(set(links)) >= 8
+    assert set(links) == dois(LITERATURE)
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+FLOORS = dict(
+    re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", text.partition(";")[0]).groups()
+    for text in [*PROJECT["dependencies"], *(text for extra in EXTRAS.values() for text in extra)]
+    if not text.startswith("condmask[")
+)
+PINNED = dict(
+    re.findall(r"^([\w-]+)==([\d.]+)\.\*$", (ROOT / ".ci" / "lowest.txt").read_text(), re.MULTILINE)
+)
+NEEDED = [
+    re.match(r"[\w-]+", text)[0]
+    for text in (
+        *PROJECT["dependencies"],
+        *(text for extra in ("dask", "files", "plot") for text in EXTRAS[extra] if "[" not in text),
+    )
+]
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_the_site_says_what_an_extra_is_for(extra):
+    assert f"``{extra}``" in (ROOT / "docs" / "installation.rst").read_text()
+
+
+@pytest.mark.parametrize("name", sorted({*PINNED, *NEEDED, "pandas", "polars"}))
+def test_the_lowest_version_is_tested(name):
+    assert PINNED[name] == FLOORS[name].removesuffix(".0") or PINNED[name] == FLOORS[name]

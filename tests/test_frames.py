@@ -1,4 +1,4 @@
-"""Containers: what comes back is of the kind that went in."""
+"""Containers: what comes back is of the kind that went in; notes of masked columns are known again."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -279,3 +279,17 @@ def test_columns_that_are_not_there_or_too_short_are_named():
         cm.mask_table({**PLAIN, "y": [1, 2]}, {"x": GRID})
     with pytest.raises(TypeError, match=r"^x must be an array or a series of numbers, got DataFrame$"):
         GRID.mask(pd.DataFrame(PLAIN))
+
+
+X = np.random.default_rng(5).lognormal(8.0, 0.5, 50)
+SCHEME = cm.ConditionalMasking(0.6, 300.0)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pa.table])
+def test_a_masked_frame_is_not_masked_again(make):
+    options = {"accept_visible_coins": True}
+    once = cm.mask_table(make({"x": X, "y": X}), {"x": SCHEME}, **options).data
+
+    for name in ("x", "y"):
+        with pytest.raises(ValueError, match=r"^x is masked already in the frame, as it notes"):
+            cm.mask_table(once, {name: SCHEME}, **options)

@@ -1,9 +1,4 @@
-"""Whatever a caller passes by mistake, a public name answers, or refuses in one sentence.
-
-One argument of a sound call is replaced by an object that was not meant; the calls and their parameters are
-those of the signatures, so a new one is attacked from its first day. `--hypothesis-profile exploring` tries
-ten times as many.
-"""
+"""Whatever a caller passes by mistake, a public name answers or refuses in one sentence, and ends."""
 
 import datetime
 import inspect
@@ -234,3 +229,36 @@ def test_nonsense_is_not_taken_for_a_value(calls, chosen):
     parameter, _, key = chosen.removeprefix(f"{name} ").partition(" ")
 
     assert isinstance(attack(calls[name], parameter, key), cm.CondmaskError)
+
+
+NANOSECONDS = np.random.default_rng(1).normal(1.7e18, 1e15, 200)
+CENTS = np.append(np.random.default_rng(2).lognormal(10.0, 0.6, 199).round(2), 9.99e17)
+HOURS, EUROS = cm.ConditionalMasking(0.6, 3600.0), cm.ConditionalMasking(0.6, 8000.0, decimals=2)
+NEAR = np.arange(200.0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: HOURS.mask(NANOSECONDS, rng=1),
+        lambda: EUROS.mask(CENTS, rng=1),
+        lambda: cm.mask_table({"a": NEAR, "t": NANOSECONDS}, {"a": HOURS, "t": HOURS}, rng=1),
+        lambda: cm.audit(NANOSECONDS, HOURS),
+        lambda: cm.audit({"a": NEAR, "t": NANOSECONDS}, {"a": HOURS, "t": HOURS}),
+        lambda: cm.risk(NANOSECONDS, HOURS, d=1.0),
+        lambda: cm.risk(NEAR, HOURS, d=1.0, released=NANOSECONDS),
+    ],
+)
+def test_values_beyond_the_grid_are_refused_before_anybody_looks_at_them(call):
+    with pytest.raises(
+        ValueError, match=r"must stay within 2\^53 steps of .* at position \d+; pass step=\S+ and"
+    ):
+        call()
+
+
+def test_a_masked_value_beyond_the_grid_is_named_by_its_place_in_the_column():
+    x, z = NEAR.copy(), NEAR.copy()
+    x[3], z[150] = np.nan, 1e18
+
+    with pytest.raises(ValueError, match=r"released must stay within .* at position 150"):
+        cm.risk(x, HOURS, d=1.0, released=z)

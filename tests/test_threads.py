@@ -1,18 +1,18 @@
-"""Threads at once, and forked processes, get the bits of one thread alone, and keys of their own.
-
-Oracle: the same request to an object of its own, that was asked nothing else.
-"""
+"""Threads, forked processes and executors give the bits of one thread, and keys of their own."""
 
 import os
+import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event, current_thread
 
 import numpy as np
 import pytest
 
 import condmask as cm
+from condmask._blocks import BLOCK, ordered_map
 
 X = np.random.default_rng(1).lognormal(5.0, 0.4, 240).round(2)
 SCHEMES = {
@@ -77,3 +77,132 @@ def test_forked_processes_draw_keys_of_their_own():
     )
 
     assert len(set(ended.stdout.split())) == 7
+
+
+def test_threads_hand_results_over_in_order_and_stay_a_few_tasks_ahead():
+    taken = []
+    tasks = (taken.append(task) or task for task in range(1_000))
+
+    results = ordered_map(abs, tasks, 3)
+
+    assert next(results) == 0
+    assert len(taken) == 7  # two a thread, and the one that replaces the first
+    assert list(results) == list(range(1, 1_000))
+
+
+def test_a_task_that_fails_ends_the_rest_in_its_turn():
+    begun = []
+
+    def fail(task):
+        begun.append(task)
+        if task in (5, 6, 9):
+            raise ValueError(f"task {task}")
+        return task
+
+    for workers in (1, 2, 5):
+        results = ordered_map(fail, range(1_000), workers)
+        assert [next(results) for _ in range(5)] == [0, 1, 2, 3, 4]
+        with pytest.raises(ValueError, match=r"^task 5$"):
+            next(results)
+    assert max(begun) < 20
+
+
+def test_more_workers_than_a_machine_can_count_serve():
+    assert list(ordered_map(abs, range(-9, 0), 2**53)) == [*range(9, 0, -1)]
+
+
+def test_columns_of_several_blocks_are_looked_at_whole():
+    x = np.sort(np.random.default_rng(1).lognormal(8.0, 0.5, 2 * BLOCK + 7))  # the blocks differ
+    nearly = cm.ConditionalMasking(1e-12, 1e-6, step=0).estimate(x)
+    mapped = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True, aggregate_ends=3)
+
+    z = np.sort(mapped.mask(x, rng=1, accept_visible_coins=True))
+
+    assert nearly.mean() == pytest.approx(x.mean(), rel=1e-12)
+    assert nearly.moment(3, central=True) == pytest.approx(np.mean((x - x.mean()) ** 3), rel=1e-9)
+    expected = np.concatenate([np.full(3, x[:3].mean()), x[3:-3], np.full(3, x[-3:].mean())])
+    assert z == pytest.approx(expected, rel=1e-13)
+
+
+def test_a_pool_may_be_abandoned_in_a_thread_of_its_own(monkeypatch):
+    main, there, ready, gone, unraised = current_thread(), Event(), Event(), Event(), []
+    monkeypatch.setattr(sys, "unraisablehook", unraised.append)
+
+    def task(k):
+        if current_thread() is not main and k:
+            there.set()
+            ready.wait(60)
+            held.clear()  # the last reference
+            gone.set()
+
+    held = [ordered_map(task, range(100), 2)]
+    next(held[0])
+    there.wait(60)
+    ready.set()
+    assert gone.wait(60)
+
+    assert unraised == []
+
+
+DOCS = Path(__file__).parents[1] / "docs"
+SCRIPTS = sorted((DOCS / "examples" / "executors").glob("*.py"))
+
+RNG = np.random.default_rng(1)
+LARGE = RNG.lognormal(8.0, 0.5, BLOCK + 100).round(2)
+AGE = RNG.uniform(18.0, 66.0, LARGE.size)
+
+GRID = cm.ConditionalMasking(0.6, 1000.0, decimals=2)
+
+
+STUDY = """
+import numpy as np
+import condmask as cm
+x = np.random.default_rng(1).lognormal(8.0, 0.5, 5_000)
+scheme = cm.ConditionalMasking(0.6, 1000.0, reverse_mapping=True)
+if {after}:
+    scheme.estimate(scheme.mask(x, rng=1, accept_visible_coins=True)).pseudo_values()
+noise = {{"noise": cm.ConditionalMasking(0.6, 1000.0)}}
+print(cm.simulate(cm.paper_population(), noise, n=200, replications=2, rng=1).values.tolist())
+"""
+
+
+def travelling(function, task):
+    """A task as a pool of processes does it: all that it needs, and what comes of it, is pickled."""
+    here, given = pickle.loads(pickle.dumps((function, task)))
+    return pickle.loads(pickle.dumps(here(given)))
+
+
+def study(workers):
+    asked = {"n": 20_000, "replications": 8, "confidence_levels": [0.9], "risk_distances": [500.0]}
+    return cm.simulate(cm.Resampled(LARGE, AGE), {"a": GRID}, rng=1, workers=workers, **asked).values
+
+
+def test_another_process_gives_the_bits_of_one_thread():
+    sent = []
+
+    def workers(function, tasks):
+        for task in tasks:
+            sent.append(task)
+            yield travelling(function, task)
+
+    np.testing.assert_equal(study(workers), study(1))
+    assert sent
+
+
+def test_the_page_shows_every_script_and_that_of_processes_runs_as_it_stands():
+    page, script = (DOCS / "dask.rst").read_text(), DOCS / "examples" / "executors" / "on_processes.py"
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+
+    assert len(SCRIPTS) == 3
+    for each in SCRIPTS:
+        assert f".. literalinclude:: examples/executors/{each.name}\n" in page
+    assert (done.returncode, done.stdout) == (0, "14.444\n"), done.stderr
+
+
+def test_a_study_has_the_same_bits_whatever_a_process_did_before():
+    alone, after = (
+        subprocess.run([sys.executable, "-c", STUDY.format(after=after)], capture_output=True, check=True)
+        for after in (False, True)
+    )
+
+    assert alone.stdout == after.stdout

@@ -1,4 +1,6 @@
-"""Results by name as data frames: the numbers of each interval, under the names of what was asked for."""
+"""Results by name, stacked over replicates, and the table that analysts ask first.
+
+Oracles: each number asked for by itself; the arrays that NumPy stacks of answers one by one."""
 
 import numpy as np
 import pytest
@@ -73,3 +75,72 @@ def test_a_column_for_each_column_that_makes_groups(estimate):
         "mean of the original in the population, by low and k",
         "True, 0       344     113.0             1.9     109.3  116.8",
     ]
+
+
+ROWS = np.random.default_rng(5).normal(10.0, 3.0, (3, 400)).round(1)
+TENTHS = cm.ConditionalMasking(0.6, 1.0, decimals=1)
+
+
+def test_a_batch_warns_once_of_what_is_so_in_several_replicates():
+    rows = np.tile(np.append(np.random.default_rng(1).normal(size=199), 40.0), (3, 1))
+    estimate = cm.ConditionalMasking(0.3, 0.5, step=0.0).estimate(rows)
+    estimate.mean_interval()  # of which no warning tells
+
+    with pytest.warns(cm.EstimateWarning, match="heavy tails") as caught:
+        estimate.variance_interval()
+
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_a_batch_may_have_one_row():
+    batch, one = TENTHS.estimate(ROWS[:1]), TENTHS.estimate(ROWS[0])
+
+    assert batch.cdf(9.0).tolist() == [one.cdf(9.0)]
+
+
+def test_the_columns_of_a_batch_may_be_named():
+    columns = {"weight": np.abs(ROWS[0]), "other": ROWS[1]}
+    batch, single = TENTHS.estimate(ROWS), TENTHS.estimate(ROWS[1])
+    for each in (batch, single, *batch._replicates):
+        each._read_column = lambda name, _: columns[name]
+
+    assert batch.weighted_mean("weight").estimate[1] == single.weighted_mean("weight").estimate
+    assert batch.covariance("other")[1] == single.covariance("other")
+    assert batch.regress(["other"])["other"].high[1] == single.regress(["other"])["other"].high
+
+
+@pytest.mark.parametrize("target", ["population", "file"])
+def test_a_table_has_one_estimate_and_its_interval(target):
+    """Few swapped records: T leaves [0, 1] at most points, and its rearrangement is what quantiles are of."""
+    scheme = cm.ConditionalMasking(0.2, 0.7, decimals=2)
+    x = np.random.default_rng(2).standard_normal(200).round(2)
+    estimate, points = scheme.estimate(scheme.mask(x, rng=2)), np.linspace(-3.0, 3.0, 13)
+
+    options = {"confidence_level": 0.9, "target": target}
+    found = estimate.summary(points=points, **options)
+
+    assert (found.low <= found.estimate).all()
+    assert (found.estimate <= found.high).all()
+    q = np.arange(1, 10) / 10
+    apart = estimate.quantile_interval(q, **options)
+    shown = np.array([found[f"quantile {each:g}"].estimate for each in q])
+    assert shown.tolist() == apart.estimate.tolist() == estimate.quantile(q).tolist()
+    assert found["quantile 0.3"].high == apart.high[2]
+    assert found["mean"].high == estimate.mean_interval(**options).high
+    assert found["s.d."].high == estimate.std_interval(**options).high
+    assert (found.high[11:] == estimate.cdf_interval(points, **options).high).all()
+    where = "the population" if target == "population" else "the original file"
+    assert found.about == f"{where}, estimated"
+    t = estimate.cdf(points)
+    assert (t < 0.0).any()
+    assert (t > 1.0).any()
+    inside = (t >= 0.0) & (t <= 1.0)
+    shown = np.array([found[f"cdf at {each:g}"].estimate for each in points])
+    assert shown[inside].tolist() == t[inside].tolist()
+
+
+def test_a_standard_deviation_that_is_not_known_is_said():
+    with pytest.warns(cm.EstimateWarning, match="the variance of the original is estimated negative"):
+        found = cm.ConditionalMasking(0.2, 9.0, decimals=2).estimate([1.0, 2.5, 7.0]).summary([0.5])
+    assert np.isnan(found["s.d."].estimate)

@@ -1,17 +1,21 @@
-"""Where pictures are drawn, and what stands on their axes."""
+"""Where pictures are drawn, what stands on their axes, how series differ, and images that were looked at.
+
+``python tests/pictures.py`` stores the images anew."""
 
 import re
 import sys
+from itertools import combinations
 
 import numpy as np
 import pytest
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from pictures import PICTURES, SCHEME, comparison, originals, plan, study
+from pictures import PICTURES, SCHEME, comparison, drawn, originals, plan, stored, study
 
 import condmask as cm
-from condmask.plot.panels import plain_numbers, text
+from condmask.plot.panels import COLOURS, plain_numbers, text
 
 
 def release(**options):
@@ -152,3 +156,36 @@ def test_a_name_is_shown_as_it_is(name, shown):
     # what matplotlib draws: no formula, and dollar signs without what kept them from being one
     drawn, formula = label._preprocess_math(label.get_text())
     assert (drawn, formula) == (shown, False)
+
+
+# Viénot, Brettel and Mollon (1999): what is left of linear red, green, blue without one kind of cone
+SEEN = {
+    "without long ones": [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
+    "without middle ones": [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
+}
+
+
+def test_colours_differ_for_colour_blind_readers():
+    linear = np.array([to_rgb(colour) for colour in COLOURS]) ** 2.2
+
+    for matrix in SEEN.values():
+        left = np.clip(linear @ np.transpose(matrix), 0.0, 1.0) ** (1 / 2.2)
+        # of the default colours of matplotlib two are .04 apart
+        assert min(np.linalg.norm(a - b) for a, b in combinations(left, 2)) > 0.12
+
+
+# Root of the mean squared difference of greys, 0 to 255. matplotlib 3.9.4 and 3.11.2 differ by .14, which is
+# what rounding to whole greys makes; without any one line, marker or bar it is .4 or more.
+TOLERANCE = 0.3
+
+
+def distance(image, other):
+    """Without the last squares at an edge: versions of matplotlib round the size of a figure differently."""
+    rows, columns = np.minimum(image.shape, other.shape)
+    assert np.abs(np.subtract(image.shape, other.shape)).max() <= 1
+    return np.sqrt(np.mean((image[:rows, :columns] - other[:rows, :columns]) ** 2))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_as_it_was(name):
+    assert distance(drawn(name), stored(name)) <= TOLERANCE

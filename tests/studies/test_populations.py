@@ -1,4 +1,6 @@
-"""Populations know their truth, and margins are exact in both tails."""
+"""Populations know their truth; the study of the paper and the figures it printed."""
+
+import warnings
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ from scipy.special import ndtr
 from scipy.stats import expon, gamma, laplace, norm
 
 import condmask as cm
-from condmask.studies import populations
+from condmask.studies import paper, populations
 
 POPULATION = cm.paper_population()
 
@@ -48,3 +50,18 @@ def test_populations_know_their_truth():
 @pytest.mark.parametrize(("other", "above"), [([4.0, 1.0, 2.0, 3.0], 2), ([0.0, 1.0, 1.0, 1.0], 3)])
 def test_the_upper_half_of_the_other_column_is_never_empty(other, above):
     assert np.count_nonzero(np.array(other) > populations.split(np.array(other))) == above
+
+
+def test_the_paper_agrees_where_it_is_no_misprint():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = paper.run(400, rng=7, sizes=(2000,))
+    honest = [line for line in result.lines if not line["remark"]]
+    # 24 cells within 4.5 joint standard errors: false alarm below 24 * 7e-6
+    assert len(honest) == 24
+    assert max(abs(line["z"]) for line in honest) < 4.5
+    assert min(abs(line["z"]) for line in result.lines if line["remark"]) > 20
+    text = paper.show(result)
+
+    assert "misprint: scored against 1000" in text
+    assert "-0.68645" in text

@@ -2,7 +2,7 @@
 
 The same ten weights spread a count at a place to the nodes about it, and read a function known at nodes at a
 place. What varies on the scale of sixteen nodes is read to 1e-12 of its size
-(tests/kernels/test_nodes.py).
+(tests/kernels/test_weight.py).
 
 The smooth part of Theorems 2.2 and 2.3 is read so (docs/theory.rst, "Nodes").
 """

@@ -1,11 +1,14 @@
-"""Covariances, and the moments of pairs that they come from. Oracles: all outcomes, means over the pairs."""
+"""Theorem 2.1, moments, and Theorem 2.5, moments of pairs. Oracles: sums in exact fractions, all outcomes."""
 
+from fractions import Fraction
 from functools import reduce
 from itertools import product
 from operator import add
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import condmask as cm
 from condmask.estimates.base import stacked
@@ -13,8 +16,33 @@ from condmask.law import Law
 from condmask.moments.moment_interval import Sampled, moment, moment_interval, variance, variance_interval
 from condmask.moments.pair_interval import correlation
 from condmask.moments.pair_variance import pair_of
-from condmask.moments.theorem_2_1 import powers_of_rows
+from condmask.moments.theorem_2_1 import powers, powers_of_rows
 from condmask.moments.theorem_2_5 import pair_moments
+
+
+@given(
+    z=st.lists(st.floats(-1e3, 1e3) | st.sampled_from([0.0, 5e-324]), min_size=1, max_size=40).map(np.array),
+    shift=st.sampled_from([0.0, 1e6]),
+)
+def test_powers_are_those_about_the_mean_in_any_order_and_of_counts(z, shift):
+    z = z + shift
+
+    found = powers(z, 4, 1.0)
+
+    for other in (powers(z[::-1].copy(), 4, 1.0), powers(*counted(z)[:1], 4, 1.0, counted(z)[1])):
+        assert found.center == other.center
+        assert found.scale == other.scale
+        assert found.means.tolist() == other.means.tolist()
+    assert found.center == pytest.approx(z.mean(), rel=1e-12, abs=1e-12 * found.scale)
+    deviations = [(Fraction(v) - Fraction(found.center)) / Fraction(found.scale) for v in z.tolist()]
+    exact = [float(sum(d**k for d in deviations) / z.size) for k in range(5)]
+    assert found.means == pytest.approx(exact, abs=1e-14)
+    assert found.scale >= 1.0  # sigma: in a narrower unit high powers of the noise are infinite
+
+
+def counted(z):
+    return np.unique(z, return_counts=True)
+
 
 LAW = Law(0.3, "normal", 0.5)
 

@@ -1,16 +1,18 @@
-"""The series for K against 25 digits, and against the paper's own alternating sum.
+"""The series for K against 25 digits and the paper's own sum, tables of polynomials, the normal law.
 
-The tolerance asked for is the tolerance tested, factor 1.
-"""
+Oracles: 25 digits, mpmath. The tolerance asked for is the tolerance tested, factor 1."""
 
 from pathlib import Path
 
+import mpmath
 import numba
 import numpy as np
 import pytest
 import reference
+from scipy.interpolate import barycentric_interpolate
 
-from condmask.kernels import series
+from condmask.kernels import nodes, series
+from condmask.kernels.normal import share_below, within
 
 ROWS = np.genfromtxt(Path(__file__).parents[1] / "data" / "weight.csv", delimiter=",", names=True)
 P = sorted({float(p) for p in ROWS["p"]})
@@ -88,3 +90,41 @@ REMAINS = 0.55 / 0.45**3 * 0.1**4 / 2880.0 * 2.0 / np.pi  # of rounding, at a st
 )
 def test_what_the_series_cannot_reach_has_no_reach(delta, tol, reached):
     assert np.isfinite(series.truncated(0.45, 0.0, delta, tol)[2]) == reached
+
+
+def test_a_smooth_function_is_read_between_nodes():
+    place, read, rate = np.linspace(5.0, 90.0, 300), np.zeros(300), np.pi / 20.0
+    nodes.read(place, np.sin(rate * np.arange(100.0)), read)
+
+    assert read == pytest.approx(np.sin(rate * place), abs=2e-11)
+
+
+def test_what_was_spread_weighs_as_what_is_read():
+    rng = np.random.default_rng(1)
+    place, counts, known = rng.uniform(5.0, 90.0, 50), rng.uniform(size=50), rng.normal(size=100)
+    spread, rows, read = np.zeros(100), np.zeros((1, 100)), np.zeros(50)
+    nodes.spread(place, counts, spread)
+    nodes.spread_rows(0.5 * place[None] - 3.0, np.full(1, -3.0), 2.0, rows)
+    nodes.read(place, known, read)
+
+    exact = [
+        barycentric_interpolate(np.arange(i - 4, i + 6), known[i - 4 : i + 6], at)
+        for i, at in zip(place.astype(int), place, strict=True)
+    ]
+    assert read == pytest.approx(np.array(exact), rel=1e-9)
+    assert spread @ known == pytest.approx(counts @ read)
+    assert rows[0] @ known == pytest.approx(read.sum())
+
+
+@pytest.mark.parametrize("u", [0.0, 1e-300, 1e-9, 0.3, 1.0, 1.9599, 5.0, 8.2, 40.0, np.inf])
+def test_shares_are_those_of_the_error_function(u):
+    shares = np.empty(1)
+    within(np.array([u]), shares)
+
+    exact = 1.0 if u == np.inf else float(mpmath.erf(mpmath.mpf(u) / mpmath.sqrt(2)))
+    assert shares[0] == pytest.approx(exact, rel=4e-16)
+
+
+@pytest.mark.parametrize("x", [-37.0, -5.0, -1.0, 0.0, 0.3, 6.0, np.inf])
+def test_shares_below_are_those_of_the_law(x):
+    assert share_below(x) == pytest.approx(1.0 if x == np.inf else float(mpmath.ncdf(x)), rel=1e-13)
