@@ -528,6 +528,13 @@ class LinearReference:
         excess = squares - sum(weights**2 * self.variance / self.f**2)
         return mpmath.sqrt(file if target == "file" else file + self.unsampled * max(excess, 0))
 
+    def of_clusters(self, weights, squares, sums):
+        """What clusters vary by, and at least what records do and the error of what masking adds to both."""
+        apart = sum(weights**2 * self.variance / self.f**2) - self.about_the_file(weights)
+        return max(
+            about_their_mean(sums), squares + mpmath.sqrt(mpmath.mpf(2) / (sums.size - 1)) * max(apart, 0)
+        )
+
     def mean(self, weights, target, clusters=None, group=False):
         """A weighted mean and its standard error, 0 for no weight; of a group by n_g / (n_g - 1)."""
         w = exact(weights) / sum(exact(weights))
@@ -539,7 +546,7 @@ class LinearReference:
         else:
             squares = sum(terms**2 / (1 - w))
         if clusters is not None:
-            squares = max(squares, about_their_mean(sums_by(clusters[w != 0], terms[w != 0])))
+            squares = self.of_clusters(w, squares, sums_by(clusters[w != 0], terms[w != 0]))
         return mean, self.error(w, squares, target)
 
     def total(self, weights, target, clusters=None):
@@ -549,7 +556,7 @@ class LinearReference:
         squares = about_their_mean(terms)
         if clusters is not None:
             squares = squares * (terms.size - 1) / terms.size
-            squares = max(squares, about_their_mean(sums_by(clusters[w != 0], terms)))
+            squares = self.of_clusters(w, squares, sums_by(clusters[w != 0], terms))
         return sum(terms), self.error(w, squares, target)
 
     def covariance(self, column, target):
@@ -574,8 +581,10 @@ class LinearReference:
                 leverages = (design * lines).sum(axis=0)
                 squares = sum((line * residual / (1 - leverages)) ** 2)
             else:
-                sums = about_their_mean(sums_by(clusters[used], (line * residual)[used]))
-                squares = max(sums, sum((line * residual) ** 2)) * mpmath.mpf(n - 1) / (n - q)
+                sums = sums_by(clusters[used], (line * residual)[used])
+                squares = (
+                    self.of_clusters(line, sum((line * residual) ** 2), sums) * mpmath.mpf(n - 1) / (n - q)
+                )
             errors.append(self.error(line, squares, target))
         return found, errors
 
@@ -675,7 +684,7 @@ class MaskedRegression:
         The variance for a coefficient that is larger by delta is computed where delta g is as large as r. By
         Wald's interval it is the same for every delta, but of masked regressors.
         """
-        found, bends, r = [], [], np.append(-self.found, 1.0)
+        found, hidden, r = [], [], np.append(-self.found, 1.0)
         for j, estimate in enumerate(self.found):
             g = np.append(self.inverse[j] / self.inverse[j, j], 0.0)
             d, square = (self.mean(times(self.form(c), self.form(c))) for c in (g, r))
@@ -692,11 +701,15 @@ class MaskedRegression:
                 if d > 0
                 else [np.nan, np.nan, *ends]
             )
-            bends.append(d > 3.0 * math.sqrt(max(bend, 0.0)) or j not in self.places)
-        if not all(bends):
-            for j, each in enumerate(found):
-                if j not in self.places:
-                    each[2:] = [-np.inf, np.inf]
+            if j in self.places:
+                x = self.form(np.eye(r.size)[j])
+                x[self.nothing] = x[self.nothing] - self.mean(x)
+                worth = self.n * self.mean(times(x, x)) / np.mean(self.undone(x)[self.used] ** 2)
+                if d <= 3.0 * math.sqrt(max(bend, 0.0)) or worth < 40.0:
+                    hidden.append(j)
+        for j, each in enumerate(found):
+            if set(hidden) - {j}:
+                each[2:] = [-np.inf, np.inf]
         return np.array(found).T
 
 

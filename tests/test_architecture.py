@@ -198,7 +198,7 @@ BUDGETS = {
     "studies": 833,
     "releases": 778,
     "kernels": 679,
-    "linear": 671,
+    "linear": 668,
     "schemes": 668,
     "distribution": 609,
     "files": 559,

@@ -118,6 +118,8 @@ def test_codes_of_missing_values_are_declared_beside_names(tmp_path):
     assert in_file["income"].mean() == pytest.approx(in_memory["income"].mean(), rel=1e-12)
     with pytest.raises(ValueError, match="missing must be left out where schemes are given"):
         cm.mask_table(frame, in_memory.schemes, missing=(-9,))
+    with pytest.raises(ValueError, match="nan_policy must be"):
+        cm.mask_table(frame, "income", missing=-9, nan_policy="omitt")
 
 
 def test_noise_is_wider_where_records_of_a_unit_tell_of_each_other():

@@ -84,10 +84,10 @@ class Pairs(Shared):
         correlation = self._of_pair(other, lambda pair: pair.correlation)
         outside = np.ravel(correlation)[~(np.abs(np.ravel(correlation)) <= 1.0)]
         if outside.size:
-            reason = f"the estimate {outside[0]:.4g} lies outside [-1, 1]"
+            reason = f"the estimate {outside[0]:.4g} lies outside [-1, 1];"
             if np.isnan(outside[0]):
-                reason = "a variance is estimated negative or zero"
-            warn(f"correlation: {reason}; too few records for this scheme", EstimateWarning)
+                reason = "a column is constant, or its variance is estimated negative from"
+            warn(f"correlation: {reason} too few records for this scheme", EstimateWarning)
         return plain(correlation)
 
     def covariance_interval(

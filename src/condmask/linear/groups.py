@@ -104,13 +104,13 @@ def group_means(
     with np.errstate(invalid="ignore", divide="ignore"):
         v, q, kept, masked, sampled, *shares = chunks.fold(squares, cells=cells.size)
         degrees = 1.0 / (shares[0] if shares else unit) - 1.0
+    file = kept + cells.by_group(of_pools(pseudo, total, members, v, q, cells.code))
     if options.clusters is not None:
         pairs = Cells(chunks, lambda chunk: chunk.columns[2], options.cluster_count, count, pseudo.n)
         sums, occurs = chunks.fold(
             lambda chunk: pairs.sums(chunk, contributions(chunk)[1], np.ones(chunk.z.size)), cells=pairs.size
         )
-        sampled, degrees = of_clusters(sums, occurs > 0, pairs.group, sampled)
-    file = kept + cells.by_group(of_pools(pseudo, total, members, v, q, cells.code))
+        sampled, degrees = of_clusters(sums, occurs > 0, pairs.group, sampled, masked - file)
     quantity = "mean of the original" if weights is None else "weighted mean of the original"
     found = t_interval(quantity, estimate, (file, sampled - masked), degrees, pseudo, options)
     return found, cells.by_group(members).astype(np.int64)

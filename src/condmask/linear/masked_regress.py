@@ -33,8 +33,9 @@ from condmask.variance.interval import UndefinedError
 DETERMINED = 1e-10  # of a column's square, what the others leave of it where they determine it
 MANY = 100_000  # records, with which Wald's interval serves coefficients of columns in clear
 TINY = 2.0**-1022
-# standard errors of what the others leave of a masked regressor: others have bounds from there on
-KNOWN = 3.0
+# of a masked regressor, from where on others have bounds: standard errors of what these leave of it, and
+# unmasked records that say as much about its covariances
+KNOWN, ENOUGH = 3.0, 40.0
 POWERS = np.arange(1, 4)[:, None]
 FIRST = tuple(product(range(2), repeat=2))  # the orders of gamma and rho in g r
 SECOND = tuple(product(range(3), repeat=2))  # and in its square
@@ -214,8 +215,10 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     slope[own], bend[own] = (up - down) / (2.0 * step), (up + down - 2.0 * at[own]) / (2.0 * step**2)
     c = stdtrit(table.n - beta.size, 0.5 + 0.5 * level) ** 2
     square, half = left**2 - c * bend, 0.5 * c * slope
-    hidden = bool((left <= KNOWN * np.sqrt(np.maximum(bend, 0.0)))[masked].any())
-    bounded = (left > 0.0) & (square > 0.0) & (np.isin(np.arange(beta.size), masked) | (not hidden))
+    worth = table.n**2 * products.diagonal()[:-1] / gram.diagonal()
+    hidden = (left <= KNOWN * np.sqrt(np.maximum(bend, 0.0))) | (worth < ENOUGH)
+    hidden &= np.isin(np.arange(beta.size), masked)
+    bounded = (left > 0.0) & (square > 0.0) & (hidden.sum() == hidden)  # by no other
     with np.errstate(invalid="ignore", divide="ignore"):
         reach = np.sqrt(half**2 + square * c * np.maximum(at, 0.0))
         low, high = (np.where(bounded, estimate + (half + k * reach) / square, k * np.inf) for k in (-1, 1))

@@ -20,6 +20,7 @@ from condmask.variance.heavy_tails import central_sums, plain_kurtosis
 from condmask.variance.interval import Interval
 
 DETERMINED = 1e-11  # of a column, the part that others do not determine, as rounding leaves it
+ROUNDING = 1e-14  # of a column's largest entry: one that reaches no farther is constant
 ADDED = 1e-14  # to the squares of columns of length 1
 ALONE = 1e-10  # by how little a leverage may miss 1
 
@@ -41,7 +42,7 @@ class Basis:
     records : int
         Their number.
     units : ndarray of shape (count,)
-        The largest entries of the columns, by which they are divided, so that no square overflows.
+        How far the columns reach from their means, or from 0 without a constant: they are divided by it.
     back : ndarray of shape (count, count)
         The matrix that makes coefficients of what the rows give, which the units are to divide.
     kurtoses : ndarray of shape (columns,)
@@ -58,28 +59,29 @@ class Basis:
             raise ArgumentError(
                 f"W must have fewer coefficients than records, got {count} for {self.records} records"
             )
-        largest = np.where((low == 0.0) & (high == 0.0), 1.0, np.maximum(high, -low))
-        self.units, means = np.append(np.ones(self._first), largest), sums / self.records / largest
-        self._middles, self.back = np.zeros(count), np.eye(count)
-        if intercept:
-            self._middles[1:], means = means, np.zeros(count - 1)
-            self.back[0] -= self._middles
+        means = sums / self.records
+        middles = means if intercept else np.zeros(means.size)
+        reach = np.maximum(high - middles, middles - low)
+        varies = reach > ROUNDING * np.maximum(high, -low)
+        first, units = np.ones(self._first), np.where(varies, reach, 1.0)
+        self.units, self._middles = np.append(first, units), np.append(0.0 * first, middles)
+        self.back, self._apart = np.eye(count), np.append(first, varies)
+        self.back[0] -= self._middles / self.units
 
         def products(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
             rows = self.rows(chunk)
-            return rows @ rows.T, central_sums(rows[self._first :], means)
+            return rows @ rows.T, central_sums(rows[self._first :], (means - middles) / units)
 
         of_rows, powers = chunks.fold(products)
         self.kurtoses = plain_kurtosis(*powers / self.records)
-        self._apart = np.where(np.diag(of_rows) > DETERMINED**2 * self.records, 1.0, 0.0)  # 0 of constants
         self.turn(of_rows)
 
     def rows(self, chunk: Chunk) -> np.ndarray:
-        """The basis in a chunk, of shape (count, m); at first the columns in their units, about the mean."""
+        """The basis in a chunk, of shape (count, m); at first the columns about the mean, in their units."""
         rows = np.ones((self.units.size, chunk.z.size))
         rows[self._first :] = chunk.columns[:-1]
-        rows /= self.units[:, None]
         rows -= self._middles[:, None]
+        rows /= self.units[:, None]
         for turn in self.turns:
             rows = turn @ rows
         return rows

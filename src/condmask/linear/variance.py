@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask.errors import ArgumentError
 from condmask.labels import groups
-from condmask.linear.chunks import Chunk, Chunks
+from condmask.linear.chunks import Chunk, Chunks, summed
 from condmask.variance.interval import Interval, asked, interval
 
 
@@ -41,11 +40,8 @@ def interval_options(
     """The options of an interval, checked."""
     level, target = asked(confidence_level, target)
     for name, value in (("clusters", clusters), ("population_size", population_size)):
-        if target == "file" and value is not None:
-            raise ArgumentError(
-                f"{name} must be left out for target='file', where the records are not a sample, got "
-                f"{_checks.shown(value)}"
-            )
+        rule = f"{name} must be left out for target='file', where the records are not a sample"
+        _checks.require(target != "file" or value is None, rule, value)
     size = np.inf if population_size is None else _checks.positive(population_size, "population_size")
     if clusters is None:
         return IntervalOptions(level, target, None, size)
@@ -112,8 +108,7 @@ def of_sums(
         factor, one, (v, q) = chunk.of_pool(pseudo.factor), np.ones(chunk.z.size), pseudo.spread(chunk)
         k = (weights - chunk.of_pool(lowered)) / factor
         sampled = np.einsum("ij,ij->i", contributions, contributions)
-        rows = [*contributions, one] if clusters else []
-        sums = np.array([np.bincount(chunk.columns[-1], row, clusters) for row in rows])
+        sums = summed(np.vstack([contributions, one]), chunk.columns[-1], clusters) if clusters else 0.0
         by_pool = (chunk.by_pool(each, pseudo.size.size) for each in (one, v, weights * q))
         return k**2 @ v, weights**2 @ (v / factor**2), sampled, sums, *by_pool
 
@@ -124,25 +119,28 @@ def of_sums(
     statistic = np.repeat(np.arange(len(total)), clusters)
     occurs = np.tile(sums[-1] > 0, len(total))
     single = sampled - sums[:-1].sum(axis=1) ** 2 / sums[-1].sum()
-    sampled, degrees = of_clusters(sums[:-1].ravel(), occurs, statistic, single)
+    sampled, degrees = of_clusters(sums[:-1].ravel(), occurs, statistic, single, masked - file)
     return (file, sampled * correction - masked), degrees
 
 
 def of_clusters(
-    sums: np.ndarray, occurs: np.ndarray, statistic: np.ndarray, single: np.ndarray
+    sums: np.ndarray, occurs: np.ndarray, statistic: np.ndarray, single: np.ndarray, apart: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The variances over sampled clusters of statistics, and their degrees of freedom.
 
     `sums` are those of the contributions of a cluster to a statistic, whose number is `statistic`, and
-    `occurs` says whether it has records. None is below `single`, the variance if records were sampled one by
-    one: masking leaves what those of a cluster have in common so uncertain that it may come out negative.
+    `occurs` says whether it has records. `single` is the variance if records were sampled one by one, and
+    `apart` the part of it and of what is found here that masking adds to contributions and not to the
+    statistic. What is left once this is taken out is uncertain by the standard error of this part, and may
+    come out negative: no variance is below `single` and that error.
     """
     count = single.size
     clusters = np.bincount(statistic, occurs, count)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(statistic, sums, count) / clusters
         squares = np.bincount(statistic, occurs * (sums - mean[statistic]) ** 2, count)
-        return np.maximum(squares * (clusters / (clusters - 1.0)), single), clusters - 1.0
+        least = single + np.sqrt(2.0 / (clusters - 1.0)) * np.maximum(apart, 0.0)
+        return np.maximum(squares * (clusters / (clusters - 1.0)), least), clusters - 1.0
 
 
 def t_interval(
@@ -178,12 +176,9 @@ def t_interval(
     """
     variance, n = np.maximum(variances[0], 0.0), pseudo.n
     if options.target == "population":
-        if n > options.population_size:
-            raise ArgumentError(
-                f"population_size must be at least the number of records, {n}, "
-                f"got {options.population_size:g}"
-            )
-        variance = variance + (1.0 - n / options.population_size) * np.maximum(variances[1], 0.0)
+        size, rule = options.population_size, f"population_size must be at least the number of records, {n}"
+        _checks.require(n <= size, rule, size)
+        variance = variance + (1.0 - n / size) * np.maximum(variances[1], 0.0)
     else:
         degrees = n - 1.0
     degrees = np.where(np.isnan(estimate), 0.0, degrees)  # a group may have no record with a value

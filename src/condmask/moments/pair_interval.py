@@ -109,7 +109,7 @@ def correlation_interval(pair: Pair, level: float, target: str) -> Interval:
 def _remark(r: float) -> str:
     """What is said of an estimate that is no correlation."""
     if np.isnan(r):
-        return "; a variance is estimated negative or zero"
+        return "; a column is constant, or its variance is estimated negative"
     outside = f"; the estimate, {r:.4g}, lies outside [-1, 1], and the nearest end is given"
     return outside if abs(r) > 1.0 else ""
 

@@ -82,9 +82,9 @@ class Job:
             _, self.schemes = table_of(frame_of(tuple(given)), self.schemes)
         first = next(iter(self.schemes.values()))
         self.groups = not_masked(first.strata, self.schemes)
-        random = check_rng(rng)
+        random, policy = check_rng(rng), _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         self.root = None if random is None else root_key(random)
-        self.policy = _checks.choice("omit" if names else nan_policy, "nan_policy", _checks.NAN_POLICIES)
+        self.policy = "omit" if names else policy
         self.round, self.workers = asked(round, given), _checks.whole(workers, "workers", least=1)
         limits, self.shuffle = limits_of(max_lift, max_risk), _checks.truth(shuffle, "shuffle")
         accepted = _checks.truth(accept_visible_coins, "accept_visible_coins")
