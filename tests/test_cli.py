@@ -188,7 +188,10 @@ def test_estimate_as_text(run, folder):
     assert (code, out) == (0, f"income: {summary}\n")
 
 
-def test_info(answer, run, folder):
+def test_info(answer, run, folder, tmp_path):
+    where = (folder / "in.parquet", tmp_path / "a.parquet")
+    cm.mask_file(*where, {"income": SCHEME}, log=False, part_rows=600, accept_visible_coins=True)
+    assert run("info", "NEW/a.parquet")[1].startswith("1,200 records in 2 parts, 3 columns\n")
     assert alike(answer("info", "out.parquet"), cm.read_release(folder / "out.parquet").to_dict())
     assert '\n  "records": 1200,\n' in run("info", "out.parquet", "--json")[1]
     assert run("info", "out.parquet")[1].splitlines() == [
@@ -367,6 +370,7 @@ def test_columns_of_a_file_may_differ(run, tmp_path):
     [
         ("sigmo = 3", 2, 'Unknown option: "[sigmo]" from NEW/options.toml'),
         ("[columns.income]\nsigmo = 3", 1, "scheme has unknown entries 'sigmo'"),
+        ("[columns.none]", 1, "in.parquet has no column 'none'"),
         ("columns = {income = 3}", 2, "columns must be tables in a TOML file"),
         ('step = "wide"', 2, "Invalid value for [step]"),
     ],
@@ -398,6 +402,7 @@ MASK = ("mask", "in.parquet", "NEW/a.parquet")
         ((*MASK, "-c", "income", "educ"), "Unused Tokens: ['educ']. An option takes one value; repeat it"),
         ((*MASK, "-c", "income", "--decimals", "0"), "p must be given for column 'income'"),
         ((*MASK, *P), "column must be given"),
+        ((*MASK, "-c", "income", "--log", "a", "--no-log"), "log must be left out with --no-log"),
         (("audit", "one.csv", "-c", "income", "--max-risk", "150"), "a value must be of the form NAME=VALUE"),
         (("risk", "in.parquet", "--released", "out.parquet", *P), "options of the scheme must be left out"),
         (

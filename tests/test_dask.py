@@ -10,6 +10,7 @@ import sys
 import time
 from copy import copy
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -238,6 +239,8 @@ def texts(part):
     return ["east"] * len(part)
 
 
+FAR = [Decimal(10**14), *map(Decimal, map(repr, PAY.tolist()[1:]))]  # whose partition comes back as floats
+DECIMALS = pd.array(FAR, pd.ArrowDtype(pa.decimal128(30, 2)))
 REFUSED = {
     "too few": (
         partitioned(cuts=[0, 7, N]), ValueError, r"7 records are too few.*\(in partition 0\)",
@@ -246,6 +249,10 @@ REFUSED = {
     "other values": (changed(pay=lambda part: part["pay"] + 1.0), cm.FileError, "has other rows", {}),
     "text at last": (changed(pay=texts), TypeError, r"partition \d", {}),
     "text elsewhere": (changed(age=texts), cm.FileError, "other rows or columns", {}),
+    "digits beyond those of floats": (
+        partitioned(FRAME.assign(pay=DECIMALS)), ValueError, "must have columns of one type",
+        {"schemes": {"pay": cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)}},
+    ),
     "no rows": (partitioned(cuts=[0, 0, 0]), ValueError, "at least 2 records, got none", {}),
     "open ends": (
         partitioned(), ValueError, "aggregate_ends must be a number in a table of Dask",

@@ -330,11 +330,11 @@ def test_files_of_other_columns_are_refused(tmp_path, change, message):
 
 
 def test_one_file_of_a_released_folder_is_no_release(tmp_path):
-    source = cut(TABLE, tmp_path / "in", "csv", (0, 1200, N))
+    source = cut(TABLE, tmp_path / "in", "csv", (0, 1200, N), ["", "deep/down"])
     masked(source, tmp_path / "out", {"pay": PAY})
     with pytest.raises(ValueError, match=r"pay is masked already in .*: mask all columns in one call"):
         masked(tmp_path / "out", tmp_path / "two", {"age": AGE})
-    for name in ("0.csv", "1.csv"):
+    for name in ("0.csv", "deep/down/1.csv"):
         with pytest.raises(
             ValueError, match="is one file of a released folder, or what was published with it"
         ):

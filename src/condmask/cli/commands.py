@@ -153,6 +153,8 @@ def mask(
     workers
         number of threads
     """
+    if log is not None and no_log:
+        raise UsageError("log must be left out with --no-log")
     caps, beside = pairs(max_risk, float, float), scheme.given()
     schemes: Any = column
     if column is None or beside.keys() - {"strata", "missing"}:  # otherwise one is chosen for the data
@@ -316,7 +318,8 @@ def info(release: str, *, output: Output = OUTPUT) -> None:
     read = cm.read_release(release)
     names = read._source.names
     clear = ", ".join(name for name in names if name not in read.schemes)
-    lines = [f"{read.records:,} records, {len(names)} columns", *listing(read.schemes)]
+    parts = f" in {len(read.parts)} parts" if len(read.parts) > 1 else ""
+    lines = [f"{read.records:,} records{parts}, {len(names)} columns", *listing(read.schemes)]
     output.show(read, "\n".join([*lines, f"not masked: {clear}"] if clear else lines))
 
 

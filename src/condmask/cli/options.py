@@ -5,6 +5,7 @@ An option has the name of the parameter in Python, and is repeated for several v
 
 import json
 import logging
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -232,5 +233,5 @@ def _word(name: str, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if name == "columns":
-        return json.dumps(value).replace('"none"', "null")
+        return re.sub('"none"(?!:)', "null", json.dumps(value))
     return [f"{key}={entry}" for key, entry in value.items()]

@@ -250,7 +250,7 @@ def mask_file(
     place, out = _checks.path(source, "source"), _checks.path(target, "target")
     origin = Source(place, csv, part_rows)
     refuse_target(out, place, force=_checks.truth(force, "force"))
-    before = filter(None, map(published, (origin.base, origin.base.parent)))  # which may be a released folder
+    before = filter(None, map(published, (origin.base, *origin.base.resolve().parents)))  # released folders
     noted = {*frames.masked_columns(origin.schema.empty_table())}.union(*(one.schemes for one in before))
     refuse_masked([name for name in origin.names if name in noted], place)
     shape = shape_of(origin, out, _checks.names(keep_metadata, "keep_metadata"))
