@@ -263,5 +263,9 @@ def test_a_table_becomes_text(tmp_path, form):
         assert list(cm.read_release(path)) == list(JOINT)
     with pytest.raises(cm.FileError, match=r"list cannot be written as text, got .*: leave it out"):
         masked(write(people(), source), tmp_path / "c.csv")
+    for name in ("pay\nnet", " pay"):  # which reading would not find
+        write(table.rename_columns([name, *table.schema.names[1:]]), source)
+        with pytest.raises(ValueError, match=r"c\.csv must have names without line breaks and blanks around"):
+            masked(source, tmp_path / "c.csv")
     assert not (tmp_path / "c.csv").exists()
     assert AGE.decimals == 0

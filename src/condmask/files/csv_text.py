@@ -115,7 +115,9 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
 
 
 def new_layout(path: Path, names: Sequence[str]) -> Layout:
-    """How a file is written that was no text before."""
+    """How a file is written that was no text before; refused where `layout_of` would find other names."""
+    unfit = [name for name in names if name != name.strip() or len(name.splitlines()) > 1]
+    _checks.require(not unfit, f"{path} must have names without line breaks and blanks around them", unfit)
     delimiter, text = "\t" if ".tsv" in path.suffixes else ",", io.StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow(names)
     return Layout(CsvFormat(delimiter, ".", "utf-8"), b"", text.getvalue(), tuple(names))
