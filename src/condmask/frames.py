@@ -4,7 +4,6 @@ Accepts arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow a
 """
 
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +18,6 @@ from condmask.grid import decimals_of
 
 NOT_OF_ARROW = (TypeError, ValueError, OverflowError)  # besides what Arrow raises of its own
 MASKED = "condmask_masked"  # in the attrs of pandas, and the metadata of Arrow
-UNFIT = re.compile("[\0\ud800-\udfff]")  # in a name: polars panics at nulls, UTF-8 has no surrogates
 LABELS = "a column of labels, each a number, a text or the like"
 
 
@@ -239,12 +237,12 @@ def column_names(frame: Any) -> list[str]:
 
 
 def check_names(names: Sequence[Any], argument: str = "frame") -> None:
-    """Refuse columns that share a name, or whose name is no text that files can have."""
-    unfit = [name for name in names if not isinstance(name, str) or UNFIT.search(name)]
-    wrong = dict.fromkeys(unfit + [name for name, times in Counter(names).items() if times > 1])
+    """Refuse columns that share a name, or whose name is no text."""
+    times = Counter(names)
+    wrong = [name for name in times if not isinstance(name, str) or times[name] > 1]
     if wrong:
         rule = f"{argument} must have columns with different names that are text"
-        raise ArgumentError(f"{rule}, got also {_checks.listed(list(wrong))}")
+        raise ArgumentError(f"{rule}, got also {_checks.listed(wrong)}")
 
 
 def with_index(frame: Any) -> Any:
@@ -354,8 +352,7 @@ def same_lengths(columns: Any, name: str) -> None:
 
 def masked_columns(frame: Any) -> list[str]:
     """The columns that are noted as masked, here or in the file of a release; none where no note can be."""
-    metadata = getattr(getattr(frame, "schema", None), "metadata", None) if home(frame) == "pyarrow" else {}
-    found = metadata or {}
+    found = getattr(getattr(frame, "schema", None), "metadata", None) or {}
     noted = getattr(frame, "attrs", {}).get(MASKED, []) if home(frame) == "pandas" else []
     noted = [*noted, *json.loads(found.get(MASKED.encode(), b"[]"))]
     return [*noted, *json.loads(found.get(b"condmask", b"{}")).get("columns", {})]

@@ -6,16 +6,13 @@ somebody moved rows: relations with other columns are refused then.
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from condmask.errors import ArgumentError, FileError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files import tables
-from condmask.files.arrow import pa
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import SIDECAR, files_of
 from condmask.scheme import Scheme
@@ -28,8 +25,6 @@ TEXT = (
     "Columns of this table were masked by condmask: a masked value need not be its record's own. "
     "condmask.read_release and `condmask estimate` compute from it what the originals were."
 )
-OF_TYPES = {b"ARROW:extension:name", b"ARROW:extension:metadata"}
-OF_PANDAS = "index_columns", "column_indexes", "columns", "pandas_version"
 
 
 class Published(NamedTuple):
@@ -139,33 +134,3 @@ def published(path: Path) -> Published | None:
                 "renamed or replaced"
             )
     return found
-
-
-def released_schema(
-    schema: Any, types: Mapping[str, Any], about: dict[str, Any], keep: Collection[str]
-) -> Any:
-    """The schema of a release: masked columns of these types, what is published, and of the notes on the
-    source only the index and columns of pandas, and those to be kept by name."""
-    wanted, before = {name.encode() for name in keep}, schema.metadata or {}
-
-    def kept(notes: Any, more: Collection[bytes] = ()) -> dict[bytes, bytes]:
-        return {key: value for key, value in (notes or {}).items() if key in wanted or key in more}
-
-    fields = [
-        pa.field(field.name, types[field.name]) if field.name in types
-        else field.with_metadata(kept(field.metadata, OF_TYPES) or None)
-        for field in schema
-    ]  # fmt: skip
-    pandas = {b"pandas": _pandas(json.loads(before[b"pandas"]), types)} if b"pandas" in before else {}
-    return pa.schema(fields, {**kept(before), **pandas, KEY: json.dumps(about).encode()})
-
-
-def _pandas(note: dict[str, Any], types: Mapping[str, Any]) -> bytes:
-    """Pandas' note without attributes of the frame; masked columns are of the types that they now have."""
-    kept = {name: note[name] for name in OF_PANDAS if name in note}
-    for column in kept.get("columns", ()):
-        if column.get("field_name") in types:
-            kind = str(np.dtype(types[column["field_name"]].to_pandas_dtype()))
-            kind = kind.capitalize() if str(column.get("numpy_type"))[:1].isupper() else kind  # Int64
-            column |= {"pandas_type": kind.lower(), "numpy_type": kind, "metadata": None}
-    return json.dumps(kept).encode()

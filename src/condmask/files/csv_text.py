@@ -125,15 +125,12 @@ def new_layout(path: Path, names: Sequence[str]) -> Layout:
 
 def batches(path: Path, layout: Layout, names: Iterable[str]) -> Any:
     """A reader of record batches in which every cell is text."""
-    read = arrow_csv.ReadOptions(
-        encoding=layout.form.encoding, skip_rows=1 + layout.head.lower().startswith("sep=")
-    )
-    read.column_names = list(layout.names)
-    parse = arrow_csv.ParseOptions(delimiter=layout.form.delimiter, newlines_in_values=True)
+    form, skipped = layout.form, 1 + layout.head.lower().startswith("sep=")
+    read = arrow_csv.ReadOptions(encoding=form.encoding, skip_rows=skipped, column_names=layout.names)
+    parse = arrow_csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=True)
     parse.ignore_empty_lines = len(layout.names) > 1  # in one column an empty line is a record
     cells = dict.fromkeys(layout.names, pa.large_string())
-    convert = arrow_csv.ConvertOptions(column_types=cells)
-    convert.include_columns = list(names)
+    convert = arrow_csv.ConvertOptions(column_types=cells, include_columns=list(names))
     return arrow_csv.open_csv(str(path), read, parse, convert)
 
 

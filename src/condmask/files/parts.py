@@ -66,8 +66,6 @@ class Source:
         self.layout: Any = None
         with tables.reading(path):
             self._stamp = self._stamped()
-            if not (self.is_folder or path.is_file()):
-                raise FileError(f"{path} is no ordinary file")
             if self.format == "CSV":
                 layouts = {csv_text.layout_of(file, csv or CsvFormat()): file.name for file in self.files}
                 self.layout = _one(path, layouts, "have files with one header, written in one way")

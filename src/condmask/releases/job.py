@@ -66,9 +66,7 @@ class Job:
         self.chosen: dict[str, Choice] = {}
         if frame_of is not None and isinstance(schemes, str | list | tuple):
             names = _checks.names([schemes] if isinstance(schemes, str) else schemes, "schemes")
-            _checks.require(bool(names), "schemes must name at least one column", schemes)
-            groups = not_masked(strata, names)
-            within: dict[str, Any] = {"strata": groups, "small_strata": "merge"} if groups else {}
+            within = {} if strata is None else {"strata": strata, "small_strata": "merge"}
             of: Any = partial(ConditionalMasking, missing=missing, **within)
             table, _ = table_of(frame_of(names), dict.fromkeys(names, of(0.6, 1.0, reverse_mapping=True)))
             self.chosen = with_wider_noise(table, choose(table, names, of))

@@ -20,7 +20,6 @@ from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
 from condmask.releases import job as jobs
 from condmask.releases.columns import Frame
-from condmask.releases.job import Job, Look, look_at, part_of
 from condmask.releases.log import Log, Where
 from condmask.releases.release import Release, released_in
 from condmask.releases.write import Progress, shape_of, write
@@ -29,7 +28,7 @@ from condmask.schemes.prepare import Prepared, released
 LOG = logging.getLogger(__name__)
 
 
-def mask_part(part: Prepared, job: Job, number: int = 0) -> dict[str, Any]:
+def mask_part(part: Prepared, job: jobs.Job, number: int = 0) -> dict[str, Any]:
     """The masked columns of a part, in their containers."""
     # never one key for two parts, which would share coins and noise
     root = job.root.derive(b"part", str(number).encode()) if number and job.root else job.root
@@ -122,7 +121,7 @@ def mask_table(
     ConditionalMasking(p=0.6, sigma=0.3, reverse_mapping=True, aggregate_ends=3)
     """
     frames.same_lengths(frame, "frame")
-    job = Job(
+    job = jobs.Job(
         schemes, lambda names: frame, strata=strata, rng=rng, nan_policy=nan_policy, round=round,
         workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk,
         shuffle=shuffle, missing=missing,
@@ -130,8 +129,8 @@ def mask_table(
     refuse_masked(frames.masked_columns(frame), "the frame, as it notes")
     if job.shuffle:
         frame = frames.reordered(frame, job.order)
-    part = part_of(frame, job, "whole")
-    look = look_at(part, job)
+    part = jobs.part_of(frame, job, "whole")
+    look = jobs.look_at(part, job)
     masked = frames.with_columns(frame, mask_part(part, job))
     table = Frame(frames.with_masked(masked, [*job.schemes]), look.marks, job.limits is not None)
     return Release(jobs.told([look], job), table, workers=job.workers, chosen=job.chosen)
@@ -255,7 +254,7 @@ def mask_file(
     refuse_masked([name for name in origin.names if name in noted], place)
     shape = shape_of(origin, out, _checks.names(keep_metadata, "keep_metadata"))
     only = next(origin.parts())
-    job = Job(
+    job = jobs.Job(
         schemes, lambda names: origin.numeric(only, names), strata=strata, rng=rng, nan_policy=nan_policy,
         round=round, workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift,
         max_risk=max_risk, shuffle=shuffle, missing=missing,
@@ -271,10 +270,10 @@ def mask_file(
             looks, masked = _looked(origin, job, report), _masked(origin, job)
         else:
             only = only.take(job.order(only.num_rows)) if job.shuffle else only
-            whole = part_of(origin.numeric(only, job.schemes), job, "whole")
+            whole = jobs.part_of(origin.numeric(only, job.schemes), job, "whole")
             if job.limits:
                 refuse_few(only.num_rows, job.schemes)
-            looks = [look_at(whole, job)]
+            looks = [jobs.look_at(whole, job)]
             # masked when it is written, which a dry run does not
             masked = ((only, mask_part(one, job)) for one in [whole])
         LOG.info("%d records of %s in %d parts", sum(origin.rows), place.name, len(looks))
@@ -289,17 +288,17 @@ def mask_file(
     return released_in(out, workers=job.workers, chosen=job.chosen)
 
 
-def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
+def _looked(origin: Source, job: jobs.Job, progress: Progress) -> list[jobs.Look]:
     """A look at every part, and an audit of some rows of all."""
     found, rows = [], 0
     for table in origin.parts([*job.schemes, *job.groups]):
         first, rows = rows + 1, rows + table.num_rows
         try:
-            part = part_of(origin.numeric(table, job.schemes, first), job, "part")
+            part = jobs.part_of(origin.numeric(table, job.schemes, first), job, "part")
         except CondmaskError as error:
             under = f", under {job.schemes}" if job.chosen else ""
             raise type(error)(f"{error} (in rows {first:,} to {rows:,}{under})") from None
-        found.append(look_at(part, job))
+        found.append(jobs.look_at(part, job))
         del table, part  # before the next part is read
         if progress is not None:
             progress(rows, None)
@@ -312,11 +311,11 @@ def _looked(origin: Source, job: Job, progress: Progress) -> list[Look]:
     return found
 
 
-def _masked(origin: Source, job: Job) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _masked(origin: Source, job: jobs.Job) -> Iterator[tuple[Any, dict[str, Any]]]:
     """The parts, and their masked columns."""
     names = [name for name in origin.names if name not in origin.keys or name in job.groups]
     for number, table in enumerate(origin.parts(names)):
         with heard():  # what was said when it was looked at
-            part = part_of(origin.numeric(table, job.schemes), job, None)
+            part = jobs.part_of(origin.numeric(table, job.schemes), job, None)
         yield table, mask_part(part, job, number)
         del table, part  # before the next part is read

@@ -1,7 +1,7 @@
 """Masked parts on their way into files: one, or as many as the source has, of the same names."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,8 @@ from condmask.schemes.prepare import decimals_in_text
 from condmask.strata import names_of
 
 Progress = Callable[[int, int | None], None] | None
+OF_TYPES = {b"ARROW:extension:name", b"ARROW:extension:metadata"}
+OF_PANDAS = "index_columns", "column_indexes", "columns", "pandas_version"
 ALONE = "."  # the name of a file that is in no folder of a release
 Masked = tuple[Any, Mapping[str, Any]]  # a part, and its masked columns
 
@@ -130,15 +132,38 @@ def released_parts(
 
 
 def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) -> Any:
-    """The schema of the release: masked columns of whole numbers stay such in spite of gaps."""
+    """The schema of the release: masked columns of whole numbers stay such in spite of gaps. Of the notes on
+    the source only the index and columns of pandas are left, and those to be kept by name."""
     types = {name: column.type for name, column in masked.items()}
     for name in types:
         scheme = published.schemes[name]
         whole = scheme.reverse_mapping or (scheme.grid is not None and scheme.grid.whole)
         if whole and pa.types.is_integer(shape.schema.field(name).type):
             types[name] = pa.int64()
+    wanted, before = {name.encode() for name in shape.keep}, shape.schema.metadata or {}
+
+    def kept(notes: Any, more: Collection[bytes] = ()) -> dict[bytes, bytes]:
+        return {key: value for key, value in (notes or {}).items() if key in wanted or key in more}
+
+    fields = [
+        pa.field(field.name, types[field.name]) if field.name in types
+        else field.with_metadata(kept(field.metadata, OF_TYPES) or None)
+        for field in shape.schema
+    ]  # fmt: skip
+    pandas = {b"pandas": _pandas(json.loads(before[b"pandas"]), types)} if b"pandas" in before else {}
     told = published.to_dict() | {"in_folder": shape.names != [ALONE]}
-    return about.released_schema(shape.schema, types, told, shape.keep)
+    return pa.schema(fields, {**kept(before), **pandas, about.KEY: json.dumps(told).encode()})
+
+
+def _pandas(note: dict[str, Any], types: Mapping[str, Any]) -> bytes:
+    """Pandas' note without attributes of the frame; masked columns are of the types that they now have."""
+    kept = {name: note[name] for name in OF_PANDAS if name in note}
+    for column in kept.get("columns", ()):
+        if column.get("field_name") in types:
+            kind = str(np.dtype(types[column["field_name"]].to_pandas_dtype()))
+            kind = kind.capitalize() if str(column.get("numpy_type"))[:1].isupper() else kind  # Int64
+            column |= {"pandas_type": kind.lower(), "numpy_type": kind, "metadata": None}
+    return json.dumps(kept).encode()
 
 
 def _of_records(column: Any) -> Any:
