@@ -90,7 +90,7 @@ DESIGNS = [
 REFUSED = {
     "one or two dimensions, got 3": np.zeros((2, 2, 2)),
     "at least one column, got none": {},
-    "columns of one length, got 2 values in 'a', 3": {"a": [1.0, 2.0], "b": [1.0, 2.0, 3.0]},
+    "columns of one length, got {'a': 2, 'b': 3}": {"a": [1.0, 2.0], "b": [1.0, 2.0, 3.0]},
 }
 
 

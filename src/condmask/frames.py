@@ -341,10 +341,7 @@ def same_lengths(columns: Any, name: str) -> None:
     for key, values in columns.items() if isinstance(columns, dict) else ():
         with _checks.converting(type(values).__name__, f"{name}[{key!r}]", "a column"):
             sizes[key] = len(values)
-        first, count = next(iter(sizes.items()))
-        if sizes[key] != count:
-            got = f"{count} values in {first!r}, {sizes[key]} in {key!r}"
-            raise ArgumentError(f"{name} must have columns of one length, got {got}")
+    _checks.require(len({*sizes.values()}) < 2, f"{name} must have columns of one length", sizes)
 
 
 # --- notes ---

@@ -116,8 +116,7 @@ class SchemeOptions(PlanOptions):
         """The scheme of each column: of the options and its own table in the file."""
         shared = self.given()
         try:
-            tables = json.loads(shared.pop("columns", "{}")).items()
-            own = {name: dict(table) for name, table in tables}
+            own = {name: dict(table) for name, table in json.loads(shared.pop("columns", "{}")).items()}
         except (ValueError, TypeError, AttributeError):
             raise UsageError("columns must be tables in a TOML file; --column names a column") from None
         names = list(dict.fromkeys([*(columns or ()), *own]))

@@ -54,7 +54,6 @@ def publishing(target: Path) -> Iterator[Path]:
 
 def write_whole(path: Path, data: bytes) -> None:
     """A small file, whole or not at all."""
-    refuse_target(path, None, force=True)
     with publishing(path) as hidden:
         hidden.write_bytes(data)
 

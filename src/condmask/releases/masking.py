@@ -139,10 +139,8 @@ def mask_table(
 def refuse_masked(columns: Collection[str], place: Any) -> None:
     """Refuse a table with columns that are masked: two maskings of one record average its noise out."""
     if columns:
-        names = ", ".join(columns)
-        raise ArgumentError(
-            f"{names} is masked already in {place}: mask all columns in one call, from the original"
-        )
+        settles = "mask all columns in one call, from the original"
+        raise ArgumentError(f"{', '.join(columns)} is masked already in {place}: {settles}")
 
 
 def mask_file(

@@ -164,9 +164,7 @@ class Release(Mapping[str, Estimate]):
 
         source = self._source
         if not isinstance(source, Frame):
-            raise ArgumentError(
-                "write must be called on the release of a table; a masked file is written already"
-            )
+            raise ArgumentError("write must be called on the release of a table; a file is written already")
         if source.audited:
             refuse_few(self.records, self.schemes)
         target, book = _checks.path(path, "path"), Log(log)
