@@ -201,7 +201,7 @@ BUDGETS = {
     "linear": 668,
     "schemes": 668,
     "distribution": 609,
-    "files": 530,
+    "files": 538,
     "variance": 557,
     "moments": 456,
     "planning": 368,

@@ -114,7 +114,7 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
         cm.read_counts(path)
     with pytest.raises(ValueError, match=r"has no column 'wage'; it has 'id', 'pay'"):
         pay.correlation("wage")
-    with pytest.raises(ValueError, match="a masked file is written already"):
+    with pytest.raises(ValueError, match="a file is written already"):
         release.write(tmp_path / "c.csv")
 
 

@@ -147,6 +147,16 @@ def test_other_programs_write_what_is_read_and_read_what_is_written(tmp_path, wr
             assert found[name].to_pylist() == table[name].to_pylist()
 
 
+def test_views_of_text_come_back_as_such(tmp_path):
+    frame = pl.from_arrow(people().select(["pay", "region", "note"]))
+    frame = frame.with_columns(pl.struct("note").alias("pair"), pl.concat_list("note").alias("list"))
+    frame.write_ipc(tmp_path / "a.arrow", compat_level=pl.CompatLevel.newest())
+    for options in ({"shuffle": True}, {"part_rows": 400}):
+        release = masked(tmp_path / "a.arrow", tmp_path / "b.arrow", {"pay": PAY}, force=True, **options)
+        assert read(release.path).schema.types == read(tmp_path / "a.arrow").schema.types
+    assert pl.read_ipc(release.path).drop("pay").equals(frame.drop("pay"))
+
+
 def test_notes_are_left_out_unless_they_are_kept_by_name(tmp_path):
     table = people().select(["id", "pay", "age"]).replace_schema_metadata({"geo": "{}", "made by": "us"})
     field = table.schema.field("id").with_metadata({"unit": "none", "geo": "x"})

@@ -164,7 +164,7 @@ class Source:
         chosen = self.names if names is None else list(dict.fromkeys(names))
         self.require(chosen)
         stored = [name for name in chosen if name not in self.keys] or self.names[:1]
-        schema = pa.schema([self.schema.field(name) for name in chosen])
+        schema = pa.schema([(name, _plain(self.schema.field(name).type)) for name in chosen])
         for number, file in enumerate(self.files):
             rows = 0
             for batch in tables.batches(file, self.layout, stored, max(1, self.part_rows // 8)):
@@ -200,6 +200,17 @@ def files_of(path: Path) -> tuple[Path, list[Path]]:
     if not files:
         raise FileError(f"{path}: no file of data in it")
     return base, files
+
+
+def _plain(kind: Any) -> Any:
+    """A type with text in place of views of it, which polars writes; pyarrow takes no rows of them."""
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
+    if pa.types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(_plain(kind.value_type)))
+    return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(kind, kind)
 
 
 def _one(path: Path, found: Mapping[Any, str], what: str) -> Any:
