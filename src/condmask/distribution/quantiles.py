@@ -70,6 +70,7 @@ def by_stretch(t: Any, first: int, last: int) -> Iterator[tuple[crossings.Steps,
         steps = crossings.Steps(
             counted.values[own], line.place[own] - begin, counted.below[own.start : own.stop + 1],
             t.smooth(k), line.node, t.shift, t.jump, t.bend, line.beyond, t.sums[:, own], t.decay, t.whole,
+            np.empty(POINTS),
         )  # fmt: skip
         yield steps, max(first, k * length) - begin, min(last, (k + 1) * length) - begin
 

@@ -5,8 +5,8 @@ both are bounded, so most cells are passed with one look. The others are halved 
 function leaves its chord by less than rounding or, on a grid, until one step is left: no crossing is missed
 but excursions below rounding.
 
-Cost: O(1) for each node and value, and some ten products for each of some 30 looks at a cell that holds a
-target.
+Cost: O(1) for each node and value. A cell is read once for all targets that it may hold, most often once
+between two values, and some 30 times for a target where it does not jump; a look is some thirty products.
 
 Quantiles of Theorems 2.2 and 2.3 (docs/theory.rst, "Crossings").
 """
@@ -17,7 +17,6 @@ import numpy as np
 
 from condmask._jit import kernel
 from condmask.kernels import nodes
-from condmask.kernels.nodes import POINTS
 
 ROUNDING = 1e-6  # of a step, by which a node may miss a point of the grid
 
@@ -44,6 +43,8 @@ class Steps(NamedTuple):
         Of these.
     whole : bool
         Whether points are whole numbers.
+    room : ndarray of shape (10,)
+        To work in.
     """
 
     values: np.ndarray
@@ -58,6 +59,7 @@ class Steps(NamedTuple):
     sums: np.ndarray
     decay: float
     whole: bool
+    room: np.ndarray
 
 
 @kernel(inline="always")
@@ -75,9 +77,9 @@ def point(steps, node, following):
     return steps.values[following] - (steps.places[following] - node) * steps.node - steps.shift
 
 
-@kernel
-def smooth(steps, node, x, at, following, share):
-    """The smooth part at a point, x where its cell begins; `share` is room for ten numbers."""
+@kernel(inline="always")
+def smooth(steps, node, x, at, following):
+    """The smooth part at a point, x where its cell begins."""
     if steps.sums.shape[1]:
         left = right = 0.0
         if following > 0:
@@ -87,10 +89,12 @@ def smooth(steps, node, x, at, following, share):
             apart = at + steps.shift - steps.values[following]
             right = steps.sums[1, following] * np.exp(apart / steps.decay)
         return (1.0 - steps.jump) * (steps.below[following] + 0.5 * (right - left))
-    return nodes.value(node + (at - x) / steps.node, steps.nodes, share)
+    return nodes.value(node + (at - x) / steps.node, steps.nodes, steps.room)
 
 
-@kernel
+# `_nrt=False`, here and below: no array is made, and so none need be counted as used, which numba would do at
+# each look, for two thirds of the time
+@kernel(_nrt=False)
 def reached(steps, first, last, targets, straight, rearranged, out):
     """out[k]: where the function first reaches targets[k], which ascend, between two nodes.
 
@@ -98,13 +102,11 @@ def reached(steps, first, last, targets, straight, rearranged, out):
     A stretch goes on where the one before it ended: `out` is NaN where nothing is reached yet. `straight` is
     by how much a chord may be left.
     """
-    share, known = np.empty(POINTS), targets.size - np.sum(np.isnan(out))
+    known = np.searchsorted(out, np.inf, side="right")
     place = np.searchsorted(steps.places, first, side="right")
-    value = np.searchsorted(steps.places, first - 1.0 - steps.shift / steps.node)
     near = before = np.searchsorted(steps.places, first - steps.reach)
     x = point(steps, first, place)
-    while value < steps.values.size and steps.values[value] < x:
-        value += 1
+    value = np.searchsorted(steps.values, x)
     for node in range(first, last):
         while place < steps.places.size and steps.places[place] <= node + 1:
             place += 1
@@ -120,69 +122,74 @@ def reached(steps, first, last, targets, straight, rearranged, out):
         low = steps.jump * steps.below[value] + rest[0] - 0.125 * bend
         high = steps.jump * steps.below[following] + rest[1] + 0.125 * bend
         cell = _edge(steps, x), _edge(steps, end)
-        for k in range(known if rearranged and cell[0] < cell[1] else 0):
-            if targets[k] > high:
+        if cell[0] < cell[1]:
+            some = np.searchsorted(targets, low, side="right")
+            most = np.searchsorted(targets, high, side="right")
+            for k in range(most, known if rearranged else 0):
                 out[k] += cell[1] - cell[0]
-            elif targets[k] > low:
-                out[k] += _within(steps, node, x, cell, value, bend, targets[k], straight, True, share)
-        while cell[0] < cell[1] and known < targets.size and targets[known] <= high:
-            start, target = cell[0], targets[known]
-            if target > low:
-                start += _within(steps, node, x, cell, value, bend, target, straight, rearranged, share)
-            if start == np.inf:
-                break
-            out[known] = start
-            known += 1
+            begun = max(known, most if rearranged else some)
+            out[known:begun] = cell[0]
+            known, some = begun, some if rearranged else begun
+            inside = targets[some:most], out[some:most]
+            known += _within(steps, node, x, cell, value, bend, *inside, straight, rearranged)
         x, value = end, following
 
 
-@kernel
-def _within(steps, node, x, cell, value, bend, target, straight, rearranged, share):
-    """The length of a cell on which the function is below a target; or else that before it is not, inf if it
-    always is."""
-    start, total = cell[0], 0.0
-    while start < cell[1]:
+@kernel(_nrt=False)
+def _within(steps, node, x, cell, value, bend, targets, out, straight, rearranged):
+    """Add to out[k] the length of a cell on which the function is below targets[k]; or else set the first so
+    many, which it reaches, to where."""
+    start, first, every = cell[0], 0, targets.size
+    while start < cell[1] and first < every:
         end = cell[1]
         if steps.jump > 0.0 and value < steps.values.size and steps.values[value] < end:
             end = steps.values[value]
             if end <= start:
                 value += 1
                 continue
-        level = target - steps.jump * steps.below[value]
-        left, at_left = start, smooth(steps, node, x, start, value, share)
+        jumps, left = steps.jump * steps.below[value], start
+        at_left = smooth(steps, node, x, start, value)
         done, width = 0, 1.0  # `done` intervals of this width lie to the left
         while done * width < 1.0:
             right = start + (done + 1) * width * (end - start) if (done + 1) * width < 1.0 else end
             right = np.floor(right) if steps.whole else right
-            at_right = smooth(steps, node, x, min(right, x + steps.node), value, share)
+            at_right = smooth(steps, node, x, min(right, x + steps.node), value)
             arc = 0.125 * bend * min((right - left) / steps.node, 1.0) ** 2
             arc = arc if arc > straight else 0.0
-            below = max(at_left, at_right) + arc < level
-            above = min(at_left, at_right) - arc >= level
+            # targets before `some` are reached at once, those from `most` on are not
+            low, high = jumps + min(at_left, at_right) - arc, jumps + max(at_left, at_right) + arc
+            some = max(first, np.searchsorted(targets, low, side="right"))
+            most = max(first, np.searchsorted(targets, high, side="right"))
             # far from 0 two points are neighbours before their chord is straight
             single = arc == 0.0 or not left < 0.5 * (left + right) < right
-            if steps.whole:
-                single = right - left <= 1.0
-            if not (below or above or single):
+            if some < most and not (right - left <= 1.0 if steps.whole else single):
                 done, width = 2 * done, 0.5 * width
                 continue
-            part = right - left
-            if above or (at_left >= level and (steps.whole or not rearranged)):
-                part = 0.0
-            elif not (below or steps.whole):
-                along = (level - at_left) / (at_right - at_left)
-                part *= along if at_left < level else 1.0 - along
-            if not rearranged and part < right - left:
-                return left + part - cell[0]
-            total += part
+            if rearranged:
+                for k in range(most, every):
+                    out[k] += right - left
+            else:
+                out[first:some] = left
+                first = some
+            for k in range(some, most):
+                level, part = targets[k] - jumps, right - left
+                if at_left >= level and (steps.whole or not rearranged):
+                    part = 0.0
+                elif not steps.whole:
+                    along = (level - at_left) / (at_right - at_left)
+                    part *= along if at_left < level else 1.0 - along
+                if rearranged:
+                    out[k] += part
+                elif part < right - left:
+                    out[k], first = left + part, k + 1
             done, left, at_left = done + 1, right, at_right
             while done & 1 == 0:
                 done, width = done >> 1, 2.0 * width
         start = end
-    return total if rearranged else np.inf
+    return first
 
 
-@kernel
+@kernel(_nrt=False)
 def points(steps, first, last, parts, x, right, left):
     """The values between two nodes, and so many points a node; the function there, and just before.
 
@@ -192,7 +199,7 @@ def points(steps, first, last, parts, x, right, left):
     jumps, finer = steps.jump > 0.0 and parts > 0, steps.node > 1.0 or not steps.whole
     bare = parts == 0 or (parts == 1 and finer)
     parts = max(parts, 1)
-    share, count, node = np.empty(POINTS), 0, float(first)
+    count, node = 0, float(first)
     place = np.searchsorted(steps.places, first, side="right")
     value = np.searchsorted(steps.places, first - 1.0 - steps.shift / steps.node)
     begin = point(steps, node, place)
@@ -205,7 +212,7 @@ def points(steps, first, last, parts, x, right, left):
         at = at if inside else following
         while value < steps.values.size and steps.values[value] <= at:
             if jumps and steps.values[value] >= begin:
-                _put(steps, node, begin, steps.values[value], value, value + 1, share, count, x, right, left)
+                _put(steps, node, begin, steps.values[value], value, value + 1, count, x, right, left)
                 count += 1
             value += 1
         node, begin = fine / parts, following
@@ -214,17 +221,17 @@ def points(steps, first, last, parts, x, right, left):
                 x[count] = at
                 right[count] = left[count] = steps.jump * steps.below[value] + steps.nodes[fine]
             else:
-                _put(steps, node, begin, at, value, value, share, count, x, right, left)
+                _put(steps, node, begin, at, value, value, count, x, right, left)
             count += 1
     return count
 
 
 @kernel(inline="always")
-def _put(steps, node, begin, at, before, following, share, count, x, right, left):
+def _put(steps, node, begin, at, before, following, count, x, right, left):
     """One of `points`, with so many values before it and up to it."""
     x[count] = at
-    right[count] = steps.jump * steps.below[following] + smooth(steps, node, begin, at, following, share)
+    right[count] = steps.jump * steps.below[following] + smooth(steps, node, begin, at, following)
     left[count] = right[count] - steps.jump * (steps.below[following] - steps.below[before])
     if steps.whole:
         left[count] = steps.jump * steps.below[before]
-        left[count] += smooth(steps, node, begin, at - 1.0, before, share)
+        left[count] += smooth(steps, node, begin, at - 1.0, before)

@@ -43,8 +43,7 @@ def by_digits(source, target, bits):
         ends = np.zeros((1 << DIGIT) + 2, dtype=np.int64)
         for packed in source:
             ends[np.int64(packed >> shift & digits) + 2] += 1
-        for digit in range(2, ends.size):
-            ends[digit] += ends[digit - 1]
+        ends = np.cumsum(ends)
         for packed in source:
             digit = np.int64(packed >> shift & digits) + 1
             target[ends[digit]] = packed

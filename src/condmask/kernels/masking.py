@@ -72,8 +72,7 @@ def choose_pool_donors(words, swapped, start, pool, first, size, order, donors):
 def place(x, swapped, donors, kept, noise, start, z):
     """z[i] = x[donor] in the swapped rows of a block, x[i] + noise in the kept ones."""
     for k in range(swapped.size):
-        donor = donors[k]
-        z[swapped[k]] = x[donor] if donor >= 0 else np.nan
+        z[swapped[k]] = x[donors[k]] if donors[k] >= 0 else np.nan
     for k in range(kept.size):
         z[kept[k]] = x[start + kept[k]] + noise[k]
 

@@ -31,12 +31,11 @@ def quantiles_of_rows(rows, nodes, origin, width, jump, bend, whole, targets, re
 
     Cost: a look at each node, and some 30 at each quantile.
     """
-    below = np.arange(rows.shape[1] + 1)
+    below, no_sums, room = np.arange(rows.shape[1] + 1), np.empty((2, 0)), np.empty(POINTS)
     for r in range(nodes.shape[0]):
         places = (rows[r] - origin[r]) / width
-        steps = Steps(
-            rows[r], places, below, nodes[r], width, 0.0, jump, bend, np.inf, np.empty((2, 0)), 1.0, whole
-        )
+        known = rows[r], places, below, nodes[r]
+        steps = Steps(*known, width, 0.0, jump, bend, np.inf, no_sums, 1.0, whole, room)
         out[r] = np.nan
         reached(steps, LEFT, nodes.shape[1] - POINTS, targets, 1e-7 * rows.shape[1], rearranged, out[r])
 
