@@ -297,9 +297,49 @@ def coordinates():
     return Case(table, {"rent": log(0.2)}, 0.19, "too narrow")
 
 
+def prices():
+    """A product has one price, and quantities are in clear."""
+    stream = np.random.default_rng(27)
+    product, quantity = stream.integers(0, N // 15, N), stream.integers(1, 200, N)
+    revenue = (quantity * stream.lognormal(2.0, 1.2, N // 15)[product]).round(2)
+    table = {"revenue": revenue, "product": product, "quantity": quantity}
+    return Case(table, {"revenue": log(0.3)}, 0.45, "too narrow")
+
+
+def others_of_the_firm():
+    """What a firm pays the others on average lacks what it pays each."""
+    stream = np.random.default_rng(28)
+    firm, pay = stream.permutation(N) % (N // 10), incomes(stream)
+    others = ((np.bincount(firm, pay)[firm] - pay) / 9.0).round(2)
+    return Case({"pay": pay, "firm": firm, "others": others}, {"pay": mapped(600.0)}, 0.35, "too narrow")
+
+
+def sorted_by_a_sum():
+    """The total was dropped, and the rows are in its order."""
+    stream = np.random.default_rng(29)
+    wage, rent = incomes(stream), incomes(stream)
+    order = np.argsort(wage + rent)
+    return Case({"wage": wage[order], "rent": rent[order]}, {"wage": log()}, 0.6, "columns in clear")
+
+
+def mostly_zero():
+    stream = np.random.default_rng(30)
+    bonus = np.where(stream.random(N) < 0.85, 0.0, incomes(stream))
+    near = (bonus * stream.normal(1.0, 0.005, N)).round()
+    return Case({"bonus": bonus, "near": near}, {"bonus": mapped(400.0)}, 0.98, "columns in clear", ("near",))
+
+
+def inside_records():
+    """A column of records holds a copy."""
+    pay = incomes(np.random.default_rng(31))
+    kept = np.array([{"pay": int(value), "by": "card"} for value in pay])
+    return Case({"pay": pay, "kept": kept}, {"pay": log()}, 0.9, "pay = kept", ("kept",))
+
+
 CASES = (
     harmless, correlated, total, near_copies, body_mass, running_total, month_before, panel,
     keys_in_one_number, keys_in_text, street_and_house, twins, alike_neighbours, ten_that_say_the_same,
     three_apart, additive, tax_rates, last_digits, profit, firm_inside_text, branch_in_last_digits,
-    earlier_case, machines_in_turn, weeks, growth, coordinates,
+    earlier_case, machines_in_turn, weeks, growth, coordinates, prices, others_of_the_firm, sorted_by_a_sum,
+    mostly_zero, inside_records,
 )  # fmt: skip

@@ -54,6 +54,28 @@ def test_found(x, clear, text, share, slack):
     np.testing.assert_allclose(formula.slack[rounded], np.broadcast_to(slack, N)[rounded], rtol=1e-6)
 
 
+def test_products_are_added_up():
+    assert found(A * B - 30.0 * X, hours=A, rate=B, off=30.0 * X)["x"].text == "hours * rate - off"
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize(("clear", "text", "share"), [
+    ({"firm": np.arange(N) // 12, "month": np.arange(N) % 12 + 1.0,
+      "so far": X.reshape(-1, 12).cumsum(axis=1).ravel()},
+     "the rise of so far from the record before by month in firm", 11 / 12),
+    ({"person": np.arange(N) // 6, "year": 2000.0 + np.arange(N) % 6, "last": np.roll(X, 1)},
+     "last of the record after by year in person", 5 / 6),
+    ({"couple": np.arange(N) // 2, "spouse": X.reshape(-1, 2)[:, ::-1].ravel()}, "spouse of the record", 0.5),
+    ({"day": np.arange(N) * 3.0, "total": np.cumsum(X)}, "the rise of total from the", 1.0),
+])  # fmt: skip
+def test_no_order_of_rows_hides_running_totals_last_values_or_spouses(clear, text, share, shuffled):
+    order = STREAM.permutation(N) if shuffled else np.arange(N)
+    formula = found(X[order], **{name: column[order] for name, column in clear.items()})["x"]
+
+    assert not shuffled or text in formula.text
+    assert formula.share == pytest.approx(share, abs=0.02) or not shuffled
+
+
 @pytest.mark.parametrize("spread", [3, 10, 100])
 def test_correlated_whole_numbers_are_no_formula(spread):
     stream = np.random.default_rng(spread)

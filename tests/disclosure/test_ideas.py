@@ -33,13 +33,10 @@ def the_other_half_teaches(idea, look):
             np.testing.assert_array_equal(one[here], other[here])
 
 
-def beside_in(rows, own):
-    """By record who of those with numbers within 8 comes last before it, first after it, either, or any."""
-    apart = rows - rows[:, None]
-    gap = np.where(own & (apart != 0) & (abs(apart) <= 8), abs(apart), 99)
-    sides = [np.where(side, gap, 99) for side in (apart < 0, apart > 0)]
-    before, after = ((side == side.min(axis=1)[:, None]) & (side < 99) for side in sides)
-    return before, after, before | after, gap < 99
+def near_in(rows, own):
+    """By record who was kept of those with other numbers within 8."""
+    apart = abs(rows - rows[:, None])
+    return own & (apart > 0) & (apart <= 8)
 
 
 def test_what_others_show_is_counted_plainly():
@@ -65,7 +62,7 @@ def test_what_others_show_is_counted_plainly():
         features.clear_beside: np.tile(w, (2, 1)) - np.reshape(beside, (2, n)),
         features.of_unit: [mean(alike & (each != each[:, None]), k) for k in (0, 1)],
         features.of_unit_and_itself: [mean(alike)],
-        features.of_neighbours: [mean(who) for who in beside_in(rows, own)],
+        features.of_neighbours: [mean(near_in(rows, own))],
         features.of_twin: [of_twins],
         features.of_twin_and_itself: [np.where(np.isnan(of_twins), z[:, 0], (of_twins + z[:, 0]) / 2.0)],
         features.of_itself: z.T,
@@ -86,8 +83,8 @@ def test_neighbours_are_those_of_the_file_of_a_machine_and_of_a_unit():
 
     place = np.argsort(np.argsort(year + 1e3 * firm))  # within a firm by year
     orders = row, row % 40 * 1_000 + row // 40, firm * 1_000 + place
-    for column, who in zip(found, (who for each in orders for who in beside_in(each, own)), strict=True):
-        by_hand = [z[some, 0].mean() if some.any() else NAN for some in who & own]
+    for column, who in zip(found, (near_in(each, own) for each in orders), strict=True):
+        by_hand = [z[some, 0].mean() if some.any() else NAN for some in who]
         np.testing.assert_allclose(column, by_hand, atol=1e-12)
 
 

@@ -8,18 +8,21 @@ row before and after, among all rows and within each unit.
 """
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 
 from condmask.disclosure.sample import Sample
+from condmask.disclosure.units import TURNS, codes_of
 from condmask.errors import optional
 from condmask.grid import decimals_of
 
 SHARE, OF_MANY = 0.1, 0.5  # of the rows, beyond chance: by two columns, by more
 LEARNED, TRIED, HITS = 384, 64, 3  # rows for least absolute deviations, for pairs, and of these to go on with
 BASES = 100  # columns of which pairs are looked at
+ORDERED, REPEATED = 12, 0.75  # columns by which records are ordered; of these, that units are at most
+MULTIPLIED = 10  # columns of which products are added up
 EXACT = 1e-15  # of a number: what is computed in another order
 MEASURED = 0.02  # of a number, that half a step is at most where it was rounded
 NEGLIGIBLE = (0.01, 1e-6)  # factors, in units of the columns' spread: what rounding makes of none
@@ -58,7 +61,8 @@ def computable(sample: Sample) -> dict[str, Formula]:
     learned, proof = np.array_split(np.random.default_rng(0).permutation(sample.half.size), 2)
     for name, values in sample.table.values.items() if bases else ():
         x, own = _without_common(values), half_step(values)
-        tried = (each._replace(share=_share(x, own, each, proof)) for each in _candidates(x, bases, learned))
+        candidates = _candidates(x, sample, bases, learned)
+        tried = (each._replace(share=_share(x, own, each, proof)) for each in candidates)
         with np.errstate(all="ignore"):  # one at a time
             holds = [each for each in tried if each.share > (SHARE if len(each.names) <= 2 else OF_MANY)]
         if holds:
@@ -92,19 +96,56 @@ def _bases(sample: Sample) -> Iterator[Formula]:
         yield from (Formula(text, (name,), look, rounding(look, half)) for text, look in looks.items())
 
 
-def _candidates(x: np.ndarray, bases: list[Formula], rows: np.ndarray) -> Iterator[Formula]:
+def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.ndarray) -> Iterator[Formula]:
     """All formulas that hold in a few of some rows."""
     for base in bases:
         if _is_varied(base.values) or not _is_varied(x):
             yield from _of_one(x, base, rows)
+    yield from _in_other_orders(x, sample, rows)
     plain = [base for base in bases if base.text in base.names]
     yield from _of_two(x, bases[:BASES], rows, log=False)
     yield from _of_two(x, plain[:BASES], rows, log=True)
     if len(plain) > 1:
-        yield from _of_many(x, plain, rows, log=False)
+        pairs = combinations([base for base in plain if _is_varied(base.values)][:MULTIPLIED], 2)
+        enough = rows.size > LEARNED
+        products = [_combined([*pair], np.ones(2), 1.0, log=True) for pair in pairs if enough]
+        yield from _of_many(x, [*plain, *products], rows, log=False)
     positive = [base for base in plain if np.nanmin(base.values, initial=np.inf) > 0.0]
     if positive and np.nanmin(x, initial=np.inf) > 0.0:
         yield from _of_many(x, positive, rows, log=True)
+
+
+def _in_other_orders(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterator[Formula]:
+    """What columns in clear say of the record before or after, and by how much they rise, in the order of any
+    of them, in all records or in those that another names alike: who shuffles a file hides no running total,
+    last year's value or spouse."""
+    there = rows[~np.isnan(x[rows])][:TRIED]
+    if not _is_varied(x[there]):
+        return
+    clear = sample.clear
+    numbers = dict(list(clear.numbers.items())[:ORDERED])
+    columns = np.array([*numbers.values()]).reshape(-1, x.size)
+    own, half = half_step(x), np.array([half_step(w) for w in columns])
+    turns = {name: code for name, code in clear.units.items() if name.startswith(TURNS)}
+    units = {name: codes_of(w) for name, w in numbers.items()} | dict(list(clear.labels.items())[:ORDERED])
+    units = {name: code for name, code in units.items() if code.max(initial=0) < REPEATED * code.size}
+    keys = {"": clear.rows.astype(np.float64)} | numbers
+    for (unit, code), (by, key) in product(({"": np.zeros(x.size)} | units | turns).items(), keys.items()):
+        order = np.lexsort((key, code))
+        same = (np.diff(code[order]) == 0) & (code[order][1:] >= 0)
+        for where, here, beside in (("before", order[1:], order[:-1]), ("after", order[:-1], order[1:])):
+            place = np.full(x.size, -1)
+            place[here[same]] = beside[same]
+            shown = np.where(place[there] < 0, np.nan, columns[:, place[there]])
+            said = f"the record {where}" + f" by {by}" * bool(by) + f" in {unit}" * bool(unit)
+            for rise in (False, True) if unit or by else ():
+                predicted = columns[:, there] - shown if rise else shown
+                hits = np.abs(x[there] - predicted) <= np.maximum(own, half[:, None]) + 1e-9
+                for k in np.flatnonzero(hits.sum(axis=1) >= HITS):
+                    name, w = list(numbers)[k], columns[k]
+                    values = np.where(place < 0, np.nan, w[place])
+                    text = f"the rise of {name} from {said}" if rise else f"{name} of {said}"
+                    yield Formula(text, (name,), w - values if rise else values, rounding(w, half[k]))
 
 
 def _of_one(x: np.ndarray, base: Formula, rows: np.ndarray) -> Iterator[Formula]:

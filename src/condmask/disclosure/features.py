@@ -6,7 +6,7 @@ for noise, and those of swapped records a stranger's; the last at what it shows 
 each is worth stands in docs/coins.rst.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -15,13 +15,14 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.correlations import pearson, ranks
 from condmask.disclosure.sample import Sample
-from condmask.disclosure.units import ALIKE, period
+from condmask.disclosure.units import ALIKE, codes_of, period
 
 FARTHEST = 8  # rows before and after
 FAR = 1_000_000_000_000  # between rows of different units
 MOST, PAIRED = 20, 8  # columns of which more than the values themselves are looked at, and pairs of them
 VARIED, SEVERAL, TRIED = 100, 8, 1_000  # values of such a column; records alike; records that show what helps
-TOLD = 0.1  # of the variance of rises, that columns in clear leave open
+NEAR_BY, FEW = 64, 4  # records of a group by order, where fewer have the same value
+UNTOLD, RIDGE = 0.5, 1e-10  # of the variance: that groups leave open, at most; of columns that say the same
 TINIEST, TINY = 1e-4, 1e-300
 
 
@@ -111,38 +112,79 @@ def of_unit_and_itself(look: Look) -> list[np.ndarray]:
 
 
 def of_neighbours(look: Look) -> list[np.ndarray]:
-    """What the nearest rows before and after show that were kept, and all near ones: files come in some
-    order, machines take turns, and months follow each other."""
+    """The mean of what near rows show that were kept: files come in some order, machines take turns, and
+    months follow each other."""
     columns = []
     for key in _orders(look):
-        order = np.argsort(key, kind="stable")
-        z, near = look.kept[order], np.empty((4, key.size))
-        near[0, order], near[1, order[::-1]] = _last(z, key[order]), _last(z[::-1], -key[order][::-1])
-        near[2], near[3, order] = _mean_of_row(near[:2].T), _around(z, key[order])
-        columns += list(near)
+        order, near = np.argsort(key, kind="stable"), np.empty(key.size)
+        near[order] = _around(look.kept[order], key[order])
+        columns.append(near)
     return columns
 
 
 def of_course(look: Look) -> list[np.ndarray]:
-    """What a unit shows, carried on by rises from row to row that columns in clear tell: rates of growth."""
-    key = _orders(look)[-1]
-    order, u = np.argsort(key, kind="stable"), look.line(look.x)
-    unit, level = np.unique(key // FAR, return_inverse=True)[1], np.full(key.size, np.nan)
-    goes_on = np.append(False, np.diff(unit[order]) == 0)
-    rise = np.where(goes_on, np.diff(u[order], prepend=np.nan), np.nan)
-    told = [each for x in np.nan_to_num(look.numbers) for each in (x, np.log1p(np.maximum(x, TINIEST - 1.0)))]
-    design = np.column_stack((np.ones(key.size), *told))[order]
-    design /= np.abs(design).mean(axis=0) + TINY
-    for side in (0, 1):
-        asked, fit = look.sample.half[order] == side, ~np.isnan(rise)
-        fit &= ~asked
-        if fit.sum() <= VARIED:
-            continue
-        predicted = design @ np.linalg.lstsq(design[fit], rise[fit])[0]
-        if np.var((rise - predicted)[fit]) < TOLD * np.var(rise[fit]):
-            level[order[asked]] = np.cumsum(np.where(goes_on, predicted, 0.0))[asked]
-    z, known = look.released[:, look.column] - level, np.where(np.isnan(level), -1, unit)
-    return [level + _mean_of_unit(look, known, z, own) for own in (0.0, 1.0)]
+    """What a group shows, carried over by what columns in clear tell of differences within it.
+
+    Firms grow at rates in clear, products have a price and currencies a rate by which amounts in clear are
+    multiplied, and rows in the order of a sum differ from others near by their parts.
+    """
+    told, groups, columns = _told_within(look), list(_groups(look)), list[np.ndarray]()
+    with np.errstate(all="ignore"):
+        both = [(look.x, look.masked[:, look.column], look.line)]
+        if np.nanmin(look.x, initial=np.inf) > 0.0:
+            both.append((np.log(look.x), np.log(both[0][1]), lambda level: look.line(np.exp(level))))
+        for u, z, line in both:
+            found, own = np.full((2, u.size), np.nan), look.own & np.isfinite(z)
+            for side in (0, 1):
+                asked, fit = look.sample.half == side, (look.sample.half != side) & np.isfinite(u)
+                tries = [_within(told, u, z, codes, fit, own) for codes in groups]
+                left, factors, codes = min(tries, key=lambda each: each[0])
+                if left < UNTOLD:
+                    level, there = told @ factors, np.where(np.isfinite(z), codes, -1)
+                    for row, counted in zip(found, (0.0, 1.0), strict=True):
+                        around = _mean_of_unit(look, there, z - level, counted)
+                        row[asked] = (level + around)[asked]
+            columns += [line(row) for row in found]
+    return columns
+
+
+def _told_within(look: Look) -> np.ndarray:
+    """What may tell differences within groups: columns in clear, logarithms, and what these add up to."""
+    order = np.argsort(_orders(look)[-1], kind="stable")
+    numbers = np.nan_to_num(look.numbers[:PAIRED]).reshape(-1, order.size)
+    growth = np.log1p(np.maximum(numbers, TINIEST - 1.0))
+    summed = np.vstack((np.ones((1, order.size)), numbers, growth))
+    summed[:, order] = summed[:, order].cumsum(axis=1)
+    return np.vstack((numbers, np.log(np.maximum(numbers, TINIEST)), summed)).T
+
+
+def _groups(look: Look) -> Iterator[np.ndarray]:
+    """Records that columns in clear name alike, or that are near by the order of one or of the file."""
+    clear = look.sample.clear
+    yield from (*clear.units.values(), *list(clear.labels.values())[:PAIRED])
+    for x in (clear.rows, *look.numbers[:PAIRED]):
+        codes = codes_of(x)
+        yield codes // NEAR_BY if FEW * codes.max() > codes.size else codes
+
+
+def _within(
+    told: np.ndarray, u: np.ndarray, z: np.ndarray, codes: np.ndarray, fit: np.ndarray, own: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """The share of the variance that least squares in groups leave open, with what these show; factors."""
+    rows, known = np.flatnonzero(fit & (codes >= 0)), fit & own
+    _, place, number = np.unique(codes[rows], return_inverse=True, return_counts=True)
+    freedom = rows.size - number.size - told.shape[1]
+    if freedom <= VARIED or not known.any():
+        return np.inf, u, codes
+    both = np.column_stack((told[rows], u[rows]))
+    both -= (np.column_stack([np.bincount(place, column) for column in both.T]) / number[:, None])[place]
+    scale = np.sqrt((both**2).mean(axis=0)) + TINY
+    square = (both / scale).T @ (both / scale)
+    factors = np.linalg.solve(square[:-1, :-1] + RIDGE * rows.size * np.eye(told.shape[1]), square[:-1, -1])
+    factors *= scale[-1] / scale[:-1]
+    left = np.sum((both[:, -1] - both[:, :-1] @ factors) ** 2) / freedom
+    several = max(own[rows].sum() / number.size, 1.0)
+    return float((left + (left + np.mean((z - u)[known] ** 2)) / several) / np.var(u[rows])), factors, codes
 
 
 def of_twin(look: Look) -> list[np.ndarray]:
@@ -228,12 +270,6 @@ def _mean(shown: np.ndarray, total: Callable[[np.ndarray], np.ndarray]) -> np.nd
     there = ~np.isnan(shown)
     number = total(there.astype(np.float64))
     return np.where(number > 0.0, total(np.where(there, shown, 0.0)) / np.maximum(number, 1.0), np.nan)
-
-
-def _last(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The last value before each row, NaN where it is too far off."""
-    before = np.append(-1, np.maximum.accumulate(np.where(np.isnan(z), -1, np.arange(z.size)))[:-1])
-    return np.where((before >= 0) & (rows - rows[before] <= FARTHEST), z[before], np.nan)
 
 
 def _around(z: np.ndarray, rows: np.ndarray) -> np.ndarray:

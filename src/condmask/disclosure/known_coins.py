@@ -233,9 +233,11 @@ def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.nd
 def _by_order(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> Iterator[np.ndarray]:
     """What columns in the order of the values say between those of records that teach: logarithms, ranks and
     other units, which the others learn from many records only."""
+    rank = ranks(u[fit])
     for column in table.T:
-        there = fit[~np.isnan(column[fit])]
-        if there.size and abs(pearson(ranks(column[there]), ranks(u[there]))) > MONOTONE:
+        known = ~np.isnan(column[fit])
+        there = fit[known]
+        if there.size and abs(pearson(ranks(column[there]), rank[known])) > MONOTONE:
             order = there[np.argsort(column[there])]
             yield np.nan_to_num(np.interp(column, column[order], u[order]), nan=u[there].mean())
 

@@ -15,14 +15,15 @@ import numpy as np
 from condmask.correlations import intraclass, ranks
 from condmask.disclosure.computable import Formula, computable
 from condmask.disclosure.known_coins import Figures, attacked
-from condmask.disclosure.rails import Finding, rails
-from condmask.disclosure.sample import Sample, is_log, spread_of, two_digits
-from condmask.disclosure.table import column_of
+from condmask.disclosure.rails import SHUFFLE, Finding, rails
+from condmask.disclosure.sample import Sample, is_log, sample_of, spread_of, two_digits
+from condmask.disclosure.table import ORDER, column_of
 from condmask.strata import crossed, names_of, present_values
 
 WIDER = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried
 DRAWN = 4  # maskings, where a figure lies within two errors of a limit
 MOST = 12  # columns left out or masked as well
+MOSTLY = 0.5  # of what a constant misses: where most values are zero, that is little
 CELLS = 64  # of the ranks of a column
 WHO = "the columns in clear tell"
 LINKED = 0.03  # of the values, guessed because the owner of swapped values is known
@@ -86,7 +87,7 @@ def _told(case: Case) -> tuple[dict[str, Figures], dict[str, str], dict[str, For
         if row.linked > LINKED and row.lift > case.limits.lift:
             text = f"{WHO} whose the values of swapped records are: {row.worst:.0%} of its values are guessed"
             told[name] = f"{text} to within a tenth of its spread, {row.worst - row.linked:.0%} without"
-        elif row.clear - row.constant > case.limits.given:
+        elif row.clear - row.constant > min(case.limits.given, MOSTLY * (1.0 - row.constant)):
             text = f"{WHO} {row.clear:.0%} of its values to within a tenth of its spread"
             told[name] = f"{text}, a constant guess {row.constant:.0%}"
     for name, formula in formulas.items():
@@ -107,7 +108,10 @@ def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula
         rest = _without(case, telling)
         found, told, formulas = _told(rest)
     narrow = _too_narrow(rest, found)
-    dropped = "; ".join([f"drop {_listed(telling)}", *dict.fromkeys(finding.remedy for finding in narrow)])
+    columns = [name for name in telling if name != ORDER]
+    words = [f"drop {_listed(columns)}"] if columns else []
+    words += [SHUFFLE] if ORDER in telling else []
+    dropped = "; ".join([*words, *dict.fromkeys(finding.remedy for finding in narrow)])
     first = "leave strata out, and " if rest.schemes != case.schemes else ""
     more = _masked_too(rest, sample, telling)
     if more is None:
@@ -119,13 +123,18 @@ def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula
 
 
 def _without(case: Case, names: list[str]) -> Case:
-    """The case without some columns in clear, and without strata if one of them is a stratum."""
+    """The case without some columns in clear, without strata if one of them is a stratum, and in a new order
+    if the order of the rows is one of them."""
     sample, table, schemes = case.sample, case.sample.table, case.schemes
     if {*names_of(next(iter(schemes.values())).strata)} & {*names}:
         table = table._replace(pool=_pools(table.values, []))
         schemes = {name: replace(scheme, strata=None) for name, scheme in schemes.items()}
     clear = sample.clear.without(names, table.values)
-    return case._replace(sample=sample._replace(table=table, clear=clear), schemes=schemes)
+    sample = sample._replace(table=table, clear=clear)
+    if ORDER in names:
+        table = table._replace(clear=clear._replace(rows=np.arange(table.n)))
+        sample = sample_of(table, shuffled=True)
+    return case._replace(sample=sample, schemes=schemes)
 
 
 def _pools(values: Mapping[str, np.ndarray], strata: list[np.ndarray]) -> np.ndarray | None:
@@ -202,6 +211,9 @@ def _too_narrow(case: Case, found: dict[str, Figures]) -> list[Finding]:
     if passes:
         of = " for {}" if several else ""
         remedies = {name: f"pass sigma={wider[name].sigma:g}{of.format(name)}" for name in narrow}
+    elif narrow and ORDER in case.sample.clear.labels:
+        rest = _without(case, [ORDER])
+        remedies = remedies if _narrow(rest, tried(rest)) else dict.fromkeys(narrow, SHUFFLE)
     return [Finding(name, text, remedies[name], True) for name, text in narrow.items()]
 
 

@@ -7,14 +7,16 @@ import numpy as np
 
 from condmask._blocks import in_stretches
 from condmask._randomness import seeded_key
-from condmask.disclosure.table import ROWS, Clear, Table
+from condmask.disclosure.table import ORDER, ROWS, Clear, Table
 from condmask.disclosure.units import TURNS
 from condmask.draws import toss
 from condmask.strata import make_pools
 
 USE = b"attack"  # of the keys: no release has one of them
 STRETCH = 8  # rows of one half, where there are no units
+STRETCHES = 64  # of the order of the rows, which tells values where rows are sorted by them and others
 FEWEST = 100  # units: fewer are categories, of which anybody knows what is usual
+LARGE = 20  # of such records no unit is halved whole
 SPREAD = 2.563  # standard deviations of the normal law between its deciles
 
 
@@ -51,10 +53,13 @@ def sample_of(table: Table, *, shuffled: bool = False) -> Sample:
     values = {name: x[rows][order] for name, x in table.values.items()}
     if shuffled:
         clear = clear.without((), values, order)
+    elif clear.numbers or clear.labels:
+        clear = clear._replace(labels={**clear.labels, ORDER: order * STRETCHES // rows.size})
     pool = None if table.pool is None else table.pool[rows][order].astype(np.int64)
     some = table._replace(values=values, pool=pool, clear=clear)
     units = (unit for name, unit in clear.units.items() if TURNS not in name and unit.max() >= FEWEST)
     unit = next(units, np.full(rows.size, -1))
+    unit = np.where(np.bincount(unit + 1)[unit + 1] * LARGE > rows.size, -1, unit)  # none fills a half
     block = np.where(unit >= 0, unit, np.arange(rows.size) // STRETCH + unit.max() + 1)
     block = np.unique(block, return_inverse=True)[1]
     half = np.random.default_rng(0).permutation(np.arange(block.max() + 1) % 2)[block]

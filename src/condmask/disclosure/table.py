@@ -26,6 +26,7 @@ FEW = 100  # values up to which a column may have each once by chance
 NUMBER = re.compile(r"[-+\u2212]?\d[\d.,'\u00a0\u202f\u2019]*(?:[eE][-+]?\d+)?")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
 PART = re.compile(r"[^\W_]+")  # of a text: what stands between marks
+ORDER = "the order of the rows"
 DAY = 86_400e6  # microseconds
 
 
@@ -123,7 +124,7 @@ def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
 
 def _looked_at(frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mapping[str, np.ndarray]) -> Clear:
     columns = {name: in_rows(frame, name, rows) for name in names}
-    columns = {name: column for name, column in columns.items() if column.ndim == 1}
+    columns = {name: x if x.ndim == 1 else _texts(x) for name, x in columns.items()}
     numbers, labels = numbers_and_labels(columns)
     units = units_of(numbers, labels, {name: x[rows] for name, x in masked.items()}, rows)
     identifiers = tuple(name for name, column in columns.items() if may_identify(column, rows))
@@ -170,10 +171,17 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
             times = values.astype(f"{kind}8[us]")
             numbers[name] = np.where(np.isnat(times), np.nan, times.astype(np.int64) / DAY)
         else:
-            with suppress(TypeError, ValueError):  # lists, arrays and other values that are no labels
+            try:
                 code, distinct = groups(values, name, values.size)
-                _add_text(numbers, labels, name, code, [str(label).strip() for label in distinct])
+            except (TypeError, ValueError):  # lists, records and other values that are no labels
+                code, distinct = groups(_texts(values), name, values.size)
+            _add_text(numbers, labels, name, code, [str(label).strip() for label in distinct])
     return numbers, labels
+
+
+def _texts(values: np.ndarray) -> np.ndarray:
+    """What records hold that is no label, as texts."""
+    return frames.objects([str(value) for value in values.tolist()])
 
 
 def _add_text(numbers: Columns, labels: Columns, name: str, code: np.ndarray, distinct: list[str]) -> None:

@@ -16,7 +16,8 @@ LARGEST = 1_000  # records; larger groups show no more than a column of categori
 ALIKE, CERTAINTY = 0.1, 1.5  # of the variance between units, at least, and times its standard error
 MOST, PAIRED = 3, 12  # units used; columns of which pairs are looked at
 LAST_DIGITS = (10.0, 100.0, 1000.0)
-TURNS, LONGEST, BY_CHANCE, NEARLY = "rows modulo", 400, 4.5, 0.8  # standard errors; of the most alike
+TURNS, LONGEST, BY_CHANCE, NEARLY = "rows modulo", 16_384, 4.5, 0.8  # standard errors; of the most alike
+GAP = 400  # rows: longer ones between those looked at count as so many
 NAMED = 0.25  # of the records, that others name
 RUNS = (2, 3, 4, 5, 6, 8, 10, 12)  # rows
 
@@ -37,24 +38,24 @@ def units_of(numbers: Columns, labels: Columns, masked: Columns, rows: np.ndarra
 def candidates(numbers: Columns, labels: Columns) -> Columns:
     """What may tell units, by name."""
     whole = {name: x for name, x in numbers.items() if (x[~np.isnan(x)] % 1.0 == 0.0).all()}
-    found = {name: _codes(x) for name, x in whole.items()}
+    found = {name: codes_of(x) for name, x in whole.items()}
     found |= labels
     columns = list(found.items())[:PAIRED]
     for name, x in whole.items():
         for digits in LAST_DIGITS:
             if np.nanmax(np.abs(x), initial=0.0) >= 10.0 * digits:
-                found[f"{name} by {digits:g}"] = _codes(np.floor(x / digits))
-                found[f"{name} modulo {digits:g}"] = _codes(x % digits)
+                found[f"{name} by {digits:g}"] = codes_of(np.floor(x / digits))
+                found[f"{name} modulo {digits:g}"] = codes_of(x % digits)
     found |= {name: _together(named) for name, named in leaders(whole).items()}
     for (one, a), (other, b) in combinations(columns, 2):
-        found[f"{one} x {other}"] = np.where((a < 0) | (b < 0), -1, _codes(a * (b.max() + 2.0) + b))
+        found[f"{one} x {other}"] = np.where((a < 0) | (b < 0), -1, codes_of(a * (b.max() + 2.0) + b))
     return found
 
 
 def period(x: np.ndarray, rows: np.ndarray) -> int:
     """After how many rows, beyond the next ones, a column is most alike again: machines take turns, and weeks
     return; 0 if never."""
-    there, place = ~np.isnan(x), np.cumsum(np.minimum(np.diff(rows, prepend=rows[0]), LONGEST))
+    there, place = ~np.isnan(x), np.cumsum(np.minimum(np.diff(rows, prepend=rows[0]), GAP))
     z = np.zeros((2, 1 << int(place[-1] + LONGEST).bit_length()))
     z[0, place[there]], z[1, place[there]] = (x[there] - x[there].mean()) / (x[there].std() or 1.0), 1.0
     both, pairs = (np.fft.irfft(np.abs(np.fft.rfft(each)) ** 2)[:LONGEST] for each in z)
@@ -88,7 +89,7 @@ def _together(named: np.ndarray) -> np.ndarray:
     return np.asarray(csgraph.connected_components(joined)[1], dtype=np.int64)
 
 
-def _codes(values: np.ndarray) -> np.ndarray:
+def codes_of(values: np.ndarray) -> np.ndarray:
     """Equal numbers as numbers from 0; -1 for missing ones."""
     return np.where(np.isnan(values), -1, np.unique(values, return_inverse=True)[1])
 
