@@ -245,7 +245,7 @@ def test_a_variance_that_noise_hides_leaves_all_correlations():
 
     assert found[:2] == (-1.0, 1.0)
     assert np.isnan(found[2:4]).all()
-    assert "a variance is estimated negative" in found.about
+    assert "its variance is estimated negative" in found.about
     assert message.startswith(
         "correlation: it may be anything, since so much noise hides whether the original"
     )
