@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from disclosure_tables import CASES, N, by_hand, firms, incomes, log, mapped
+from disclosure_tables import CASES, N, by_hand, correlated, firms, incomes, log, mapped
 from scipy.stats import norm
 
 import condmask as cm
@@ -54,6 +54,17 @@ def test_the_worst_attacker_reaches_what_one_by_hand_reaches(case):
     if made.same is not None:
         # who learns from a third of 4,000 records what these mean loses something
         assert row.worst >= by_hand(made) - 0.045
+
+
+def test_figures_near_a_limit_are_drawn_again_on_either_side_of_it():
+    made = correlated()
+
+    def figure(limit):
+        (row,) = cm.audit(made.table, made.schemes, max_lift=limit).figures.values()
+        return row.lift
+
+    once = figure(0.9)
+    assert figure(once - 1e-3) == figure(once + 1e-3) != once
 
 
 @pytest.mark.parametrize("table", CASES[::6])
