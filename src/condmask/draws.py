@@ -56,30 +56,24 @@ def words_of_swapped(key: Key, tossed: Tossed) -> np.ndarray:
     return np.concatenate([words(key.stream(block, DONOR), count) for block, count in enumerate(counts)])
 
 
-def donors_by_eq_1(
-    drawn: np.ndarray, rows: np.ndarray, start: int, n: int, pools: Pools | None
-) -> np.ndarray:
-    """Donors of rows, counted from a first one, by one word each: uniformly from the others of the pool."""
-    donors = np.empty(rows.size, dtype=np.int64)
-    if pools is None:
-        masking.choose_donors(drawn, rows, start, n, donors)
-    else:
-        pool, first, size, order = pools
-        masking.choose_pool_donors(drawn, rows, start, pool, first, size, order, donors)
-    return donors
+def donors_of(drawn: np.ndarray, rows: np.ndarray, n: int, pools: Pools | None, *, cycle: bool) -> np.ndarray:
+    """Donors of all swapped rows by one word each: by eq. (1), uniformly from the others of the pool.
 
-
-def donors_by_cycle(drawn: np.ndarray, rows: np.ndarray, n: int, pools: Pools | None) -> np.ndarray:
-    """Donors of all swapped rows by one word each: the next one of the pool in the order of (word, row).
-
-    A pool with a single swapped row keeps its donor by eq. (1): its own value would be the release.
+    Along a cycle it is the next one of the pool in the order of (word, row). A pool with a single swapped row
+    keeps its donor by eq. (1): its own value would be the release.
     """
-    donors = np.full(rows.size, -1, dtype=rows.dtype)
-    first, last = np.full((2, 1 if pools is None else pools.size.size), -1)
-    cycles.link(rows, in_order(drawn), rows[:0] if pools is None else pools.pool, first, last, donors)
-    cycles.close(rows, first, last, donors)
-    alone = first[(first == last) & (first >= 0)]
-    donors[alone] = donors_by_eq_1(drawn[alone], rows[alone].astype(np.int64), 0, n, pools)
+    donors, rest = np.full(rows.size, -1, dtype=rows.dtype), np.arange(rows.size)
+    if cycle:
+        first, last = np.full((2, 1 if pools is None else pools.size.size), -1)
+        cycles.link(rows, in_order(drawn), rows[:0] if pools is None else pools.pool, first, last, donors)
+        cycles.close(rows, first, last, donors)
+        rest = first[(first == last) & (first >= 0)]
+    found = np.empty(rest.size, dtype=np.int64)
+    if pools is None:
+        masking.choose_donors(drawn[rest], rows[rest].astype(np.int64), 0, n, found)
+    else:
+        masking.choose_pool_donors(drawn[rest], rows[rest].astype(np.int64), 0, *pools, found)
+    donors[rest] = found
     return donors
 
 
@@ -92,13 +86,7 @@ def in_order(drawn: np.ndarray) -> np.ndarray:
 
 
 def mask_columns(
-    columns: list[np.ndarray],
-    laws: list[Law],
-    key: Key,
-    *,
-    pools: Pools | None,
-    cycle: bool,
-    workers: int,
+    columns: list[np.ndarray], laws: list[Law], key: Key, *, pools: Pools | None, cycle: bool, workers: int
 ) -> list[np.ndarray]:
     """Columns masked together, in the units of the data: one coin and one donor per record.
 
@@ -116,23 +104,19 @@ def mask_columns(
     workers : int
     """
     n, p = columns[0].size, laws[0].p
-    if cycle:
-        tossed = toss(key, p, n, workers)
-        cycled = donors_by_cycle(words_of_swapped(key, tossed), tossed.swapped, n, pools)
+    tossed = toss(key, p, n, workers)
+    donors = donors_of(words_of_swapped(key, tossed), tossed.swapped, n, pools, cycle=cycle)
     masked = [np.empty(n) for _ in columns]
 
     def mask_block(number: int) -> None:
         """One block of every column, in the units of the data."""
         start, size = number * BLOCK, min(BLOCK, n - number * BLOCK)
         swapped, kept = coins(key, p, number, size)
-        if cycle:
-            first, last = tossed.swapped_before[number : number + 2]
-            donors = cycled[first:last].astype(np.int64)
-        else:
-            donors = donors_by_eq_1(words(key.stream(number, DONOR), swapped.size), swapped, start, n, pools)
+        first, last = tossed.swapped_before[number : number + 2]
+        chosen = donors[first:last].astype(np.int64)
         for column, (x, law) in enumerate(zip(columns, laws, strict=True)):
             noise, z = law.draw(key.stream(number, NOISE, column), kept.size), np.empty(size)
-            masking.place(x, swapped, donors, kept, noise, start, z)
+            masking.place(x, swapped, chosen, kept, noise, start, z)
             masked[column][start : start + size] = law.from_units(z)
 
     for _ in ordered_map(mask_block, range(-(-n // BLOCK)), workers):
@@ -147,10 +131,7 @@ def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bo
     drawn, every = words(stream, swapped.size), np.arange(x.size)
     # the block is one file, in which each row is a pool of its own
     pools = Pools(np.repeat(every[:rows], n), every[::n], np.full(rows, n), every)
-    if cycle:
-        donors = donors_by_cycle(drawn, swapped, x.size, pools)
-    else:
-        donors = donors_by_eq_1(drawn, swapped, 0, x.size, pools)
+    donors = donors_of(drawn, swapped, x.size, pools, cycle=cycle)
     z = np.empty(x.shape)  # in rows, whatever the order of x
     masking.place(x.ravel(), swapped, donors, kept, law.draw(stream, kept.size), 0, z.ravel())
     return z

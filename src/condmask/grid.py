@@ -72,10 +72,6 @@ class Grid(NamedTuple):
         """The number of steps next to or above d, so that |k| < d holds for the same whole k."""
         return -self.below(-d)
 
-    def times(self, factor: int) -> "Grid":
-        """The grid of every so-many-th point."""
-        return Grid(self.numerator * factor, self.denominator)
-
 
 def decimal_grid(places: int) -> Grid:
     """The numbers with so many decimal places."""

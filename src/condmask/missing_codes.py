@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, Refusals
 
 Declared = tuple[float | None, ...] | None  # None among codes, or alone: there are no others
 TOLERATED = 1e-6  # masked values, expected, that are taken for a code
@@ -98,22 +98,36 @@ def values_of(schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]) 
 
 def drop_codes(schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]) -> dict[str, np.ndarray]:
     """The same; refused where hardly any value is left, or one looks like a code that none declares."""
-    values = values_of(schemes, columns)
-    for name, x in values.items():
-        _checks.has_gaps(x, name, "omit")
-        missing = schemes[name].missing
-        refuse_undeclared(missing, suspicion(missing, x, columns[name].kind), name)
+    refusals = Refusals()
+    values = without_any_codes(schemes, columns, "omit", refusals)
+    refusals.raise_all()
     return values
 
 
-def refuse_undeclared(missing: Any, suspected: Suspicion, name: str) -> None:
-    """Ask about values of a column that look like codes."""
-    if not suspected.codes:
-        return
-    codes = sorted(suspected.codes, key=abs)
+def without_any_codes(
+    schemes: Mapping[str, Any], columns: Mapping[str, frames.Column], nan_policy: str, refusals: Refusals
+) -> dict[str, np.ndarray]:
+    """Columns with NaN for their codes and for what looks like one, about which it asks."""
+    values = {}
+    for name, (array, _, kind, _) in columns.items():
+        with refusals.collected():
+            _checks.has_gaps(array, name, nan_policy)
+        missing = schemes[name].missing
+        x = without_codes(array, schemes[name].codes, kind)
+        codes, records = suspicion(missing, x, kind)
+        values[name] = without_codes(x, codes, kind)
+        if codes:
+            refusals.errors.append(_question(missing, sorted(codes, key=abs), records, name))
+    for name, x in values.items():
+        _checks.has_gaps(x, name, "omit")  # without any values, there is nothing else to be looked at
+    return values
+
+
+def _question(missing: Any, codes: list[float], records: int, name: str) -> ArgumentError:
+    """What to ask about values of a column that look like codes."""
     listed, stand = " and ".join(map(_shown, codes)), "stands" if len(codes) == 1 else "stand"
-    raise ArgumentError(
-        f"missing must say whether {listed} in {name} ({suspected.records} records, "
+    return ArgumentError(
+        f"missing must say whether {listed} in {name} ({records} records, "
         f"far from all other values) {stand} for a missing value; pass {_answer((*missing, *codes))} if so, "
         f"{_answer((*missing, None))} if not"
     )

@@ -99,18 +99,11 @@ class Scheme:
 
     @classmethod
     def masked_columns(
-        cls,
-        schemes: dict[str, Self],
-        columns: dict[str, np.ndarray],
-        key: Key,
-        pools: Pools | None,
-        workers: int,
+        cls, schemes: Sequence[Self], columns: list[np.ndarray], key: Key, pools: Pools | None, workers: int
     ) -> list[np.ndarray]:
         """The masked values of columns: here each column on its own."""
-        return [
-            scheme.mask_rows(columns[name][None], key.stream(0, WHOLE, k), ())[0]
-            for k, (name, scheme) in enumerate(schemes.items())
-        ]
+        both = enumerate(zip(schemes, columns, strict=True))
+        return [scheme.mask_rows(x[None], key.stream(0, WHOLE, k), ())[0] for k, (scheme, x) in both]
 
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
         """Masked values as they are released, of the kind the original had where that is possible."""

@@ -203,17 +203,16 @@ def present_values(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.n
 
 
 def pools_of(
-    scheme: Any, columns: Mapping[str, np.ndarray], strata: Sequence[Labels], nan_policy: str
+    scheme: Any, columns: Mapping[str, np.ndarray], strata: Sequence[Labels]
 ) -> tuple[Pools | None, tuple[str, ...]]:
     """Donor pools of columns that are masked together; None where all rows are one pool.
 
     And the columns whose pattern of missing values parts the pools, none where it does not. Small strata are
     pooled where the scheme says so, else refused.
     """
-    gaps = [_checks.has_gaps(x, name, nan_policy) for name, x in columns.items()]
-    if not strata and not any(gaps):
-        return None, ()
     present, patterns = present_values(list(columns.values()))
+    if not strata and not patterns and present.all():
+        return None, ()
     code = donor_pools(scheme, strata, patterns, present)
     pools = make_pools(np.zeros(present.size) if code is None else code, present)
     if strata or patterns:

@@ -21,5 +21,6 @@ def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
     base = decimal_grid(int(min(finest, np.floor(np.log10(most / largest)))))
     units = base.units(values)
     times = int(np.gcd.reduce(units.astype(np.int64)))
-    seen = times > 0 and not misses(values, base.values(units), kind).any()
-    return grid_of(base.times(times).step) if seen and base.times(times).step >= step / FINE else None
+    coarsest = base.numerator * times / base.denominator
+    seen = coarsest >= step / FINE and not misses(values, base.values(units), kind).any()
+    return grid_of(coarsest) if seen else None

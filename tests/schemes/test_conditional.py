@@ -151,7 +151,8 @@ def test_donors_follow_the_draw_contract(p, strata, missing):
     pools = None if strata == 1 and not missing else make_pools(labels, there)
 
     tossed = draws.toss(Key(SECRET), p, N, 1)
-    donors = draws.donors_by_cycle(draws.words_of_swapped(Key(SECRET), tossed), tossed.swapped, N, pools)
+    words = draws.words_of_swapped(Key(SECRET), tossed)
+    donors = draws.donors_of(words, tossed.swapped, N, pools, cycle=True)
 
     x = np.where(there, 0.0, np.nan)
     chosen = reference.donor_rows(SECRET, p, [x], None if strata == 1 else labels, "permutation")
@@ -169,7 +170,7 @@ def test_words_too_much_alike_take_the_slow_way_to_the_same_cycle():
     swapped = np.concatenate([sides[0][0], sides[1][0] + 65_536])
     words = np.concatenate([alike(part.size) for part, _ in sides])
 
-    donors = draws.donors_by_cycle(words, swapped, N, None)
+    donors = draws.donors_of(words, swapped, N, None, cycle=True)
 
     order = np.lexsort((swapped, words))
     expected = np.empty_like(donors)

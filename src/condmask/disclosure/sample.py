@@ -115,8 +115,8 @@ def draw(sample: Sample, schemes: dict[str, Any], number: int) -> tuple[dict[str
     halved = size.reshape(-1, 2).min(axis=1) > 1
     pools = make_pools(2 * pool + np.where(halved[pool], sample.half, 0), present)
     x = table.values
-    units = {name: of.law.to_units(x[name]) if of.law else x[name].copy() for name, of in schemes.items()}
-    masked = type(first).masked_columns(schemes, units, key, pools, 1)
+    units = [of.law.to_units(x[name]) if of.law else x[name].copy() for name, of in schemes.items()]
+    masked = first.masked_columns([*schemes.values()], units, key, pools, 1)
     swapped = np.zeros(table.n, dtype=bool)
     swapped[toss(key, first.p, table.n, 1).swapped] = True
     return dict(zip(schemes, masked, strict=True)), swapped

@@ -234,21 +234,15 @@ class ConditionalMasking(Scheme):
 
     @classmethod
     def masked_columns(
-        cls,
-        schemes: dict[str, Self],
-        columns: dict[str, np.ndarray],
-        key: Key,
-        pools: Pools | None,
-        workers: int,
+        cls, schemes: Sequence[Self], columns: list[np.ndarray], key: Key, pools: Pools | None, workers: int
     ) -> list[np.ndarray]:
         """The masked values of columns that share one swap status and one donor; reverse mapping takes the
         place of the originals."""
-        first, data = next(iter(schemes.values())), list(columns.values())
-        if first.reverse_mapping:
-            reverse_mapping.mask_columns(list(schemes.values()), data, key, pools, workers)
-            return data
-        laws, cycle = [scheme._noise() for scheme in schemes.values()], first.donors == "permutation"
-        return mask_columns(data, laws, key, pools=pools, cycle=cycle, workers=workers)
+        if schemes[0].reverse_mapping:
+            reverse_mapping.mask_columns(schemes, columns, key, pools, workers)
+            return columns
+        laws, cycle = [scheme._noise() for scheme in schemes], schemes[0].donors == "permutation"
+        return mask_columns(columns, laws, key, pools=pools, cycle=cycle, workers=workers)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
@@ -262,13 +256,7 @@ class ConditionalMasking(Scheme):
         return description.conditional(self)
 
     def estimate(
-        self,
-        z: Any,
-        *,
-        strata: Any = None,
-        patterns: Any = None,
-        nan_policy: str = "omit",
-        workers: int = 1,
+        self, z: Any, *, strata: Any = None, patterns: Any = None, nan_policy: str = "omit", workers: int = 1
     ) -> Estimate:
         """The analyst's view: estimates about the original values from the masked ones.
 

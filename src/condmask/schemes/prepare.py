@@ -18,14 +18,7 @@ from condmask.errors import ArgumentError, Refusals
 from condmask.frames import Column
 from condmask.grid import decimals_of, nearest
 from condmask.labels import Labels
-from condmask.missing_codes import (
-    is_code,
-    refuse_reachable,
-    refuse_undeclared,
-    restore_codes,
-    suspicion,
-    without_codes,
-)
+from condmask.missing_codes import is_code, refuse_reachable, restore_codes, without_any_codes
 from condmask.schemes.limits import check_limits
 from condmask.schemes.rounding import Moved
 from condmask.strata import Pools, pools_of
@@ -84,18 +77,8 @@ def prepare(
     table : callable (values, pool)
         The table that is audited, with what is released beside the columns.
     """
-    refusals, values, first = Refusals(), {}, next(iter(schemes.values()))
-    for name, column in columns.items():
-        with refusals.collected():
-            _checks.has_gaps(column.array, name, nan_policy)
-        missing = schemes[name].missing
-        x = without_codes(column.array, schemes[name].codes, column.kind)
-        suspected = suspicion(missing, x, column.kind)
-        with refusals.collected():
-            refuse_undeclared(missing, suspected, name)
-        values[name] = without_codes(x, suspected.codes, column.kind)
-    for name, x in values.items():
-        _checks.has_gaps(x, name, "omit")  # without any values, there is nothing else to be looked at
+    refusals, first = Refusals(), next(iter(schemes.values()))
+    values = without_any_codes(schemes, columns, nan_policy, refusals)
     moved = {}
     if to_grid:
         for name, x in values.items():
@@ -105,7 +88,7 @@ def prepare(
     patterns: tuple[str, ...] = ()
     with refusals.collected():
         if first.shared_coins:  # else no record is a donor
-            pools, patterns = pools_of(first, values, labels, "omit")
+            pools, patterns = pools_of(first, values, labels)
     pool = None if pools is None else pools.pool
     for name, scheme in schemes.items():
         with refusals.collected():
@@ -124,8 +107,8 @@ def prepare(
 
 def released(schemes: Mapping[str, Any], made: Prepared, key: Key, workers: int) -> dict[str, Any]:
     """Prepared columns as they are released, in the containers that they came in."""
-    found, first = {}, next(iter(schemes.values()))
-    masked = first.masked_columns(dict(schemes), made.units, key, made.pools, workers)
+    found, of = {}, list(schemes.values())
+    masked = of[0].masked_columns(of, list(made.units.values()), key, made.pools, workers)
     for (name, column), z in zip(made.columns.items(), masked, strict=True):
         scheme = schemes[name]
         if column.kind == "int" and (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
