@@ -246,13 +246,12 @@ def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
         raise ArgumentError(f"{rule}, got a larger one at position {row + int(beyond.argmax())}")
 
 
-def exact_integers(array: np.ndarray, name: str, positions: Sequence[int] | np.ndarray | None = None) -> None:
-    """``positions`` are those of the integers in the whole column, where others stand between them."""
+def exact_integers(array: np.ndarray, name: str) -> None:
+    """Refuse integers that float64 does not tell apart."""
     beyond = np.flatnonzero((array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER))
     if beyond.size:
-        first = beyond[0] if positions is None else positions[beyond[0]]
         rule = f"{name} must hold integers of at most 2^53"
-        raise ArgumentError(f"{rule}, got a larger one at position {first}")
+        raise ArgumentError(f"{rule}, got a larger one at position {beyond[0]}")
 
 
 def has_gaps(array: np.ndarray, name: str, nan_policy: str) -> bool:

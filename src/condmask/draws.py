@@ -5,7 +5,8 @@ masked again under its key gets the same noise. Columns masked together share co
 differ in noise.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,27 +87,25 @@ def in_order(drawn: np.ndarray) -> np.ndarray:
 
 
 def mask_columns(
-    columns: list[np.ndarray], laws: list[Law], key: Key, *, pools: Pools | None, cycle: bool, workers: int
+    schemes: Sequence[Any], columns: list[np.ndarray], key: Key, pools: Pools | None, workers: int
 ) -> list[np.ndarray]:
     """Columns masked together, in the units of the data: one coin and one donor per record.
 
     Parameters
     ----------
+    schemes : sequence of ConditionalMasking
+        One for each column; p and how donors are chosen are the same.
     columns : list of ndarray of shape (n,)
         Originals, in whole steps of their grids.
-    laws : list of Law
-        One for each column; p is the same.
     key : Key
     pools : Pools or None
         Donor pools; None where all records are one.
-    cycle : bool
-        Whether the swapped records pass their values along one cycle, instead of by eq. (1).
     workers : int
     """
-    n, p = columns[0].size, laws[0].p
+    n, p, cycle = columns[0].size, schemes[0].p, schemes[0].donors == "permutation"
     tossed = toss(key, p, n, workers)
     donors = donors_of(words_of_swapped(key, tossed), tossed.swapped, n, pools, cycle=cycle)
-    masked = [np.empty(n) for _ in columns]
+    masked, laws = [np.empty(n) for _ in columns], [scheme.law for scheme in schemes]
 
     def mask_block(number: int) -> None:
         """One block of every column, in the units of the data."""

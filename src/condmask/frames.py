@@ -52,8 +52,7 @@ def column(
         raise ArgumentTypeError(f"{name} must be numeric, got dtype {dtype}")
     missing = series.is_null().to_numpy()
     if dtype.is_integer():
-        whole_numbers = series.filter(~series.is_null()).to_numpy()
-        _checks.exact_integers(whole_numbers, name, np.flatnonzero(~missing))
+        _checks.exact_integers(series.fill_null(0).to_numpy(), name)
     array = series.cast(nw.Float64()).to_numpy() if dtype.is_integer() or missing.any() else series.to_numpy()
     kind = "int" if dtype.is_integer() else "float32" if dtype == nw.Float32() else "float64"
 
@@ -247,12 +246,9 @@ def check_names(names: Sequence[Any], argument: str = "frame") -> None:
 
 def with_index(frame: Any) -> Any:
     """A pandas frame with its index as columns, which are released, too; ordered row numbers are dropped."""
-    index = getattr(frame, "index", None)
-    if isinstance(frame, dict) or not hasattr(frame, "reset_index") or index is None:
+    if not hasattr(frame, "reset_index") or _of_row_numbers(frame.index):
         return frame
-    if _of_row_numbers(index):
-        return frame
-    names = [f"{name or 'unnamed'} (level {k} of the index)" for k, name in enumerate(index.names)]
+    names = [f"{name or 'unnamed'} (level {k} of the index)" for k, name in enumerate(frame.index.names)]
     return frame.reset_index(names=names)
 
 

@@ -161,10 +161,11 @@ def nearest(array: np.ndarray, grid: Grid, kind: str) -> np.ndarray:
     return grid.values(units)
 
 
-def check_fits(values: np.ndarray, law: Any, name: str, kind: str) -> None:
-    """Refuse data too far from 0 for the grid of a law, noise included, as masking does; NaN is missing."""
-    if law.grid is not None:
-        within(law.grid.units(values), law.grid, MARGIN * law.sigma / law.step, name, kind)
+def check_fits(values: np.ndarray, scheme: Any, name: str, kind: str) -> None:
+    """Refuse data too far from 0 for the grid of a scheme, as masking does; NaN is missing."""
+    grid = scheme.grid
+    if grid is not None:
+        within(grid.units(values), grid, MARGIN * scheme.sigma / grid.step, name, kind)
 
 
 def decimals_of(array: np.ndarray) -> int | None:

@@ -224,8 +224,7 @@ def table_of(
         strata = {name: frames.table_column(data, name) for name in groups}
     values = drop_codes(schemes, columns)
     for name, of in schemes.items():
-        if of.law is not None:
-            check_fits(values[name], of.law, name, columns[name].kind)
+        check_fits(values[name], of, name, columns[name].kind)
     present, patterns = present_values([*values.values()])
     labels = labels_of(strata, first.strata, present.size, "x", "risk" if any_scheme else "audit")
     table = Table(values, donor_pools(first, labels, patterns, present), clear_of(data, values))

@@ -121,8 +121,7 @@ def _released(released: Any, schemes: dict[str, Any], table: Table) -> dict[str,
         column = frames.column(frames.table_column(released, name), "released")
         _checks.same_length(column.array, "released", table.n, "data")
         found[name] = without_codes(column.array, released_codes(scheme), column.kind)
-        if scheme.law is not None:
-            check_fits(found[name], scheme.law, "released", column.kind)
+        check_fits(found[name], scheme, "released", column.kind)
     return found
 
 

@@ -18,7 +18,7 @@ from condmask.grid import default_step
 from condmask.missing_codes import drop_codes, numbers_of
 from condmask.planning.candidates import QUANTILES, RELATED, Candidate, Column, evaluate, frontier
 from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.parameters import CHOICES
+from condmask.schemes.parameters import CHOICES, WITHOUT
 from condmask.strata import labels_of, pools_of
 from condmask.variance.interval import TARGETS
 from condmask.visible_grid import visible_grid
@@ -27,7 +27,6 @@ P = tuple(round(0.1 * k, 1) for k in range(1, 10))
 SHARES = (0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # sigma over the standard deviation
 LOGARITHMS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 CLOSE = 1.5  # times the least loss: the most that the safest scheme may lose
-OF_NOISE = {"donors", "decimals", "step"}  # options without reverse mapping
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -284,7 +283,7 @@ def _by_mapping(options: dict[str, Any], scale: str | None, sigma: Any, x: np.nd
     """The options with reverse mapping."""
     chosen = "log" if sigma is None and is_skewed(x) else "linear"
     scale = chosen if scale is None else _checks.choice(scale, "scale", CHOICES["scale"])
-    shared = {name: value for name, value in options.items() if name not in OF_NOISE}
+    shared = {name: value for name, value in options.items() if name not in WITHOUT}
     return shared | {"reverse_mapping": True, "scale": scale}
 
 

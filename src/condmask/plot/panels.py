@@ -7,7 +7,6 @@ series also has a marker and a line style of its own, for black and white.
 import os
 from collections.abc import Sequence
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,9 @@ def begin(ax: Any, count: int, path: Target, *, size: tuple[float, float], **lay
     """Axes to draw in: those that are given, else those of a new figure, which pyplot shows unless it is
     to be written."""
     if path is not None:
-        check_format(_checks.writable(path, "path"), "path")
+        formats = sorted(FigureCanvasBase.get_supported_filetypes())
+        if _checks.writable(path, "path").suffix.removeprefix(".").lower() not in formats:
+            raise ArgumentError(f"path must end in one of {', '.join(formats)}, got {path}")
     if ax is None:
         figure: Any = Figure
         if path is None:
@@ -68,13 +69,6 @@ def finish(axes: Sequence[Any], path: Target) -> Any:
     if path is not None:
         axes[0].figure.savefig(path, dpi=DPI)
     return np.array(axes, dtype=object)
-
-
-def check_format(path: Path, name: str) -> None:
-    """Refuse a file name that tells no picture format."""
-    formats = sorted(FigureCanvasBase.get_supported_filetypes())
-    if path.suffix.removeprefix(".").lower() not in formats:
-        raise ArgumentError(f"{name} must end in one of {', '.join(formats)}, got {path}")
 
 
 def label(axes: Any, x: str, y: str) -> None:

@@ -238,11 +238,8 @@ class ConditionalMasking(Scheme):
     ) -> list[np.ndarray]:
         """The masked values of columns that share one swap status and one donor; reverse mapping takes the
         place of the originals."""
-        if schemes[0].reverse_mapping:
-            reverse_mapping.mask_columns(schemes, columns, key, pools, workers)
-            return columns
-        laws, cycle = [scheme._noise() for scheme in schemes], schemes[0].donors == "permutation"
-        return mask_columns(columns, laws, key, pools=pools, cycle=cycle, workers=workers)
+        mask = reverse_mapping.mask_columns if schemes[0].reverse_mapping else mask_columns
+        return mask(schemes, columns, key, pools, workers)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""

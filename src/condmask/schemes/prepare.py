@@ -80,10 +80,9 @@ def prepare(
     refusals, first = Refusals(), next(iter(schemes.values()))
     values = without_any_codes(schemes, columns, nan_policy, refusals)
     moved = {}
-    if to_grid:
-        for name, x in values.items():
-            values[name] = nearest(x, schemes[name].grid, columns[name].kind)
-            moved[name] = Moved.of(x, values[name])
+    for name, x in values.items() if to_grid else ():
+        values[name] = nearest(x, schemes[name].grid, columns[name].kind)
+        moved[name] = Moved.of(x, values[name])
     pools: Pools | None = None
     patterns: tuple[str, ...] = ()
     with refusals.collected():

@@ -31,8 +31,8 @@ from condmask.strata import Pools, by_stratum
 
 def mask_columns(
     schemes: Sequence[Any], columns: list[np.ndarray], key: Key, pools: Pools | None, workers: int
-) -> None:
-    """Put columns of originals into the order in which they are released, and aggregate their ends.
+) -> list[np.ndarray]:
+    """Columns of originals put into the order in which they are released, with aggregated ends.
 
     One swap status per record and one order of the swapped records for all columns; each column is mapped
     back by itself. Nothing depends on the number of workers.
@@ -46,6 +46,7 @@ def mask_columns(
         rearrange(x, swapped, donors, tossed.kept, keys, partial(_words_of_kept, key, tossed), pool)
         if scheme.aggregate_ends:
             aggregate(x, pool, scheme.aggregate_ends)
+    return columns
 
 
 def rearrange(
