@@ -33,15 +33,13 @@ def ordered_map(function: Callable[[Any], Any], tasks: Iterable[Any], workers: W
     Threads run at most two tasks each ahead of the consumer, so results do not pile up; what has not begun
     when the consumer stops never begins.
     """
-    if not isinstance(workers, int):
-        yield from workers(function, tasks)
+    each: Any = map if workers == 1 else workers
+    if not isinstance(each, int):
+        yield from each(function, tasks)
         return
-    if workers == 1:
-        yield from map(function, tasks)
-        return
-    remaining, pool = iter(tasks), ThreadPoolExecutor(workers)
+    remaining, pool = iter(tasks), ThreadPoolExecutor(each)
     try:
-        begun = deque(pool.submit(function, task) for task in islice(remaining, 2 * workers))
+        begun = deque(pool.submit(function, task) for task in islice(remaining, 2 * each))
         while begun:
             result = begun.popleft().result()
             begun.extend(pool.submit(function, task) for task in islice(remaining, 1))

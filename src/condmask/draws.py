@@ -14,7 +14,6 @@ from condmask._blocks import BLOCK, ordered_map
 from condmask._randomness import COIN, DONOR, NOISE, Key, words
 from condmask.kernels import cycle as cycles
 from condmask.kernels import masking
-from condmask.law import Law
 from condmask.strata import Pools, index_type
 
 
@@ -63,17 +62,19 @@ def donors_of(drawn: np.ndarray, rows: np.ndarray, n: int, pools: Pools | None, 
     Along a cycle it is the next one of the pool in the order of (word, row). A pool with a single swapped row
     keeps its donor by eq. (1): its own value would be the release.
     """
-    donors, rest = np.full(rows.size, -1, dtype=rows.dtype), np.arange(rows.size)
+    donors = np.full(rows.size, -1, dtype=rows.dtype)
+    rest: Any = slice(None)  # the rows that eq. (1) is for
     if cycle:
         first, last = np.full((2, 1 if pools is None else pools.size.size), -1)
         cycles.link(rows, in_order(drawn), rows[:0] if pools is None else pools.pool, first, last, donors)
         cycles.close(rows, first, last, donors)
         rest = first[(first == last) & (first >= 0)]
-    found = np.empty(rest.size, dtype=np.int64)
+    own = rows[rest].astype(np.int64)
+    found = np.empty_like(own)
     if pools is None:
-        masking.choose_donors(drawn[rest], rows[rest].astype(np.int64), 0, n, found)
+        masking.choose_donors(drawn[rest], own, 0, n, found)
     else:
-        masking.choose_pool_donors(drawn[rest], rows[rest].astype(np.int64), 0, *pools, found)
+        masking.choose_pool_donors(drawn[rest], own, 0, *pools, found)
     donors[rest] = found
     return donors
 
@@ -123,14 +124,14 @@ def mask_columns(
     return masked
 
 
-def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bool) -> np.ndarray:
-    """Every row of x masked on its own from one stream, in whole steps of the grid where there is one."""
-    rows, n = x.shape
+def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndarray:
+    """Every row of x masked on its own from one stream, for studies."""
+    law, (rows, n) = scheme.law, x.shape
     swapped, kept = split(words(stream, x.size), law.p)
     drawn, every = words(stream, swapped.size), np.arange(x.size)
     # the block is one file, in which each row is a pool of its own
     pools = Pools(np.repeat(every[:rows], n), every[::n], np.full(rows, n), every)
-    donors = donors_of(drawn, swapped, x.size, pools, cycle=cycle)
-    z = np.empty(x.shape)  # in rows, whatever the order of x
-    masking.place(x.ravel(), swapped, donors, kept, law.draw(stream, kept.size), 0, z.ravel())
-    return z
+    donors = donors_of(drawn, swapped, x.size, pools, cycle=scheme.donors == "permutation")
+    units, z = law.to_units(x).ravel(), np.empty(x.shape)  # in rows, whatever the order of x
+    masking.place(units, swapped, donors, kept, law.draw(stream, kept.size), 0, z.ravel())
+    return np.asarray(law.from_units(z))

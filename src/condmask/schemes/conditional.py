@@ -243,10 +243,8 @@ class ConditionalMasking(Scheme):
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own, without strata: for studies, whose randomness is no secret."""
-        law = self.law
-        if law is None:
-            return reverse_mapping.mask_rows(x, self, stream)
-        return law.from_units(mask_rows(law.to_units(x), law, stream, cycle=self.donors == "permutation"))
+        mask = reverse_mapping.mask_rows if self.reverse_mapping else mask_rows
+        return mask(x, self, stream)
 
     def sentence(self) -> str:
         """How a column was masked, for readers of the release."""
