@@ -22,9 +22,8 @@ def interval_risk(ordered: np.ndarray, d: np.ndarray, law: Law) -> np.ndarray:
     """
     n, pairs = ordered.shape[-1], np.zeros(ordered.shape[:-1] + d.shape)
     if law.p > 0.0:
-        rows, apart = ordered, d
-        if law.grid is not None:  # in whole steps, so that differences are not rounded
-            rows, apart = law.grid.units(ordered), law.grid.above(d)
+        # on a grid in whole steps, so that differences are not rounded
+        rows, apart = law.to_units(ordered), d if law.grid is None else law.grid.above(d)
         pairs_within(np.atleast_2d(rows), apart, np.atleast_2d(pairs))
     return chance_of_near(pairs, n * (n - 1.0) if law.p else 1.0, d, law)
 

@@ -116,7 +116,8 @@ def put_in_order(x, coins, words, noise, ties, pool=None):
     donors = swapped[draws.in_order(np.array(words, dtype=np.uint64))]
     keys = x[kept] + np.array(noise[: kept.size], dtype=float)
     swapped, donors = (reverse_mapping.by_pool(part, pool) for part in (swapped, donors))
-    reverse_mapping.rearrange(z, swapped, donors, kept, keys, lambda: np.array(ties, dtype=np.uint64), pool)
+    reverse_mapping.give_back(z, kept, keys, lambda: np.array(ties, dtype=np.uint64), pool)
+    z[swapped] = z[donors]
     return z
 
 

@@ -195,10 +195,8 @@ def parsed(commands: Sequence[Callable[..., Any]], words: Sequence[str]) -> Call
         app.command(function, sort_key=place)
     try:
         command, bound, _ = app.parse_args(words, print_error=False, exit_on_error=False)
-    except UnusedCliTokensError as error:
-        raise UsageError(f"{error} {SEVERAL}") from None
     except CycloptsError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(f"{error} {SEVERAL}" if isinstance(error, UnusedCliTokensError) else error) from None
     if bound.kwargs.get("output", Output()).verbose:
         logging.basicConfig(format="%(relativeCreated)7.0f ms  %(message)s")
         logging.getLogger("condmask").setLevel(logging.INFO)

@@ -43,29 +43,22 @@ def mask_columns(
     donors = by_pool(tossed.swapped[in_order(words_of_swapped(key, tossed))], pool)
     for number, (x, scheme) in enumerate(zip(columns, schemes, strict=True)):
         keys = _keys(x, scheme, key, tossed, number, workers)
-        rearrange(x, swapped, donors, tossed.kept, keys, partial(_words_of_kept, key, tossed), pool)
+        give_back(x, tossed.kept, keys, partial(_words_of_kept, key, tossed), pool)
+        x[swapped] = x[donors]
         if scheme.aggregate_ends:
             aggregate(x, pool, scheme.aggregate_ends)
     return columns
 
 
-def rearrange(
-    x: np.ndarray,
-    swapped: np.ndarray,
-    donors: np.ndarray,
-    kept: np.ndarray,
-    keys: np.ndarray,
-    ties: Callable[[], np.ndarray],
-    pool: np.ndarray | None,
+def give_back(
+    x: np.ndarray, kept: np.ndarray, keys: np.ndarray, ties: Callable[[], np.ndarray], pool: np.ndarray | None
 ) -> None:
-    """Put the values of a column into the order in which they are released.
+    """Give the kept rows their own values back, in the order of their keys.
 
     Parameters
     ----------
     x : ndarray of shape (n,)
         Originals, which the release replaces.
-    swapped, donors : ndarray of int
-        The swapped rows by pool, and as many of the same pool in random order.
     kept, keys : ndarray
         The kept rows and their keys; NaN where a value is missing.
     ties : callable
@@ -83,7 +76,6 @@ def rearrange(
         word = ties()[there][order[tied]]
         order[tied] = order[tied][np.lexsort((word, group[tied]))]
     x[by_pool(rows[order], pool)] = x[by_pool(rows[ascending(x[rows])], pool)]
-    x[swapped] = x[donors]
 
 
 def by_pool(rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
@@ -124,8 +116,8 @@ def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.nda
     noise = Law(scheme.p, scheme.noise, scheme.sigma).draw(stream, kept.size)
     drawn, ties = words(stream, swapped.size), words(stream, kept.size)
     z, row = x.astype(np.float64).ravel(), np.repeat(np.arange(len(x)), x.shape[1])
-    donors = by_pool(swapped[in_order(drawn)], row)
-    rearrange(z, swapped, donors, kept, _with_noise(z[kept], noise, scheme.scale), lambda: ties, row)
+    give_back(z, kept, _with_noise(z[kept], noise, scheme.scale), lambda: ties, row)
+    z[swapped] = z[by_pool(swapped[in_order(drawn)], row)]
     released: np.ndarray = z.reshape(x.shape)
     for own in released if scheme.aggregate_ends else ():
         aggregate(own, None, scheme.aggregate_ends)
