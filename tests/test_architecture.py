@@ -192,22 +192,22 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "disclosure": 1_932,
-    "top": 1_902,
+    "disclosure": 1_930,
+    "top": 1_878,
     "estimates": 920,
     "studies": 833,
     "releases": 790,
     "kernels": 678,
     "linear": 668,
-    "schemes": 668,
+    "schemes": 628,
     "distribution": 610,
     "variance": 557,
     "files": 538,
     "moments": 456,
-    "planning": 368,
-    "cli": 354,
+    "planning": 367,
+    "cli": 352,
     "reports": 326,
-    "plot": 260,
+    "plot": 257,
     "reverse_mapping": 247,
 }
 EMPTY = "COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"

@@ -324,6 +324,7 @@ def copied(frame: Any) -> Any:
 
 
 def as_frame(frame: Any) -> Any:
+    """A data frame as narwhals wraps it, or a clear error."""
     table = wrapped(frame, eager_only=True)
     if table is None:
         raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}")
