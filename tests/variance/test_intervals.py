@@ -29,13 +29,10 @@ def test_several_are_a_table_of_the_first_twenty():
 
 
 def test_the_representation_names_no_type_of_numpy():
-    expected = (
-        "Interval(low=99.2625, high=100.2816, standard_error=0.26, estimate=99.772, confidence_level=0.95, "
-        "target='population', about='mean')"
-    )
+    found = interval(np.float64(99.5), np.zeros(()), 0.95, "population", "mean")
 
-    assert repr(ONE) == expected
-    assert eval(expected) == ONE
+    assert "np." not in repr(found)
+    assert eval(repr(found)) == found
 
 
 def test_both_tails_have_half_of_what_is_left():
@@ -46,14 +43,3 @@ def test_both_tails_have_half_of_what_is_left():
     for degrees, law in ((np.inf, norm), (7.0, t(7.0))):
         found = interval(2.0, 0.5, 0.9, "file", "the mean", degrees=degrees)
         assert found[:2] == pytest.approx((2.0 - 0.5 * law.ppf(0.95), 2.0 + 0.5 * law.ppf(0.95)))
-
-
-def test_intervals_in_the_logarithm_are_of_positive_quantities():
-    found = interval(
-        np.array([2.0, 0.1, -0.5, -4.0]), 1.0, 0.95, "population", "the variance", logarithmic=True
-    )
-
-    reach = norm.ppf(0.975)
-    factor = np.exp(reach / np.array([2.0, 0.1]))
-    assert found.low == pytest.approx([2.0 / factor[0], 0.1 / factor[1], 0.0, 0.0])
-    assert found.high == pytest.approx([2.0 * factor[0], 0.1 * factor[1], reach - 0.5, 0.0])

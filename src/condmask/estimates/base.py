@@ -61,11 +61,6 @@ def rows_of(estimate: Any) -> np.ndarray:
     return np.array([each._records.z for each in estimate._replicates])
 
 
-def plain(value: Any) -> Any:
-    """A single number as such, those of replicates as an array."""
-    return value if np.ndim(value) else float(value)
-
-
 def stacked(answers: list[Any]) -> Any:
     """Results of one form as one, whose numbers and arrays have a leading axis; all else is the first's.
 

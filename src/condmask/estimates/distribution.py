@@ -7,9 +7,9 @@ import numpy as np
 from condmask import _checks
 from condmask.distribution.sample import CROSSINGS, METHODS
 from condmask.errors import ArgumentError
-from condmask.estimates.base import Shared, by_replicate, plain
+from condmask.estimates.base import Shared, by_replicate
 from condmask.variance.cdf_interval import cdf_interval
-from condmask.variance.interval import Interval, asked, interval, multiplier
+from condmask.variance.interval import Interval, asked, interval, multiplier, plain
 from condmask.variance.quantile_interval import quantile_interval
 
 

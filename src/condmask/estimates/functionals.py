@@ -235,7 +235,7 @@ class Functionals(Distribution):
         some = below.estimate > CERTAIN * below.standard_error  # are negative
         least, most = (-np.inf, np.inf) if some else (0.0, highest)
         nearest, ends = np.clip(value, least, most), bounded.placed(value, error, least, most, level)
-        return interval(nearest[()], error[()], level, target, quantity, ends=ends)
+        return interval(nearest, error, level, target, quantity, ends=ends)
 
 
 def _checked(g: Any) -> Function:

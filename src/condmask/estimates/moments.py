@@ -6,12 +6,12 @@ import numpy as np
 
 from condmask import _checks
 from condmask.errors import warn
-from condmask.estimates.base import Shared, plain, rows_of
+from condmask.estimates.base import Shared, rows_of
 from condmask.moments import moment_interval as moments
 from condmask.moments.moment_interval import NEGATIVE, Sampled
 from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.variance.heavy_tails import kurtosis, warn_of_heavy_tails
-from condmask.variance.interval import EstimateWarning, Interval, asked
+from condmask.variance.interval import EstimateWarning, Interval, asked, plain
 
 
 class Moments(Shared):

@@ -7,14 +7,14 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, each_once, warn
-from condmask.estimates.base import Shared, plain, rows_of, stacked
+from condmask.estimates.base import Shared, stacked
 from condmask.linear.chunks import Named
 from condmask.linear.records import Records
 from condmask.moments import pair_interval
 from condmask.moments.pair_variance import Pair, linear_covariance, pair_of
-from condmask.moments.theorem_2_5 import at_least_two, of_columns, pair_moments
+from condmask.moments.theorem_2_5 import of_columns
 from condmask.reverse_mapping import pairs
-from condmask.variance.interval import EstimateWarning, Interval, asked
+from condmask.variance.interval import EstimateWarning, Interval, asked, plain
 
 Found = TypeVar("Found")
 
@@ -129,9 +129,7 @@ class Pairs(Shared):
         masking.
         """
         options = asked(confidence_level, target)
-        return self._of_pair(
-            other, lambda pair: pair_interval.covariance_interval(pair, *options), rows=False
-        )
+        return self._of_pair(other, lambda pair: pair_interval.covariance_interval(pair, *options))
 
     def correlation_interval(
         self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
@@ -190,14 +188,14 @@ class Pairs(Shared):
 
     # --- private ---
 
-    def _of_pair(self, other: Any, statistic: Callable[[Pair], Found], *, rows: bool = True) -> Found:
-        """A statistic of the column and the other; of a batch for all rows at once, where that is known."""
+    def _of_pair(self, other: Any, statistic: Callable[[Pair], Found]) -> Found:
+        """A statistic of the column and the other; of a batch for each replicate."""
         others = self._others(self._numbers(other, "other", masked=True))
-        if not self._replicates or (rows and not self.scheme.reverse_mapping):
-            return statistic(self._pair(others))
+        if not self._replicates:
+            return statistic(self._pair(others[0]))
         pairs_of_rows = zip(self._replicates, others, strict=True)
         with each_once():
-            found: Found = stacked([each._of_pair(one, statistic) for each, one in pairs_of_rows])
+            found: Found = stacked([statistic(each._pair(one)) for each, one in pairs_of_rows])
         return found
 
     def _others(self, other: Any) -> list[Any]:
@@ -211,19 +209,14 @@ class Pairs(Shared):
             raise ArgumentError(f"other must have {count} replicates, as z has, got {len(found)}")
         return found * (count // len(found))
 
-    def _pair(self, others: list[Any]) -> Pair:
-        """The column and the other one, or all rows of a batch and theirs."""
-        records, other = self._rows, others[0]
-        columns, together = [self._beside(each, records) for each in others], isinstance(other, Pairs)
-        w = columns[0]
+    def _pair(self, other: Any) -> Pair:
+        """The column and the other one."""
+        records, together = self._rows, isinstance(other, Pairs)
+        w = self._beside(other, records)
         if self.scheme.reverse_mapping:
             mapped = self._linear()
             return pairs.joint(mapped, other._undone) if together else pairs.pair_of(mapped, w)
-        if self._replicates:
-            moments = at_least_two(pair_moments(rows_of(self), np.array(columns), records.pools()))
-        else:
-            moments = of_columns(records, w)
-        shared = self.scheme.shared_donors
+        moments, shared = of_columns(records, w), self.scheme.shared_donors
         if together:
             return pair_of(moments, self._law, other._law, shared_donors=shared)
 

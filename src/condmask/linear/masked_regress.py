@@ -28,7 +28,7 @@ from condmask.linear.chunks import Chunk, Chunks, longer, summed, taken
 from condmask.linear.pseudo_values import covariance_factor
 from condmask.linear.records import Records
 from condmask.linear.regress import left_out
-from condmask.variance.interval import UndefinedError
+from condmask.variance.interval import UndefinedError, of_student
 
 DETERMINED = 1e-10  # of a column's square, what the others leave of it where they determine it
 MANY = 100_000  # records, with which Wald's interval serves coefficients of columns in clear
@@ -182,8 +182,6 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     Ends are infinite where the records give no bound, and NaN where the error is not known. With delta added
     to a coefficient the test is (left delta)^2 <= c (at + slope delta + bend delta^2).
     """
-    from scipy.special import stdtrit  # takes .1 s to import
-
     products, gram = _products(table)
     _refuse_determined(table, products)
     beta = np.linalg.solve(products[:-1, :-1], products[:-1, -1])
@@ -213,7 +211,7 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     at, up, down = np.split(variances, [beta.size, beta.size + step.size])
     slope, bend = np.zeros((2, beta.size))
     slope[own], bend[own] = (up - down) / (2.0 * step), (up + down - 2.0 * at[own]) / (2.0 * step**2)
-    c = stdtrit(table.n - beta.size, 0.5 + 0.5 * level) ** 2
+    c = of_student(table.n - beta.size, level) ** 2
     square, half = left**2 - c * bend, 0.5 * c * slope
     worth = table.n**2 * products.diagonal()[:-1] / gram.diagonal()
     hidden = (left <= KNOWN * np.sqrt(np.maximum(bend, 0.0))) | (worth < ENOUGH)

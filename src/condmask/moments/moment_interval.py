@@ -11,7 +11,7 @@ from condmask.law import Law
 from condmask.moments.influence import of_moment
 from condmask.moments.polynomial_variance import polynomial_variance
 from condmask.moments.theorem_2_1 import Powers, noise_variance, original_moments, shift
-from condmask.variance.interval import Interval, interval
+from condmask.variance.interval import Interval, interval, of_student
 from condmask.variance.theorem import Variance
 
 NEGATIVE = (
@@ -72,16 +72,22 @@ def moment_interval(
 
 
 def variance_interval(sampled: Sampled, level: Any, target: str, *, root: bool) -> Interval:
-    """The interval of the variance, symmetric on its logarithm, or that of its roots."""
+    """The interval of the variance, symmetric on its logarithm, or that of its roots.
+
+    If the estimate is not positive, it begins at 0.
+    """
     value = _variance(sampled)
     error = moment_variance(sampled, 2, central=True).standard_error(sampled.n, target)
     power, quantity = (0.5, "the standard deviation") if root else (1.0, "the variance")
-    found = interval(value, error, level, target, quantity, logarithmic=True)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        reach = of_student(np.inf, level) * error
+        factor = np.exp(reach / value)
+        low = np.where(value > 0.0, value / factor, 0.0)
+        high = np.where(value > 0.0, value * factor, np.maximum(value + reach, 0.0))
         unit = np.float64(sampled.masked.scale) ** (2.0 * power)
         error = power * error * value ** (power - 1.0) * unit
-        low, high, value = (np.power(each, power) * unit for each in (found.low, found.high, value))
-    return found._replace(low=low, high=high, standard_error=error, estimate=value)
+        low, high, value = (np.power(each, power) * unit for each in (low, high, value))
+    return interval(value, error, level, target, quantity, ends=(low, high))
 
 
 def _variance(sampled: Sampled) -> Any:

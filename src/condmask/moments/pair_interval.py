@@ -91,19 +91,18 @@ def covariance_interval(pair: Pair, level: float, target: str) -> Interval:
 
 
 def correlation_interval(pair: Pair, level: float, target: str) -> Interval:
-    """The interval of the correlation, of one sample or many: all values that the test does not reject."""
-    n, found = int(np.min(pair.moments.n)), correlation(pair)
+    """The interval of the correlation: all values that the test does not reject."""
+    n, found = int(pair.moments.n), correlation(pair)
     nearest = np.clip(found.r, -1.0, 1.0)[()]
     square = polyval(nearest, np.moveaxis(found.square[TARGETS.index(target)], -1, 0), tensor=False)
     error, ends = np.sqrt(np.maximum(square, 0.0)), found.ends(level, target)
     answer = interval(nearest, error, level, target, "correlation", ends=ends)
-    about = [answer.about + _remark(r) for r in np.ravel(found.r).tolist()]
-    little = _why_little(n, n * float(np.max(found.needed(level))), pair, found)
+    little = _why_little(n, n * float(found.needed(level)), pair, found)
     if little:
         warn(f"correlation: {little}", EstimateWarning)
     elif not np.isnan(error).all():
         warn_of_heavy_tails(kurtoses(pair), n, "correlations")
-    return answer._replace(about=about[0] if len(set(about)) == 1 else np.array(about))
+    return answer._replace(about=answer.about + _remark(float(found.r)))
 
 
 def _remark(r: float) -> str:
@@ -125,9 +124,8 @@ def _why_little(n: int, enough: float, pair: Pair, found: Correlation) -> str:
         some = f"at least {ceil(enough):,}" if np.isfinite(enough) else "far more"
         hidden = "it may be anything, since so much noise hides whether the original varies at all"
         return f"{hidden}; it takes {some} records"
-    shares = pair.share * np.prod(np.minimum(found.kept, 1.0), axis=-1)
-    share = float(np.min(shares, where=~np.isnan(found.r), initial=np.inf))
-    if n * share >= ENOUGH:
+    share = pair.share * float(np.prod(np.minimum(found.kept, 1.0)))
+    if np.isnan(found.r) or n * share >= ENOUGH:
         return ""
     return (
         f"{n} masked records say as much about it as {n * share:.2g} unmasked ones; {ceil(ENOUGH / share):,} "

@@ -77,19 +77,19 @@ class PairMoments(NamedTuple):
         return np.asarray(self.sums / np.maximum(self.sums[..., :1, :1], 1.0))
 
 
-def pair_moments(z: np.ndarray, w: np.ndarray, pool: np.ndarray | None = None, pools: int = 0) -> PairMoments:
+def pair_moments(z: np.ndarray, w: np.ndarray, pool: np.ndarray | None = None) -> PairMoments:
     """Those of masked values and another column, both of shape (n,) or (samples, n), NaN where missing.
 
-    `pool` has the number of each record's donor pool, of `pools` at least; None where all are one.
+    `pool` has the number of each record's donor pool; None where all are one.
     """
     here = ~np.isnan(z)
     center, unit, (of_a, of_b) = zip(_powers(z, here), _powers(w, here & ~np.isnan(w)), strict=True)
     code = None if pool is None else np.maximum(pool, 0)  # what is missing has powers of 0
-    alone = np.moveaxis(summed(of_a[..., :3, :], code, pools), -2, -1)
+    alone = np.moveaxis(summed(of_a[..., :3, :], code, 0), -2, -1)
     sums = np.zeros((*alone.shape[:-1], DEGREE + 1, DEGREE + 1))
     for i in range(DEGREE + 1):
         for j in range(DEGREE + 1 - i):
-            sums[..., i, j] = summed(of_a[..., i, :] * of_b[..., j, :], code, pools)
+            sums[..., i, j] = summed(of_a[..., i, :] * of_b[..., j, :], code, 0)
     return PairMoments(np.array(center), np.array(unit), sums, alone)
 
 
@@ -99,16 +99,9 @@ def of_columns(records: Records, w: Any) -> PairMoments:
     (found,) = chunks.fold(
         lambda chunk: (pair_moments(chunk.z, chunk.columns[0], chunk.pool),), add, cells=BLOCK
     )
-    return at_least_two(found)
-
-
-def at_least_two(found: PairMoments) -> PairMoments:
-    """The same, of so many pairs."""
-    if np.min(found.n) < 2:
-        raise UndefinedError(
-            f"other must have at least 2 values where z has them, got {int(np.min(found.n))}"
-        )
-    return found
+    if found.n < 2:
+        raise UndefinedError(f"other must have at least 2 values where z has them, got {int(found.n)}")
+    return found  # type: ignore[no-any-return]
 
 
 def original_moments(

@@ -17,7 +17,9 @@ from condmask.grid import Grid
 from condmask.law import Law
 from condmask.moments import moment_interval, pair_interval
 from condmask.moments.moment_interval import Sampled
+from condmask.moments.pair_variance import pair_of
 from condmask.moments.theorem_2_1 import powers_of_rows
+from condmask.moments.theorem_2_5 import pair_moments
 from condmask.scheme import Scheme
 from condmask.studies import curves
 from condmask.variance.cdf_interval import cdf_interval
@@ -239,7 +241,7 @@ def ends(scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any) -
     of_cdf = [_of_cdf(each, design, c) for each in batch._replicates]
     quantiles, cdf = (np.moveaxis(np.array(found), 0, -1) for found in zip(*of_cdf, strict=True))
     parts = [quantiles, _of_moments(batch, levels), cdf]
-    return np.concatenate(parts if other is None else [*parts, _of_pairs(batch, other, levels)], axis=3)
+    return np.concatenate(parts if other is None else [*parts, _of_pairs(batch, z, other, levels)], axis=3)
 
 
 def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -263,13 +265,18 @@ def _of_moments(batch: Any, levels: Sequence[float]) -> np.ndarray:
     return np.transpose(found, (2, 3, 0, 1, 4))
 
 
-def _of_pairs(batch: Any, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+def _of_pairs(batch: Any, z: np.ndarray, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:
     """Both ends of the correlation with the other column; after reverse mapping sample by sample."""
     found = np.full((2, len(levels), len(TARGETS), 1, len(other)), np.nan)
-    single: Any = enumerate(batch._replicates) if batch.scheme.reverse_mapping else [(slice(None), batch)]
-    for rows, estimate in single:
+    scheme, whole = batch.scheme, [(slice(None), batch)]
+    for rows, estimate in enumerate(batch._replicates) if scheme.reverse_mapping else whole:
         with heard(EstimateWarning), suppress(UndefinedError):
-            of_rows = estimate._of_pair(other[rows], pair_interval.correlation)
+            if scheme.reverse_mapping:
+                pair = estimate._pair(other[rows])
+            else:
+                moments = pair_moments(z, other)
+                pair = pair_of(moments, scheme.law, None, shared_donors=scheme.shared_donors)
+            of_rows = pair_interval.correlation(pair)
             for (k, level), (t, target) in product(enumerate(levels), enumerate(TARGETS)):
                 found[:, k, t, 0, rows] = of_rows.ends(level, target)
     return found

@@ -65,13 +65,6 @@ class Interval(NamedTuple):
         more = len(columns[0]) - len(rows)
         return "\n".join([about, *aligned(table), *([f"and {more} more"] if more else [])])
 
-    def __repr__(self) -> str:
-        parts = [
-            f"{name}={value.item() if np.ndim(value) == 0 and hasattr(value, 'item') else value!r}"
-            for name, value in zip(self._fields, self, strict=True)
-        ]
-        return f"Interval({', '.join(parts)})"
-
 
 def aligned(table: list[list[str]]) -> list[str]:
     """The lines of a table, its columns to the right."""
@@ -84,6 +77,18 @@ def multiplier(confidence_level: float) -> float:
     from scipy.special import ndtri  # takes .1 s to import
 
     return float(ndtri(0.5 + 0.5 * confidence_level))
+
+
+def of_student(degrees: Any, confidence_level: Any) -> Any:
+    """As much for Student's t; the normal one of infinitely many degrees of freedom."""
+    from scipy.special import stdtrit  # takes .1 s to import
+
+    return stdtrit(degrees, 0.5 + 0.5 * confidence_level)
+
+
+def plain(value: Any) -> Any:
+    """A single number as such, those of replicates as an array."""
+    return value if np.ndim(value) else float(value)
 
 
 def asked(confidence_level: Any, target: Any) -> tuple[float, str]:
@@ -100,7 +105,6 @@ def interval(
     quantity: str,
     *,
     degrees: Any = np.inf,
-    logarithmic: bool = False,
     ends: tuple[Any, Any] | None = None,
 ) -> Interval:
     """The confidence interval of a quantity from its estimate and standard error.
@@ -114,23 +118,13 @@ def interval(
         What is estimated, in words; `about` adds the target.
     degrees : float or ndarray
         Of freedom of Student's t; by default the interval is normal.
-    logarithmic : bool
-        Symmetric in the logarithm, for a positive quantity. If its estimate is not positive, from 0 on.
     ends : (float or ndarray, float or ndarray), optional
         Of an interval that is not symmetric.
     """
     if ends is None:
-        from scipy.special import stdtrit  # takes .1 s to import
-
-        reach = stdtrit(degrees, 0.5 + 0.5 * confidence_level) * standard_error
+        reach = of_student(degrees, confidence_level) * standard_error
         with np.errstate(invalid="ignore"):  # none of an infinite estimate
             ends = estimate - reach, estimate + reach
-        if logarithmic:
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                positive, factor = np.asarray(estimate) > 0.0, np.exp(reach / estimate)
-                ends = (
-                    np.where(positive, estimate / factor, 0.0)[()],
-                    np.where(positive, estimate * factor, np.maximum(ends[1], 0.0))[()],
-                )
     about = f"{quantity} {TARGETS[target]}"
-    return Interval(ends[0], ends[1], standard_error, estimate, confidence_level, target, about)
+    low, high, error, value = map(plain, (*ends, standard_error, estimate))
+    return Interval(low, high, error, value, confidence_level, target, about)
