@@ -216,14 +216,11 @@ class Pairs(Shared):
         if self.scheme.reverse_mapping:
             mapped = self._linear()
             return pairs.joint(mapped, other._undone) if together else pairs.pair_of(mapped, w)
-        moments, shared = of_columns(records, w), self.scheme.shared_donors
+        moments, law = of_columns(records, w), other._law if together else None
+        pair = pair_of(moments, self._law, law, shared_donors=self.scheme.shared_donors)
         if together:
-            return pair_of(moments, self._law, other._law, shared_donors=shared)
-
-        def linear() -> Any:
-            return linear_covariance(self._linear(), records, w, moments)[1:]
-
-        return pair_of(moments, self._law, None, shared_donors=shared, linear=linear)
+            return pair
+        return pair._replace(linear=lambda: linear_covariance(self._linear(), records, w, moments)[1:])
 
     def _beside(self, other: Any, records: Records) -> Any:
         """The released values of another column, or its name in the file of the records."""

@@ -25,7 +25,7 @@ import numpy as np
 
 from condmask.errors import ArgumentError
 from condmask.linear.chunks import Chunk, Chunks, longer, summed, taken
-from condmask.linear.pseudo_values import covariance_factor
+from condmask.linear.pseudo_values import refuse_small_pools
 from condmask.linear.records import Records
 from condmask.linear.regress import left_out
 from condmask.variance.interval import UndefinedError, of_student
@@ -138,7 +138,7 @@ class Table:
         self.noise = masked.noise / unit ** np.arange(5)
         self.share = np.full(self.size.size, masked.p)  # p' by pool
         if not masked.undone:
-            covariance_factor(masked.p, int(self.size[self.size > 0].min()))
+            refuse_small_pools(masked.p, self.size)
             self.share *= self.size / np.maximum(self.size - 1.0, 1.0)
         self.factor = np.ones(self.size.size) if masked.undone else 1.0 - self.share
 

@@ -23,15 +23,14 @@ ROUNDING = 1e-15  # of a factor
 SLIGHTLY = 1e-9  # of a record
 
 
-def covariance_factor(p: float, n: int) -> float:
-    """The share f of a covariance that masking leaves among the n records of a pool."""
-    factor = 1.0 - p - p / (n - 1) if n > 1 else float(p == 0.0)
-    if factor <= ROUNDING:
+def refuse_small_pools(p: float, size: np.ndarray) -> None:
+    """Refuse pools of so few records that masking leaves no covariance in one of them."""
+    n = int(size[size > 0].min())
+    if (1.0 - p - p / (n - 1) if n > 1 else float(p == 0.0)) <= ROUNDING:
         raise UndefinedError(
             f"z must have more than {int(1.0 + p / (1.0 - p) + SLIGHTLY)} records (in each stratum) for a "
             f"covariance at p={p}, got {n}"
         )
-    return factor
 
 
 class PseudoValues:
@@ -84,7 +83,7 @@ class PseudoValues:
         self.originals: np.ndarray = np.maximum(variance - noise_variance(law, self.unit), 0.0)
         # the variance of what a record shows that does not keep its place: of a donor's value and noise
         self._other = p * self.originals + noise_variance(law, self.unit)
-        covariance_factor(p, int(self.size[self.size > 0].min()))
+        refuse_small_pools(p, self.size)
         self.factor = 1.0 - p * self._more
         self.share = 1.0 - self.factor
         self.v = p * self._more * squares + (1.0 - p) * self._other * self.size

@@ -12,7 +12,7 @@ import numpy as np
 from condmask.distribution.sample import EXACT
 from condmask.law import Law
 from condmask.linear.chunks import Chunk, Chunks
-from condmask.linear.pseudo_values import covariance_factor
+from condmask.linear.pseudo_values import refuse_small_pools
 from condmask.linear.records import Records
 from condmask.linear.variance import of_sums
 from condmask.moments import theorem_2_5
@@ -76,22 +76,15 @@ class Pair(NamedTuple):
         return self.covariance / np.sqrt(positive).prod(axis=-1)
 
 
-def pair_of(
-    moments: PairMoments,
-    law: Law,
-    law_of_w: Law | None,
-    *,
-    shared_donors: bool,
-    linear: Callable[[], tuple[float, float]] | None = None,
-) -> Pair:
+def pair_of(moments: PairMoments, law: Law, law_of_w: Law | None, *, shared_donors: bool) -> Pair:
     """A masked column with a plain one, or with one that was masked together with it by `law_of_w`."""
     factor, share = np.ones(moments.alone.shape[:-1]), 1.0
     if law_of_w is None:
         size, share = moments.alone[..., 0], (1.0 - law.p) ** 2
-        covariance_factor(law.p, int(size[size > 0].min()))
+        refuse_small_pools(law.p, size)
         factor = np.where(size > 0, 1.0 - law.p - law.p / np.maximum(size - 1.0, 1.0), 1.0)
     variances = partial(pair_variances, moments, (law, law_of_w), factor, shared_donors=shared_donors)
-    return Pair(moments, (law, law_of_w), theorem_2_5.covariance(moments, factor), share, variances, linear)
+    return Pair(moments, (law, law_of_w), theorem_2_5.covariance(moments, factor), share, variances, None)
 
 
 def pair_variances(

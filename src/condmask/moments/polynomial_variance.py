@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from condmask.variance.theorem import Variance, variance_given_file
+from condmask.variance.theorem import Variance, given_file
 
 
 class Influence(NamedTuple):
@@ -59,19 +59,19 @@ def polynomial_variance(
         functions that are to be combined must not be, or they are no quadratic form.
     """
     phi, h, at, margin = influence
-    given_file = h - p * at  # what a record shows itself, and not as a donor
+    itself = h - p * at  # what a record shows itself, and not as a donor
     v, d, inside, a = (
         np.sum(share * each, axis=-1)
         for each in (
             correction * covariance(phi, phi, released),
-            covariance(given_file, given_file, original),
+            covariance(itself, itself, original),
             covariance(h, h, original),
             covariance(margin, at, original),
         )
     )
     if nonnegative:
         d, inside = np.maximum(d, 0.0), np.maximum(inside, 0.0)
-    file = variance_given_file(v, d, inside, a, shared_donors=shared_donors, p=p)
+    file = np.maximum(given_file(v, d, inside, a, shared_donors=shared_donors, p=p), 0.0)
     mean, square = (np.sum(share * mean_of(each, original), axis=-1) for each in (h, product(h, h)))
     return Variance(file, np.maximum(square - mean**2, 0.0))
 

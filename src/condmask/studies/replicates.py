@@ -15,11 +15,9 @@ from condmask.distribution.symbol import smallest_tol
 from condmask.errors import ArgumentError, heard
 from condmask.grid import Grid
 from condmask.law import Law
-from condmask.moments import moment_interval, pair_interval
+from condmask.moments import moment_interval, pair_interval, pair_variance, theorem_2_5
 from condmask.moments.moment_interval import Sampled
-from condmask.moments.pair_variance import pair_of
 from condmask.moments.theorem_2_1 import powers_of_rows
-from condmask.moments.theorem_2_5 import pair_moments
 from condmask.scheme import Scheme
 from condmask.studies import curves
 from condmask.variance.cdf_interval import cdf_interval
@@ -274,8 +272,8 @@ def _of_pairs(batch: Any, z: np.ndarray, other: np.ndarray, levels: Sequence[flo
             if scheme.reverse_mapping:
                 pair = estimate._pair(other[rows])
             else:
-                moments = pair_moments(z, other)
-                pair = pair_of(moments, scheme.law, None, shared_donors=scheme.shared_donors)
+                moments, shared = theorem_2_5.pair_moments(z, other), scheme.shared_donors
+                pair = pair_variance.pair_of(moments, scheme.law, None, shared_donors=shared)
             of_rows = pair_interval.correlation(pair)
             for (k, level), (t, target) in product(enumerate(levels), enumerate(TARGETS)):
                 found[:, k, t, 0, rows] = of_rows.ends(level, target)

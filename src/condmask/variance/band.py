@@ -17,7 +17,7 @@ from condmask.distribution.counting import Counted
 from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.variance.of_cdf import kernels, lattice
-from condmask.variance.theorem import covariance_given_file
+from condmask.variance.theorem import given_file
 
 Share = Callable[[np.ndarray], np.ndarray]  # of the records up to steps
 CELLS_PER_SIGMA = 32
@@ -61,7 +61,7 @@ def covariance(
             means, products = mean_products(rest, at, *masses(T_1(counted, masking).at, at, steps, far))
             d = products - np.outer(means, means)
     h = t[lower] - np.outer(t, t)
-    file = covariance_given_file(v, d, h, 0.0, shared_donors=shared_donors, p=masking.p)
+    file = given_file(v, d, h, 0.0, shared_donors=shared_donors, p=masking.p)
     return file + h if target == "population" else file
 
 

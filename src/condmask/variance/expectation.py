@@ -23,7 +23,7 @@ from condmask.distribution.layer import fast_length
 from condmask.distribution.symbol import Masking, reach, symbol
 from condmask.errors import ArgumentError
 from condmask.variance.of_cdf import lattice
-from condmask.variance.theorem import Variance, variance_given_file
+from condmask.variance.theorem import Variance, given_file
 
 Function = Callable[[np.ndarray], np.ndarray]
 Asked = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of steps, and of how much mass is there
@@ -75,7 +75,7 @@ def mean_of(
         means = np.where(unknown[[0, 1, 0, 1, 1]], np.nan, total[:5] / n)
     psi, psi_squared, rest, rest_squared, squared = means
     v, d, h = np.maximum([psi_squared - psi**2, rest_squared - rest**2, squared - psi**2], 0.0)
-    file = variance_given_file(v, d, h, 0.0, shared_donors=shared_donors, p=p)
+    file = np.maximum(given_file(v, d, h, 0.0, shared_donors=shared_donors, p=p), 0.0)
     return Mean(float(psi), Variance(file, h))
 
 

@@ -27,7 +27,7 @@ from condmask.distribution.counting import Counted
 from condmask.distribution.layer import fast_length
 from condmask.distribution.symbol import Masking
 from condmask.kernels.interval_ends import read_sums
-from condmask.variance.theorem import Variance, variance_given_file
+from condmask.variance.theorem import Variance, given_file
 
 CELLS_PER_SIGMA = 64
 TAIL = 1e-10  # of a kernel, beyond which it counts as constant
@@ -75,7 +75,10 @@ class CdfSums:
         self.counted, self.step = counted, float(masking.delta > 0.0)
         self.width = times if self.step else times * counted.unit
         self.kernels = kernels(self.noise, expected=expected)
-        self.cell, self.held = cells(counted.values, counted.counts, self.width)
+        cell = np.floor(counted.values / self.width)
+        first = np.flatnonzero(np.diff(cell, prepend=np.nan) != 0.0)
+        # the occupied cells, ascending, and how many records are in each
+        self.cell, self.held = cell[first], np.add.reduceat(counted.counts, first).astype(np.float64)
         beyond = self.kernels.reach + 1.0
         self.first, self.last = self.cell[0] - beyond, self.cell[-1] + beyond
         self.length = int(min(self.last - self.first + 1.0, max(STRETCH, 2 * self.kernels.reach)))
@@ -88,7 +91,7 @@ class CdfSums:
         v, h, d = square - psi**2, np.maximum(psi - psi**2, 0.0), np.zeros(x.size)
         if shared:
             d = np.maximum(rest[1] - rest[0] ** 2, 0.0)
-        return Variance(variance_given_file(v, d, h, 0.0, shared_donors=shared, p=p), h)
+        return Variance(np.maximum(given_file(v, d, h, 0.0, shared_donors=shared, p=p), 0.0), h)
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """The sums at points x, of shape (2 or 4, points): those of r and r^2 where several share a donor."""
@@ -127,13 +130,6 @@ def lattice(masking: Masking, per_sigma: int) -> tuple[float, Masking]:
         return 1.0 / per_sigma, masking._replace(delta=1.0 / per_sigma)
     times = max(1.0, float(int(1.0 / (per_sigma * masking.delta) + 1e-9)))
     return times, masking._replace(delta=times * masking.delta)
-
-
-def cells(values: np.ndarray, counts: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
-    """The occupied cells, ascending, and how many records are in each."""
-    cell = np.floor(values / width)
-    first = np.flatnonzero(np.diff(cell, prepend=np.nan) != 0.0)
-    return cell[first], np.add.reduceat(counts, first).astype(np.float64)
 
 
 @lru_cache(maxsize=16)

@@ -34,25 +34,16 @@ class Variance(NamedTuple):
         return np.asarray(np.sqrt(self.about(target) / n))
 
 
-def variance_given_file(
+def given_file(
     v: np.ndarray, d: np.ndarray, h: np.ndarray, a: np.ndarray | float, *, shared_donors: bool, p: float
 ) -> np.ndarray:
-    """n times the variance of an estimate about its value in the original file; never negative.
+    """n times the variance of an estimate about its value in the original file, or covariances of several.
 
     `v` is the variance of the influence function on the masked records, `d` that of its mean given the file,
     `h` that of the influence function on the originals, `a` the covariance of its two margins
-    (docs/inference.rst, "The theorem"). About the population it is larger by `h`. With p = 1, a permutation
-    of all records, what is released is the file.
-    """
-    return np.asarray(np.maximum(covariance_given_file(v, d, h, a, shared_donors=shared_donors, p=p), 0.0))
-
-
-def covariance_given_file(
-    v: np.ndarray, d: np.ndarray, h: np.ndarray, a: np.ndarray | float, *, shared_donors: bool, p: float
-) -> np.ndarray:
-    """n times the covariances of estimates about their values in the original file.
-
-    From covariances of influence functions, of which `variance_given_file` takes the variances.
+    (docs/inference.rst, "The theorem"); or all of these are covariances. About the population it is larger by
+    `h`. With p = 1, a permutation of all records, what is released is the file. As an estimate of a variance
+    it may be negative.
     """
     if p == 1.0:
         return np.zeros(np.shape(v))
