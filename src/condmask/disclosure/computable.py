@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.disclosure.sample import Sample
-from condmask.disclosure.units import TURNS, codes_of
+from condmask.disclosure.units import codes_of
 from condmask.errors import optional
 from condmask.grid import decimals_of
 
@@ -88,12 +88,16 @@ def _share(x: np.ndarray, own: float, formula: Formula, rows: np.ndarray) -> flo
 def _bases(sample: Sample) -> Iterator[Formula]:
     """The columns in clear, as they are, in the rows beside, and by how much they rise from row to row."""
     for name, values in list(sample.clear.numbers.items())[:BASES]:
-        looks = {name: values}
-        for by, where in ((1, "before"), (-1, "after")):
-            looks[f"{name} of the row {where}"] = beside = sample.clear.beside(values, by)
-            looks[f"the rise of {name} from the row {where}"] = values - beside
         half = half_step(values)
-        yield from (Formula(text, (name,), look, rounding(look, half)) for text, look in looks.items())
+        yield Formula(name, (name,), values, rounding(values, half))
+        for by, where in ((1, "before"), (-1, "after")):
+            yield from _beside(name, values, sample.clear.beside(values, by), half, f"the row {where}")
+
+
+def _beside(name: str, own: np.ndarray, other: np.ndarray, half: float, said: str) -> list[Formula]:
+    """What another record has in a column, and by how much the column rises from there."""
+    looks = {f"{name} of {said}": other, f"the rise of {name} from {said}": own - other}
+    return [Formula(text, (name,), look, rounding(look, half)) for text, look in looks.items()]
 
 
 def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.ndarray) -> Iterator[Formula]:
@@ -126,11 +130,10 @@ def _in_other_orders(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterato
     numbers = dict(list(clear.numbers.items())[:ORDERED])
     columns = np.array([*numbers.values()]).reshape(-1, x.size)
     own, half = half_step(x), np.array([half_step(w) for w in columns])
-    turns = {name: code for name, code in clear.units.items() if name.startswith(TURNS)}
-    units = {name: codes_of(w) for name, w in numbers.items()} | dict(list(clear.labels.items())[:ORDERED])
+    units = {"": np.zeros(x.size)} | {name: codes_of(w) for name, w in numbers.items()} | clear.units
+    units |= dict(list(clear.labels.items())[:ORDERED])
     units = {name: code for name, code in units.items() if code.max(initial=0) < REPEATED * code.size}
-    keys = {"": clear.rows.astype(np.float64)} | numbers
-    for (unit, code), (by, key) in product(({"": np.zeros(x.size)} | units | turns).items(), keys.items()):
+    for (unit, code), (by, key) in product(units.items(), [("", clear.rows), *numbers.items()]):
         order = np.lexsort((key, code))
         same = (np.diff(code[order]) == 0) & (code[order][1:] >= 0)
         for where, here, beside in (("before", order[1:], order[:-1]), ("after", order[:-1], order[1:])):
@@ -138,14 +141,12 @@ def _in_other_orders(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterato
             place[here[same]] = beside[same]
             shown = np.where(place[there] < 0, np.nan, columns[:, place[there]])
             said = f"the record {where}" + f" by {by}" * bool(by) + f" in {unit}" * bool(unit)
-            for rise in (False, True) if unit or by else ():
-                predicted = columns[:, there] - shown if rise else shown
+            for rise, predicted in enumerate((shown, columns[:, there] - shown)):
                 hits = np.abs(x[there] - predicted) <= np.maximum(own, half[:, None]) + 1e-9
                 for k in np.flatnonzero(hits.sum(axis=1) >= HITS):
-                    name, w = list(numbers)[k], columns[k]
-                    values = np.where(place < 0, np.nan, w[place])
-                    text = f"the rise of {name} from {said}" if rise else f"{name} of {said}"
-                    yield Formula(text, (name,), w - values if rise else values, rounding(w, half[k]))
+                    name, w = [*numbers][k], columns[k]
+                    other = np.where(place < 0, np.nan, w[place])
+                    yield _beside(name, w, other, half[k], said)[rise]
 
 
 def _of_one(x: np.ndarray, base: Formula, rows: np.ndarray) -> Iterator[Formula]:

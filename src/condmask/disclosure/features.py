@@ -114,12 +114,7 @@ def of_unit_and_itself(look: Look) -> list[np.ndarray]:
 def of_neighbours(look: Look) -> list[np.ndarray]:
     """The mean of what near rows show that were kept: files come in some order, machines take turns, and
     months follow each other."""
-    columns = []
-    for key in _orders(look):
-        order, near = np.argsort(key, kind="stable"), np.empty(key.size)
-        near[order] = _around(look.kept[order], key[order])
-        columns.append(near)
-    return columns
+    return [_around(look.kept, key) for key in _orders(look)]
 
 
 def of_course(look: Look) -> list[np.ndarray]:
@@ -274,10 +269,11 @@ def _mean(shown: np.ndarray, total: Callable[[np.ndarray], np.ndarray]) -> np.nd
 
 def _around(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The mean of the values near each row."""
-    first, last = np.searchsorted(rows, (rows - FARTHEST, rows + FARTHEST + 1))
+    order = np.argsort(rows, kind="stable")
+    first, last = np.searchsorted(rows, (rows - FARTHEST, rows + FARTHEST + 1), sorter=order)
 
     def total(each: np.ndarray) -> np.ndarray:
-        sums = np.append(0.0, np.cumsum(each))
+        sums = np.append(0.0, np.cumsum(each[order]))
         return np.asarray(sums[last] - sums[first] - each)
 
     return _mean(z, total)

@@ -6,7 +6,8 @@ in one), pairs of columns (a street and the number of a house), records that nam
 so many rows after one another, and every so many rows.
 """
 
-from itertools import combinations
+from collections.abc import Iterator
+from itertools import combinations, product
 
 import numpy as np
 
@@ -46,7 +47,7 @@ def candidates(numbers: Columns, labels: Columns) -> Columns:
             if np.nanmax(np.abs(x), initial=0.0) >= 10.0 * digits:
                 found[f"{name} by {digits:g}"] = codes_of(np.floor(x / digits))
                 found[f"{name} modulo {digits:g}"] = codes_of(x % digits)
-    found |= {name: _together(named) for name, named in leaders(whole).items()}
+    found |= _together(whole)
     for (one, a), (other, b) in combinations(columns, 2):
         found[f"{one} x {other}"] = np.where((a < 0) | (b < 0), -1, codes_of(a * (b.max() + 2.0) + b))
     return found
@@ -65,28 +66,19 @@ def period(x: np.ndarray, rows: np.ndarray) -> int:
     return int(peaks[alike[peaks] > NEARLY * alike[peaks].max()][0]) if peaks.size else 0
 
 
-def leaders(numbers: Columns) -> Columns:
-    """Which record each names by its number in another column, a spouse or an earlier case, -1 for none."""
-    found = {}
-    for one, b in numbers.items():
-        order = np.argsort(b)
-        if (np.diff(b[order]) == 0.0).any():
-            continue
-        for other, a in numbers.items():
-            at = order[np.searchsorted(b[order], a).clip(0, b.size - 1)]
-            named = np.where((b[at] == a) & (at != np.arange(a.size)), at, -1)
-            if np.unique(named).size > NAMED * a.size:
-                found[f"{one} and {other}"] = named
-    return found
+def _together(numbers: Columns) -> Iterator[tuple[str, np.ndarray]]:
+    """Records joined with the one that each names by its number in another column, a spouse or an earlier
+    case."""
+    orders = {name: np.argsort(b) for name, b in numbers.items() if (np.diff(np.sort(b)) != 0.0).all()}
+    for (one, order), (other, a) in product(orders.items(), numbers.items()):
+        b, each = numbers[one], np.arange(a.size)
+        at = order[np.searchsorted(b, a, sorter=order).clip(0, a.size - 1)]
+        named = np.where((b[at] == a) & (at != each), at, each)
+        if np.unique(named[named != each]).size > NAMED * a.size:
+            from scipy.sparse import coo_array, csgraph  # takes .1 s to import
 
-
-def _together(named: np.ndarray) -> np.ndarray:
-    """Records that are joined when each is joined with the one that it names."""
-    from scipy.sparse import coo_array, csgraph  # takes .1 s to import
-
-    each = np.arange(named.size)
-    joined = coo_array((np.ones(each.size), (each, np.where(named < 0, each, named))), (each.size, each.size))
-    return np.asarray(csgraph.connected_components(joined)[1], dtype=np.int64)
+            joined = coo_array((np.ones(a.size), (each, named)), (a.size, a.size))
+            yield f"{one} and {other}", csgraph.connected_components(joined)[1].astype(np.int64)
 
 
 def codes_of(values: np.ndarray) -> np.ndarray:
