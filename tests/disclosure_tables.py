@@ -298,9 +298,9 @@ def coordinates():
 
 
 def prices():
-    """A product has one price, and quantities are in clear."""
+    """A product has one price, and quantities are in clear, of which some are zero."""
     stream = np.random.default_rng(27)
-    product, quantity = stream.integers(0, N // 15, N), stream.integers(1, 200, N)
+    product, quantity = stream.integers(0, N // 15, N), stream.integers(0, 200, N)
     revenue = (quantity * stream.lognormal(2.0, 1.2, N // 15)[product]).round(2)
     table = {"revenue": revenue, "product": product, "quantity": quantity}
     return Case(table, {"revenue": log(0.3)}, 0.45, "too narrow")

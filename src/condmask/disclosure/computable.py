@@ -109,11 +109,9 @@ def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.nd
     plain = [base for base in bases if base.text in base.names]
     yield from _of_two(x, bases[:BASES], rows, log=False)
     yield from _of_two(x, plain[:BASES], rows, log=True)
-    if len(plain) > 1:
-        pairs = combinations([base for base in plain if _is_varied(base.values)][:MULTIPLIED], 2)
-        enough = rows.size > LEARNED
-        products = [_combined([*pair], np.ones(2), 1.0, log=True) for pair in pairs if enough]
-        yield from _of_many(x, [*plain, *products], rows, log=False)
+    varied = [base for base in plain if _is_varied(base.values)][: MULTIPLIED if rows.size > LEARNED else 0]
+    products = [_combined([*pair], np.ones(2), 1.0, log=True) for pair in combinations(varied, 2)]
+    yield from _of_many(x, [*plain, *products], rows, log=False)
     positive = [base for base in plain if np.nanmin(base.values, initial=np.inf) > 0.0]
     if positive and np.nanmin(x, initial=np.inf) > 0.0:
         yield from _of_many(x, positive, rows, log=True)

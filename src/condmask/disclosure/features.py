@@ -125,10 +125,8 @@ def of_course(look: Look) -> list[np.ndarray]:
     """
     told, groups, columns = _told_within(look), list(_groups(look)), list[np.ndarray]()
     with np.errstate(all="ignore"):
-        both = [(look.x, look.masked[:, look.column], look.line)]
-        if np.nanmin(look.x, initial=np.inf) > 0.0:
-            both.append((np.log(look.x), np.log(both[0][1]), lambda level: look.line(np.exp(level))))
-        for u, z, line in both:
+        for up, down in ((np.asarray, np.asarray), (np.log, np.exp)):
+            u, z = up(look.x), up(look.masked[:, look.column])
             found, own = np.full((2, u.size), np.nan), look.own & np.isfinite(z)
             for side in (0, 1):
                 asked, fit = look.sample.half == side, (look.sample.half != side) & np.isfinite(u)
@@ -139,7 +137,7 @@ def of_course(look: Look) -> list[np.ndarray]:
                     for row, counted in zip(found, (0.0, 1.0), strict=True):
                         around = _mean_of_unit(look, there, z - level, counted)
                         row[asked] = (level + around)[asked]
-            columns += [line(row) for row in found]
+            columns += [look.line(down(row)) for row in found]
     return columns
 
 

@@ -167,9 +167,9 @@ def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
     """
     lead, first = next(iter(rest.schemes.items()))
     share = first.sigma / spread_of(sample.table.values[lead], first)
-    more, values = {}, {name: x for name, x in sample.clear.numbers.items() if name in names}
-    unfit = any(name in sample.clear.labels or np.isnan(x).any() for name, x in values.items())
-    if unfit or {*names} & {*sample.clear.dates} or len(values) < len(names) or not first.reverse_mapping:
+    more, asked = {}, {*names} - {*sample.clear.labels, *sample.clear.dates}
+    values = {name: x for name, x in sample.clear.numbers.items() if name in asked and not np.isnan(x).any()}
+    if len(values) < len(names) or not first.reverse_mapping:
         return None
     for name, x in values.items():
         plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")

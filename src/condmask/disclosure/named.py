@@ -7,7 +7,6 @@ so is all that kept records show.
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -47,8 +46,7 @@ def linked(look: Look) -> Pair:
         if places is not None and asked.size and others.size >= LINKED:
             nearest = cKDTree(places[1]).query(places[0])[1]
             value[asked] = look.masked[others[nearest], look.column]
-    if not look.own.all():
-        value[look.own] = np.nan
+    value[look.own & ~look.own.all()] = np.nan
     return value, look.line(value)[:, None]
 
 
@@ -96,19 +94,17 @@ def _surest(look: Look, asked: np.ndarray, possible: np.ndarray, weight: np.ndar
 
 def _by_constants(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray) -> Iterator[Pair]:
     """Values whose difference from a column in clear, or quotient by it, is one of few, and their weights."""
-    x = look.x
-    of_x = rounding(x, half_step(x))
+    x, half = look.x, half_step(look.x)
+    of_x = rounding(x, half)
     for w, log in product(look.numbers, (False, True)):
         of_w = rounding(w, half_step(w))
         up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
         slack = of_x / np.abs(x) + of_w / np.abs(w) if log else of_x + of_w
         constants, shares = _few((up(x) - up(w))[known], slack[known])
         possible = down(up(w)[asked, None] + constants)
-        reach = of_w[asked, None] * (possible / w[asked, None] if log else 1.0)
+        reach = half + of_w[asked, None] * (possible / w[asked, None] if log else 1.0)
         if shares.sum() > MOSTLY:
-            evidence: Any = 1.0
-            if shown.size:
-                possible, evidence = _among(shown, possible, half_step(x) + reach)
+            possible, evidence = _among(shown, possible, reach) if shown.size else (possible, np.ones(1))
             yield possible, evidence * shares
 
 

@@ -124,7 +124,6 @@ def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
 
 def _looked_at(frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mapping[str, np.ndarray]) -> Clear:
     columns = {name: in_rows(frame, name, rows) for name in names}
-    columns = {name: x if x.ndim == 1 else _texts(x) for name, x in columns.items()}
     numbers, labels = numbers_and_labels(columns)
     units = units_of(numbers, labels, {name: x[rows] for name, x in masked.items()}, rows)
     identifiers = tuple(name for name, column in columns.items() if may_identify(column, rows))
@@ -150,7 +149,8 @@ def in_rows(frame: Any, name: str, rows: np.ndarray) -> np.ndarray:
     values = frames.table_column(frame, name)
     series = frames.wrapped(values, series_only=True)
     if series is None:
-        return np.asarray(frames.labels(values, name)[rows])
+        column = np.asarray(frames.labels(values, name)[rows])
+        return column if column.ndim == 1 else _texts(column)
     by_place = getattr(values, "take", None)  # of pandas and Arrow, of which old narwhals takes no rows
     try:
         return frames.labels(by_place(rows) if by_place else series[rows].to_native(), name)
