@@ -228,7 +228,7 @@ def _plain(number: str) -> str:
     whole, _, places = text.rpartition(",")
     if comma > point and ("." in whole or (text.count(",") == 1 and len(places) != 3)):
         return whole.replace(".", "") + "." + places
-    return text.replace(",", "") if point < 0 or comma < point else text
+    return text.replace(",", "")
 
 
 def is_date(values: np.ndarray) -> bool:
