@@ -200,7 +200,7 @@ BUDGETS = {
     "kernels": 678,
     "linear": 666,
     "schemes": 628,
-    "distribution": 603,
+    "distribution": 610,
     "variance": 541,
     "files": 538,
     "moments": 446,

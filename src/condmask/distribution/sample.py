@@ -128,8 +128,7 @@ class Sample:
     ) -> np.ndarray:
         """The points where T, or its monotone rearrangement, first reaches q."""
         if self.law.p == 1.0 and bandwidth is None:
-            up_to = self.counted.below[1:] / self.n
-            return self.counted.values[np.searchsorted(up_to, q - self._tolerance(tol))]
+            return self._order_statistics(q - self._tolerance(tol))
         t, tol = self._known(bandwidth, tol)
         rearranged = (crossing or quantiles.crossing_of(self.law.p, self.n)) == "rearranged"
         found = quantiles.reached(t, q - tol, rearranged=rearranged)
@@ -151,6 +150,16 @@ class Sample:
             return grid.below(x)
         with np.errstate(over="ignore"):
             return np.asarray(x * grid.denominator / grid.numerator)
+
+    def _order_statistics(self, q: np.ndarray) -> np.ndarray:
+        """The least values that at least the shares q of the records do not exceed, without sorting all."""
+        z = vars(self).get("counted", self._z)  # in order, where they had to be put so
+        if isinstance(z, Counted):
+            return z.values[np.searchsorted(z.below[1:] / self.n, q)]
+        before = np.floor(q * self.n)
+        before -= before / self.n >= q
+        ranks = np.maximum(before, 0.0).astype(np.int64)
+        return np.asarray(np.partition(z, np.unique(ranks))[ranks]) + 0.0  # zero has no sign
 
     def _known(self, bandwidth: Any, tol: float | None) -> tuple[Any, float]:
         """T_1 or T_b, and its tolerance."""
