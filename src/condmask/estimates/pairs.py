@@ -224,8 +224,6 @@ class Pairs(Shared):
 
     def _beside(self, other: Any, records: Records) -> Any:
         """The released values of another column, or its name in the file of the records."""
-        if isinstance(other, Named):
-            return other
         if isinstance(other, Pairs):
             if self._name and (self._name, self.origin.group) == (other._name, other.origin.group):
                 raise ArgumentError(f"other must be another column, got {self._name!r} itself")
@@ -234,9 +232,7 @@ class Pairs(Shared):
                     "other must have been masked together with this column (mask_table), got groups "
                     f"{self.origin.group!r} and {other.origin.group!r}"
                 )
-            name = records.named(other._rows)
-            if name is not None:
-                return Named(name)
-            other = other._rows.z
-        _checks.same_length(other, "other", records.size, "z")
+            other = records.beside(other._rows)
+        if not isinstance(other, Named):
+            _checks.same_length(other, "other", records.size, "z")
         return other

@@ -59,8 +59,8 @@ class Masked(NamedTuple):
     undone : list of callable
         After reverse mapping, of each column: gives for a chunk what has the first three powers of the
         originals' deviations from the mean of the pool as means, of shape (3, m).
-    products : ndarray of shape (columns, columns)
-        After reverse mapping of several: the covariances of their originals, off the diagonal.
+    products : dict of (int, int) to float
+        After reverse mapping of several: by their places the covariances of their originals.
     """
 
     places: list[int]
@@ -69,7 +69,7 @@ class Masked(NamedTuple):
     shared_donors: bool
     noise: np.ndarray
     undone: Any = ()
-    products: Any = None
+    products: Any = ()
 
 
 class Rows(NamedTuple):
@@ -102,7 +102,7 @@ class Table:
     Parameters
     ----------
     columns : dict
-        By name the regressors and, last, the outcome: numbers, or Named; None for the first that is masked.
+        By name the regressors and, last, the outcome: numbers, or Named.
     masked : Masked
 
     Attributes
@@ -162,8 +162,7 @@ class Table:
 
     def _values(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """1 and all columns as they are; where all masked columns have values, and where all columns."""
-        columns = (chunk.z if column is None else column for column in chunk.columns)
-        values = np.array([np.ones(chunk.z.size), *columns], dtype=np.float64)
+        values = np.array([np.ones(chunk.z.size), *chunk.columns], dtype=np.float64)
         known = ~np.isnan(values)
         here, used = (each.all(axis=0).astype(np.float64) for each in (known[self.masked.places], known))
         return values, np.asarray(here), np.asarray(used)
@@ -191,7 +190,7 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     others = np.linalg.solve(products[:-1, :-1], wanted.T).T
     left = 1.0 / np.einsum("ij,ij->i", wanted, others)  # d
     estimate[left <= 0.0] = np.nan
-    if table.masked.products is not None:
+    if table.masked.products:
         unknown = np.full(beta.size, np.nan)
         return estimate, unknown, unknown, unknown
     residual, forms = np.append(-beta, 1.0), np.column_stack([others * left[:, None], 0.0 * left])
@@ -239,12 +238,10 @@ def _products(table: Table) -> tuple[np.ndarray, np.ndarray]:
     total, block = gram.copy(), np.ix_(places, places)
     if masked.undone:
         total[places, places] += squares
-        if masked.products is not None:
-            if (table.size != table.used).any():
-                raise UndefinedError("on must have no gaps where reverse mapping masked columns together")
-            apart = ~np.eye(len(places), dtype=bool)
-            scale = (table.n - 1.0) / np.outer(table.unit[places], table.unit[places])
-            total[block] = np.where(apart, masked.products * scale, total[block])
+        if masked.products and (table.size != table.used).any():
+            raise UndefinedError("on must have no gaps where reverse mapping masked columns together")
+        for pair, covariance in dict(masked.products).items():
+            total[pair] = total[pair[::-1]] = covariance * ((table.n - 1.0) / table.unit[[*pair]].prod())
     else:
         noise = (1.0 - masked.p) * np.diag(table.noise[:, 2]).reshape(-1, 1)
         original = of_pool / table.some - noise

@@ -35,9 +35,9 @@ class Records:
         """Whether `parts` can read a column of numbers with this name."""
         return False
 
-    def named(self, other: "Records") -> str | None:
-        """The name by which `parts` reads the values of other records; None where these lie elsewhere."""
-        return None
+    def beside(self, other: "Records") -> Any:
+        """The values of other records, or by which name `parts` reads them."""
+        return other.z
 
     def parts(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
         """The values, their pools, None where all are one, and columns of numbers by name, part by part."""

@@ -13,6 +13,7 @@ from condmask.files.about import Published
 from condmask.files.arrow import pa
 from condmask.files.parts import Source
 from condmask.labels import coded
+from condmask.linear.chunks import Named
 from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.releases.log import keyed
@@ -115,11 +116,11 @@ class MaskedColumn(Records):
         kind = self.source.schema.field(name).type  # of text it is text, whatever the cells are
         return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
-    def named(self, other: Records) -> str | None:
-        """The name of other records of the same files."""
+    def beside(self, other: Records) -> Any:
+        """The values of other records, or the name of those of the same files."""
         if self._in_file and isinstance(other, MaskedColumn) and other.source is self.source:
-            return other.name
-        return None
+            return Named(other.name)
+        return other.z
 
     def parts(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
         """The values, their pools, None where all are one, and other columns; a frame is one part."""

@@ -16,7 +16,6 @@ from condmask.estimates.estimate import Estimate
 from condmask.estimates.results import Intervals
 from condmask.files.about import MANIFEST, Published, published, sidecar
 from condmask.files.parts import Source
-from condmask.linear.chunks import Named
 from condmask.linear.masked_regress import Masked, Table, fit
 from condmask.releases.columns import Frame, MaskedColumn
 from condmask.releases.log import Log, Where
@@ -244,19 +243,14 @@ class Release(Mapping[str, Estimate]):
             return masked[outcome].regress(names, confidence_level=level, target=target)
         if not masked:
             raise ArgumentError(f"one of {names} and {outcome!r} must be masked: others need no release")
-        first, columns = next(iter(masked.values())), dict[str, Any]()
-        for name in (*names, outcome):
-            if name in masked:
-                own = masked[name]._rows
-                by_name = first._rows.named(own)
-                columns[name] = None if own is first._rows else own.z if by_name is None else Named(by_name)
-            else:
-                columns |= first._design([name], intercept=True, argument="on")
+        first, given = next(iter(masked.values())), {name: name for name in (*names, outcome)}
+        given |= {name: first._rows.beside(one._rows) for name, one in masked.items()}
+        columns = first._design(given, intercept=True, argument="on")
         _checks.require(outcome in columns, "outcome must be a column of numbers", outcome, ArgumentTypeError)
         places = [place for place, name in enumerate(columns, 1) if name in masked]
-        table = Table(columns, _masked(list(masked.values()), places))
+        table = Table(columns, _masked(dict(zip(places, masked.values(), strict=True))))
         estimate, error, low, high = fit(table, level, target)
-        if table.masked.products is not None:
+        if table.masked.products:
             warn(f"regress: {TOGETHER}", EstimateWarning)
         elif not np.isfinite(low).all():
             warn("regress: too few records for this scheme to bound some coefficients", EstimateWarning)
@@ -350,18 +344,16 @@ def masked_column(schemes: Mapping[str, Scheme], column: str | None) -> str:
     return str(name)
 
 
-def _masked(estimates: list[Any], places: list[int]) -> Masked:
-    """Columns of a release that were masked, as they are undone."""
-    first, records, products = estimates[0], estimates[0]._rows, None
+def _masked(estimates: dict[int, Any]) -> Masked:
+    """Columns of a release that were masked, by their places, as they are undone."""
+    places, first = [*estimates], next(iter(estimates.values()))
     if first.scheme.reverse_mapping:
-        if len(estimates) > 1:
-            products = np.zeros((len(estimates), len(estimates)))
-            for i, j in combinations(range(len(estimates)), 2):
-                products[i, j] = products[j, i] = estimates[i].covariance(estimates[j])
-        undone = [_undone(each) for each in estimates]
-        return Masked(places, records, 1.0, True, np.zeros((len(places), 5)), undone, products)
-    noise = np.array([each._law.noise_moments(4, 1.0) for each in estimates])
-    return Masked(places, records, first._law.p, first.scheme.shared_donors, noise)
+        pairs = combinations(estimates.items(), 2)
+        products = {(i, j): one.covariance(other) for (i, one), (j, other) in pairs}
+        undone = [_undone(each) for each in estimates.values()]
+        return Masked(places, first._rows, 1.0, True, np.zeros((len(places), 5)), undone, products)
+    noise = np.array([each._law.noise_moments(4, 1.0) for each in estimates.values()])
+    return Masked(places, first._rows, first._law.p, first.scheme.shared_donors, noise)
 
 
 def _undone(estimate: Any) -> Any:
