@@ -56,9 +56,9 @@ class Masked(NamedTuple):
         Whether donors are drawn independently, as it is taken to be after reverse mapping.
     noise : ndarray of shape (columns, 5)
         The moments of the noise of each.
-    undone : list of callable
-        After reverse mapping, of each column: gives for a chunk what has the first three powers of the
-        originals' deviations from the mean of the pool as means, of shape (3, m).
+    undone : list of (ndarray of shape (3, cells), ndarray of shape (n,))
+        After reverse mapping, of each column: by cell what has the first three powers of the originals'
+        deviations from the mean of the pool as means, and the cell of each record.
     products : dict of (int, int) to float
         After reverse mapping of several: by their places the covariances of their originals.
     """
@@ -154,7 +154,7 @@ class Table:
         values, here, used = self._values(chunk)
         places, clear = self.masked.places, (values - self.middle[:, None]) / self.unit[:, None]
         z, clear[places] = clear[places], taken(self.mean, chunk.pool)
-        undone = np.array([each(chunk) for each in self.masked.undone])
+        undone = np.array([powers[:, cell[chunk.rows]] for powers, cell in self.masked.undone])
         if undone.size:
             undone /= self.unit[places, None, None] ** POWERS
         z = np.where(here > 0.0, z - clear[places], 0.0)

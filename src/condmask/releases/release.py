@@ -16,7 +16,7 @@ from condmask.estimates.estimate import Estimate
 from condmask.estimates.results import Intervals
 from condmask.files.about import MANIFEST, Published, published, sidecar
 from condmask.files.parts import Source
-from condmask.linear.masked_regress import Masked, Table, fit
+from condmask.linear.masked_regress import POWERS, Masked, Table, fit
 from condmask.releases.columns import Frame, MaskedColumn
 from condmask.releases.log import Log, Where
 from condmask.reverse_mapping.pairs import TOGETHER
@@ -350,14 +350,8 @@ def _masked(estimates: dict[int, Any]) -> Masked:
     if first.scheme.reverse_mapping:
         pairs = combinations(estimates.items(), 2)
         products = {(i, j): one.covariance(other) for (i, one), (j, other) in pairs}
-        undone = [_undone(each) for each in estimates.values()]
+        files = [each._linear() for each in estimates.values()]
+        undone = [(file.powers(file.middle)[1:] * file.unit**POWERS, file.cell) for file in files]
         return Masked(places, first._rows, 1.0, True, np.zeros((len(places), 5)), undone, products)
     noise = np.array([each._law.noise_moments(4, 1.0) for each in estimates.values()])
     return Masked(places, first._rows, first._law.p, first.scheme.shared_donors, noise)
-
-
-def _undone(estimate: Any) -> Any:
-    """What gives for a chunk the first three powers of deviations from the mean of the pool, undone."""
-    file = estimate._linear()
-    powers = file.powers(file.middle)[1:] * file.unit ** np.arange(1, 4)[:, None]
-    return lambda chunk: powers[:, file.cell[chunk.rows]]

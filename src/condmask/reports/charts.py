@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 
 from condmask.disclosure.risk_result import CONSTANT, WHO, ColumnRisk
 from condmask.plot import panels
@@ -14,7 +16,7 @@ WIDTH, HEIGHT = 5.4, 3.6  # inches; letters can be read where this is shown 360 
 ROW, AROUND = 0.34, 1.1  # inches of an attacker's row, and above and below all rows
 SEED = 1  # of the band's simulations
 MASKED, ORIGINAL = "masked values, as if true", "original"
-LOOKS = {
+LOOKS: dict[str, Any] = {
     MASKED: {"color": panels.VERMILLION, "linestyle": "--"},
     ORIGINAL: {"color": panels.BLACK, "linestyle": ":"},
 }
@@ -22,7 +24,7 @@ LOOKS = {
 
 def distribution(estimate: Any, lines: Mapping[str, np.ndarray], axis: str, *, target: str) -> str:
     """The estimated distribution function with its band, and those of values, by what these are called."""
-    axes = _figure(HEIGHT).subplots()
+    axes = Figure(figsize=(WIDTH, HEIGHT), layout="constrained").subplots()
     estimate.plot_cdf(ax=axes, rng=SEED, target=target)
     left, right = axes.dataLim.intervalx
     at = np.linspace(left, right, POINTS)
@@ -38,7 +40,7 @@ def distribution(estimate: Any, lines: Mapping[str, np.ndarray], axis: str, *, t
 def attackers(risk: ColumnRisk, name: str) -> str:
     """How many records each attacker comes nearer than each distance, with 95% intervals."""
     who = [each for each in WHO if each in risk.attackers]
-    axes = _figure(AROUND + ROW * len(who)).subplots()
+    axes = Figure(figsize=(WIDTH, AROUND + ROW * len(who)), layout="constrained").subplots()
     rows = np.arange(len(who))
     for k, d in enumerate(risk.d):
         share = np.array([risk.attackers[each][k] for each in who])
@@ -58,18 +60,10 @@ def attackers(risk: ColumnRisk, name: str) -> str:
 
 def svg(figure: Any) -> str:
     """A figure as an element of a page, whose letters stay letters."""
-    import matplotlib
-
     written = io.StringIO()
     same: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "condmask"}
-    with matplotlib.rc_context(same):
+    with rc_context(same):
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(written, format="svg", metadata=nothing)
     drawn = written.getvalue()
     return drawn[drawn.index("<svg ") :]
-
-
-def _figure(height: float) -> Any:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(WIDTH, height), layout="constrained")

@@ -95,8 +95,7 @@ def plot_release(
 def originals_and_released(original: Any, release: Release, name: str) -> tuple[np.ndarray, np.ndarray]:
     """A column before and after masking, NaN where values are missing; refused if these are others."""
     scheme = release.schemes[name]
-    with _checks.converting(original, "original", "a column or a table"):
-        is_table = isinstance(original, dict) or hasattr(original, "columns")
+    is_table = isinstance(original, dict) or frames.is_frame(original)
     values = frames.table_column(original, name, "original") if is_table else original
     x = numbers_of(values, name, scheme.codes)
     z = numbers_of(release._in_order().column(name), name, released_codes(scheme))
