@@ -26,8 +26,7 @@ class NormalCopula:
         rule = "one or two frozen SciPy distributions"
         with _checks.converting(margins, "margins", rule):
             self.margins = tuple(margins)
-        frozen = all(hasattr(margin, "dist") and hasattr(margin, "ppf") for margin in self.margins)
-        known = frozen and len(self.margins) in (1, 2)
+        known = len(self.margins) in (1, 2) and all(hasattr(margin, "dist") for margin in self.margins)
         _checks.require(known, f"margins must be {rule}", margins, ArgumentTypeError)
         self.copula = _checks.real(correlation, "correlation", "a number between -1 and 1")
         _checks.require(-1.0 < self.copula < 1.0, "correlation must lie between -1 and 1", correlation)

@@ -11,7 +11,6 @@ from condmask import _checks
 from condmask._randomness import Key, seeded_key
 from condmask.distribution.bandwidth import FEWEST_STEPS, rule
 from condmask.distribution.quantiles import crossing_of
-from condmask.distribution.symbol import smallest_tol
 from condmask.errors import ArgumentError, heard
 from condmask.grid import Grid
 from condmask.law import Law
@@ -142,11 +141,9 @@ def _of_distribution(
     if known.any() and curves.serves(law, smoothed=widths is not None):
         own, rearranged = None if widths is None else widths[known], crossing == "rearranged"
         found[known] = curves.of_rows(ordered[known], law, own, q, x, rearranged=rearranged)
-    tol = max(1e-10, smallest_tol(law.p or 1.0))
     for k in np.flatnonzero(known & np.isnan(found).all(axis=1)).tolist():  # what that left out
-        estimate, width = scheme.estimate(ordered[k]), None if widths is None else widths[k]
-        quantiles = estimate.quantile(q, bandwidth=width, crossing=crossing, tol=tol)
-        found[k] = [*quantiles, *estimate.cdf(x, bandwidth=width, tol=tol)]
+        sample, width = scheme.estimate(ordered[k])._sample, None if widths is None else widths[k]
+        found[k] = [*sample.quantiles(q, width, crossing=crossing), *sample.values(x, width)]
     return found
 
 

@@ -10,7 +10,6 @@ import hashlib
 import os
 import secrets
 import time
-import warnings
 from contextlib import nullcontext, suppress
 from functools import partial
 from inspect import signature
@@ -23,7 +22,7 @@ from condmask import _checks
 from condmask._blocks import Workers, ordered_map
 from condmask.disclosure.rare_values import open_ends
 from condmask.distribution.sample import CROSSINGS
-from condmask.errors import ArgumentError, ArgumentTypeError, optional
+from condmask.errors import ArgumentError, ArgumentTypeError, optional, warn
 from condmask.files.parts import read_column
 from condmask.files.tables import read_toml
 from condmask.scheme import Scheme
@@ -167,8 +166,7 @@ def _run(
                 saved = time.perf_counter()
     state = reached()
     if state.replications < wanted:
-        text = f"interrupted after {state.replications} of {wanted} replications"
-        warnings.warn(text, StudyWarning, stacklevel=3)
+        warn(f"interrupted after {state.replications} of {wanted} replications", StudyWarning)
     if path is not None:
         _save(state, path)
     return state
@@ -179,7 +177,7 @@ def _save(state: StudyResult, path: Path) -> None:
     try:
         state.save(path)
     except OSError as error:
-        warnings.warn(f"checkpoint {path} could not be written: {error}", StudyWarning, stacklevel=4)
+        warn(f"checkpoint {path} could not be written: {error}", StudyWarning)
 
 
 def _bar(total: int, done: int, shown: bool) -> Any:
