@@ -179,8 +179,7 @@ def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], I
     def mapped(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
         sent = client.scatter(function, broadcast=True)  # each has it though others die
         futures = [client.submit(operator.call, sent, task, pure=False) for task in tasks]
-        for future in futures:
-            yield future.result()
+        yield from (future.result() for future in futures)
 
     return mapped
 

@@ -191,8 +191,7 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     left = 1.0 / np.einsum("ij,ij->i", wanted, others)  # d
     estimate[left <= 0.0] = np.nan
     if table.masked.products:
-        unknown = np.full(beta.size, np.nan)
-        return estimate, unknown, unknown, unknown
+        return estimate, *np.full((3, beta.size), np.nan)
     residual, forms = np.append(-beta, 1.0), np.column_stack([others * left[:, None], 0.0 * left])
     masked = [place for place in table.masked.places if place < beta.size]
     own = list(range(beta.size)) if table.n < MANY else masked

@@ -184,9 +184,9 @@ def look_at(part: Prepared, job: Job) -> Look:
 
 def told(looks: Sequence[Look], job: Job) -> Published:
     """What is published with all parts; warns of what rounding moved, and of parts that differ."""
-    shared = next(iter(job.schemes.values())).shared_coins
-    group = group_name() if shared and len(job.schemes) > 1 else None
-    patterns = next((look.patterns for look in looks if look.patterns), ()) if shared else ()
+    together = len(job.schemes) > 1 and next(iter(job.schemes.values())).shared_coins
+    group = group_name() if together else None
+    patterns = next((look.patterns for look in looks if look.patterns), ())
     origins = {}
     for name, scheme in job.schemes.items():
         moved = [look.moved[name] for look in looks] if job.round else []

@@ -82,23 +82,21 @@ def plot_release(
     if not isinstance(release, Release):
         raise ArgumentTypeError(f"release must be a Release, got {type(release).__name__}")
     name = masked_column(release.schemes, column)
-    scheme, estimate = release.schemes[name], release[name]
     x, z = originals_and_released(original, release, name)
     x, z = x[~np.isnan(x)], z[~np.isnan(z)]
     both = np.concatenate([x, z])
-    log = getattr(scheme, "scale", "linear") == "log" and both.min() > 0.0
+    log = getattr(release.schemes[name], "scale", "linear") == "log" and both.min() > 0.0
     at = (np.geomspace if log else np.linspace)(both.min(), both.max(), POINTS)
-    curve = estimate._curve(at, confidence_level=confidence_level, target="file", rng=rng)
+    curve = release[name]._curve(at, confidence_level=confidence_level, target="file", rng=rng)
     return original_and_release(x, z, evenly_spaced(x.size, SHOWN), curve, log=log, path=path, ax=ax)
 
 
 def originals_and_released(original: Any, release: Release, name: str) -> tuple[np.ndarray, np.ndarray]:
     """A column before and after masking, NaN where values are missing; refused if these are others."""
-    scheme = release.schemes[name]
     is_table = isinstance(original, dict) or frames.is_frame(original)
     values = frames.table_column(original, name, "original") if is_table else original
-    x = numbers_of(values, name, scheme.codes)
-    z = numbers_of(release._in_order().column(name), name, released_codes(scheme))
+    x = numbers_of(values, name, release.schemes[name].codes)
+    z = numbers_of(release._in_order().column(name), name, released_codes(release.schemes[name]))
     _checks.same_length(x, "original", z.size, "the release")
     if not np.array_equal(np.isnan(x), np.isnan(z)):
         raise ArgumentError(f"{name} must be missing in the same rows of original and release, got others")

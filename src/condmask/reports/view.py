@@ -15,7 +15,6 @@ from condmask.disclosure.risk import risk_of
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME
-from condmask.missing_codes import numbers_of, released_codes
 from condmask.releases.release import Release
 from condmask.reports import charts
 from condmask.reports.plot_release import originals_and_released
@@ -78,8 +77,7 @@ class View:
             _checks.require(isinstance(scheme, ConditionalMasking), rule, scheme, ArgumentTypeError)
         if release._source is None:
             raise ArgumentError("release must have data, got that of dry_run=True")
-        self.source = release._source
-        self.clear = [name for name in self.source.names if name not in (*release.schemes, FILENAME)]
+        self.clear = [name for name in release._source.names if name not in (*release.schemes, FILENAME)]
         self.release, self.units, self.schemes = release, units, release.schemes
         self.first = next(iter(self.schemes.values()))
         self.file = "" if release.path is None else release.path.name
@@ -95,7 +93,7 @@ class View:
         for name in self.clear:
             if len(found) < MOST_OTHERS and name not in names_of(self.first.strata):
                 with suppress(CondmaskError):  # text, or numbers that are infinite
-                    values = frames.column(self.source.column(name), name).array
+                    values = frames.column(self.release._source.column(name), name).array
                     if values.min() < values.max():
                         found[name] = values
         return found
@@ -105,8 +103,7 @@ class View:
         target, unit = "population" if original is None else "file", self.units.get(name, "")
         lines = {} if original is None else {charts.ORIGINAL: original}
         if not self.first.reverse_mapping:
-            codes = released_codes(self.schemes[name])
-            lines[charts.MASKED] = numbers_of(self.source.column(name), name, codes)
+            lines[charts.MASKED] = self.release[name]._rows.z
         estimates, axis = self.estimates(name, target), f"{name} ({unit})" if unit else name
         picture = self._noted(name, charts.distribution, self.release[name], lines, axis, target=target)
         sentence = with_rounding(self.schemes[name], self.release.origins[name].shift)

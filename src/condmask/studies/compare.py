@@ -113,7 +113,9 @@ class MethodComparison:
         ]
         for row in self.rows:
             label = f"{row['method']:21} {row['estimator']:7}"
-            lines.append(line(label, (_cell(row[name]) for name in figures), head=29, width=13).rstrip())
+            # three digits; nothing where an estimator has no such estimate
+            cells = (number(row[name], abs(row[name]) / 50.0).replace("nan", "") for name in figures)
+            lines.append(line(label, cells, head=29, width=13).rstrip())
         return "\n".join([*lines, *(f"{name}: {why}" for name, why in self.missing.items())])
 
     __repr__ = __str__
@@ -284,8 +286,3 @@ def _rows(study: list[dict[str, Any]], risks: dict[str, float], d: float) -> lis
             row |= {"mean": of["mean"], "s.d.": of["s.d."], "deciles": deciles}
             rows.append(row | {name: of[name] for name in ("difference", "correlation") if name in of})
     return rows
-
-
-def _cell(value: float) -> str:
-    """Three digits; nothing where an estimator has no such estimate."""
-    return "" if np.isnan(value) else number(value, abs(value) / 50.0)
