@@ -193,12 +193,12 @@ def test_every_public_name_resolves_and_no_other():
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
     "disclosure": 1_910,
-    "top": 1_878,
-    "estimates": 910,
-    "studies": 838,
-    "releases": 790,
+    "top": 1_877,
+    "estimates": 905,
+    "studies": 831,
+    "releases": 780,
     "kernels": 678,
-    "linear": 666,
+    "linear": 662,
     "schemes": 628,
     "distribution": 610,
     "variance": 541,
@@ -206,7 +206,7 @@ BUDGETS = {
     "moments": 446,
     "planning": 367,
     "cli": 352,
-    "reports": 326,
+    "reports": 318,
     "plot": 257,
     "reverse_mapping": 247,
 }

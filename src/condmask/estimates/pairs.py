@@ -9,7 +9,6 @@ from condmask import _checks, frames
 from condmask.errors import ArgumentError, each_once, warn
 from condmask.estimates.base import Shared, stacked
 from condmask.linear.chunks import Named
-from condmask.linear.records import Records
 from condmask.moments import pair_interval
 from condmask.moments.pair_variance import Pair, linear_covariance, pair_of
 from condmask.moments.theorem_2_5 import of_columns
@@ -212,7 +211,7 @@ class Pairs(Shared):
     def _pair(self, other: Any) -> Pair:
         """The column and the other one."""
         records, together = self._rows, isinstance(other, Pairs)
-        w = self._beside(other, records)
+        w = self._beside(other)
         if self.scheme.reverse_mapping:
             mapped = self._linear()
             return pairs.joint(mapped, other._undone) if together else pairs.pair_of(mapped, w)
@@ -222,7 +221,7 @@ class Pairs(Shared):
             return pair
         return pair._replace(linear=lambda: linear_covariance(self._linear(), records, w, moments)[1:])
 
-    def _beside(self, other: Any, records: Records) -> Any:
+    def _beside(self, other: Any) -> Any:
         """The released values of another column, or its name in the file of the records."""
         if isinstance(other, Pairs):
             if self._name and (self._name, self.origin.group) == (other._name, other.origin.group):
@@ -232,7 +231,7 @@ class Pairs(Shared):
                     "other must have been masked together with this column (mask_table), got groups "
                     f"{self.origin.group!r} and {other.origin.group!r}"
                 )
-            other = records.beside(other._rows)
+            other = self._rows.beside(other._rows)
         if not isinstance(other, Named):
-            _checks.same_length(other, "other", records.size, "z")
+            _checks.same_length(other, "other", self._rows.size, "z")
         return other
