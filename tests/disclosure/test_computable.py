@@ -54,6 +54,12 @@ def test_found(x, clear, text, share, slack):
     np.testing.assert_allclose(formula.slack[rounded], np.broadcast_to(slack, N)[rounded], rtol=1e-6)
 
 
+def test_rounding_of_large_numbers_makes_no_small_ones_formulas():
+    rates, prices = STREAM.gamma(2.0, 0.02, N).round(4), 100.0 * STREAM.integers(50, 1_500, N)
+
+    assert found(rates, county=STREAM.integers(1, 60, N), price=prices) == {}
+
+
 def test_products_are_added_up():
     assert found(A * B - 30.0 * X, hours=A, rate=B, off=30.0 * X)["x"].text == "hours * rate - off"
 
