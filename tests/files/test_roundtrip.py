@@ -150,6 +150,7 @@ def test_other_programs_write_what_is_read_and_read_what_is_written(tmp_path, wr
 def test_views_of_text_come_back_as_such(tmp_path):
     frame = pl.from_arrow(people().select(["pay", "region", "note"]))
     frame = frame.with_columns(pl.struct("note").alias("pair"), pl.concat_list("note").alias("list"))
+    frame = frame.with_columns(pl.col("list").list.to_array(1).alias("array"))
     frame.write_ipc(tmp_path / "a.arrow", compat_level=pl.CompatLevel.newest())
     for options in ({"shuffle": True}, {"part_rows": 400}):
         release = masked(tmp_path / "a.arrow", tmp_path / "b.arrow", {"pay": PAY}, force=True, **options)

@@ -208,8 +208,9 @@ def _plain(kind: Any) -> Any:
         return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(_plain(field.type)) for field in kind])
-    if pa.types.is_large_list(kind):
-        return pa.large_list(kind.value_field.with_type(_plain(kind.value_type)))
+    if pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        field, size = kind.value_field.with_type(_plain(kind.value_type)), getattr(kind, "list_size", None)
+        return pa.list_(field, size) if size else pa.large_list(field)
     return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(kind, kind)
 
 
@@ -244,9 +245,8 @@ def unified(path: Any, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any
         unified = pa.unify_schemas(schemas, promote_options="default")
     except pa.ArrowException as error:  # which names columns and types
         raise ArgumentError(f"{path} must have columns of one type: {error}") from None
-    for key, values in keys.items():
-        unified = unified.append(pa.field(key, pa.array(values).type))
-    return unified
+    told = [pa.field(key, pa.array(values).type) for key, values in keys.items()]
+    return pa.schema([*unified, *told], unified.metadata)
 
 
 def read_column(path: Place, name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
