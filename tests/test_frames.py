@@ -273,7 +273,7 @@ def test_as_many_values_as_asked_for_are_needed_all_finite(make):
 def test_columns_that_are_not_there_or_too_short_are_named():
     with pytest.raises(ValueError, match=r"^frame must have the column 'y', it has 'x', 'row', 'text'$"):
         cm.mask_table(PLAIN, {"y": GRID})
-    with pytest.raises(ValueError, match=r"^frame must have columns of one length, got {'x': 200, .*'y': 2}"):
+    with pytest.raises(ValueError, match=r"^frame must have columns of one length, got {'x': 200, 'y': 2}"):
         cm.mask_table({**PLAIN, "y": [1, 2]}, {"x": GRID})
     with pytest.raises(TypeError, match=r"^x must be an array or a series of numbers, got DataFrame$"):
         GRID.mask(pd.DataFrame(PLAIN))

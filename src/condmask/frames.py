@@ -334,11 +334,11 @@ def as_frame(frame: Any) -> Any:
 
 def same_lengths(columns: Any, name: str) -> None:
     """Refuse a dict of columns whose columns have not all as many values; data frames cannot be so."""
-    sizes: dict[str, int] = {}
+    seen: dict[int, str] = {}  # the first column of each length
     for key, values in columns.items() if isinstance(columns, dict) else ():
         with _checks.converting(type(values).__name__, f"{name}[{key!r}]", "a column"):
-            sizes[key] = len(values)
-    _checks.require(len({*sizes.values()}) < 2, f"{name} must have columns of one length", sizes)
+            seen.setdefault(len(values), key)
+    _checks.require(len(seen) < 2, f"{name} must have columns of one length", {k: n for n, k in seen.items()})
 
 
 # --- notes ---
