@@ -163,7 +163,8 @@ def _groups(look: Look) -> Iterator[np.ndarray]:
 def _within(
     told: np.ndarray, u: np.ndarray, z: np.ndarray, codes: np.ndarray, fit: np.ndarray, own: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """The share of the variance that least squares in groups leave open, with what these show; factors."""
+    """The share of the variance that is left open by least squares within groups and by what records of a
+    group show; the factors of what tells; and the groups."""
     rows, known = np.flatnonzero(fit & (codes >= 0)), fit & own
     _, place, number = np.unique(codes[rows], return_inverse=True, return_counts=True)
     freedom = rows.size - number.size - told.shape[1]

@@ -137,8 +137,8 @@ def reached(steps, first, last, targets, straight, rearranged, out):
 
 @kernel(_nrt=False)
 def _within(steps, node, x, cell, value, bend, targets, out, straight, rearranged):
-    """Add to out[k] the length of a cell on which the function is below targets[k]; or else set the first so
-    many, which it reaches, to where."""
+    """Add to each out[k] the length of a cell on which the function is below targets[k]; if not rearranged,
+    set it to where the function reaches targets[k], and return how many it reaches: the first ones."""
     start, first, every = cell[0], 0, targets.size
     while start < cell[1] and first < every:
         end = cell[1]

@@ -132,7 +132,7 @@ def of_clusters(
     `occurs` says whether it has records. `single` is the variance if records were sampled one by one, and
     `apart` the part of it and of what is found here that masking adds to contributions and not to the
     statistic. What is left once this is taken out is uncertain by the standard error of this part, and may
-    come out negative: no variance is below `single` and that error.
+    come out negative: no variance is below the sum of `single` and that error.
     """
     count = single.size
     clusters = np.bincount(statistic, occurs, count)
