@@ -52,7 +52,7 @@ def test_small_pools_are_warned_of():
 @pytest.mark.parametrize("scheme", [mapped(), cm.ConditionalMasking(0.6, 0.5)])
 @pytest.mark.parametrize("order", [np.sort, lambda x: -np.sort(-x)])
 def test_rows_in_order_are_refused(order, scheme):
-    assert "pass shuffle=True" in texts(order(even(1_000)), scheme)[0]
+    assert "pass shuffle=True, or shuffle the rows first" in texts(order(even(1_000)), scheme)[0]
 
 
 def lone(n, scheme, at):

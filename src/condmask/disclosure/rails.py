@@ -19,7 +19,7 @@ FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a poo
 FEW = 100  # records in all, by additive noise
 IN_ORDER, NEARLY = 0.95, 0.75  # rank correlations
 COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
-SHUFFLE = "pass shuffle=True"
+SHUFFLE = "pass shuffle=True, or shuffle the rows first"  # which is all there is for parts and folders
 ZEROS = 0.02  # of the values
 CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
 
