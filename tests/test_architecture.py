@@ -201,7 +201,7 @@ BUDGETS = {
     "linear": 662,
     "schemes": 628,
     "distribution": 610,
-    "variance": 541,
+    "variance": 542,
     "files": 538,
     "moments": 446,
     "planning": 367,

@@ -214,7 +214,7 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     worth = table.n**2 * products.diagonal()[:-1] / gram.diagonal()
     hidden = (left <= KNOWN * np.sqrt(np.maximum(bend, 0.0))) | (worth < ENOUGH)
     hidden &= np.isin(np.arange(beta.size), masked)
-    bounded = (left > 0.0) & (square > 0.0) & (hidden.sum() == hidden)  # by no other
+    bounded = (left > 0.0) & (square > 0.0) & (hidden.sum() - hidden == 0)  # no other hides it
     with np.errstate(invalid="ignore", divide="ignore"):
         reach = np.sqrt(half**2 + square * c * np.maximum(at, 0.0))
         low, high = (np.where(bounded, estimate + (half + k * reach) / square, k * np.inf) for k in (-1, 1))

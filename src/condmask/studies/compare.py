@@ -114,7 +114,7 @@ class MethodComparison:
         for row in self.rows:
             label = f"{row['method']:21} {row['estimator']:7}"
             # three digits; nothing where an estimator has no such estimate
-            cells = (number(row[name], abs(row[name]) / 50.0).replace("nan", "") for name in figures)
+            cells = ("" if np.isnan(x) else number(x, abs(x) / 50.0) for x in map(row.__getitem__, figures))
             lines.append(line(label, cells, head=29, width=13).rstrip())
         return "\n".join([*lines, *(f"{name}: {why}" for name, why in self.missing.items())])
 

@@ -67,10 +67,11 @@ def quantile_interval(
     shape = c.size, whole.size, q.size
     known, ends = np.where(c < 1.0, c, 0.0), np.empty((2, *shape))
     share = known / (1.0 - known)
-    parts: Iterable[tuple[slice, int, int]] = stretches(t, sums, q, known.max())
+    parts: Iterable[tuple[slice, int, int]] = ()
     if t.masking.p == 1.0:
         ends[:] = np.where(whole, _of_known(t, q, np.sqrt(share * q * (1.0 - q))), value)
-        parts = ()
+    else:
+        parts = stretches(t, sums, q, known.max())
     for own, first, last in parts:
         asked = q[own], value[own], share, whole, whole * q[own] * (1.0 - q[own])
         alike = [(part + np.zeros(ends[0, ..., own].shape)).ravel() for part in asked]
