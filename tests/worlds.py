@@ -1,4 +1,4 @@
-"""Material of the tests of files: one table of people, one way to write it, one call that masks it."""
+"""Material of the tests of files, and which cases of a test every run needs."""
 
 import csv
 import datetime
@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 import condmask as cm
 
@@ -93,3 +94,22 @@ def assert_same(found, expected):
     assert np.array_equal(np.isnan(found), np.isnan(expected))
     there = ~np.isnan(expected)
     assert found[there].tobytes() == expected[there].tobytes()
+
+
+def rest_slow(cases):
+    """The first case as it is; the others say the same of other parameters, and are marked slow."""
+    return _marked(cases, pytest.mark.slow)
+
+
+def rest_long(cases):
+    """The first case as it is; the others only repeat it elsewhere, and are marked long."""
+    return _marked(cases, pytest.mark.long)
+
+
+def _marked(cases, mark):
+    first, *rest = cases
+    return [first, *(pytest.param(*_values(case), marks=mark) for case in rest)]
+
+
+def _values(case):
+    return case if isinstance(case, tuple) else (case,)

@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from marks import rest_long
 from reference import rounded_noise
 from releases import masked_rows
 from scipy.special import ndtr, ndtri
+from worlds import rest_long
 
 import condmask as cm
 

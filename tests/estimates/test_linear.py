@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
-from linear_files import CELLS, DONORS, File, P, ends, outcomes, released
-from marks import rest_slow
-from releases import in_group
+from releases import CELLS, DONORS, File, P, ends, in_group, outcomes, released
 from scipy import stats
+from worlds import rest_slow
 
 import condmask as cm
 from condmask.linear import chunks

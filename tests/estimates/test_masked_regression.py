@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 import reference
 import statsmodels.api as sm
-from marks import rest_slow
 from scipy import stats
+from worlds import rest_slow
 
 import condmask as cm
 from benchmarks import coverage

@@ -8,9 +8,9 @@ errors beside them, which 10^-4 of the seeds exceed.
 import numpy as np
 import pandas as pd
 import pytest
-from mapped_files import FILES, masked, scheme_of
-from marks import rest_slow
+from releases import FILES, mapped_rows, scheme_of
 from scipy import stats
+from worlds import rest_slow
 
 import condmask as cm
 from condmask.reverse_mapping import pseudo_values
@@ -150,7 +150,7 @@ def test_standard_errors_about_the_file_are_those_of_many_maskings(name):
     x, rng = FILES[name], np.random.default_rng(5)
     scheme = scheme_of(x, 0.3)
     weights = weights_of(x, rng)[[0, 3]]
-    z = masked(x, scheme, 1_500, rng)
+    z = mapped_rows(x, scheme, 1_500, rng)
     sums = looked_up(scheme.estimate(x).pseudo_values(), x, z) @ weights.T
     errors = [
         [scheme.estimate(row).total(w, target="file").standard_error for w in weights] for row in z[:100]
@@ -252,7 +252,7 @@ def test_intervals_cover_in_the_population_and_in_the_file():
     for _ in range(200):
         x, w, labels = file_of(rng, n)
         scheme = scheme_of(x)
-        estimate = scheme.estimate(masked(x, scheme, 1, rng)[0])
+        estimate = scheme.estimate(mapped_rows(x, scheme, 1, rng)[0])
         file = [*np.polyfit(w, x, 1)[::-1], x[labels == "high"].mean()]
         for aims, target in ((population, "population"), (file, "file")):
             line = estimate.regress(w, target=target)
@@ -270,7 +270,7 @@ def test_the_interval_of_a_correlation_is_that_of_its_influence_function():
     # originals besides, which undone powers give
     x, w, _ = file_of(np.random.default_rng(14), 2_000)
     scheme, w = scheme_of(x, 0.3), w + 5.0
-    estimate = scheme.estimate(masked(x, scheme, 1, np.random.default_rng(8))[0])
+    estimate = scheme.estimate(mapped_rows(x, scheme, 1, np.random.default_rng(8))[0])
 
     covariance, correlation = (
         {target: ask(w, target=target) for target in ("file", "population")}

@@ -10,8 +10,8 @@ from math import ceil
 
 import numpy as np
 import pytest
-from marks import rest_slow
 from releases import in_group
+from worlds import rest_slow
 
 import condmask as cm
 from condmask.law import Law

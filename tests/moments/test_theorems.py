@@ -1,5 +1,9 @@
-"""Theorem 2.1, moments, and Theorem 2.5, moments of pairs. Oracles: sums in exact fractions, all outcomes."""
+"""Theorem 2.1, moments, and Theorem 2.5, moments of pairs; intervals of moments; warnings of heavy tails.
 
+Oracles: sums in exact fractions, all outcomes, closed forms, laws of released records in full.
+"""
+
+import warnings
 from fractions import Fraction
 from functools import reduce
 from itertools import product
@@ -9,15 +13,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.polynomial.polynomial import polyval
+from releases import in_group
+from scipy.special import ndtri
 
 import condmask as cm
 from condmask.estimates.base import stacked
 from condmask.law import Law
+from condmask.moments.influence import of_moment
 from condmask.moments.moment_interval import Sampled, moment, moment_interval, variance, variance_interval
 from condmask.moments.pair_interval import correlation
 from condmask.moments.pair_variance import pair_of
-from condmask.moments.theorem_2_1 import powers, powers_of_rows
+from condmask.moments.theorem_2_1 import Powers, powers, powers_of_rows
 from condmask.moments.theorem_2_5 import pair_moments
+from condmask.variance import heavy_tails
 
 
 @given(
@@ -148,3 +157,242 @@ def test_rows_have_the_intervals_of_single_samples(scheme, n, r, target):
     if n == 60:
         assert (found[2][0] == 0.0).any()  # of a variance that is estimated negative
         assert np.mean((found[3][0] == -1.0) & (found[3][1] == 1.0)) > 0.1
+
+
+def mean_of(values, weights, order, *, about):
+    middle = values @ weights if about is None else -about
+    return (values - middle) ** order @ weights
+
+
+@pytest.mark.parametrize("about", [None, 0.0, 0.8])
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+def test_the_influence_of_a_record_is_how_much_a_moment_rises_with_its_weight(order, about):
+    x, even = np.array([-1.0, 0.2, 0.5, 1.7]), np.full(4, 0.25)
+    means = np.array([np.mean(x**k) for k in range(order + 1)])
+    step, slopes = 1e-6, []
+    for own in np.eye(4):
+        high, low = (
+            mean_of(x, even + side * step * (own - even), order, about=about) for side in (1.0, -1.0)
+        )
+        slopes.append((high - low) / (2.0 * step))
+
+    found = of_moment(means, order, about, np.eye(1, order + 1)[0], 0.5).h[0, :, 0]
+
+    # central differences: step^2 times third derivatives below 10^3
+    assert polyval(x, found) == pytest.approx(np.array(slopes), abs=1e-8)
+
+
+@pytest.mark.parametrize("target", ["population", "file"])
+def test_the_mean_has_the_variance_of_its_formula(target):
+    z = np.random.default_rng(6).normal(0.0, 3.0, 400).round(2)
+    for donors in ("sample", "permutation"):
+        estimate = cm.ConditionalMasking(0.4, 1.0, donors=donors, decimals=2).estimate(z)
+        scatter, spread = z.var(), estimate.moment(2, central=True)
+        file = scatter - (0.36 if donors == "sample" else 1.0) * spread
+
+        found = estimate.mean_interval(target=target)
+
+        expected = np.sqrt((file + (spread if target == "population" else 0.0)) / 400)
+        np.testing.assert_allclose(found.standard_error, expected, rtol=1e-10)
+        np.testing.assert_allclose(
+            [found.low, found.high], z.mean() + np.array([-1, 1]) * ndtri(0.975) * expected
+        )
+        assert (
+            found.about
+            == f"the mean {'in the population' if target == 'population' else 'in the original file'}"
+        )
+
+
+@pytest.mark.parametrize(
+    ("donors", "target"), [("sample", "file"), ("sample", "population"), ("permutation", "file")]
+)
+def test_the_variance_and_central_moments_have_those_of_theirs(donors, target):
+    # the closed forms of docs/inference.rst: D = (1-p)^2 (m4 - m2^2), V the scatter of (z - mu)^2
+    p, z = 0.4, np.random.default_rng(7).normal(0.0, 3.0, 400).round(2)
+    estimate = cm.ConditionalMasking(p, 1.0, donors=donors, decimals=2).estimate(z)
+    m2, m4 = estimate.moment(2, central=True), estimate.moment(4, central=True)
+    h = m4 - m2**2
+    file = ((z - z.mean()) ** 2).var() - ((1 - p) ** 2 if donors == "sample" else 1.0) * h
+    expected = np.sqrt((file + (h if target == "population" else 0.0)) / 400)
+
+    found, root = estimate.variance_interval(target=target), estimate.std_interval(target=target)
+
+    np.testing.assert_allclose(found.standard_error, expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        estimate.moment_interval(2, central=True, target=target).standard_error, expected, rtol=1e-9
+    )
+    factor = np.exp(ndtri(0.975) * expected / estimate.variance())
+    np.testing.assert_allclose([found.low * factor, found.high / factor], estimate.variance(), rtol=1e-9)
+    np.testing.assert_allclose(root[:2], np.sqrt(found[:2]), rtol=1e-12)
+    np.testing.assert_allclose(root.standard_error, expected / (2.0 * estimate.std()), rtol=1e-9)
+
+
+def test_a_variance_estimated_negative_has_an_interval_from_zero():
+    estimate = cm.ConditionalMasking(0.5, 10.0, decimals=0).estimate([1.0, 2.0, 3.0, 2.0])
+
+    found, root = estimate.variance_interval(), estimate.std_interval()
+
+    assert estimate.variance() < 0.0
+    assert found.low == 0.0
+    assert found.high == max(0.0, estimate.variance() + ndtri(0.975) * found.standard_error)
+    assert (root.low, root.high) == (0.0, np.sqrt(found.high))
+    assert np.isnan([root.estimate, root.standard_error]).all()
+
+
+def test_moments_too_large_for_a_number_are_infinite_and_so_are_their_intervals():
+    z = np.random.default_rng(6).normal(0.0, 1e200, 400)
+    estimate = cm.ConditionalMasking(0.4, 1e200, step=0.0).estimate(z)
+
+    found = estimate.moment_interval(2)
+
+    assert estimate.variance() == estimate.moment(2) == np.inf
+    assert found.standard_error == np.inf
+    assert estimate.std() == pytest.approx(np.sqrt((z / 1e200).var(ddof=1) - 0.6) * 1e200, rel=1e-12)
+    assert estimate.std_interval().low < estimate.std() < estimate.std_interval().high < np.inf
+
+
+def test_released_values_of_reverse_mapping_are_those_of_the_file():
+    z = np.random.default_rng(6).gamma(1.0, size=400)
+    estimate = cm.ConditionalMasking(0.4, 1.0, reverse_mapping=True).estimate(z)
+
+    assert estimate.mean() == pytest.approx(z.mean(), rel=1e-14)
+    assert estimate.std() == pytest.approx(z.std(ddof=1), rel=1e-13)
+    for ask in (estimate.mean_interval, estimate.std_interval):
+        found = ask(target="file")
+        assert (found.low, found.high, found.standard_error) == (found.estimate, found.estimate, 0.0)
+    assert estimate.mean_interval().standard_error == pytest.approx(z.std() / 20.0, rel=1e-12)
+
+
+pytestmark = [
+    pytest.mark.usefixtures("unaudited"),
+    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
+]
+P, N, FILES = 0.6, 150, 200
+
+
+def masked_moments(second, fourth, p, sigma, about=0.0):
+    """Raw moments about a centre of p X + (1-p) (X + Y), Y normal, of a symmetric X with mean `about`."""
+    m2 = second + (1 - p) * sigma**2
+    m4 = fourth + (1 - p) * (6 * second * sigma**2 + 3 * sigma**4)
+    return np.array([1.0, about, m2 + about**2, 3 * about * m2 + about**3, m4 + 6 * about**2 * m2 + about**4])
+
+
+@pytest.mark.parametrize("about", [0.0, 0.3])
+@pytest.mark.parametrize("scale", [1.0, 5.0])
+def test_kurtosis_is_that_of_the_originals(about, scale):
+    law = Law(P, "normal", 0.7)
+    means = masked_moments(1.0, 7.5, P, 0.7, about) / scale ** np.arange(5)
+
+    found = heavy_tails.kurtosis(Powers(2.0, scale, means), law)
+
+    assert found == pytest.approx(7.5, rel=1e-12)
+
+
+@pytest.mark.parametrize(("second", "known"), [(0.401, True), (0.399, False)])
+def test_nothing_is_known_where_half_of_the_variance_is_noise(second, known):
+    law = Law(P, "normal", 1.0)  # (1-p) sigma^2 = .4
+    means = masked_moments(second, 30.0, P, 1.0)
+
+    found = heavy_tails.kurtosis(Powers(0.0, 1.0, means), law)
+
+    assert np.isnan(found) != known
+
+
+def of_plain(w):
+    """The kurtosis of a column, in a unit in which it is of about 1."""
+    about = w / np.abs(w).max()
+    return heavy_tails.plain_kurtosis(*(np.mean((about - about.mean()) ** k) for k in (2, 3, 4)))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e200, 1e-200])
+def test_kurtosis_of_a_plain_column(unit):
+    # -1, 0, 0, 0, 0, 0, 0, 1: m2 = 1/4, m4 = 1/4
+    w = unit * np.array([-1.0, 0, 0, 0, 0, 0, 0, 1.0]) + 2 * unit
+
+    assert of_plain(w) == pytest.approx(4.0, rel=1e-12)
+
+
+def test_a_column_of_two_values_has_no_tails():
+    assert np.isnan(of_plain(np.append(np.zeros(99), 1.0)))
+    assert np.isnan(of_plain(np.full(5, 3.0)))
+    assert of_plain(np.append(np.zeros(98), [1.0, 2.0])) > heavy_tails.HEAVY
+
+
+LAWS = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "uniform": lambda rng, shape: np.sqrt(12.0) * rng.random(shape),
+    "laplace": lambda rng, shape: np.sqrt(0.5) * rng.laplace(size=shape),
+    "t4": lambda rng, shape: np.sqrt(0.5) * rng.standard_t(4.0, shape),
+    "pareto": lambda rng, shape: rng.pareto(3.0, shape) / np.sqrt(0.75),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("normal", 0.0), ("uniform", 0.0), ("laplace", 0.04), ("t4", 0.13), ("pareto", 0.7)]
+)
+def test_it_speaks_as_often_as_the_docs_say(name, share):
+    # 200 files: 4.5 standard errors and what the stated shares are rounded by, .01; 1 seed in 10^5
+    rng = np.random.default_rng(4)
+    x = LAWS[name](rng, (FILES, N))
+    donor = (np.arange(N) + rng.integers(1, N, x.shape)) % N
+    noisy = x + 0.7 * rng.normal(size=x.shape)
+    z = np.where(rng.random(x.shape) < P, np.take_along_axis(x, donor, 1), noisy)
+    law = Law(P, "normal", 0.7)
+
+    found = np.mean([heavy_tails.kurtosis(powers(row, 4, law.sigma), law) > heavy_tails.HEAVY for row in z])
+
+    assert abs(found - share) <= 4.5 * np.sqrt(share * (1 - share) / FILES) + 0.01
+
+
+HEAVY = np.append(np.random.default_rng(1).normal(size=199), 40.0)
+SCHEME = cm.ConditionalMasking(0.3, 0.5, step=0.0)
+LIGHT = np.random.default_rng(2).normal(size=200)
+CALLS = {
+    "variance": lambda e, w: e.variance_interval(),
+    "deviation": lambda e, w: e.std_interval(),
+    "moment": lambda e, w: e.moment_interval(2),
+    "slope": lambda e, w: e.regress(w),
+    "covariance": lambda e, w: e.covariance_interval(w),
+    "correlation": lambda e, w: e.correlation_interval(w),
+    "covariance, together": lambda e, w: e.covariance_interval(in_group(SCHEME.estimate(w))),
+    "correlation, together": lambda e, w: e.correlation_interval(in_group(SCHEME.estimate(w))),
+}
+
+
+def said(call, z, w):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(in_group(SCHEME.estimate(z)), w)
+    assert all(each.filename == __file__ and each.category is cm.EstimateWarning for each in caught)
+    return [str(each.message) for each in caught]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_interval_warns_once(name):
+    call = CALLS[name]
+    own, other, both = said(call, HEAVY, LIGHT), said(call, LIGHT, HEAVY), said(call, HEAVY, HEAVY)
+
+    assert said(call, LIGHT, LIGHT) == []
+    assert len(own) == len(both) == 1
+    assert len(other) == (name not in ("variance", "deviation", "moment"))
+    assert own[0].startswith("heavy tails, of kurtosis ")
+    assert own[0].endswith("cover less often than they say, as they would without masking")
+
+
+@pytest.mark.parametrize(
+    ("kurtosis", "n", "says"),
+    [(10.0, 2, False), (10.1, 2, True), (20.0, 6_000, False), (20.1, 6_000, True), (np.nan, 2, False)],
+)
+def test_more_records_bear_heavier_tails(kurtosis, n, says):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        heavy_tails.warn_of_heavy_tails([1.0, kurtosis, np.nan], n, "variances")
+
+    expected = (
+        f"heavy tails, of kurtosis {kurtosis:.3g} in {n} records: intervals of variances cover less often "
+    )
+    assert [str(each.message)[: len(expected)] for each in caught] == [expected] * says
+
+
+def test_means_do_not_warn():
+    assert said(lambda e, w: (e.mean_interval(), e.moment_interval(1)), HEAVY, LIGHT) == []

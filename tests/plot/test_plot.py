@@ -1,12 +1,14 @@
-"""Where pictures are drawn, what stands on their axes, how series differ, and images that were looked at.
+"""Pictures, read back from their axes, and images that were looked at.
 
-``python tests/pictures.py`` stores the images anew."""
+Oracles: the band and T as the estimate gives them; the rows of a study, a comparison and a plan.
+"""
 
 import re
 import sys
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.axes import Axes
@@ -189,3 +191,177 @@ def distance(image, other):
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_is_as_it_was(name):
     assert distance(drawn(name), stored(name)) <= TOLERANCE
+
+
+@pytest.fixture(scope="session")
+def estimate():
+    return SCHEME.estimate(SCHEME.mask(originals(), rng=2))
+
+
+def line_and_edge(ax):
+    """The line, and the lower and upper edge of the band by x."""
+    (line,), (band,) = ax.get_lines(), ax.collections
+    return np.column_stack(line.get_data()), band.get_paths()[0].vertices
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_the_picture_has_t_rearranged_and_its_band(estimate):
+    ax = estimate.plot_cdf(rng=3, confidence_level=0.9, target="file")
+    line, edge = line_and_edge(ax)
+    band = estimate.cdf_band(rng=3, confidence_level=0.9, target="file")
+
+    assert np.isin(band.x, line[:, 0]).all()
+    below, above = band.x[0] - line[0, 0], line[-1, 0] - band.x[-1]
+    assert below == pytest.approx(above)
+    assert 0.01 < above / np.ptp(band.x) < 0.5
+    assert np.array_equal(line[:, 1], estimate.cdf(line[:, 0], monotone=True))
+    assert (line[0, 1], line[-1, 1]) == pytest.approx((0.0, 1.0), abs=2 * band.half_width)
+    # edges run along both sides, each a T that is shifted by the half width and cut off at 0 and 1
+    at, height = edge[:, 0], edge[:, 1]
+    for sign, end in ((1.0, 1.0), (-1.0, 0.0)):
+        wanted = sign * np.minimum(sign * (line[:, 1] + sign * band.half_width), sign * end)
+        known = set(zip(at, height, strict=True))
+        assert set(zip(line[:-1, 0], wanted[:-1], strict=True)) <= known
+    assert legend(ax) == ["90% band for the original file", "estimate"]
+
+
+def test_a_column_with_a_name_is_called_by_it():
+    z = pd.Series(SCHEME.mask(originals(), rng=2), name="income")
+    ax = SCHEME.estimate(z).plot_cdf(rng=3)
+
+    assert ax.get_ylim() == (-0.02, 1.02)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("income", "share of records at or below")
+    assert legend(ax) == ["95% band for the population", "estimated income"]
+
+
+def test_a_second_one_in_the_same_axes_looks_different(estimate):
+    ax = estimate.plot_cdf(rng=3)
+    estimate.plot_cdf(ax=ax, rng=3, target="file")
+
+    one, other = ax.get_lines()
+    assert one.get_color() != other.get_color()
+    assert one.get_linestyle() != other.get_linestyle()
+    assert ax.get_xlabel() == "value"
+    assert legend(ax)[2:] == ["95% band for the original file", "estimate"]
+
+
+@pytest.mark.parametrize(
+    "z", [[5.0, 9.0], [7.0, 7.0, 7.0], np.arange(20)], ids=["two records", "one value", "whole numbers"]
+)
+def test_few_records_have_a_picture_too(z):
+    line, edge = line_and_edge(SCHEME.estimate(z).plot_cdf(rng=1))
+
+    assert np.isfinite(line).all()
+    assert ((edge[:, 1] >= 0.0) & (edge[:, 1] <= 1.0)).all()
+
+
+def test_lines_and_bars_are_those_of_the_study():
+    result = study()
+    rows = {(row["estimator"], row["statistic"]): row for row in result.rows()}
+    q = (0.1, 0.3, 0.5, 0.7, 0.9)
+
+    for panel, what in zip(result.plot(), ("bias", "rmse"), strict=True):
+        for container, estimator in zip(panel.containers, ("T_1", "T_b"), strict=False):
+            line, _, (bars,) = container
+            wanted = [rows[estimator, f"quantile {at:g}"] for at in q]
+            assert line.get_xdata().tolist() == list(q)
+            assert line.get_ydata().tolist() == [row[what] for row in wanted]
+            lengths = [segment[1, 1] - segment[0, 1] for segment in bars.get_segments()]
+            assert lengths == pytest.approx([4.0 * row[f"{what}_se"] for row in wanted])
+            assert min(lengths) > 0.0
+
+
+def test_the_legend_says_what_bars_are_and_what_is_not_there():
+    bias, _ = study().plot()
+    legend = bias.get_legend()
+
+    assert legend.get_title().get_text() == "bars: ±2 Monte Carlo standard errors"
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "masked, T_1", "masked, T_b", "noise, ANM: not available",
+    ]  # fmt: skip
+
+
+def test_a_study_without_quantiles_has_no_picture():
+    with pytest.raises(ValueError, match=r"^a study must have quantiles for a picture, got none$"):
+        study(quantiles=()).plot()
+
+
+LABELS = [
+    "conditional masking, T_1", "conditional masking, T_b", "reverse mapping", "normal noise",
+    "multiplicative noise", "data shuffling",
+]  # fmt: skip
+
+
+def dots(panel):
+    (line,) = [line for line in panel.lines if line.get_marker() == "o"]
+    return dict(zip(line.get_ydata().tolist(), line.get_xdata().tolist(), strict=True))
+
+
+def test_dots_are_errors_as_multiples_of_those_of_the_first_method():
+    mean, deviation, deciles = comparison().plot()
+
+    assert dots(mean) == {0: 1.0, 1: 1.0, 2: 0.0, 3: 1.8, 4: 2.5}
+    assert dots(deviation) == {0: 1.0, 1: 1.0, 2: 0.0, 3: 25.0 / 12.0, 4: 500.0 / 12.0}
+    assert dots(deciles) == {0: 1.0, 1: 0.9, 2: 0.0, 4: 70.0 / 30.0}
+    assert [label.get_text() for label in mean.get_yticklabels()] == LABELS
+    assert mean.get_xlabel() == "error of the mean\n(1 = conditional\nmasking, T_1)"
+    assert mean.get_ylabel() == "masking of income"
+
+
+def test_what_a_method_cannot_give_is_written_out():
+    written = [
+        [(text.get_text(), text.get_position()[1]) for text in panel.texts] for panel in comparison().plot()
+    ]
+
+    untuned = ("not available", 5)
+    assert written == [[untuned], [untuned], [("not available", 3), untuned]]
+
+
+def test_where_the_first_method_is_exact_the_next_one_with_an_error_is_the_measure():
+    rows = comparison().rows[2:]
+    mean, *_ = comparison(rows=rows, missing={}).plot()
+
+    assert dots(mean) == {0: 0.0, 1: 1.0, 2: 25.0 / 18.0}
+    assert mean.get_xlabel() == "error of the mean\n(1 = normal noise)"
+
+
+def lines(panel):
+    return {line.get_label(): line for line in panel.lines}
+
+
+def points(line):
+    return sorted(zip(*line.get_data(), strict=True))
+
+
+def test_each_group_of_schemes_is_where_the_plan_has_it_and_has_a_look_of_its_own():
+    made = plan()
+    risks = np.array([candidate.risk for candidate in made.candidates])
+    loss = np.array([candidate.loss for candidate in made.candidates])
+    groups = {
+        "refused by the audit": made.refused,
+        "keeps the caps": made.allowed & ~made.refused,
+        "beyond the caps": ~made.allowed & ~made.refused,
+    }
+
+    for k, panel in enumerate(made.plot()):
+        found = lines(panel)
+        for label, rows in groups.items():
+            assert rows.any()
+            assert points(found[label]) == sorted(zip(risks[rows, k], loss[rows], strict=True))
+        looks = {(found[label].get_marker(), found[label].get_fillstyle()) for label in groups}
+        assert len(looks) == 3
+
+
+def test_the_legend_says_what_is_there_and_nothing_else():
+    legend = [text.get_text() for text in plan().plot()[0].get_legend().get_texts()]
+
+    assert legend == [
+        "frontier", "beyond the caps", "keeps the caps", "refused by the audit", "most useful", "balanced",
+        "safest", "a constant guess", "cap",
+    ]  # fmt: skip
+    uncapped = plan(caps={}, allowed=np.ones(12, bool), suggestions={})
+    free = [text.get_text() for text in uncapped.plot()[0].get_legend().get_texts()]
+    assert free == ["frontier", "scheme", "refused by the audit", "a constant guess"]

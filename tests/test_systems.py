@@ -1,18 +1,111 @@
-"""Threads, forked processes and executors give the bits of one thread, and keys of their own."""
+"""Threads, forks, executors, kept machine code and other systems: the same bits, and keys of their own."""
 
+import builtins
+import io
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from threading import Event, current_thread
 
+import numba
 import numpy as np
+import pandas as pd
 import pytest
 
 import condmask as cm
+from condmask import kernels
 from condmask._blocks import BLOCK, ordered_map
+from condmask._jit import Kernel, kernel
+from condmask.kernels import masking
+
+RNG = np.random.default_rng(1)
+PLACES = ["Zürich", "Kraków", "東京"]  # of which cp1252 has no word for two
+TABLE = pd.DataFrame({"income": RNG.lognormal(8.0, 0.4, 160).round(2), "région": RNG.choice(PLACES, 160)})
+SCHEME = {"income": cm.ConditionalMasking(0.6, 600.0, decimals=2)}
+
+
+def played(patch):
+    """Take from this system what Windows lacks."""
+    for name in ("fcntl", "resource", "pwd", "grp", "termios"):
+        patch.setitem(sys.modules, name, None)
+    patch.setattr(shutil, "_use_fd_functions", False)
+    for name in ("replace", "rename", "unlink", "remove"):
+        patch.setattr(os, name, unless_open(getattr(os, name)))
+    opened, plain, encoding_of = os.open, builtins.open, io.text_encoding
+    patch.setattr(os, "open", lambda path, *args, **kw: opened(no_folder(path), *args, **kw))
+    patch.setattr(io, "text_encoding", lambda encoding, *level: encoding_of(encoding or "cp1252", *level))
+
+    def in_cp1252(file, mode="r", buffering=-1, encoding=None, *rest, **named):
+        own = encoding or (None if "b" in mode else "cp1252")
+        return plain(file, mode, buffering, own, *rest, **named)
+
+    patch.setattr(builtins, "open", in_cp1252)
+    patch.setattr(io, "open", in_cp1252)
+
+
+def unless_open(function):
+    """The function, refused for a file that this process has open."""
+
+    def call(*paths, **named):
+        links = {os.path.realpath(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")}
+        for path in map(str, paths):
+            if os.path.isfile(path) and os.path.realpath(path) in links:
+                raise PermissionError(13, "The process cannot access the file", path)
+        return function(*paths, **named)
+
+    return call
+
+
+def no_folder(path):
+    """A path that may be opened: on Windows no folder may."""
+    if isinstance(path, (str, os.PathLike)) and os.path.isdir(path):
+        raise PermissionError(13, "Permission denied", str(path))
+    return path
+
+
+def work(folder, patch):
+    """Files masked, replaced, read and reported; all that was written, but for times and names of groups."""
+    patch.setenv("XDG_DATA_HOME", str(folder / "state"))
+    patch.chdir(folder)
+    (folder / "many").mkdir()
+    TABLE.to_csv("in.csv", index=False, encoding="utf-8")
+    TABLE.to_parquet("in.parquet", index=False)
+    TABLE.to_csv("many/a.csv", index=False, encoding="utf-8")
+    for source, target in (
+        ("in.csv", "out.csv"),
+        ("in.csv", "out.csv"),
+        ("in.parquet", "b.arrow"),
+        ("many", "c"),
+    ):
+        options = {"force": os.path.exists(target), "again": True, "accept_visible_coins": True}
+        cm.mask_file(source, target, SCHEME, strata="région", rng=1, **options)
+    cm.report("out.csv", "report.html")
+    study = cm.simulate(
+        cm.Resampled(TABLE["income"]), {"東京": SCHEME["income"]}, n=100, replications=4, rng=1
+    )
+    study.save("study.npz")
+    means = cm.read_release("c", "income").group_means(TABLE["région"]).estimate.tolist()
+    written = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+    return (folder / "out.csv").read_bytes(), means, str(cm.StudyResult.load("study.npz")), written
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="which files are open, Linux tells")
+@pytest.mark.filterwarnings("ignore")
+def test_what_windows_lacks_is_not_needed(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        here = work(tmp_path_factory.mktemp("here"), patch)
+    with pytest.MonkeyPatch.context() as patch:
+        played(patch)
+        there = work(tmp_path_factory.mktemp("there"), patch)
+
+    assert there == here
+
 
 X = np.random.default_rng(1).lognormal(5.0, 0.4, 240).round(2)
 SCHEMES = {
@@ -147,9 +240,9 @@ def test_a_pool_may_be_abandoned_in_a_thread_of_its_own(monkeypatch):
 DOCS = Path(__file__).parents[1] / "docs"
 SCRIPTS = sorted((DOCS / "examples" / "executors").glob("*.py"))
 
-RNG = np.random.default_rng(1)
-LARGE = RNG.lognormal(8.0, 0.5, BLOCK + 100).round(2)
-AGE = RNG.uniform(18.0, 66.0, LARGE.size)
+STREAM = np.random.default_rng(1)
+LARGE = STREAM.lognormal(8.0, 0.5, BLOCK + 100).round(2)
+AGE = STREAM.uniform(18.0, 66.0, LARGE.size)
 
 GRID = cm.ConditionalMasking(0.6, 1000.0, decimals=2)
 
@@ -206,3 +299,64 @@ def test_a_study_has_the_same_bits_whatever_a_process_did_before():
     )
 
     assert alone.stdout == after.stdout
+
+
+MODULE = """
+from condmask import kernels
+from condmask._jit import Kernel, kernel
+
+@kernel
+def up(x):
+    return x + 1
+
+@kernel
+def work(x):
+    return 10 * up(x)
+"""
+WORK = "from outer import work; print(work(2), sum(work.stats.cache_hits.values()))"
+
+
+def run(code, folder, **environment):
+    """What a process prints whose modules are in a folder."""
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, **environment}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_second_process_compiles_nothing(tmp_path):
+    (tmp_path / "outer.py").write_text(MODULE)
+
+    found = [run(WORK, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "kept")) for _ in range(2)]
+
+    assert found == [["30", "0"], ["30", "1"]]
+
+
+def test_where_nothing_can_be_kept_a_kernel_is_compiled_all_the_same():
+    names = {}
+    exec("def up(x): return x + 1", names)  # numba has no folder for what stands in no file
+
+    assert kernel(names["up"])(2) == 3
+
+
+def test_kernels_that_others_call_round_in_one_way():
+    # machine code in a caller may round otherwise than its own, and what is loaded first would serve both:
+    # a study would have other bits in the process that compiles than in those that come later
+    modules = (import_module(found.name) for found in iter_modules(kernels.__path__, f"{kernels.__name__}."))
+    found = {one for module in modules for one in vars(module).values() if isinstance(one, Kernel)}
+    free = {one.__name__ for one in found if "fastmath" in one._options and "inline" not in one._options}
+
+    assert free == {"spread_rows", "read", "add_weights", "count_window"}
+    assert {name for one in found for name in one.py_func.__code__.co_names} & free == set()
+
+
+def test_importing_kernels_does_not_import_numba(tmp_path):
+    code = "import sys; from condmask.kernels import masking; print('numba' in sys.modules)"
+
+    assert run(code, tmp_path) == ["False"]
+
+
+def test_kernels_travel_by_name():
+    assert pickle.loads(pickle.dumps(masking.toss)) is masking.toss
