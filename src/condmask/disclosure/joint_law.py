@@ -36,16 +36,17 @@ class JointLaw(NamedTuple):
         Originals, ascending, and their shares.
     several : ndarray of bool of shape (a,)
         Which of the originals are cells of several values.
-    released : ndarray of shape (b,)
-        Released values, ascending; none where the noise has no known law.
+    edges : ndarray of shape (b - 1,)
+        What parts the cells of released values, ascending.
     swapped, kept : ndarray of shape (a, b)
-        The chances of pairs with either swap status, which sum to 1 together.
+        The chances of pairs with either swap status, which sum to 1 together; none where the noise has no
+        known law.
     """
 
     values: np.ndarray
     shares: np.ndarray
     several: np.ndarray
-    released: np.ndarray
+    edges: np.ndarray
     swapped: np.ndarray
     kept: np.ndarray
 
@@ -57,9 +58,9 @@ class JointLaw(NamedTuple):
         if scheme.reverse_mapping:  # a kept record gets the value whose place among all its key has
             at, p = places(values, scheme.sigma, scheme.scale), scheme.p
             kept = (1.0 - p) * shares[:, None] * Mapping(at, shares, scheme.noise).chances
-            pairs = values, p * shares[:, None] * shares, kept
+            pairs = 0.5 * (values[1:] + values[:-1]), p * shares[:, None] * shares, kept
         elif scheme.law is not None:
-            common = ((counts >= COMMON) | (counts.mean() >= COMMON)) & (values.size < cells)
+            common = ~several & ((counts >= COMMON) | (counts.mean() >= COMMON))
             pairs = _noisy(values, shares, common, scheme.law)
         else:
             pairs = np.empty(0), np.empty((values.size, 0)), np.empty((values.size, 0))
@@ -70,8 +71,8 @@ class JointLaw(NamedTuple):
         return float(fullest(self.values, self.shares[:, None], d, self.several)[0][0])
 
     def shown(self, d: float) -> np.ndarray:
-        """By original the chance that its released value is nearer than d to it."""
-        near = np.abs(self.values[:, None] - self.released) < d
+        """By original the chance that its value released by reverse mapping is nearer than d to it."""
+        near = np.abs(self.values[:, None] - self.values) < d
         return np.asarray(np.where(near, self.swapped + self.kept, 0.0).sum(axis=1) / self.shares)
 
     def best(self, d: float, *, known_coins: bool = False) -> float:
@@ -82,8 +83,7 @@ class JointLaw(NamedTuple):
 
     def guesses(self, x: np.ndarray, z: np.ndarray, d: float) -> list[np.ndarray]:
         """What the best attacker makes of records: the guess, how sure, and whether x is that near."""
-        joint = self.swapped + self.kept
-        cell = np.searchsorted(0.5 * (self.released[1:] + self.released[:-1]), z)  # that stands for each
+        joint, cell = self.swapped + self.kept, _cell(self.edges, z)
         share, guess = fullest(self.values, joint, d, self.several)
         sure = share / np.maximum(joint.sum(axis=0), 1e-300)
         return [guess[cell], sure[cell], np.abs(x - guess[cell]) < d]
@@ -123,43 +123,37 @@ def cells_of(x: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return np.add.reduceat(values * counts, first) / number, number, several
 
 
-Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # released values; chances if swapped, and if kept
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # edges of released values; chances if swapped, if kept
 
 
 def _noisy(values: np.ndarray, shares: np.ndarray, common: np.ndarray, law: Law) -> Pairs:
     """With additive noise: common values stand out where a swapped record shows them; of others an attacker
     knows about where they lie."""
-    atoms, of = values[common], shares[:, None]
-    z, edges = _tried(values, shares, law)
-    width = np.diff(edges)
-    smooth = np.where(common, 0.0, shares) @ _density(law, z - values[:, None], SMOOTH * law.sigma) * width
-    smooth *= shares[~common].sum() / max(smooth.sum(), 1e-300)
-    if law.grid is not None:  # the other points of the grid, where the common values are not
-        width = width - law.step * np.minimum(np.diff(np.searchsorted(atoms, edges)), width / law.step)
-    shown = np.concatenate((z, atoms))
-    weight = np.concatenate((width, np.full(atoms.size, law.step)))
-    swapped = law.p * of * np.concatenate((smooth, shares[common]))
-    kept = of * _density(law, shown - values[:, None], law.sigma) * weight
-    kept *= (1.0 - law.p) / kept.sum()
-    order = np.argsort(shown, kind="stable")
-    return shown[order], swapped[:, order], kept[:, order]
+    edges, of = _edges(values, shares, common, law), shares[:, None]
+    shown = np.where(common, 0.0, shares) @ _between(edges, values, law, SMOOTH * law.sigma)
+    shown += np.bincount(_cell(edges, values[common]), shares[common], shown.size)
+    return edges, law.p * of * shown, (1.0 - law.p) * of * _between(edges, values, law, law.sigma)
 
 
-def _tried(values: np.ndarray, shares: np.ndarray, law: Law) -> tuple[np.ndarray, np.ndarray]:
-    """Released values from all over the line, and the edges of the pieces of it that they stand for."""
+def _edges(values: np.ndarray, shares: np.ndarray, common: np.ndarray, law: Law) -> np.ndarray:
+    """What parts released values from all over the line, and each common one from all others."""
     levels = (np.arange(TRIED) + 0.5) / TRIED
     some = values[np.searchsorted(np.cumsum(shares), levels).clip(0, values.size - 1)]
     offsets = law.sigma * np.linspace(-OFFSETS, OFFSETS, 2 * PER_SIGMA + 1)
-    points = np.unique(some[:, None] + offsets)
+    points, alone = np.unique(some[:, None] + offsets), values[common]
     edges = points[np.linspace(0, points.size - 1, 2 * TRIED + 1).astype(np.int64)]
-    if law.grid is not None:  # between points of the grid, so that no common value is cut in two
-        edges = (np.floor(edges / law.step) + 0.5) * law.step
-    edges = np.unique(edges)
-    return 0.5 * (edges[1:] + edges[:-1]), edges
+    if law.grid is None:
+        return np.unique(np.concatenate((edges, alone, np.nextafter(alone, np.inf))))
+    steps, alone = np.floor(edges / law.step), np.rint(alone / law.step)
+    return np.asarray(law.step * (np.unique(np.concatenate((steps, alone - 1.0, alone))) + 0.5))
 
 
-def _density(law: Law, u: np.ndarray, width: float) -> np.ndarray:
-    """The density of noise of this standard deviation, but for a factor."""
-    if law.noise == "normal":
-        return np.asarray(np.exp(-0.5 * (u / width) ** 2))
-    return np.asarray(np.exp(-np.sqrt(2.0) * np.abs(u) / width))
+def _between(edges: np.ndarray, values: np.ndarray, law: Law, sigma: float) -> np.ndarray:
+    """By value the chances that it is released in each cell, with noise of this standard deviation."""
+    apart = edges - values[:, None]
+    within = law._replace(sigma=sigma, grid=None).noise_within(np.abs(apart))
+    return np.diff(0.5 * (1.0 + np.sign(apart) * within), prepend=0.0, append=1.0)
+
+
+def _cell(edges: np.ndarray, z: np.ndarray) -> np.ndarray:
+    return np.searchsorted(edges, z, side="right")

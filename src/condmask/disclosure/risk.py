@@ -169,7 +169,7 @@ def attackers_of_pool(
     off = np.abs(law.values - (x if z is None else z).mean())
     found = {RELEASED: shown, MEAN: np.array([law.shares[off < near].sum() for near in d])}
     found[CONSTANT] = np.array([law.constant(near) for near in d])
-    if law.released.size:
+    if law.swapped.size:
         best = [law.best(near) if z is None else law.guesses(x, z, near)[2].mean() for near in d]
         found[BEST] = np.maximum.reduce([np.array(best), *found.values()])
         found[COINS] = np.maximum(found[BEST], [law.best(near, known_coins=True) for near in d])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask._digits import finite, line
+from condmask._digits import line
 from condmask.disclosure.insiders import insider_risk
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.linkage import record_linkage, uniques, wilson
@@ -73,14 +73,12 @@ class ColumnRisk:
         return wilson(self.attackers[name], self.n if name in (RELEASED, MEAN, CONSTANT) else self.tried)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every attacker and distance: risk, its interval, and lift over the best constant."""
-        rows, base = [], self.attackers[CONSTANT]
-        for name, shares in self.attackers.items():
-            lift = np.divide(shares, base, out=np.full(base.size, np.nan), where=base > 0.0)
-            for row in np.transpose([self.d, shares, lift, *self.interval(name)]).tolist():
-                figures = dict(zip(("d", "risk", "lift", "low", "high"), row, strict=True))
-                rows.append({"column": self.name, "attacker": name, **figures})
-        return rows
+        """A dict for every attacker and distance: the risk and its interval."""
+        return [
+            {"column": self.name, "attacker": name, "d": d, "risk": risk, "low": low, "high": high}
+            for name, shares in self.attackers.items()
+            for d, risk, low, high in np.transpose([self.d, shares, *self.interval(name)]).tolist()
+        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -251,7 +249,7 @@ class Risk:
         return {
             "n": self.n,
             "of": "scheme" if self._released is None else "release",
-            "risk": finite(self.rows()),
+            "risk": self.rows(),
             "most_exposed": {name: None if most is None else most.tolist() for name, most in exposed.items()},
             "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
         }
