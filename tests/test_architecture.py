@@ -196,7 +196,7 @@ BUDGETS = {
     "top": 1_877,
     "estimates": 905,
     "studies": 831,
-    "releases": 780,
+    "releases": 779,
     "kernels": 678,
     "linear": 662,
     "schemes": 628,

@@ -70,11 +70,10 @@ class Log:
             return {}
         with reading(self.path):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self.path.open("a+") as file:  # refused now where no line could be written later
-                file.seek(0)
-                text = file.read()
+            self.path.open("a").close()  # refused now where no line could be written later
+            lines = self.path.read_text().splitlines()
         found, origin = keyed(marks), source and str(source.path.resolve())
-        for line in filter(str.strip, text.splitlines()):
+        for line in filter(str.strip, lines):
             try:
                 entry = json.loads(line)
                 when = f"{entry['target']}, released on {entry['date'][:10]}"
