@@ -325,23 +325,35 @@ def test_each_half_of_a_sample_is_masked_by_itself_with_known_coins():
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
-@pytest.mark.parametrize("sigma", [5.0, 15.0])
-def test_the_best_attacker_of_few_values_by_all_that_a_release_can_show(noise, sigma):
+@pytest.mark.parametrize(("sigma", "step"), [(5.0, 1.0), (15.0, 1.0), (5.0, 4.0)])
+def test_the_best_attacker_of_few_values_by_all_that_a_release_can_show(noise, sigma, step):
     stream = np.random.default_rng(2)
     x = np.sort(stream.choice(np.arange(0.0, 120.0, 4.0), 600, p=stream.dirichlet(np.ones(30))))
     values, counts = np.unique(x, return_counts=True)
-    z, w, d, p = np.arange(-200.0, 321.0), counts / x.size, 10.0, 0.4
-    steps = (z - values[:, None])[..., None] / sigma + np.array([-0.5, 0.5]) / sigma
+    z, w, d, p = np.arange(-200.0, 321.0, step), counts / x.size, 10.0, 0.4
+    steps = (z - values[:, None])[..., None] / sigma + np.array([-0.5, 0.5]) * step / sigma
     kept = (1.0 - p) * w[:, None] * np.diff(noise_cdf(noise, steps))[..., 0]
     swapped = p * w[:, None] * np.where(z == values[:, None], w[:, None], 0.0).sum(axis=0)
     inside = (values >= values[:, None]) & (values < values[:, None] + 2.0 * d)
 
-    found = cm.risk(x, cm.ConditionalMasking(p, sigma, noise=noise, step=1.0, donors="sample"), d=d).attackers
+    found = cm.risk(
+        x, cm.ConditionalMasking(p, sigma, noise=noise, step=step, donors="sample"), d=d
+    ).attackers
 
     best, known, unlike = ((inside @ part).max(axis=0).sum() for part in (swapped + kept, kept, swapped))
     assert found["best attacker"] == pytest.approx(best, abs=5e-4)
     assert found["knows who was swapped"] == pytest.approx(known + unlike, abs=5e-4)
     assert found["best constant"] == pytest.approx((inside @ w).max(), rel=1e-12)
+
+
+def test_cells_of_several_values_do_not_stand_out_as_heaps():
+    x = np.random.default_rng(1).laplace(10.0, 1_000.0, 200_000)
+    fine, tens = (
+        cm.risk(each, cm.ConditionalMasking(0.6, 500.0, step=step), d=1_000.0).attackers["best attacker"]
+        for each, step in ((x, None), (np.round(x, -1), 10.0))
+    )
+
+    assert tens == pytest.approx(fine, abs=0.005)
 
 
 @pytest.mark.parametrize("near", [rare_values.EQUAL, 1.5, 3.5])
