@@ -145,7 +145,8 @@ def functions():
         "Counts": cm.Counts(SCHEME),
     }  # fmt: skip
     for name, owner in owners.items():
-        for method, _ in inspect.getmembers(type(owner), inspect.isroutine):
+        kind = cm.Estimate if name.startswith("Estimate") else type(owner)  # rows are asked as one is
+        for method, _ in inspect.getmembers(kind, inspect.isroutine):
             if not method.startswith("_") and not METHODS_LEFT_OUT & {*method.split("_")}:
                 yield f"{name}.{method}", getattr(owner, method)
 

@@ -179,8 +179,10 @@ def test_what_cannot_be_had_is_refused():
     for ask in (noise.mean_interval, noise.cdf_band, lambda: noise.cdf_interval(0.0), *tests):
         with pytest.raises(ValueError, match=r"^intervals are available only for conditionally masked"):
             ask()
-    for ask in (batch.cdf_band, batch.summary, lambda: cm.compare_distributions(batch, release())):
+    with pytest.raises(TypeError, match=r"a must be an Estimate, got Estimate\(replicates=2, n=5,"):
+        cm.compare_distributions(batch, release())
+    for name in ("cdf_band", "plot_cdf", "summary"):
         with pytest.raises(
-            ValueError, match=r"z must be 1-D for a .*, got a batch; estimate its rows one by"
+            ValueError, match=f"z must be 1-D for {name}, got a batch; estimate its rows one by"
         ):
-            ask()
+            getattr(batch, name)()

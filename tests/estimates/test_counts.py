@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import condmask as cm
-from condmask.estimates.origin import Origin
 from condmask.studies import curves
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -102,14 +101,6 @@ def test_counts_of_schemes_that_differ_in_one_thing_are_not_added(common, own):
     assert (cm.Counts.from_bytes(second.to_bytes()) + second).n == second.n + 2 == 4
 
 
-def test_counts_of_columns_of_different_origins_are_not_added():
-    for origin in (Origin("g"), Origin(patterns=("age",))):
-        first, second = counted(scheme(), [1.0, 1.0]), counted(scheme(), [1.0, 1.0], origin=origin)
-        with pytest.raises(ValueError, match=r"^other must be Counts of the same scheme "):
-            first.merge(second)
-        assert scheme().estimate(second).origin == origin
-
-
 # --- reverse mapping: counts by value ---
 
 VALUES = st.one_of(
@@ -147,13 +138,13 @@ def test_counts_after_reverse_mapping_leave_codes_and_gaps_out():
 
 def test_bytes_give_the_counts_back():
     rng = np.random.default_rng(110)
-    counts = cm.Counts(scheme(0.6, strata=("region", "sex")), origin=Origin("g", ("a", "b")))
+    counts = cm.Counts(scheme(0.6, strata=("region", "sex")))
     counts.update(gridded(rng.normal(size=1000) * 9))
 
     back = cm.Counts.from_bytes(counts.to_bytes())
 
     assert back.to_bytes() == counts.to_bytes()
-    assert (back.scheme, back.origin) == (counts.scheme, counts.origin)
+    assert back.scheme == counts.scheme
     assert back.n == 1000
     back.merge(counts)  # what is read back goes on
     assert back.n == 2000

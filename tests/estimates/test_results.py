@@ -2,6 +2,9 @@
 
 Oracles: each number asked for by itself; the arrays that NumPy stacks of answers one by one."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -97,17 +100,13 @@ def test_a_batch_may_have_one_row():
     batch, one = TENTHS.estimate(ROWS[:1]), TENTHS.estimate(ROWS[0])
 
     assert batch.cdf(9.0).tolist() == [one.cdf(9.0)]
-
-
-def test_the_columns_of_a_batch_may_be_named():
-    columns = {"weight": np.abs(ROWS[0]), "other": ROWS[1]}
-    batch, single = TENTHS.estimate(ROWS), TENTHS.estimate(ROWS[1])
-    for each in (batch, single, *batch._replicates):
-        each._read_column = lambda name, _: columns[name]
-
-    assert batch.weighted_mean("weight").estimate[1] == single.weighted_mean("weight").estimate
-    assert batch.covariance("other")[1] == single.covariance("other")
-    assert batch.regress(["other"])["other"].high[1] == single.regress(["other"])["other"].high
+    assert batch.correlation(other=ROWS[1]).tolist() == [one.correlation(ROWS[1])]
+    assert type(pickle.loads(pickle.dumps(batch))) is type(copy.copy(batch)) is type(batch)
+    assert not hasattr(batch, "quantiles")
+    with pytest.raises(ValueError, match="only the estimates of a Release know columns by name"):
+        batch.covariance("other")
+    with pytest.raises(TypeError, match="missing a required argument: 'other'"):
+        batch.covariance()
 
 
 @pytest.mark.parametrize("target", ["population", "file"])

@@ -98,7 +98,7 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
     assert np.array_equal(cm.read_column(path, "pay"), z, equal_nan=True)
     assert cm.read_column(path, "region").tolist() == region.tolist()
     counts = cm.read_counts(path, "pay")
-    assert (counts.n, counts.origin) == (there.sum(), release.origins["pay"])
+    assert counts.n == there.sum()
     assert repr(release).endswith(f", path={str(path)!r})")
     assert release.schemes["pay"].estimate(counts).mean() == pytest.approx(pay.mean(), rel=1e-12)
     assert release.origins["pay"].group == release.origins["age"].group

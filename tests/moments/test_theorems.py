@@ -18,7 +18,7 @@ from releases import in_group
 from scipy.special import ndtri
 
 import condmask as cm
-from condmask.estimates.base import stacked
+from condmask.estimates.batch import stacked
 from condmask.law import Law
 from condmask.moments.influence import of_moment
 from condmask.moments.moment_interval import Sampled, moment, moment_interval, variance, variance_interval

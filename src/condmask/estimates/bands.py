@@ -119,7 +119,6 @@ class Bands(Shared):
         >>> bool(np.all((band.low <= of_file) & (of_file <= band.high)))
         True
         """
-        self._refuse_batch("a band")
         (level, target), sample = asked(confidence_level, target), self._sample
         x = np.unique(_equal_steps(sample, POINTS))
         sizes = largest(self._covariance(x, target), DRAWS, _stream(rng))
@@ -230,7 +229,6 @@ def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionCom
         _checks.require(
             isinstance(estimate, Bands), f"{name} must be an Estimate", estimate, ArgumentTypeError
         )
-        estimate._refuse_batch("a comparison")
     wide = max(a._law, b._law, key=attrgetter("step"))
     # rounding may have moved a value by half a step: T is taken between points of the wider grid
     x = np.concatenate([_equal_steps(each._sample, POINTS // 2) for each in (a, b)])

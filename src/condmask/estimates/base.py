@@ -1,16 +1,7 @@
-"""What all groups of methods of an Estimate share, and how they serve batches.
+"""What all groups of methods of an Estimate share."""
 
-Methods are written for one sample. Of a batch, an estimate of many samples, they are called for each sample,
-and the results are stacked: they have a leading axis of replicates.
-"""
-
-from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import fields, is_dataclass
-from functools import cached_property, wraps
-from typing import Any, TypeVar
-
-import numpy as np
+from functools import cached_property
+from typing import Any
 
 from condmask import _checks
 from condmask.distribution.bandwidth import masking
@@ -18,7 +9,7 @@ from condmask.distribution.counting import Counted, merged
 from condmask.distribution.sample import Sample
 from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
-from condmask.errors import ArgumentError, each_once
+from condmask.errors import ArgumentError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.grid import default_step, grid_of
 from condmask.indicators import yes_no
@@ -30,60 +21,9 @@ from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.variance.interval import UndefinedError
 from condmask.variance.of_cdf import CdfSums
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-Estimates = TypeVar("Estimates")
-STACKED = (int, float, np.ndarray, np.generic)
-COMMON = ("confidence_level",)  # numbers that all replicates share
-
-
-def batch_of(estimates: Sequence[Estimates]) -> Estimates:
-    """One estimate for several samples, whose results have a leading axis of replicates."""
-    batch: Any = copy(estimates[0])
-    batch._replicates = tuple(estimates)
-    return batch  # type: ignore[no-any-return]
-
-
-def by_replicate(method: Method) -> Method:
-    """Let a method of one sample serve batches."""
-
-    @wraps(method)
-    def served(self: Any, *args: Any, **options: Any) -> Any:
-        if not self._replicates:
-            return method(self, *args, **options)
-        with each_once():
-            return stacked([method(each, *args, **options) for each in self._replicates])
-
-    return served  # type: ignore[return-value]
-
-
-def rows_of(estimate: Any) -> np.ndarray:
-    """The masked values of a batch, of shape (replicates, n)."""
-    return np.array([each._records.z for each in estimate._replicates])
-
-
-def stacked(answers: list[Any]) -> Any:
-    """Results of one form as one, whose numbers and arrays have a leading axis; all else is the first's.
-
-    Forms are numbers, arrays, and named tuples and dataclasses of these; texts that differ become an array,
-    too. Estimates become a batch.
-    """
-    first = answers[0]
-    if hasattr(first, "_replicates"):
-        return batch_of(answers)
-    if isinstance(first, STACKED) or (isinstance(first, str) and len(set(answers)) > 1):
-        return np.array(answers)
-    names = [field.name for field in fields(first)] if is_dataclass(first) else getattr(first, "_fields", ())
-    columns = {
-        name: getattr(first, name) if name in COMMON else stacked([getattr(each, name) for each in answers])
-        for name in names
-    }
-    return type(first)(**columns) if columns else first
-
 
 class Shared:
     """The sample of an Estimate, and what was computed from it."""
-
-    _replicates: tuple[Any, ...] = ()  # of a batch, an estimate for each row; its own sample is the first's
 
     def __init__(
         self, scheme: Any, sample: Sample, *, records: Records | None = None, origin: Origin = NOWHERE,
@@ -138,10 +78,6 @@ class Shared:
                 "intervals are available only for conditionally masked values, got values with added noise, "
                 "whose distribution can only be estimated smoothed"
             )
-
-    def _refuse_batch(self, purpose: str) -> None:
-        if self._replicates:
-            raise ArgumentError(f"z must be 1-D for {purpose}, got a batch; estimate its rows one by one")
 
     @cached_property
     def _gridded(self) -> tuple[Counted, Masking, Law]:

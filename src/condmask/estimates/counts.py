@@ -8,7 +8,6 @@ from condmask import _checks, _state, frames
 from condmask.distribution.counting import EMPTY, Counted, merged
 from condmask.distribution.sample import law_of, sample_of
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.estimates.origin import NOWHERE, Origin
 from condmask.grid import default_step
 from condmask.missing_codes import released_codes, without_codes
 from condmask.scheme import Scheme
@@ -24,8 +23,6 @@ class Counts:
     scheme : ConditionalMasking
         What was published with the data. It must have a grid (a `step` above 0) or use reverse mapping, where
         the values themselves are counted.
-    origin : Origin, optional
-        What a release says about the column; `read_counts` passes it.
 
     Raises
     ------
@@ -50,7 +47,7 @@ class Counts:
     351.25
     """
 
-    def __init__(self, scheme: Any, *, origin: Origin = NOWHERE) -> None:
+    def __init__(self, scheme: Any) -> None:
         known = isinstance(scheme, Scheme) and "T_1" in scheme.estimators
         _checks.require(known, "scheme must be ConditionalMasking", scheme, ArgumentTypeError)
         if scheme.grid is None and not scheme.reverse_mapping:
@@ -59,7 +56,7 @@ class Counts:
                 f"step={default_step(scheme.sigma):g}, the default for this sigma"
             )
         self.scheme: Any = scheme
-        self.origin, self.counted = origin, EMPTY
+        self.counted = EMPTY
 
     @property
     def n(self) -> int:
@@ -91,7 +88,7 @@ class Counts:
         """Add other counts of the same scheme."""
         if not isinstance(other, Counts):
             raise ArgumentTypeError(f"other must be Counts, got {type(other).__name__}")
-        if (other.scheme, other.origin) != (self.scheme, self.origin):
+        if other.scheme != self.scheme:
             raise ArgumentError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
         self._add(other.counted)
 
@@ -104,7 +101,7 @@ class Counts:
     def to_bytes(self) -> bytes:
         """The whole state; `from_bytes` gives it back bit by bit."""
         with ADDING:
-            described = {"scheme": self.scheme.to_dict(), "origin": self.origin}
+            described = {"scheme": self.scheme.to_dict()}
             return _state.pack(described, values=self.counted.values, counts=self.counted.counts)
 
     @classmethod
@@ -112,9 +109,7 @@ class Counts:
         """Counts from what `to_bytes` gave; its checksums tell damage, and not who wrote it."""
         try:
             described, arrays = _state.unpack(data)
-            group, patterns, shift = described["origin"]
-            origin = Origin(group, tuple(patterns), tuple(shift))
-            counts = cls(Scheme.from_dict(described["scheme"]), origin=origin)
+            counts = cls(Scheme.from_dict(described["scheme"]))
             counts.counted = Counted(arrays["values"], arrays["counts"])
         except (ValueError, KeyError, TypeError) as error:
             raise ArgumentError(

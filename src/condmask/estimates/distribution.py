@@ -7,7 +7,7 @@ import numpy as np
 from condmask import _checks
 from condmask.distribution.sample import CROSSINGS, METHODS
 from condmask.errors import ArgumentError
-from condmask.estimates.base import Shared, by_replicate
+from condmask.estimates.base import Shared
 from condmask.variance.cdf_interval import cdf_interval
 from condmask.variance.interval import Interval, asked, interval, multiplier, plain
 from condmask.variance.quantile_interval import quantile_interval
@@ -16,7 +16,6 @@ from condmask.variance.quantile_interval import quantile_interval
 class Distribution(Shared):
     """The distribution of the original (Theorems 2.2 and 2.3)."""
 
-    @by_replicate
     def cdf(
         self,
         t: Any,
@@ -78,7 +77,6 @@ class Distribution(Shared):
             raise ArgumentError(f"method must be 'auto' where monotone=True, got {method!r}")
         return shaped(self._sample.monotone(points.ravel(), bandwidth, tol), points)
 
-    @by_replicate
     def pdf(self, t: Any, *, bandwidth: Any = "scott") -> Any:
         """Density of the original, smoothed: the derivative of T_b.
 
@@ -97,7 +95,6 @@ class Distribution(Shared):
         points = _checks.reals(t, "t")
         return shaped(self._sample.density(points.ravel(), bandwidth), points)
 
-    @by_replicate
     def quantile(
         self, q: Any, *, bandwidth: Any = None, tol: float = 1e-10, crossing: str | None = None
     ) -> Any:
@@ -170,7 +167,6 @@ class Distribution(Shared):
         quartiles = self.quantile([0.25, 0.75])
         return plain(quartiles[..., 1] - quartiles[..., 0])
 
-    @by_replicate
     def cdf_interval(self, t: Any, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         r"""Confidence intervals for the distribution function, one for each point.
 
@@ -219,7 +215,6 @@ class Distribution(Shared):
         value, error, low, high = (shaped(each, points) for each in (np.clip(value, 0.0, 1.0), error, *ends))
         return interval(value, error, level, target, "P(X <= t)", ends=(low, high))
 
-    @by_replicate
     def quantile_interval(
         self, q: Any, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:

@@ -14,7 +14,7 @@ from condmask.distribution.counting import counted_parts
 from condmask.distribution.sample import Sample, law_of, sample_of
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.bands import Bands
-from condmask.estimates.base import batch_of, by_replicate
+from condmask.estimates.batch import Batch
 from condmask.estimates.counts import Counts
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.linear import LinearEstimates
@@ -85,12 +85,10 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         """
         if not self.scheme.reverse_mapping:
             raise ArgumentError(f"scheme must be one with reverse_mapping for N, got {self.scheme!r}")
-        self._refuse_batch("N")
         return float(self._undone.variation)
 
     def __repr__(self) -> str:
-        shape = f"n={self.n}" if not self._replicates else f"replicates={len(self._replicates)}, n={self.n}"
-        return f"Estimate({shape}, scheme={self.scheme!r})"
+        return f"Estimate(n={self.n}, scheme={self.scheme!r})"
 
     def summary(
         self,
@@ -138,7 +136,6 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         >>> bool(found["mean"].low < 100.0 < found["mean"].high)
         True
         """
-        self._refuse_batch("a summary")
         level, target = asked(confidence_level, target)
         options: dict[str, Any] = {"confidence_level": level, "target": target}
         q = _checks.probabilities(quantiles, "quantiles").ravel()
@@ -153,7 +150,6 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         about, records = self._certainty(target), np.full(len(names), self.n)
         return Intervals(names, low, high, error, estimate, level, target, about, records, ("statistic",))
 
-    @by_replicate
     def part(self, rows: Any) -> Self:
         r"""The estimate from some of the records, which must be whole strata.
 
@@ -231,6 +227,9 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         return chosen
 
 
+Estimates = Estimate | Batch  # of one sample, or of several
+
+
 def estimate_records(
     scheme: Any,
     z: Any,
@@ -239,7 +238,7 @@ def estimate_records(
     patterns: Any = None,
     nan_policy: str = "omit",
     workers: int = 1,
-) -> Estimate:
+) -> Estimates:
     """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
     law, threads = law_of(scheme), _checks.whole(workers, "workers", least=1)
     policy, codes = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES), released_codes(scheme)
@@ -253,7 +252,7 @@ def estimate_records(
     for row in rows:
         sample = sample_of(row, law, column.kind, threads)
         estimates.append(Estimate(scheme, sample, records=Records(row, pool, refusal), name=column.name))
-    return batch_of(estimates) if batch else estimates[0]
+    return Batch(estimates) if batch else estimates[0]
 
 
 def estimate_parts(scheme: Any, parts: Parts, records: Records, workers: int = 1, **known: Any) -> Estimate:
@@ -275,7 +274,7 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimat
     """The estimate of a scheme from counts of masked values."""
     _checks.require(scheme == counts.scheme, f"z must be Counts of the scheme {scheme!r}", counts)
     sample = Sample(counts.counted, law_of(scheme), _checks.whole(workers, "workers", least=1))
-    return Estimate(scheme, sample, origin=counts.origin)
+    return Estimate(scheme, sample)
 
 
 def _donor_pools(

@@ -8,7 +8,6 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.estimates.base import by_replicate
 from condmask.estimates.distribution import Distribution, shaped
 from condmask.variance import bounded, inequality
 from condmask.variance.expectation import Function, Mean, mean_of
@@ -22,7 +21,6 @@ FEW = 1 << 12  # points at which the variance of T is known
 class Functionals(Distribution):
     """Means of any function of the original, and how unequally it is distributed."""
 
-    @by_replicate
     def expectation(self, g: Callable[[Any], Any]) -> Any:
         r"""Mean of a function of the original, without bias.
 
@@ -67,7 +65,6 @@ class Functionals(Distribution):
         """
         return _known(self._mean_of(_checked(g)).value)
 
-    @by_replicate
     def expectation_interval(
         self, g: Callable[[Any], Any], *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:
@@ -101,7 +98,6 @@ class Functionals(Distribution):
         error = _known(float(mean.variance.standard_error(self._sample.n, target)))
         return interval(_known(mean.value), error, level, target, "the mean of g(X)")
 
-    @by_replicate
     def gini(self) -> Any:
         r"""Gini coefficient of the original, a positive amount.
 
@@ -122,7 +118,6 @@ class Functionals(Distribution):
         """
         return self._gini().value
 
-    @by_replicate
     def gini_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         """Confidence interval for the Gini coefficient, by the normal approximation.
 
@@ -146,7 +141,6 @@ class Functionals(Distribution):
         level, target = asked(confidence_level, target)
         return self._bounded([self._gini()], np.ones(()), level, target, "the Gini coefficient")
 
-    @by_replicate
     def lorenz(self, q: Any) -> Any:
         r"""Lorenz curve of the original: the share of the total that belongs to the lowest records.
 
@@ -173,7 +167,6 @@ class Functionals(Distribution):
         shares = _checks.probabilities(q, "q")
         return shaped(np.array([ordinate.value for ordinate in self._lorenz(shares)]), shares)
 
-    @by_replicate
     def lorenz_interval(
         self, q: Any, *, confidence_level: float = 0.95, target: str = "population"
     ) -> Interval:

@@ -7,7 +7,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
-from condmask.estimates.base import Shared, by_replicate
+from condmask.estimates.base import Shared
 from condmask.estimates.results import Intervals
 from condmask.indicators import design, indicators, is_text
 from condmask.labels import groups
@@ -29,7 +29,6 @@ class LinearEstimates(Shared):
     file (stratum), so the masked values of a part are not a masked sample of that part.
     """
 
-    @by_replicate
     def pseudo_values(self) -> Any:
         r"""One value per record, whose average over maskings is the record's original.
 
@@ -68,7 +67,6 @@ class LinearEstimates(Shared):
             values[chunk.rows] = pseudo.origin + pseudo.unit * pseudo.values(chunk)
         return values
 
-    @by_replicate
     def group_means(
         self, labels: Any, *, confidence_level: float = 0.95, target: str = "population",
         clusters: Any = None, population_size: float | None = None, weights: Any = None,
@@ -146,7 +144,6 @@ class LinearEstimates(Shared):
         about = f"{found.about}, by {' and '.join(columns)}{self._left_out(int(records.sum()))}"
         return Intervals(names, *found[:6], about, records, tuple(columns))
 
-    @by_replicate
     def weighted_mean(
         self, weights: Any, *, confidence_level: float = 0.95, target: str = "population",
         clusters: Any = None, population_size: float | None = None,
@@ -185,7 +182,6 @@ class LinearEstimates(Shared):
             raise ArgumentError("weights must not all be 0")
         return self._single(found, int(records[0]))
 
-    @by_replicate
     def total(
         self, weights: Any = None, *, confidence_level: float = 0.95, target: str = "population",
         clusters: Any = None, population_size: float | None = None,
@@ -219,7 +215,6 @@ class LinearEstimates(Shared):
         w = None if weights is None else self._weights(weights)
         return self._single(*total(self._linear(), self._rows, w, options))
 
-    @by_replicate
     def regress(
         self, W: Any, *, intercept: bool = True, confidence_level: float = 0.95, target: str = "population",
         clusters: Any = None, population_size: float | None = None,

@@ -6,10 +6,9 @@ import numpy as np
 
 from condmask import _checks
 from condmask.errors import warn
-from condmask.estimates.base import Shared, rows_of
+from condmask.estimates.base import Shared
 from condmask.moments import moment_interval as moments
 from condmask.moments.moment_interval import NEGATIVE, Sampled
-from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.variance.heavy_tails import kurtosis, warn_of_heavy_tails
 from condmask.variance.interval import EstimateWarning, Interval, asked, plain
 
@@ -195,11 +194,8 @@ class Moments(Shared):
     # --- private ---
 
     def _sampled(self, order: int) -> Sampled:
-        """The masked values by their powers to this order, of a batch row by row."""
-        if self._replicates:
-            masked = powers_of_rows(rows_of(self), order, self._law.sigma)
-        else:
-            masked = self._sample.powers(order)
+        """The masked values by their powers to this order."""
+        masked = self._sample.powers(order)
         return Sampled(self._sample.n, self._law, self.scheme.shared_donors, masked)
 
     def _asked(

@@ -1,21 +1,18 @@
 """Covariance and correlation of the original with another column, and their intervals."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.errors import ArgumentError, each_once, warn
-from condmask.estimates.base import Shared, stacked
+from condmask.errors import ArgumentError, warn
+from condmask.estimates.base import Shared
 from condmask.linear.chunks import Named
 from condmask.moments import pair_interval
 from condmask.moments.pair_variance import Pair, linear_covariance, pair_of
 from condmask.moments.theorem_2_5 import of_columns
 from condmask.reverse_mapping import pairs
-from condmask.variance.interval import EstimateWarning, Interval, asked, plain
-
-Found = TypeVar("Found")
+from condmask.variance.interval import EstimateWarning, Interval, asked
 
 
 class Pairs(Shared):
@@ -46,7 +43,8 @@ class Pairs(Shared):
         donor is never the record itself; n is the size of the donor pool. Within strata the factor
         applies within each, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
         """
-        return plain(self._of_pair(other, lambda pair: pair.covariance * pair.unit))
+        pair = self._pair(other)
+        return float(pair.covariance * pair.unit)
 
     def correlation(self, other: Any) -> Any:
         """Correlation of the original with another column.
@@ -80,14 +78,13 @@ class Pairs(Shared):
         >>> round(scheme.estimate(scheme.mask(x, rng=2)).correlation(w), 1)
         0.5
         """
-        correlation = self._of_pair(other, lambda pair: pair.correlation)
-        outside = np.ravel(correlation)[~(np.abs(np.ravel(correlation)) <= 1.0)]
-        if outside.size:
-            reason = f"the estimate {outside[0]:.4g} lies outside [-1, 1];"
-            if np.isnan(outside[0]):
+        correlation = float(self._pair(other).correlation)
+        if not abs(correlation) <= 1.0:
+            reason = f"the estimate {correlation:.4g} lies outside [-1, 1];"
+            if np.isnan(correlation):
                 reason = "a column is constant, or its variance is estimated negative from"
             warn(f"correlation: {reason} too few records for this scheme", EstimateWarning)
-        return plain(correlation)
+        return correlation
 
     def covariance_interval(
         self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
@@ -128,7 +125,7 @@ class Pairs(Shared):
         masking.
         """
         options = asked(confidence_level, target)
-        return self._of_pair(other, lambda pair: pair_interval.covariance_interval(pair, *options))
+        return pair_interval.covariance_interval(self._pair(other), *options)
 
     def correlation_interval(
         self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
@@ -183,33 +180,13 @@ class Pairs(Shared):
         True
         """
         options = asked(confidence_level, target)
-        return self._of_pair(other, lambda pair: pair_interval.correlation_interval(pair, *options))
+        return pair_interval.correlation_interval(self._pair(other), *options)
 
     # --- private ---
 
-    def _of_pair(self, other: Any, statistic: Callable[[Pair], Found]) -> Found:
-        """A statistic of the column and the other; of a batch for each replicate."""
-        others = self._others(self._numbers(other, "other", masked=True))
-        if not self._replicates:
-            return statistic(self._pair(others[0]))
-        pairs_of_rows = zip(self._replicates, others, strict=True)
-        with each_once():
-            found: Found = stacked([statistic(each._pair(one)) for each, one in pairs_of_rows])
-        return found
-
-    def _others(self, other: Any) -> list[Any]:
-        """The other column of each replicate: an estimate, an array, or a name in the file of the records."""
-        found, count = [other], len(self._replicates or [self])
-        if isinstance(other, Pairs):
-            found = list(other._replicates or found)
-        elif not isinstance(other, Named):
-            found = list(np.atleast_2d(frames.column(other, "other", dimensions=(1, 2)).array))
-        if len(found) not in (1, count):
-            raise ArgumentError(f"other must have {count} replicates, as z has, got {len(found)}")
-        return found * (count // len(found))
-
     def _pair(self, other: Any) -> Pair:
-        """The column and the other one."""
+        """The column and another one, given or named."""
+        other = self._numbers(other, "other", masked=True)
         records, together = self._rows, isinstance(other, Pairs)
         w = self._beside(other)
         if self.scheme.reverse_mapping:
@@ -232,6 +209,8 @@ class Pairs(Shared):
                     f"{self.origin.group!r} and {other.origin.group!r}"
                 )
             other = self._rows.beside(other._rows)
+        elif not isinstance(other, Named):
+            other = frames.column(other, "other").array
         if not isinstance(other, Named):
             _checks.same_length(other, "other", self._rows.size, "z")
         return other

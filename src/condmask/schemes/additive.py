@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condmask import _checks
-from condmask.estimates.estimate import Estimate, estimate_records
+from condmask.estimates.estimate import Estimates, estimate_records
 from condmask.law import Law
 from condmask.scheme import Columns, Scheme
 
@@ -55,7 +55,7 @@ class AdditiveNoise(Scheme):
         """How a column was masked, for readers of the release."""
         return f"{self.noise} noise of standard deviation {self.sigma:g} was added to every value."
 
-    def estimate(self, z: Any, *, nan_policy: str = "omit", workers: int = 1) -> Estimate:
+    def estimate(self, z: Any, *, nan_policy: str = "omit", workers: int = 1) -> Estimates:
         """The analyst's view of noisy values.
 
         Parameters

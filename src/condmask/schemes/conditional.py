@@ -12,7 +12,7 @@ from condmask.disclosure.audit import DEFAULT
 from condmask.disclosure.rare_values import AUTO
 from condmask.draws import mask_columns, mask_rows
 from condmask.estimates.counts import Counts
-from condmask.estimates.estimate import Estimate, estimate_counts, estimate_records
+from condmask.estimates.estimate import Estimates, estimate_counts, estimate_records
 from condmask.grid import Grid, decimal_grid, default_step, grid_of, on_the_grid, step_of
 from condmask.law import Law
 from condmask.scheme import Columns, Scheme
@@ -252,7 +252,7 @@ class ConditionalMasking(Scheme):
 
     def estimate(
         self, z: Any, *, strata: Any = None, patterns: Any = None, nan_policy: str = "omit", workers: int = 1
-    ) -> Estimate:
+    ) -> Estimates:
         """The analyst's view: estimates about the original values from the masked ones.
 
         Parameters

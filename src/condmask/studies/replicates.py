@@ -231,12 +231,12 @@ def ends(scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any) -
     Statistics are the quantiles, the mean, the standard deviation, the distribution function at the points of
     the design, and the correlation with the other column where there is one.
     """
-    batch, levels = scheme.estimate(z), design.levels
+    single, levels = scheme.estimate(z)._replicates, design.levels
     c = np.array([multiplier(level) ** 2 / z.shape[1] for level in levels])
-    of_cdf = [_of_cdf(each, design, c) for each in batch._replicates]
+    of_cdf = [_of_cdf(each, design, c) for each in single]
     quantiles, cdf = (np.moveaxis(np.array(found), 0, -1) for found in zip(*of_cdf, strict=True))
-    parts = [quantiles, _of_moments(batch, levels), cdf]
-    return np.concatenate(parts if other is None else [*parts, _of_pairs(batch, z, other, levels)], axis=3)
+    parts = [quantiles, _of_moments(single[0], z, levels), cdf]
+    return np.concatenate(parts if other is None else [*parts, _of_pairs(single, z, other, levels)], axis=3)
 
 
 def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -250,9 +250,9 @@ def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.n
     return of_quantiles, np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)
 
 
-def _of_moments(batch: Any, levels: Sequence[float]) -> np.ndarray:
-    """Both ends of the mean and the standard deviation of rows, at all levels at once."""
-    sampled, found = batch._sampled(4), []
+def _of_moments(first: Any, z: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+    """Both ends of the mean and the standard deviation of rows like the first, at all levels at once."""
+    sampled, found = first._sampled(4)._replace(masked=powers_of_rows(z, 4, first._law.sigma)), []
     for target in TARGETS:
         asked = sampled, np.array(levels)[:, None], target
         mean = moment_interval.moment_interval(*asked, 1, "", central=False)[:2]
@@ -260,17 +260,17 @@ def _of_moments(batch: Any, levels: Sequence[float]) -> np.ndarray:
     return np.transpose(found, (2, 3, 0, 1, 4))
 
 
-def _of_pairs(batch: Any, z: np.ndarray, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+def _of_pairs(single: Sequence[Any], z: np.ndarray, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:
     """Both ends of the correlation with the other column; after reverse mapping sample by sample."""
     found = np.full((2, len(levels), len(TARGETS), 1, len(other)), np.nan)
-    scheme, whole = batch.scheme, [(slice(None), batch)]
-    for rows, estimate in enumerate(batch._replicates) if scheme.reverse_mapping else whole:
+    scheme, whole = single[0].scheme, [(slice(None), None)]
+    for rows, estimate in enumerate(single) if scheme.reverse_mapping else whole:
         with heard(EstimateWarning), suppress(UndefinedError):
-            if scheme.reverse_mapping:
-                pair = estimate._pair(other[rows])
-            else:
+            if estimate is None:
                 moments, shared = theorem_2_5.pair_moments(z, other), scheme.shared_donors
                 pair = pair_variance.pair_of(moments, scheme.law, None, shared_donors=shared)
+            else:
+                pair = estimate._pair(other[rows])
             of_rows = pair_interval.correlation(pair)
             for (k, level), (t, target) in product(enumerate(levels), enumerate(TARGETS)):
                 found[:, k, t, 0, rows] = of_rows.ends(level, target)
