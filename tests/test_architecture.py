@@ -204,7 +204,7 @@ BUDGETS = {
     "variance": 542,
     "files": 538,
     "moments": 446,
-    "planning": 367,
+    "planning": 365,
     "cli": 352,
     "reports": 318,
     "plot": 257,

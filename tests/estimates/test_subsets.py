@@ -78,6 +78,8 @@ def test_parts_are_named_by_their_labels(kind, tmp_path):
     part, rows = estimate.part({"region": 2, "sex": "f"}), (POOL == 2) & (sex == "f")
 
     assert (part.n, part.origin) == (np.count_nonzero(rows), estimate.origin)
+    with pytest.raises(ValueError, match="other must be another column, got 'x' itself"):
+        part.covariance(part)
     assert part.mean() == estimate.part(rows).mean()
     assert estimate.part({"sex": "m"}).n == 450
     assert estimate.part({"region": [1, 2], "sex": ["f", "m"]}).n == np.count_nonzero(np.isin(POOL, (1, 2)))

@@ -201,7 +201,7 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         # as they were accepted, which single precision may have put beside the grid
         sample = sample_of(z[chosen & present], self._law, "float32")
         kept = Records(z[chosen], None if pool is None else pool[chosen])
-        return type(self)(self.scheme, sample, records=kept, origin=self.origin)
+        return type(self)(self.scheme, sample, records=kept, origin=self.origin, name=self._name)
 
     # --- private ---
 

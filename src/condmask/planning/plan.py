@@ -268,7 +268,7 @@ def plan(
     ways = [_by_mapping(options, scale, sigma, column.x), options]
     if reverse_mapping is not None:
         ways = ways[:1] if _checks.truth(reverse_mapping, "reverse_mapping") else ways[1:]
-    candidates = _candidates(column, P if p is None else _numbers(p, "p"), sigma, ways, distances)
+    candidates = _candidates(column, p, sigma, ways, distances)
     n, d = column.x.size, tuple(distances.tolist())
     rows = [each.row(d, target) for each in candidates]
     allowed = np.array([all(row[key] <= cap for key, cap in caps.items()) for row in rows])
@@ -288,13 +288,13 @@ def _by_mapping(options: dict[str, Any], scale: str | None, sigma: Any, x: np.nd
 
 
 def _candidates(
-    column: Column, chances: Sequence[float], sigma: Any, ways: list[dict[str, Any]], d: np.ndarray
+    column: Column, p: Any, sigma: Any, ways: list[dict[str, Any]], d: np.ndarray
 ) -> list[Candidate]:
     """Every combination that can mask the data, and be undone; refused if none can."""
-    found, refusal = [], None
+    found, refusal, chances = [], None, _checks.reals(P if p is None else p, "p").ravel().tolist()
     for way in ways:
-        sizes = _sizes(column.x, way.get("scale")) if sigma is None else _numbers(sigma, "sigma")
-        for size, chance in product(sizes, chances):
+        tried = _sizes(column.x, way.get("scale")) if sigma is None else sigma
+        for size, chance in product(_checks.reals(tried, "sigma").ravel().tolist(), chances):
             try:
                 options = way if "reverse_mapping" in way else _with_step(column, size, way)
                 found.append(evaluate(column, ConditionalMasking(chance, size, **options), d))
@@ -340,11 +340,6 @@ def _unmet(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
 
 
 # --- what is given ---
-
-
-def _numbers(values: Any, name: str) -> list[float]:
-    """One number or several."""
-    return list(_checks.reals(values, name).ravel().tolist())
 
 
 def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Column:
