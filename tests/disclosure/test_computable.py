@@ -71,6 +71,8 @@ def test_products_are_added_up():
      "the rise of so far from the record before by month in firm", 11 / 12),
     ({"person": np.arange(N) // 6, "year": 2000.0 + np.arange(N) % 6, "last": np.roll(X, 1)},
      "last of the record after by year in person", 5 / 6),
+    ({"firm": np.arange(N) // 24, "month": np.arange(N) % 24.0, "last year": np.roll(X, 12)},
+     "last year of the record 12 after by month in firm", 0.5),
     ({"couple": np.arange(N) // 2, "spouse": X.reshape(-1, 2)[:, ::-1].ravel()}, "spouse of the record", 0.5),
     ({"day": np.arange(N) * 3.0, "total": np.cumsum(X)}, "the rise of total from the", 1.0),
 ])  # fmt: skip

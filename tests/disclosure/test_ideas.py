@@ -150,20 +150,21 @@ def test_a_column_that_follows_from_two_masked_ones_tells_what_a_swapped_record_
 
 
 @pytest.mark.parametrize("noisy", [False, True])
-@pytest.mark.parametrize("tell", ["quotient", "difference", "digits"])
+@pytest.mark.parametrize("tell", ["quotient", "difference", "distance", "digits"])
 def test_values_that_a_column_in_clear_leaves_possible_are_named(tell, noisy):
-    stream, n = np.random.default_rng(5), 400
-    x = stream.lognormal(6.0, 0.9, n).round(2)
+    stream, other, n = *map(np.random.default_rng, (5, 6)), 400
+    x, apart = (each.lognormal(6.0, 0.9, n).round(2) for each in (stream, other))
     w = {
         "quotient": (x * stream.choice([0.05, 0.07, 0.1, 0.25], n)).round(2),
         "difference": x + stream.choice([3.0, 11.5, 40.0], n),
         "digits": np.rint(100.0 * x) % 1_000.0 + 1_000.0 * stream.integers(0, 99, n),
+        "distance": x + apart * other.choice([-1.0, 1.0], n),  # the mean of two
     }[tell]
     own = stream.random(n) < 0.5
     shown = swapped(stream, x, own)
     near = shown[own] + 0.2 * stream.normal(size=own.sum())
     shown[own] = near if noisy else np.sort(shown[own])[np.argsort(np.argsort(near))]
-    clear = Clear(np.arange(n), {"w": w})
+    clear = Clear(np.arange(n), {"w": w, "apart": apart})
 
     look = looked_at(shown[:, None], own, clear, np.arange(n) % 2, x[:, None], noisy=noisy)
     value, (place, sure) = (part.T for part in named.matched(look))
@@ -195,6 +196,7 @@ def test_columns_are_numbers_or_labels_or_both():
     columns = {
         "float": np.where(few == 0, np.inf, 1.5), "flag": few == 1, "large": 2**60 * (few > 0) + few,
         "day": np.array(["2000-01-02", "NaT", "1970-01-01"], dtype="M8[D]")[few],
+        "time": np.array(["2000-01-02 18:00", "NaT", "1970-01-01"], dtype="M8[m]")[few],
         "key": np.array(["a-1 x", "b-2 x", None], dtype=object)[few],
         "some": np.where(np.arange(300) < 36, "12", "none"), "all": np.array(["1 t", "2.5", "3"])[few],
         "long": np.array([f"{k % 7} a b c {k} {k % 20}" for k in range(300)]),
@@ -206,11 +208,12 @@ def test_columns_are_numbers_or_labels_or_both():
 
     assert numbers == {
         "float": [missing, 1.5, 1.5], "flag": [0, 1, 0], "day": [10958, missing, 0], "some": [12] * 3,
+        "time": [10958.75, missing, 0], "time (part day)": [10958, missing, 0],
         "key": [-1, -2, missing], "key (part 2)": [1, 2, missing], "all": [1, 2.5, 3],
         "all (part 1)": [1, 2, 3], "long (part 1)": [0, 1, 2], "long (part at the end)": [0, 1, 2],
     }  # fmt: skip
     left = Clear(np.arange(300), *numbers_and_labels(columns)).without({"key", "long"}, {"x": few * 1.0})
-    assert {*left.numbers, *left.labels} == {*columns, "all (part 1)"} - {"key", "long"}
+    assert {*left.numbers, *left.labels} == {*columns, "all (part 1)", "time (part day)"} - {"key", "long"}
     assert labels.pop("long") != labels.pop("long (part at the end)")
     assert labels == {
         "large": [0, 1, 2], "key": [0, 1, -1], "some": [0] * 3, "all": [0, 1, 2], "long (part 1)": [0, 1, 2]

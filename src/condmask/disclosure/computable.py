@@ -3,13 +3,13 @@
 A column that equals what can be computed from others is not protected by any noise. Looked for are copies,
 multiples and differences from a constant; sums, differences, products and quotients of two columns, in a
 tenth of the rows; and sums or products of any number of columns with any factors, in half of the rows, by
-least absolute deviations. Columns count as they are and, for running totals and last month's values, in the
-row before and after, among all rows and within each unit.
+least absolute deviations. Columns count as they are and, for running totals and last year's values, in rows
+before and after, among all rows and within each unit.
 """
 
 from collections.abc import Iterator
 from itertools import combinations, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from condmask.grid import decimals_of
 SHARE, OF_MANY = 0.1, 0.5  # of the rows, beyond chance: by two columns, by more
 LEARNED, TRIED, HITS = 384, 64, 3  # rows for least absolute deviations, for pairs, and of these to go on with
 BASES = 100  # columns of which pairs are looked at
+LAGS = (*range(1, 13), 24, 52)  # records before and after: months, hours, weeks
 ORDERED, REPEATED = 12, 0.75  # columns by which records are ordered; of these, that units are at most
 MULTIPLIED = 10  # columns of which products are added up
 EXACT = 1e-15  # of a number: what is computed in another order
@@ -118,33 +119,41 @@ def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.nd
 
 
 def _in_other_orders(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterator[Formula]:
-    """What columns in clear say of the record before or after, and by how much they rise, in the order of any
-    of them, in all records or in those that another names alike: who shuffles a file hides no running total,
-    last year's value or spouse."""
+    """What columns in clear say of a record some places before or after, and by how much they rise from
+    there, in the order of any of them, in all records or in those that another names alike: who shuffles a
+    file hides no running total, last year's value or spouse."""
     there = rows[~np.isnan(x[rows])][:TRIED]
     if not _is_varied(x[there]):
         return
     clear = sample.clear
     numbers = dict(list(clear.numbers.items())[:ORDERED])
     columns = np.array([*numbers.values()]).reshape(-1, x.size)
-    own, half = half_step(x), np.array([half_step(w) for w in columns])
+    half = np.array([half_step(w) for w in columns])
+    reach = np.maximum(half_step(x), half) + 1e-9
     units = {"": np.zeros(x.size)} | {name: codes_of(w) for name, w in numbers.items()} | clear.units
     units |= dict(list(clear.labels.items())[:ORDERED])
     units = {name: code for name, code in units.items() if code.max(initial=0) < REPEATED * code.size}
     for (unit, code), (by, key) in product(units.items(), [("", clear.rows), *numbers.items()]):
         order = np.lexsort((key, code))
-        same = (np.diff(code[order]) == 0) & (code[order][1:] >= 0)
-        for where, here, beside in (("before", order[1:], order[:-1]), ("after", order[:-1], order[1:])):
-            place = np.full(x.size, -1)
-            place[here[same]] = beside[same]
-            shown = np.where(place[there] < 0, np.nan, columns[:, place[there]])
+        at = np.argsort(order)
+        for lag, (where, way) in product(LAGS, (("before", -1), ("after", 1))):
+            beside = _stands(order, code, at[there] + way * lag, there)
+            shown = np.where(beside < 0, np.nan, columns[:, beside])
+            where = f"{lag} {where}" if lag > 1 else where
             said = f"the record {where}" + f" by {by}" * bool(by) + f" in {unit}" * bool(unit)
-            for rise, predicted in enumerate((shown, columns[:, there] - shown)):
-                hits = np.abs(x[there] - predicted) <= np.maximum(own, half[:, None]) + 1e-9
-                for k in np.flatnonzero(hits.sum(axis=1) >= HITS):
-                    name, w = [*numbers][k], columns[k]
-                    other = np.where(place < 0, np.nan, w[place])
-                    yield _beside(name, w, other, half[k], said)[rise]
+            predicted = np.stack((shown, columns[:, there] - shown))
+            hits = (np.abs(x[there] - predicted) <= reach[:, None]).sum(axis=2)
+            for rise, k in np.argwhere(hits >= HITS):
+                beside = _stands(order, code, at + way * lag, slice(None))
+                other = np.where(beside < 0, np.nan, columns[k][beside])
+                yield _beside([*numbers][k], columns[k], other, half[k], said)[rise]
+
+
+def _stands(order: np.ndarray, code: np.ndarray, place: np.ndarray, rows: Any) -> np.ndarray:
+    """The record at each place of an order, below 0 where it is of another unit than these rows are."""
+    found = order[place.clip(0, order.size - 1)]
+    within = (place >= 0) & (place < order.size) & (code[found] == code[rows]) & (code[found] >= 0)
+    return np.where(within, found, -1)
 
 
 def _of_one(x: np.ndarray, base: Formula, rows: np.ndarray) -> Iterator[Formula]:

@@ -6,13 +6,13 @@ so is all that kept records show.
 """
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.disclosure.computable import half_step, rounding
-from condmask.disclosure.features import TINY, Look, clear_beside
+from condmask.disclosure.features import PAIRED, TINY, Look, clear_beside
 
 LINKED = 16  # records, or constants, of which one may be it
 EXACT, FOLLOWS = 1e-4, 0.95  # of a spread: errors of formulas, and of columns that follow
@@ -93,17 +93,19 @@ def _surest(look: Look, asked: np.ndarray, possible: np.ndarray, weight: np.ndar
 
 
 def _by_constants(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray) -> Iterator[Pair]:
-    """Values whose difference from a column in clear, or quotient by it, is one of few, and their weights."""
-    x, half = look.x, half_step(look.x)
-    of_x = rounding(x, half)
-    for w, log in product(look.numbers, (False, True)):
-        of_w = rounding(w, half_step(w))
-        up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
-        slack = of_x / np.abs(x) + of_w / np.abs(w) if log else of_x + of_w
-        constants, shares = _few((up(x) - up(w))[known], slack[known])
-        possible = down(up(w)[asked, None] + constants)
-        reach = half + of_w[asked, None] * (possible / w[asked, None] if log else 1.0)
+    """Values whose difference from a column in clear, in units of another, is one of few, and their weights:
+    a tax over an allowance at one of some rates, or a mean of two and how far they are from it."""
+    x, numbers = look.x, look.numbers
+    half, none, one = half_step(x), np.zeros(x.size), np.ones(x.size)
+    alone = [*product([none], numbers), *product(numbers, [one])]
+    for a, b in [*alone, *permutations(numbers[:PAIRED], 2)]:
+        of_x, of_a, of_b = (rounding(each, half_step(each)) for each in (x, a, b))
+        factor = (x - a) / b
+        slack = (of_x + of_a + of_b * np.abs(factor)) / np.abs(b)
+        constants, shares = _few(factor[known], slack[known])
         if shares.sum() > MOSTLY:
+            possible = a[asked, None] + b[asked, None] * constants
+            reach = half + of_a[asked, None] + of_b[asked, None] * np.abs(constants)
             possible, evidence = _among(shown, possible, reach) if shown.size else (possible, np.ones(1))
             yield possible, evidence * shares
 

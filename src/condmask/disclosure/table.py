@@ -176,6 +176,8 @@ def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
             except (TypeError, ValueError):  # lists, records and other values that are no labels
                 code, distinct = groups(_texts(values), name, values.size)
             _add_text(numbers, labels, name, code, [str(label).strip() for label in distinct])
+        if name in numbers and is_date(values) and (numbers[name] % 1.0 > 0.0).any():
+            numbers[f"{name}{PART_OF}day)"] = np.floor(numbers[name])
     return numbers, labels
 
 
