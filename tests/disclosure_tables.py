@@ -322,6 +322,13 @@ def sorted_by_a_sum():
     return Case({"wage": wage[order], "rent": rent[order]}, {"wage": log()}, 0.6, "columns in clear")
 
 
+def moving_average():
+    """Its rises chain every third value to the one before."""
+    income = incomes(np.random.default_rng(33))
+    smooth = np.append([np.nan, np.nan], np.convolve(income, np.ones(3) / 3.0, "valid")).round(1)
+    return Case({"income": income, "smooth": smooth}, {"income": log()}, 0.9, "too narrow")
+
+
 def mostly_zero():
     stream = np.random.default_rng(30)
     bonus = np.where(stream.random(N) < 0.85, 0.0, incomes(stream))
@@ -341,5 +348,5 @@ CASES = (
     keys_in_one_number, keys_in_text, street_and_house, twins, alike_neighbours, ten_that_say_the_same,
     three_apart, additive, tax_rates, last_digits, profit, firm_inside_text, branch_in_last_digits,
     earlier_case, machines_in_turn, weeks, growth, coordinates, prices, others_of_the_firm, sorted_by_a_sum,
-    mostly_zero, inside_records,
+    mostly_zero, inside_records, moving_average,
 )  # fmt: skip

@@ -22,6 +22,7 @@ FAR = 1_000_000_000_000  # between rows of different units
 MOST, PAIRED = 20, 8  # columns of which more than the values themselves are looked at, and pairs of them
 VARIED, SEVERAL, TRIED = 100, 8, 1_000  # values of such a column; records alike; records that show what helps
 NEAR_BY, FEW = 64, 4  # records of a group by order, where fewer have the same value
+WINDOWS = 3, 4, 5, 6, 7, 12  # records of which moving averages are
 UNTOLD, RIDGE = 0.5, 1e-10  # of the variance: that groups leave open, at most; of columns that say the same
 TINIEST, TINY = 1e-4, 1e-300
 
@@ -121,17 +122,20 @@ def of_course(look: Look) -> list[np.ndarray]:
     """What a group shows, carried over by what columns in clear tell of differences within it.
 
     Firms grow at rates in clear, products have a price and currencies a rate by which amounts in clear are
-    multiplied, and rows in the order of a sum differ from others near by their parts.
+    multiplied, rows in the order of a sum differ from others near by their parts, and a moving average of
+    three values rises by a third of what tells a value from the third before it.
     """
-    told, groups, columns = _told_within(look), list(_groups(look)), list[np.ndarray]()
+    told, columns = _told_within(look, np.argsort(_orders(look)[-1], kind="stable"), 1), list[np.ndarray]()
+    ways = [(told, codes) for codes in _groups(look)]
+    ways += _chained(look)
     with np.errstate(all="ignore"):
         for up, down in ((np.asarray, np.asarray), (np.log, np.exp)):
             u, z = up(look.x), up(look.masked[:, look.column])
             found, own = np.full((2, u.size), np.nan), look.own & np.isfinite(z)
             for side in (0, 1):
                 asked, fit = look.sample.half == side, (look.sample.half != side) & np.isfinite(u)
-                tries = [_within(told, u, z, codes, fit, own) for codes in groups]
-                left, factors, codes = min(tries, key=lambda each: each[0])
+                tries = [(*_within(*way, u, z, fit, own), *way) for way in ways]
+                left, factors, told, codes = min(tries, key=lambda each: each[0])
                 if left < UNTOLD:
                     level, there = told @ factors, np.where(np.isfinite(z), codes, -1)
                     for row, counted in zip(found, (0.0, 1.0), strict=True):
@@ -141,14 +145,38 @@ def of_course(look: Look) -> list[np.ndarray]:
     return columns
 
 
-def _told_within(look: Look) -> np.ndarray:
-    """What may tell differences within groups: columns in clear, logarithms, and what these add up to."""
-    order = np.argsort(_orders(look)[-1], kind="stable")
+def _told_within(look: Look, order: np.ndarray, lag: int) -> np.ndarray:
+    """What may tell differences within groups: columns in clear, logarithms, and what these, or their rises,
+    add up to along every record so many places on."""
     numbers = np.nan_to_num(look.numbers[:PAIRED]).reshape(-1, order.size)
     growth = np.log1p(np.maximum(numbers, TINIEST - 1.0))
-    summed = np.vstack((np.ones((1, order.size)), numbers, growth))
-    summed[:, order] = summed[:, order].cumsum(axis=1)
+    rises = np.diff(numbers[:, order], axis=1, prepend=0.0)
+    parts = np.vstack((np.ones((1, order.size)), numbers, growth))[:, order]
+    if lag > 1:  # rises of an average over records up to this one, about it, and from it on
+        parts = np.vstack((parts, *(np.roll(rises, by, axis=1) for by in (0, (lag - 1) // 2, lag - 1))))
+    padded = np.pad(parts, ((0, 0), (0, -order.size % lag)))
+    summed = np.empty(parts.shape)
+    summed[:, order] = (
+        padded.reshape(len(parts), -1, lag).cumsum(axis=1).reshape(padded.shape)[:, : order.size]
+    )
     return np.vstack((numbers, np.log(np.maximum(numbers, TINIEST)), summed)).T
+
+
+def _chained(look: Look) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """What tells differences between records some places from each other, in chains of these: about the level
+    of each chain, which its records show, or that of all of a unit, whose rows stand together."""
+    clear, order = look.sample.clear, np.argsort(look.sample.clear.rows, kind="stable")
+    place, everyone = np.argsort(order), np.zeros(order.size, dtype=np.int64)
+    named = [*clear.units.values(), *clear.labels.values(), *(codes_of(x) for x in look.numbers)]
+    together = [codes for codes in named if np.count_nonzero(np.diff(codes[order])) == codes.max()]
+    for lag in WINDOWS:
+        large = [codes for codes in together if codes.size > 2 * lag * (codes.max() + 1)]
+        told = _told_within(look, order, lag)
+        for unit in (everyone, *sorted(large, key=np.max)[-1:]):
+            chain = codes_of(np.where(unit < 0, np.nan, unit * lag + place % lag)) + 1
+            number = np.maximum(np.bincount(chain), 1)[:, None]
+            level = np.column_stack([np.bincount(chain, each) for each in told.T]) / number
+            yield from ((told, chain - 1), (told - level[chain], unit))
 
 
 def _groups(look: Look) -> Iterator[np.ndarray]:
@@ -161,15 +189,15 @@ def _groups(look: Look) -> Iterator[np.ndarray]:
 
 
 def _within(
-    told: np.ndarray, u: np.ndarray, z: np.ndarray, codes: np.ndarray, fit: np.ndarray, own: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
+    told: np.ndarray, codes: np.ndarray, u: np.ndarray, z: np.ndarray, fit: np.ndarray, own: np.ndarray
+) -> tuple[float, np.ndarray]:
     """The share of the variance that is left open by least squares within groups and by what records of a
-    group show; the factors of what tells; and the groups."""
+    group show; and the factors of what tells."""
     rows, known = np.flatnonzero(fit & (codes >= 0)), fit & own
     _, place, number = np.unique(codes[rows], return_inverse=True, return_counts=True)
     freedom = rows.size - number.size - told.shape[1]
     if freedom <= VARIED or not known.any():
-        return np.inf, u, codes
+        return np.inf, u
     both = np.column_stack((told[rows], u[rows]))
     both -= (np.column_stack([np.bincount(place, column) for column in both.T]) / number[:, None])[place]
     scale = np.sqrt((both**2).mean(axis=0)) + TINY
@@ -178,7 +206,7 @@ def _within(
     factors *= scale[-1] / scale[:-1]
     left = np.sum((both[:, -1] - both[:, :-1] @ factors) ** 2) / freedom
     several = max(own[rows].sum() / number.size, 1.0)
-    return float((left + (left + np.mean((z - u)[known] ** 2)) / several) / np.var(u[rows])), factors, codes
+    return float((left + (left + np.mean((z - u)[known] ** 2)) / several) / np.var(u[rows])), factors
 
 
 def of_twin(look: Look) -> list[np.ndarray]:
