@@ -150,9 +150,9 @@ def _told_within(look: Look, order: np.ndarray, lag: int) -> np.ndarray:
     add up to along every record so many places on."""
     numbers = np.nan_to_num(look.numbers[:PAIRED]).reshape(-1, order.size)
     growth = np.log1p(np.maximum(numbers, TINIEST - 1.0))
-    rises = np.diff(numbers[:, order], axis=1, prepend=0.0)
     parts = np.vstack((np.ones((1, order.size)), numbers, growth))[:, order]
     if lag > 1:  # rises of an average over records up to this one, about it, and from it on
+        rises = np.diff(numbers[:, order], axis=1, prepend=0.0)
         parts = np.vstack((parts, *(np.roll(rises, by, axis=1) for by in (0, (lag - 1) // 2, lag - 1))))
     padded = np.pad(parts, ((0, 0), (0, -order.size % lag)))
     summed = np.empty(parts.shape)
@@ -174,9 +174,7 @@ def _chained(look: Look) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         told = _told_within(look, order, lag)
         for unit in (everyone, *sorted(large, key=np.max)[-1:]):
             chain = codes_of(np.where(unit < 0, np.nan, unit * lag + place % lag)) + 1
-            number = np.maximum(np.bincount(chain), 1)[:, None]
-            level = np.column_stack([np.bincount(chain, each) for each in told.T]) / number
-            yield from ((told, chain - 1), (told - level[chain], unit))
+            yield from ((told, chain - 1), (_about_means(told, chain), unit))
 
 
 def _groups(look: Look) -> Iterator[np.ndarray]:
@@ -194,19 +192,24 @@ def _within(
     """The share of the variance that is left open by least squares within groups and by what records of a
     group show; and the factors of what tells."""
     rows, known = np.flatnonzero(fit & (codes >= 0)), fit & own
-    _, place, number = np.unique(codes[rows], return_inverse=True, return_counts=True)
-    freedom = rows.size - number.size - told.shape[1]
+    groups, place = np.unique(codes[rows], return_inverse=True)
+    freedom = rows.size - groups.size - told.shape[1]
     if freedom <= VARIED or not known.any():
         return np.inf, u
-    both = np.column_stack((told[rows], u[rows]))
-    both -= (np.column_stack([np.bincount(place, column) for column in both.T]) / number[:, None])[place]
+    both = _about_means(np.column_stack((told[rows], u[rows])), place)
     scale = np.sqrt((both**2).mean(axis=0)) + TINY
     square = (both / scale).T @ (both / scale)
     factors = np.linalg.solve(square[:-1, :-1] + RIDGE * rows.size * np.eye(told.shape[1]), square[:-1, -1])
     factors *= scale[-1] / scale[:-1]
     left = np.sum((both[:, -1] - both[:, :-1] @ factors) ** 2) / freedom
-    several = max(own[rows].sum() / number.size, 1.0)
+    several = max(own[rows].sum() / groups.size, 1.0)
     return float((left + (left + np.mean((z - u)[known] ** 2)) / several) / np.var(u[rows])), factors
+
+
+def _about_means(columns: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Columns less their means over the records of each group."""
+    sums = np.column_stack([np.bincount(group, column) for column in columns.T])
+    return np.asarray(columns - (sums / np.maximum(np.bincount(group), 1)[:, None])[group])
 
 
 def of_twin(look: Look) -> list[np.ndarray]:

@@ -156,4 +156,5 @@ def _between(edges: np.ndarray, values: np.ndarray, law: Law, sigma: float) -> n
 
 
 def _cell(edges: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """The cell of each released value."""
     return np.searchsorted(edges, z, side="right")

@@ -95,11 +95,11 @@ def _surest(look: Look, asked: np.ndarray, possible: np.ndarray, weight: np.ndar
 def _by_constants(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray) -> Iterator[Pair]:
     """Values whose difference from a column in clear, in units of another, is one of few, and their weights:
     a tax over an allowance at one of some rates, or a mean of two and how far they are from it."""
-    x, numbers = look.x, look.numbers
-    half, none, one = half_step(x), np.zeros(x.size), np.ones(x.size)
+    x, half = look.x, half_step(look.x)
+    columns = np.zeros(x.size), np.ones(x.size), x, *look.numbers
+    none, one, (_, of_x), *numbers = [(w, rounding(w, half_step(w))) for w in columns]
     alone = [*product([none], numbers), *product(numbers, [one])]
-    for a, b in [*alone, *permutations(numbers[:PAIRED], 2)]:
-        of_x, of_a, of_b = (rounding(each, half_step(each)) for each in (x, a, b))
+    for (a, of_a), (b, of_b) in [*alone, *permutations(numbers[:PAIRED], 2)]:
         factor = (x - a) / b
         slack = (of_x + of_a + of_b * np.abs(factor)) / np.abs(b)
         constants, shares = _few(factor[known], slack[known])

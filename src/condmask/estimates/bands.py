@@ -11,12 +11,11 @@ from condmask._randomness import Key, check_rng
 from condmask.distribution.sample import Sample
 from condmask.errors import ArgumentTypeError
 from condmask.estimates.base import Shared
-from condmask.variance.band import covariance, largest
+from condmask.variance.band import between, covariance, largest
 from condmask.variance.interval import TARGETS, asked
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a picture
-BETWEEN = 0.5826  # -zeta(1/2) / sqrt(2 pi)
 POINTS, DRAWS = 250, 1000  # of the process that is simulated: T goes up and down between fewer points
 
 
@@ -104,11 +103,10 @@ class Bands(Shared):
 
         Notes
         -----
-        :math:`\sqrt n (T - F)` is nearly a Gaussian process. Its covariances are estimated, and 1,000
-        draws from it at 250 points give the quantile of its largest absolute value, which is corrected for
-        what lies between them. The band extends that far, over :math:`\sqrt n`, to either side of the
-        rearranged T. (A bootstrap of the masked records ignores shared
-        donors, so its bands are too narrow.)
+        :math:`\sqrt n (T - F)` is nearly a Gaussian process. Its covariances are estimated, and 1,000 draws
+        from it at 250 points give the quantile of its largest absolute value, which is corrected for what
+        lies between them. The band extends that far, over :math:`\sqrt n`, to either side of the rearranged
+        T. (A bootstrap of the masked records ignores shared donors, so its bands are too narrow.)
 
         Examples
         --------
@@ -124,7 +122,7 @@ class Bands(Shared):
         (level, target), sample = asked(confidence_level, target), self._sample
         x = np.unique(_equal_steps(sample, POINTS))
         found = self._covariance(x, target)
-        size = np.quantile(largest(found, DRAWS, _stream(rng)), level) + _between(found)
+        size = np.quantile(largest(found, DRAWS, _stream(rng)), level) + between(found, POINTS)
         half, t = float(size / np.sqrt(sample.n)), sample.monotone(x)
         about = f"the distribution function {TARGETS[target]}"
         return Band(x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half, level, target, about)
@@ -252,18 +250,6 @@ def _equal_steps(sample: Sample, count: int) -> np.ndarray:
     """Points at equal steps of T, rearranged."""
     levels = (np.arange(count) + 0.5) / count
     return sample.quantiles(levels, crossing="rearranged")
-
-
-def _between(covariance: np.ndarray) -> float:
-    """By how much the largest size of a Gaussian process on the whole line is that at points, about.
-
-    As of a Brownian path: .5826 standard deviations of a step (Siegmund 1985, p. 220), but for what steps
-    share with the next ones. Of steps that coincide, at values that many records share, there is none.
-    """
-    steps = np.diff(np.diff(covariance, axis=0), axis=1)
-    rough = np.zeros(POINTS)
-    rough[: max(len(steps) - 1, 0)] = np.diag(steps)[:-1] - np.diag(steps, 1)
-    return BETWEEN * float(np.sqrt(max(np.median(rough), 0.0)))
 
 
 def _stream(rng: Any) -> np.random.Generator:

@@ -22,6 +22,7 @@ from condmask.variance.theorem import given_file
 Share = Callable[[np.ndarray], np.ndarray]  # of the records up to steps
 CELLS_PER_SIGMA = 32
 AT_ONCE = 1 << 9  # cells
+BETWEEN = 0.5826  # -zeta(1/2) / sqrt(2 pi)
 RIDGE = 1e-12  # against rounding, by which bands would differ between machines
 DRAWN = 1 << 15  # normal deviates at once, so that they stay in the cache
 
@@ -103,3 +104,15 @@ def largest(covariance: np.ndarray, draws: int, rng: np.random.Generator) -> np.
         for start, stop in blocks(draws, at_once)
     )
     return np.concatenate([np.abs(root @ each).max(axis=0) for each in drawn], dtype=np.float64)
+
+
+def between(covariance: np.ndarray, points: int) -> float:
+    """By how much the largest size of a Gaussian process on the whole line is that at so many points, about.
+
+    As of a Brownian path: .5826 standard deviations of a step (Siegmund 1985, p. 220), but for what steps
+    share with the next ones. Of steps that coincide, at values that many records share, there is none.
+    """
+    steps = np.diff(np.diff(covariance, axis=0), axis=1)
+    rough = np.zeros(points)
+    rough[: max(len(steps) - 1, 0)] = np.diag(steps)[:-1] - np.diag(steps, 1)
+    return BETWEEN * float(np.sqrt(max(np.median(rough), 0.0)))
