@@ -32,7 +32,13 @@ from condmask.disclosure.audit import table_of
 from condmask.disclosure.choose import choose
 from condmask.disclosure.sample import sample_of
 
-PARTS = {"CLEAR": features.CLEAR, "OTHERS": features.OTHERS, "ITSELF": features.ITSELF, "NAMED": named.NAMED}
+PARTS = {
+    "ALONE": features.ALONE,
+    "CLEAR": features.CLEAR,
+    "OTHERS": features.OTHERS,
+    "ITSELF": features.ITSELF,
+    "NAMED": named.NAMED,
+}
 SEEDS, N = 4, 4_000
 FEWEST, MOST_COLUMNS = 300, 2  # rows of a real table; its columns that are masked
 BY_HAND = {

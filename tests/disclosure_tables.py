@@ -329,6 +329,38 @@ def moving_average():
     return Case({"income": income, "smooth": smooth}, {"income": log()}, 0.9, "too narrow")
 
 
+def moving_averages_by_date():
+    """The same within firms, whose rows stand apart."""
+    months, number = 80, N // 80
+    income = incomes(np.random.default_rng(34)).reshape(months, number)
+    smooth = np.vstack(
+        (np.full((6, number), np.nan), np.lib.stride_tricks.sliding_window_view(income, 7, 0).mean(2))
+    )
+    month, firm = np.indices(income.shape).reshape(2, N)
+    table = {"income": income.ravel(), "smooth": smooth.ravel().round(1), "month": month, "firm": firm}
+    return Case(table, {"income": log()}, 0.3, "too narrow")
+
+
+def average_of_marks():
+    """One mark follows from the others, their weights and the average."""
+    stream = np.random.default_rng(35)
+    marks, weights = stream.integers(40, 100, (4, N)), stream.integers(1, 9, (4, N))
+    table = {f"mark {k}": mark for k, mark in enumerate(marks)} | {
+        f"weight {k}": w for k, w in enumerate(weights)
+    }
+    table["average"] = ((marks * weights).sum(axis=0) / weights.sum(axis=0)).round(1)
+    return Case(table, {"mark 0": mapped(8.0)}, 0.95, "columns in clear", ("average",))
+
+
+def margin():
+    """What is left of a share is costs."""
+    stream = np.random.default_rng(36)
+    revenue = incomes(stream)
+    costs = (revenue * stream.uniform(0.4, 0.95, N)).round()
+    table = {"revenue": revenue, "costs": costs, "margin": (1.0 - costs / revenue).round(3)}
+    return Case(table, {"revenue": log()}, 0.95, "columns in clear", ("costs",))
+
+
 def mostly_zero():
     stream = np.random.default_rng(30)
     bonus = np.where(stream.random(N) < 0.85, 0.0, incomes(stream))
@@ -348,5 +380,5 @@ CASES = (
     keys_in_one_number, keys_in_text, street_and_house, twins, alike_neighbours, ten_that_say_the_same,
     three_apart, additive, tax_rates, last_digits, profit, firm_inside_text, branch_in_last_digits,
     earlier_case, machines_in_turn, weeks, growth, coordinates, prices, others_of_the_firm, sorted_by_a_sum,
-    mostly_zero, inside_records, moving_average,
+    mostly_zero, inside_records, moving_average, moving_averages_by_date, average_of_marks, margin,
 )  # fmt: skip

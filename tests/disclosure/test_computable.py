@@ -60,10 +60,6 @@ def test_rounding_of_large_numbers_makes_no_small_ones_formulas():
     assert found(rates, county=STREAM.integers(1, 60, N), price=prices) == {}
 
 
-def test_products_are_added_up():
-    assert found(A * B - 30.0 * X, hours=A, rate=B, off=30.0 * X)["x"].text == "hours * rate - off"
-
-
 @pytest.mark.parametrize("shuffled", [False, True])
 @pytest.mark.parametrize(("clear", "text", "share"), [
     ({"firm": np.arange(N) // 12, "month": np.arange(N) % 12 + 1.0,

@@ -33,6 +33,26 @@ def the_other_half_teaches(idea, look):
             np.testing.assert_array_equal(one[here], other[here])
 
 
+def test_a_part_follows_from_an_average_its_weights_and_the_other_parts():
+    stream, n = np.random.default_rng(3), 600
+    parts, weights = stream.normal(50.0, 15.0, (3, n)), stream.uniform(1.0, 9.0, (3, n))
+    average = np.average(parts, axis=0, weights=weights)
+    average[:10] = NAN
+    numbers = {f"w{k}": w for k, w in enumerate((*weights, *parts[1:], average))} | {
+        "gaps": np.where(average > 40, NAN, 1.0)
+    }
+    x = parts[:1].T
+    look = looked_at(x, np.ones(n, dtype=bool), Clear(np.arange(n), numbers), stream.integers(0, 2, n), x)
+    told = features.quotient(look)
+
+    assert np.unique(told[:10]).size == 2  # who is not known is the mean of the other half
+    for side in (0, 1):  # within what the other half shows
+        here, others = look.sample.half == side, x[look.sample.half != side, 0]
+        within = np.clip(x[here, 0], others.min(), others.max())
+        np.testing.assert_allclose(told[here & (average > 0)], within[average[here] > 0], rtol=1e-5)
+    the_other_half_teaches(lambda look: [features.quotient(look)], look)
+
+
 def near_in(rows, own):
     """By record who was kept of those with other numbers within 8."""
     apart = abs(rows - rows[:, None])

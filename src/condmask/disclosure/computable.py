@@ -8,7 +8,7 @@ before and after, among all rows and within each unit.
 """
 
 from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,14 +23,13 @@ LEARNED, TRIED, HITS = 384, 64, 3  # rows for least absolute deviations, for pai
 BASES = 100  # columns of which pairs are looked at
 LAGS = (*range(1, 13), 24, 52)  # records before and after: months, hours, weeks
 ORDERED, REPEATED = 12, 0.75  # columns by which records are ordered; of these, that units are at most
-MULTIPLIED = 10  # columns of which products are added up
 EXACT = 1e-15  # of a number: what is computed in another order
 MEASURED = 0.02  # of a number, that half a step is at most where it was rounded
 NEGLIGIBLE = (0.01, 1e-6)  # factors, in units of the columns' spread: what rounding makes of none
 SPARSE = 1e-5  # penalty on factors: of columns that say the same, few are used
 FEW = 30  # rows
 SAID = 6  # columns of a formula that are written out
-VARIED = 20  # values: few ones agree with those of other columns, and their products, by chance
+VARIED = 20  # values: few ones agree with those of other columns by chance
 COMMON = 0.05  # of the rows: a value that agrees by chance
 SUMS, PRODUCTS = ((np.add, 1.0), (np.subtract, -1.0)), ((np.multiply, 1.0), (np.divide, -1.0))
 
@@ -110,9 +109,7 @@ def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.nd
     plain = [base for base in bases if base.text in base.names]
     yield from _of_two(x, bases[:BASES], rows, log=False)
     yield from _of_two(x, plain[:BASES], rows, log=True)
-    varied = [base for base in plain if _is_varied(base.values)][: MULTIPLIED if rows.size > LEARNED else 0]
-    products = [_combined([*pair], np.ones(2), 1.0, log=True) for pair in combinations(varied, 2)]
-    yield from _of_many(x, [*plain, *products], rows, log=False)
+    yield from _of_many(x, plain, rows, log=False)
     positive = [base for base in plain if np.nanmin(base.values, initial=np.inf) > 0.0]
     if positive and np.nanmin(x, initial=np.inf) > 0.0:
         yield from _of_many(x, positive, rows, log=True)

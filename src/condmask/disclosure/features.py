@@ -1,13 +1,13 @@
 """What an attacker who knows every coin learns a record's value from: a table of contents of ideas.
 
-Each function gives columns of numbers for all records of a sample. The first two look at columns in clear
-alone; the others at what a release shows of other records, where the values of kept records are their own but
-for noise, and those of swapped records a stranger's; the last at what it shows of the record itself. What
-each is worth stands in docs/coins.rst.
+Each function gives columns of numbers for all records of a sample, the last one the values themselves. The
+first two look at columns in clear alone, as does the last; the others at what a release shows of other
+records, where the values of kept records are their own but for noise, and those of swapped records a
+stranger's; and at what it shows of the record itself. What each is worth stands in docs/coins.rst.
 """
 
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -15,14 +15,16 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.correlations import pearson, ranks
 from condmask.disclosure.sample import Sample
+from condmask.disclosure.table import ORDER
 from condmask.disclosure.units import ALIKE, codes_of, period
 
 FARTHEST = 8  # rows before and after
 FAR = 1_000_000_000_000  # between rows of different units
 MOST, PAIRED = 20, 8  # columns of which more than the values themselves are looked at, and pairs of them
 VARIED, SEVERAL, TRIED = 100, 8, 1_000  # values of such a column; records alike; records that show what helps
+MULTIPLIED, MOSTLY = 12, 0.9  # columns of which products are added up; of the rows, that have a number
 NEAR_BY, FEW = 64, 4  # records of a group by order, where fewer have the same value
-WINDOWS = 3, 4, 5, 6, 7, 12  # records of which moving averages are
+WINDOWS, ROLLING = (3, 4, 5, 6, 7, 12), 0.5  # records of which moving averages are; how alike these are
 UNTOLD, RIDGE = 0.5, 1e-10  # of the variance: that groups leave open, at most; of columns that say the same
 TINIEST, TINY = 1e-4, 1e-300
 
@@ -125,7 +127,7 @@ def of_course(look: Look) -> list[np.ndarray]:
     multiplied, rows in the order of a sum differ from others near by their parts, and a moving average of
     three values rises by a third of what tells a value from the third before it.
     """
-    told, columns = _told_within(look, np.argsort(_orders(look)[-1], kind="stable"), 1), list[np.ndarray]()
+    told, columns = _told_within(look, np.argsort(_orders(look)[-1], kind="stable")), list[np.ndarray]()
     ways = [(told, codes) for codes in _groups(look)]
     ways += _chained(look)
     with np.errstate(all="ignore"):
@@ -145,36 +147,55 @@ def of_course(look: Look) -> list[np.ndarray]:
     return columns
 
 
-def _told_within(look: Look, order: np.ndarray, lag: int) -> np.ndarray:
-    """What may tell differences within groups: columns in clear, logarithms, and what these, or their rises,
-    add up to along every record so many places on."""
+def _told_within(look: Look, order: np.ndarray) -> np.ndarray:
+    """What may tell differences within groups: columns in clear, logarithms, and what these add up to."""
     numbers = np.nan_to_num(look.numbers[:PAIRED]).reshape(-1, order.size)
     growth = np.log1p(np.maximum(numbers, TINIEST - 1.0))
-    parts = np.vstack((np.ones((1, order.size)), numbers, growth))[:, order]
-    if lag > 1:  # rises of an average over records up to this one, about it, and from it on
-        rises = np.diff(numbers[:, order], axis=1, prepend=0.0)
-        parts = np.vstack((parts, *(np.roll(rises, by, axis=1) for by in (0, (lag - 1) // 2, lag - 1))))
-    padded = np.pad(parts, ((0, 0), (0, -order.size % lag)))
-    summed = np.empty(parts.shape)
-    summed[:, order] = (
-        padded.reshape(len(parts), -1, lag).cumsum(axis=1).reshape(padded.shape)[:, : order.size]
-    )
+    summed = _along(np.vstack((np.ones((1, order.size)), numbers, growth))[:, order], order, 1)
     return np.vstack((numbers, np.log(np.maximum(numbers, TINIEST)), summed)).T
+
+
+def _along(parts: np.ndarray, order: np.ndarray, lag: int) -> np.ndarray:
+    """What rows add up to along every record so many places on, in an order."""
+    padded = np.pad(parts, ((0, 0), (0, -order.size % lag)))
+    summed = padded.reshape(len(parts), -1, lag).cumsum(axis=1).reshape(padded.shape)
+    return summed[:, np.argsort(order)]
 
 
 def _chained(look: Look) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """What tells differences between records some places from each other, in chains of these: about the level
-    of each chain, which its records show, or that of all of a unit, whose rows stand together."""
-    clear, order = look.sample.clear, np.argsort(look.sample.clear.rows, kind="stable")
-    place, everyone = np.argsort(order), np.zeros(order.size, dtype=np.int64)
-    named = [*clear.units.values(), *clear.labels.values(), *(codes_of(x) for x in look.numbers)]
-    together = [codes for codes in named if np.count_nonzero(np.diff(codes[order])) == codes.max()]
-    for lag in WINDOWS:
-        large = [codes for codes in together if codes.size > 2 * lag * (codes.max() + 1)]
-        told = _told_within(look, order, lag)
-        for unit in (everyone, *sorted(large, key=np.max)[-1:]):
-            chain = codes_of(np.where(unit < 0, np.nan, unit * lag + place % lag)) + 1
-            yield from ((told, chain - 1), (_about_means(told, chain), unit))
+    of each chain, which its records show, or that of all of a unit; in the order of the file or of dates."""
+    clear = look.sample.clear
+    labels = [codes for name, codes in clear.labels.items() if name != ORDER]
+    named = [np.zeros(clear.rows.size, dtype=np.int64), *labels, *(codes_of(x) for x in look.numbers)]
+    keys = [clear.rows, *(x for x in look.numbers if (x % 1.0 == 0.0).all())]
+    for unit, key in product([*clear.units.values(), *named], keys):
+        lags = [lag for lag in WINDOWS if unit.size > 2 * lag * (unit.max() + 1)]
+        order = np.lexsort((key, unit))
+        same, rises = np.diff(unit[order]) == 0, np.diff(key[order]) > 0
+        if lags and rises[same].all():
+            smooth = _smooth(look, order, same)
+            for lag in lags if smooth.size else ():
+                told = _along(_rises(smooth[:, order], lag), order, lag).T
+                chain = codes_of(np.where(unit < 0, np.nan, unit * lag + np.argsort(order) % lag)) + 1
+                yield from ((told, chain - 1), (_about_means(told, chain), unit))
+
+
+def _rises(averages: np.ndarray, lag: int) -> np.ndarray:
+    """By how much averages of so many records rise at each: of those up to it, about it, and from it on."""
+    rises = np.diff(averages, axis=1, prepend=0.0)
+    return np.vstack([np.roll(rises, by, axis=1) for by in (0, (lag - 1) // 2, lag - 1)])
+
+
+def _smooth(look: Look, order: np.ndarray, same: np.ndarray) -> np.ndarray:
+    """The columns in clear that are alike from record to record of a unit."""
+    found = []
+    for x in look.numbers:
+        pairs = np.column_stack((x[order][1:], x[order][:-1]))[same]
+        pairs = pairs[np.isfinite(pairs).all(axis=1)]
+        if len(pairs) > VARIED and pearson(*map(ranks, pairs.T)) > ROLLING:
+            found.append(np.nan_to_num(x))
+    return np.array(found[:PAIRED]).reshape(-1, order.size)
 
 
 def _groups(look: Look) -> Iterator[np.ndarray]:
@@ -197,13 +218,18 @@ def _within(
     if freedom <= VARIED or not known.any():
         return np.inf, u
     both = _about_means(np.column_stack((told[rows], u[rows])), place)
-    scale = np.sqrt((both**2).mean(axis=0)) + TINY
-    square = (both / scale).T @ (both / scale)
-    factors = np.linalg.solve(square[:-1, :-1] + RIDGE * rows.size * np.eye(told.shape[1]), square[:-1, -1])
-    factors *= scale[-1] / scale[:-1]
+    factors = _least_squares(both[:, :-1], both[:, -1])
     left = np.sum((both[:, -1] - both[:, :-1] @ factors) ** 2) / freedom
     several = max(own[rows].sum() / groups.size, 1.0)
     return float((left + (left + np.mean((z - u)[known] ** 2)) / several) / np.var(u[rows])), factors
+
+
+def _least_squares(told: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Factors of what tells, in whatever units."""
+    scale = np.sqrt((told**2).mean(axis=0)) + TINY
+    told = told / scale
+    square = told.T @ told + RIDGE * u.size * np.eye(scale.size)
+    return np.asarray(np.linalg.solve(square, told.T @ u) / scale)
 
 
 def _about_means(columns: np.ndarray, group: np.ndarray) -> np.ndarray:
@@ -228,6 +254,27 @@ def of_itself(look: Look) -> list[np.ndarray]:
     return [*look.released.T]
 
 
+def quotient(look: Look) -> np.ndarray:
+    """The quotient of two sums of columns in clear and their products that comes nearest to the values, such
+    as what an average and its weights say of a part: x times one sum is the other, by least squares."""
+    columns = [w for w in look.numbers[:MULTIPLIED] if np.isfinite(w).mean() > MOSTLY]
+    under = np.array(columns).reshape(-1, look.x.size).T
+    under = under - np.nanmean(under, axis=0)  # no sum of these is the same in all rows, but for 0
+    over = np.column_stack((np.ones(look.x.size), under, *(a * b for a, b in combinations(under.T, 2))))
+    terms = np.column_stack((over, look.x[:, None] * under))
+    known, found = np.isfinite(terms).all(axis=1), np.full(look.x.size, np.nanmean(look.x))
+    for side in (0, 1):
+        fit, asked = known & (look.sample.half != side), look.sample.half == side
+        if np.count_nonzero(fit) > SEVERAL * terms.shape[1]:
+            factors = _least_squares(terms[fit], look.x[fit])
+            with np.errstate(all="ignore"):  # where the one below is 0
+                value = over @ factors[: over.shape[1]] / (1.0 - under @ factors[over.shape[1] :])
+            value = np.clip(value, look.x[fit].min(), look.x[fit].max())
+            found[asked] = np.where(np.isnan(value), look.x[fit].mean(), value)[asked]
+    return found
+
+
+ALONE = (quotient,)
 CLEAR = (clear_values, clear_beside)
 OTHERS = (of_unit, of_neighbours, of_course, of_twin)
 ITSELF = (of_itself, of_unit_and_itself, of_twin_and_itself)

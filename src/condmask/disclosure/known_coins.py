@@ -21,7 +21,7 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.correlations import pearson, ranks
-from condmask.disclosure.features import CLEAR, ITSELF, OTHERS, Look, twins
+from condmask.disclosure.features import ALONE, CLEAR, ITSELF, OTHERS, Look, twins
 from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.named import NAMED
 from condmask.disclosure.sample import Sample, draw, line_of
@@ -124,7 +124,8 @@ def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]
     clear = seen(CLEAR, look)
     others = np.hstack((clear, seen(OTHERS, look)))
     itself = np.hstack((others, seen(ITSELF, look)))
-    of_clear, kept = both_halves(look, (clear, here, here)), here & look.own
+    told = [look.scale(idea(look)) for idea in ALONE]
+    of_clear, kept = both_halves(look, (clear, here, here), told), here & look.own
     worst, by_name = _with_names(look, [(others, here, here & ~look.own), (itself, kept, kept)])
     unaware = np.full_like(worst, np.nan)
     if blind:
@@ -155,7 +156,7 @@ def _with_names(look: Look, groups: list[Group]) -> tuple[np.ndarray, np.ndarray
     for (table, _, tried), (place, features) in product(groups, named):
         there = tried & ~np.isnan(place)
         if there.any():
-            guessed = both_halves(look, (np.hstack((table, features)), there, there), place)
+            guessed = both_halves(look, (np.hstack((table, features)), there, there), [place])
             better = (guessed - found)[:, there].sum(axis=1) > 0.0
             found = np.where(better[:, None] & there, guessed, found)
     return plain, found
@@ -167,10 +168,10 @@ def seen(ideas: Sequence[Callable[[Look], list[np.ndarray]]], look: Look) -> np.
     return np.column_stack((np.empty((look.own.size, 0)), *columns))
 
 
-def both_halves(look: Look, group: Group, named: np.ndarray | None = None) -> np.ndarray:
+def both_halves(look: Look, group: Group, named: Sequence[np.ndarray] = ()) -> np.ndarray:
     """Which of a group's tried records are guessed to within each d, as the other half teaches; 0 for others.
 
-    Of the predictions, of which a value that is `named` for each record is one, that counts which serves
+    Of the predictions, of which values that are `named` for each record are some, that counts which serves
     others best.
     """
     (table, taught, tried), u, half = group, look.u, look.sample.half
@@ -180,7 +181,7 @@ def both_halves(look: Look, group: Group, named: np.ndarray | None = None) -> np
         check = fit & (look.sample.block % 3 == 0)  # units beside those that teach say how these err
         if asked.size and check.any():
             fit, check = np.flatnonzero(fit & ~check), np.flatnonzero(check)
-            tries = predictions(table, u, fit) + ([] if named is None else [named])
+            tries = [*predictions(table, u, fit), *named]
             right = [best_guess(u[check] - some[check], float(look.d[0]))[1] for some in tries]
             found[:, asked] = _hits(look, tries[int(np.argmax(right))], check, asked)
     return found
