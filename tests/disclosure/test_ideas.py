@@ -46,10 +46,11 @@ def test_a_part_follows_from_an_average_its_weights_and_the_other_parts():
     told = features.quotient(look)
 
     assert np.unique(told[:10]).size == 2  # who is not known is the mean of the other half
+    whole = ~np.isnan(average) & (np.arange(n) < n - 1)  # no row stands after the last one
     for side in (0, 1):  # within what the other half shows
-        here, others = look.sample.half == side, x[look.sample.half != side, 0]
+        here, others = whole & (look.sample.half == side), x[look.sample.half != side, 0]
         within = np.clip(x[here, 0], others.min(), others.max())
-        np.testing.assert_allclose(told[here & (average > 0)], within[average[here] > 0], rtol=1e-5)
+        np.testing.assert_allclose(told[here], within, rtol=1e-4)
     the_other_half_teaches(lambda look: [features.quotient(look)], look)
 
 

@@ -22,7 +22,9 @@ FARTHEST = 8  # rows before and after
 FAR = 1_000_000_000_000  # between rows of different units
 MOST, PAIRED = 20, 8  # columns of which more than the values themselves are looked at, and pairs of them
 VARIED, SEVERAL, TRIED = 100, 8, 1_000  # values of such a column; records alike; records that show what helps
-MULTIPLIED, MOSTLY = 12, 0.9  # columns of which products are added up; of the rows, that have a number
+MULTIPLIED, EACH = 12, 4  # columns of which products are added up; records for each factor, at least
+MOSTLY = 0.9  # of the rows, that have a number
+STEPS = 10  # of least squares about the half of the records that a relation fits best
 NEAR_BY, FEW = 64, 4  # records of a group by order, where fewer have the same value
 WINDOWS, ROLLING = (3, 4, 5, 6, 7, 12), 0.5  # records of which moving averages are; how alike these are
 UNTOLD, RIDGE = 0.5, 1e-10  # of the variance: that groups leave open, at most; of columns that say the same
@@ -256,19 +258,25 @@ def of_itself(look: Look) -> list[np.ndarray]:
 
 def quotient(look: Look) -> np.ndarray:
     """The quotient of two sums of columns in clear and their products that comes nearest to the values, such
-    as what an average and its weights say of a part: x times one sum is the other, by least squares."""
-    columns = [w for w in look.numbers[:MULTIPLIED] if np.isfinite(w).mean() > MOSTLY]
-    under = np.array(columns).reshape(-1, look.x.size).T
-    under = under - np.nanmean(under, axis=0)  # no sum of these is the same in all rows, but for 0
-    over = np.column_stack((np.ones(look.x.size), under, *(a * b for a, b in combinations(under.T, 2))))
-    terms = np.column_stack((over, look.x[:, None] * under))
-    known, found = np.isfinite(terms).all(axis=1), np.full(look.x.size, np.nanmean(look.x))
+    as what an average and its weights say of a part: x times one sum is the other, by least squares. One may
+    have rises from row to row among its parts, as of values that are smoothed exponentially."""
+    seen = [w for w in (*look.numbers, *clear_beside(look)) if np.isfinite(w).mean() > MOSTLY]
+    most = max(0, min(MULTIPLIED, int(np.sqrt(look.x.size / EACH)) - 2))
+    columns = np.array(seen[:most]).reshape(-1, look.x.size).T
+    columns = columns - np.nanmean(columns, axis=0)  # no sum of these is the same in all rows, but for 0
+    over = np.column_stack((np.ones(look.x.size), columns, *(a * b for a, b in combinations(columns.T, 2))))
+    terms = np.column_stack((over, look.x[:, None] * columns))
+    known, found = np.isfinite(terms.sum(axis=1) + look.x), np.full(look.x.size, np.nanmean(look.x))
     for side in (0, 1):
         fit, asked = known & (look.sample.half != side), look.sample.half == side
-        if np.count_nonzero(fit) > SEVERAL * terms.shape[1]:
-            factors = _least_squares(terms[fit], look.x[fit])
+        some = fit
+        if fit.any():
+            for _ in range(STEPS):
+                factors = _least_squares(terms[some], look.x[some])
+                apart = np.abs(look.x - terms @ factors)
+                some = fit & (apart <= np.median(apart[fit]))
             with np.errstate(all="ignore"):  # where the one below is 0
-                value = over @ factors[: over.shape[1]] / (1.0 - under @ factors[over.shape[1] :])
+                value = over @ factors[: over.shape[1]] / (1.0 - columns @ factors[over.shape[1] :])
             value = np.clip(value, look.x[fit].min(), look.x[fit].max())
             found[asked] = np.where(np.isnan(value), look.x[fit].mean(), value)[asked]
     return found
