@@ -105,7 +105,11 @@ def body_mass():
     height, weight = stream.normal(170.0, 10.0, N).round(), stream.normal(75.0, 12.0, N).round(1)
     index = (weight / (height / 100.0) ** 2).round(2)
     return Case(
-        {"weight": weight, "height": height, "bmi": index}, {"weight": mapped(4.0)}, 0.9, "bmi", ("height",)
+        {"weight": weight, "height": height, "bmi": index},
+        {"weight": mapped(4.0)},
+        0.9,
+        "columns in clear",
+        ("bmi",),
     )
 
 

@@ -34,12 +34,10 @@ def found(x, **clear):
     (X, {"bonus": A, "total": X + A}, "total - bonus", 1.0, 0.5),
     (X, {"bonus": A, "total": in_part(X + A, 0.3)}, "total - bonus", 0.3, 0.5),
     (X, {"rate": A, "product": X * A}, "product / rate", 1.0, 0.5 * X / A),
-    (A + B + OTHERS["n0"] - 0.5 * OTHERS["n1"], {"a": A, "b": B}, "n0 + a + b - 0.5 n1", 1.0, 0.5),
     (X, {"text": np.array([f"EUR {value:.0f}" for value in X])}, "text", 1.0, 0.5),
     (X, {"total": np.cumsum(X)}, "the rise of total from the row before", 1.0, 0.5),
     (X, {"left": np.cumsum(X[::-1])[::-1]}, "the rise of left from the row after", 1.0, 0.5),
     (X, {"before": np.roll(X, 1)}, "before of the row after", 1.0, 0.5),
-    (A * A / X, {"a": A, "c": X}, "a^2 / c", 1.0, A * A / X * np.maximum(1.0 / A, 0.5 / X)),
 ])  # fmt: skip
 def test_found(x, clear, text, share, slack):
     formula = found(x, **clear)["x"]
@@ -87,12 +85,6 @@ def test_correlated_whole_numbers_are_no_formula(spread):
     x, a, b = (stream.multivariate_normal(np.zeros(3), law, N) * spread).round().T
 
     assert found(x, a=a, b=b) == {}
-
-
-def test_a_fit_through_half_of_few_records_is_no_formula():
-    x, *others = np.random.default_rng(1).normal(100.0, 20.0, (66, 200)).round(1)
-
-    assert found(x, **{f"n{k}": each for k, each in enumerate(others)}) == {}  # all columns
 
 
 def test_zeros_that_agree_are_no_formula():

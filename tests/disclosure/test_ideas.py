@@ -33,25 +33,46 @@ def the_other_half_teaches(idea, look):
             np.testing.assert_array_equal(one[here], other[here])
 
 
-def test_a_part_follows_from_an_average_its_weights_and_the_other_parts():
-    stream, n = np.random.default_rng(3), 600
-    parts, weights = stream.normal(50.0, 15.0, (3, n)), stream.uniform(1.0, 9.0, (3, n))
-    average = np.average(parts, axis=0, weights=weights)
-    average[:10] = NAN
-    numbers = {f"w{k}": w for k, w in enumerate((*weights, *parts[1:], average))} | {
-        "gaps": np.where(average > 40, NAN, 1.0)
+def average(parts, stream):
+    weights = stream.uniform(1.0, 9.0, parts.shape)
+    return features.quotient, {
+        **named_columns(weights),
+        "average": np.average(parts, axis=0, weights=weights),
     }
-    x = parts[:1].T
-    look = looked_at(x, np.ones(n, dtype=bool), Clear(np.arange(n), numbers), stream.integers(0, 2, n), x)
-    told = features.quotient(look)
 
-    assert np.unique(told[:10]).size == 2  # who is not known is the mean of the other half
-    whole = ~np.isnan(average) & (np.arange(n) < n - 1)  # no row stands after the last one
-    for side in (0, 1):  # within what the other half shows
-        here, others = whole & (look.sample.half == side), x[look.sample.half != side, 0]
-        within = np.clip(x[here, 0], others.min(), others.max())
-        np.testing.assert_allclose(told[here], within, rtol=1e-4)
-    the_other_half_teaches(lambda look: [features.quotient(look)], look)
+
+def total(parts, stream):
+    more = stream.normal(50.0, 15.0, (30, parts.shape[1]))
+    return features.quotient, {**named_columns(more), "total": parts.sum(axis=0) + more.sum(axis=0)}
+
+
+def product_of_powers(parts, stream):
+    return features.powers, {
+        "all": 7.0 * parts[0] * parts[1] ** 2 / parts[2],
+        "other": stream.normal(size=900),
+    }
+
+
+def named_columns(columns):
+    return {f"c{k}": column for k, column in enumerate(columns)}
+
+
+@pytest.mark.parametrize("made", [average, total, product_of_powers])
+def test_a_part_follows_from_the_others_where_most_records_agree(made):
+    stream, n = np.random.default_rng(3), 900
+    parts = stream.uniform(20.0, 80.0, (3, n))
+    idea, clear = made(parts, stream)
+    last = list(clear)[-1 if made is not product_of_powers else 0]
+    clear[last][:10], clear[last][10:60] = NAN, stream.permutation(clear[last][10:60])
+    clear |= {"a": parts[1], "b": parts[2], "gaps": np.where(parts[1] > 40.0, NAN, 1.0)}
+    look = looked_at(
+        parts[:1].T, np.ones(n, dtype=bool), Clear(np.arange(n), clear), stream.integers(0, 2, n), parts[:1].T
+    )
+    told = idea(look)
+
+    assert np.unique(told[:10]).size == 1
+    np.testing.assert_allclose(told[60:-1], parts[0, 60:-1], rtol=1e-4)  # no row stands after the last one
+    the_other_half_teaches(lambda look: [idea(look)], look)
 
 
 def near_in(rows, own):

@@ -2,9 +2,8 @@
 
 A column that equals what can be computed from others is not protected by any noise. Looked for are copies,
 multiples and differences from a constant; sums, differences, products and quotients of two columns, in a
-tenth of the rows; and sums or products of any number of columns with any factors, in half of the rows, by
-least absolute deviations. Columns count as they are and, for running totals and last year's values, in rows
-before and after, among all rows and within each unit.
+tenth of the rows. Columns count as they are and, for running totals and last year's values, in rows before
+and after, among all rows and within each unit. What follows from more columns is learned (`features`).
 """
 
 from collections.abc import Iterator
@@ -15,23 +14,19 @@ import numpy as np
 
 from condmask.disclosure.sample import Sample
 from condmask.disclosure.units import codes_of
-from condmask.errors import optional
 from condmask.grid import decimals_of
 
-SHARE, OF_MANY = 0.1, 0.5  # of the rows, beyond chance: by two columns, by more
-LEARNED, TRIED, HITS = 384, 64, 3  # rows for least absolute deviations, for pairs, and of these to go on with
+SHARE = 0.1  # of the rows, beyond chance
+TRIED, HITS = 64, 3  # rows for pairs, and of these to go on with
 BASES = 100  # columns of which pairs are looked at
 LAGS = (*range(1, 13), 24, 52)  # records before and after: months, hours, weeks
 ORDERED, REPEATED = 12, 0.75  # columns by which records are ordered; of these, that units are at most
 EXACT = 1e-15  # of a number: what is computed in another order
 MEASURED = 0.02  # of a number, that half a step is at most where it was rounded
-NEGLIGIBLE = (0.01, 1e-6)  # factors, in units of the columns' spread: what rounding makes of none
-SPARSE = 1e-5  # penalty on factors: of columns that say the same, few are used
 FEW = 30  # rows
-SAID = 6  # columns of a formula that are written out
 VARIED = 20  # values: few ones agree with those of other columns by chance
 COMMON = 0.05  # of the rows: a value that agrees by chance
-SUMS, PRODUCTS = ((np.add, 1.0), (np.subtract, -1.0)), ((np.multiply, 1.0), (np.divide, -1.0))
+SUMS, PRODUCTS = {"+": np.add, "-": np.subtract}, {"*": np.multiply, "/": np.divide}
 
 
 class Formula(NamedTuple):
@@ -64,7 +59,7 @@ def computable(sample: Sample) -> dict[str, Formula]:
         candidates = _candidates(x, sample, bases, learned)
         tried = (each._replace(share=_share(x, own, each, proof)) for each in candidates)
         with np.errstate(all="ignore"):  # one at a time
-            holds = [each for each in tried if each.share > (SHARE if len(each.names) <= 2 else OF_MANY)]
+            holds = [each for each in tried if each.share > SHARE]
         if holds:
             found[name] = min(holds, key=lambda each: (len(each.names), -each.share))
     return found
@@ -109,10 +104,6 @@ def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.nd
     plain = [base for base in bases if base.text in base.names]
     yield from _of_two(x, bases[:BASES], rows, log=False)
     yield from _of_two(x, plain[:BASES], rows, log=True)
-    yield from _of_many(x, plain, rows, log=False)
-    positive = [base for base in plain if np.nanmin(base.values, initial=np.inf) > 0.0]
-    if positive and np.nanmin(x, initial=np.inf) > 0.0:
-        yield from _of_many(x, positive, rows, log=True)
 
 
 def _in_other_orders(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterator[Formula]:
@@ -157,9 +148,14 @@ def _of_one(x: np.ndarray, base: Formula, rows: np.ndarray) -> Iterator[Formula]
     """A multiple, a constant more, or what is left of a constant."""
     own, other = x[rows], base.values[rows]
     multiple, more, whole = map(_most_common, (own / other, own - other, own + other))
-    for factor, constant in ((multiple, 0.0), (1.0, more), (-1.0, whole)):
-        if factor and constant is not None:
-            yield _combined([base], np.array([factor]), constant, log=False)
+    if multiple:
+        text = f"{multiple:.6g} {base.text}" if multiple != 1.0 else base.text
+        yield base._replace(text=text, values=multiple * base.values, slack=abs(multiple) * base.slack)
+    if more:
+        text = f"{base.text} {'+' if more > 0.0 else '-'} {abs(more):.6g}"
+        yield base._replace(text=text, values=base.values + more)
+    if whole:
+        yield base._replace(text=f"{whole:.6g} - {base.text}", values=whole - base.values)
 
 
 def _of_two(x: np.ndarray, bases: list[Formula], rows: np.ndarray, *, log: bool) -> Iterator[Formula]:
@@ -168,74 +164,27 @@ def _of_two(x: np.ndarray, bases: list[Formula], rows: np.ndarray, *, log: bool)
     a = np.array([base.values[there] for base in bases])
     slack = np.array([base.slack[there] for base in bases]) + 1e-9
     varied = np.array([_is_varied(row) for row in a], dtype=bool) & _is_varied(x[there])
-    for (operate, factor), k in product(PRODUCTS if log else SUMS, range(len(bases))):
+    for (sign, operate), k in product((PRODUCTS if log else SUMS).items(), range(len(bases))):
         predicted, reach = operate(a[k], a), np.maximum(slack[k], slack)
         if log:
             reach = np.abs(predicted) * np.fmax(slack[k] / np.abs(a[k]), slack / np.abs(a))
         hits = (np.abs(x[there] - predicted) <= np.maximum(own, reach)).sum(axis=1)
         likely = (hits >= HITS) & (varied | varied[k] | (not log))
         for other in (bases[j] for j in np.flatnonzero(likely) if bases[j].names != bases[k].names):
-            yield _combined([bases[k], other], np.array([1.0, factor]), float(log), log=log)
+            yield _both(bases[k], sign, other)
+
+
+def _both(one: Formula, sign: str, other: Formula) -> Formula:
+    """What two columns say together."""
+    predicted, slack = (SUMS | PRODUCTS)[sign](one.values, other.values), np.fmax(one.slack, other.slack)
+    if sign in PRODUCTS:
+        shares = np.fmax(one.slack / np.abs(one.values), other.slack / np.abs(other.values))
+        slack = np.abs(predicted) * shares
+    return Formula(f"{one.text} {sign} {other.text}", one.names + other.names, predicted, slack)
 
 
 def _is_varied(x: np.ndarray) -> bool:
     return bool(np.unique(x[~np.isnan(x)]).size >= VARIED)
-
-
-def _of_many(x: np.ndarray, bases: list[Formula], rows: np.ndarray, *, log: bool) -> Iterator[Formula]:
-    """Sums with factors, or products of powers, by least absolute deviations."""
-    with optional("an audit of several columns", "files"):
-        from sklearn.linear_model import QuantileRegressor  # takes a second to import
-    up, down = (np.log, np.exp) if log else (np.asarray, np.asarray)
-    own, others = up(x[rows]), up(np.column_stack([base.values[rows] for base in bases]))
-    there = np.flatnonzero(~(np.isnan(own) | np.isnan(others).any(axis=1)))[:LEARNED]
-    if there.size < FEW + len(bases):
-        return
-    own, others = own[there], others[there]
-    varies = np.flatnonzero(np.ptp(others, axis=0))  # rounding gives a constant a deviation
-    if not varies.size or np.ptp(own) == 0.0:
-        return
-    scale, spread = others[:, varies].std(axis=0), own.std()
-    design = (others - np.median(others, axis=0))[:, varies] / scale
-    standard = QuantileRegressor(alpha=SPARSE).fit(design, (own - np.median(own)) / spread).coef_
-    for some in (np.abs(standard) > least for least in NEGLIGIBLE):
-        if some.any():
-            used, factors = varies[some], _rounded(standard[some] * spread / scale[some])
-            constant = float(down(np.median(own - others[:, used] @ factors)))
-            yield _combined([bases[k] for k in used], factors, constant, log=log)
-
-
-def _combined(bases: list[Formula], factors: np.ndarray, constant: float, *, log: bool) -> Formula:
-    """What a sum of columns with factors predicts, or a product of their powers."""
-    values = np.column_stack([base.values for base in bases])
-    slack = np.abs(factors) * np.column_stack([base.slack for base in bases])
-    if log:
-        predicted = constant * np.prod(values**factors, axis=1)
-        slack = np.abs(predicted[:, None] * slack / values)
-    else:
-        predicted = values @ factors + constant
-    text = _written(factors, [base.text for base in bases], constant, log=log)
-    names = tuple(name for base in bases for name in base.names)
-    return Formula(text, names, predicted, np.fmax.reduce(slack, axis=1))
-
-
-def _written(factors: np.ndarray, names: list[str], constant: float, *, log: bool) -> str:
-    """A sum or a product in words, what is added or multiplied first."""
-    plus, minus, size_of = ("* ", "/ ", "{1}^{0:.3g}") if log else ("+ ", "- ", "{0:.6g} {1}")
-    said = [
-        (factor < 0.0, name if abs(factor) == 1.0 else size_of.format(abs(factor), name))
-        for factor, name in zip(factors[:SAID], names, strict=False)
-    ]
-    if constant != float(log):
-        said.insert(0 if log else len(said), (constant < 0.0, f"{abs(constant):.6g}"))
-    words = [(minus if less else plus) + what for less, what in sorted(said, key=lambda each: each[0])]
-    return " ".join([*words, *(["..."] if len(names) > SAID else [])]).removeprefix(plus)
-
-
-def _rounded(factors: np.ndarray) -> np.ndarray:
-    """Factors to the few digits that people use, where they are as near to these as a fit can be."""
-    short = np.array([float(f"{factor:.3g}") for factor in factors])
-    return np.where(np.abs(factors - short) <= 1e-5 * np.abs(factors), short, factors)
 
 
 def _most_common(values: np.ndarray) -> float | None:

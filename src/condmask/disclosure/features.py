@@ -22,7 +22,7 @@ FARTHEST = 8  # rows before and after
 FAR = 1_000_000_000_000  # between rows of different units
 MOST, PAIRED = 20, 8  # columns of which more than the values themselves are looked at, and pairs of them
 VARIED, SEVERAL, TRIED = 100, 8, 1_000  # values of such a column; records alike; records that show what helps
-MULTIPLIED, EACH = 12, 4  # columns of which products are added up; records for each factor, at least
+ADDED, MULTIPLIED, EACH = 100, 12, 4  # columns; those of which products are added up; records a factor
 MOSTLY = 0.9  # of the rows, that have a number
 STEPS = 10  # of least squares about the half of the records that a relation fits best
 NEAR_BY, FEW = 64, 4  # records of a group by order, where fewer have the same value
@@ -258,31 +258,59 @@ def of_itself(look: Look) -> list[np.ndarray]:
 
 def quotient(look: Look) -> np.ndarray:
     """The quotient of two sums of columns in clear and their products that comes nearest to the values, such
-    as what an average and its weights say of a part: x times one sum is the other, by least squares. One may
-    have rises from row to row among its parts, as of values that are smoothed exponentially."""
-    seen = [w for w in (*look.numbers, *clear_beside(look)) if np.isfinite(w).mean() > MOSTLY]
-    most = max(0, min(MULTIPLIED, int(np.sqrt(look.x.size / EACH)) - 2))
-    columns = np.array(seen[:most]).reshape(-1, look.x.size).T
+    as what an average and its weights say of a part: x times one sum is the other. One may have rises from
+    row to row among its parts, as of values that are smoothed exponentially."""
+    columns = _mostly_known([*look.sample.clear.numbers.values(), *clear_beside(look)], look)
     columns = columns - np.nanmean(columns, axis=0)  # no sum of these is the same in all rows, but for 0
-    over = np.column_stack((np.ones(look.x.size), columns, *(a * b for a, b in combinations(columns.T, 2))))
-    terms = np.column_stack((over, look.x[:, None] * columns))
-    known, found = np.isfinite(terms.sum(axis=1) + look.x), np.full(look.x.size, np.nanmean(look.x))
+    most = min(MULTIPLIED, int(np.sqrt(max(look.x.size / EACH - 2 * columns.shape[1], 4.0))) - 2)
+    some = columns[:, :most]
+    over = np.column_stack((np.ones(look.x.size), columns, *(a * b for a, b in combinations(some.T, 2))))
+    terms, found = np.column_stack((over, look.x[:, None] * some)), np.full(look.x.size, np.nan)
+    for asked, factors in _taught(look, terms, look.x):
+        with np.errstate(all="ignore"):  # where the sum below is 0
+            value = over @ factors[: over.shape[1]] / (1.0 - some @ factors[over.shape[1] :])
+        found[asked] = value[asked]
+    return _among(found, look.x)
+
+
+def powers(look: Look) -> np.ndarray:
+    """The product of powers of columns in clear that comes nearest to the values, such as a body mass index
+    and a height say of a weight."""
+    u, *logarithms = (
+        np.log(np.where(x > 0.0, x, np.nan)) for x in (look.x, *look.sample.clear.numbers.values())
+    )
+    terms, found = _mostly_known([np.ones(u.size), *logarithms], look), np.full(u.size, np.nan)
+    for asked, factors in _taught(look, terms, u):
+        found[asked] = np.exp(terms @ factors)[asked]
+    return _among(found, look.x)
+
+
+def _mostly_known(columns: list[np.ndarray], look: Look) -> np.ndarray:
+    """The first columns that hardly have gaps, of which there are records enough."""
+    some = [x for x in columns if np.isfinite(x).mean() > MOSTLY][: min(ADDED, look.x.size // (4 * EACH))]
+    return np.array(some).reshape(-1, look.x.size).T
+
+
+def _taught(look: Look, terms: np.ndarray, u: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Each half of the records, and the factors of a sum that comes nearest to numbers in most of the other
+    half, by least squares about those that it fits best."""
+    known = np.isfinite(terms.sum(axis=1) + u)
     for side in (0, 1):
-        fit, asked = known & (look.sample.half != side), look.sample.half == side
-        some = fit
-        if fit.any():
-            for _ in range(STEPS):
-                factors = _least_squares(terms[some], look.x[some])
-                apart = np.abs(look.x - terms @ factors)
-                some = fit & (apart <= np.median(apart[fit]))
-            with np.errstate(all="ignore"):  # where the one below is 0
-                value = over @ factors[: over.shape[1]] / (1.0 - columns @ factors[over.shape[1] :])
-            value = np.clip(value, look.x[fit].min(), look.x[fit].max())
-            found[asked] = np.where(np.isnan(value), look.x[fit].mean(), value)[asked]
-    return found
+        fit = some = known & (look.sample.half != side)
+        factors = np.full(terms.shape[1], np.nan)
+        for _ in range(STEPS if fit.any() else 0):
+            factors = _least_squares(terms[some], u[some])
+            apart = np.abs(u - terms @ factors)
+            some = fit & (apart <= np.median(apart[fit]))
+        yield look.sample.half == side, factors
 
 
-ALONE = (quotient,)
+def _among(found: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Numbers in the range of others, with their median in place of gaps."""
+    return np.asarray(np.nan_to_num(np.clip(found, np.nanmin(x), np.nanmax(x)), nan=np.nanmedian(x)))
+
+
+ALONE = (quotient, powers)
 CLEAR = (clear_values, clear_beside)
 OTHERS = (of_unit, of_neighbours, of_course, of_twin)
 ITSELF = (of_itself, of_unit_and_itself, of_twin_and_itself)
