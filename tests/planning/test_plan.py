@@ -373,7 +373,7 @@ def test_the_variance_of_t_is_that_of_its_weights(p, noise):
 
 CASES = {
     "normal": (X, {"sigma": 700.0}),
-    "laplace": (X, {"sigma": 700.0, "noise": "laplace"}),
+    "few": (X[:400], {"sigma": 700.0, "noise": "laplace"}),  # whose quantiles are those of T*
     "coarse steps": (np.round(np.exp(8 + X / 4000), -2), {"sigma": 600.0, "step": 100}),
 }
 
@@ -382,8 +382,8 @@ CASES = {
     ("name", "p", "options", "target"),
     rest_slow(
         [
+            ("few", 0.3, {}, "file"),
             ("normal", 0.3, {"donors": "sample"}, "population"),
-            ("laplace", 0.3, {}, "file"),
             ("coarse steps", 0.6, {"donors": "sample"}, "file"),
             ("normal", 0.8, {}, "file"),
             ("normal", 0.2, {"reverse_mapping": True}, "population"),
@@ -392,7 +392,7 @@ CASES = {
 )
 def test_errors_are_those_of_simulated_releases(name, p, options, target):
     x, given = CASES[name]
-    made = one(x, p, other=W, **{"reverse_mapping": False} | given | options)
+    made = one(x, p, other=W[: x.size], **{"reverse_mapping": False} | given | options)
     order = np.argsort(x, kind="stable")
     population = {"file": Fixed, "population": cm.Resampled}[target](x[order], W[order])
 

@@ -226,10 +226,8 @@ def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionCom
     >>> bool(cm.compare_distributions(a, b, rng=4).pvalue < 0.01)
     True
     """
-    for name, estimate in (("a", a), ("b", b)):
-        _checks.require(
-            isinstance(estimate, Bands), f"{name} must be an Estimate", estimate, ArgumentTypeError
-        )
+    for name, each in (("a", a), ("b", b)):
+        _checks.require(isinstance(each, Bands), f"{name} must be an Estimate", each, ArgumentTypeError)
     wide = max(a._law, b._law, key=attrgetter("step"))
     # rounding may have moved a value by half a step: T is taken between points of the wider grid
     x = np.concatenate([_equal_steps(each._sample, POINTS // 2) for each in (a, b)])

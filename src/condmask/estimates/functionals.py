@@ -10,9 +10,10 @@ from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.distribution import Distribution, shaped
 from condmask.variance import bounded, inequality
-from condmask.variance.expectation import Function, Mean, mean_of
+from condmask.variance.expectation import Function, mean_of
 from condmask.variance.inequality import Functional
 from condmask.variance.interval import Interval, asked, interval
+from condmask.variance.theorem import Variance
 
 CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
 FEW = 1 << 12  # points at which the variance of T is known
@@ -63,7 +64,7 @@ class Functionals(Distribution):
         >>> bool(abs(gap - np.mean(np.maximum(15_000 - incomes, 0) / 15_000)) < 0.01)
         True
         """
-        return _known(self._mean_of(_checked(g)).value)
+        return _known(self._mean_of(_checked(g))[0])
 
     def expectation_interval(
         self, g: Callable[[Any], Any], *, confidence_level: float = 0.95, target: str = "population"
@@ -94,9 +95,9 @@ class Functionals(Distribution):
         True
         """
         level, target = asked(confidence_level, target)
-        mean = self._mean_of(_checked(g))
-        error = _known(float(mean.variance.standard_error(self._sample.n, target)))
-        return interval(_known(mean.value), error, level, target, "the mean of g(X)")
+        value, variance = self._mean_of(_checked(g))
+        error = _known(float(variance.standard_error(self._sample.n, target)))
+        return interval(_known(value), error, level, target, "the mean of g(X)")
 
     def gini(self) -> Any:
         r"""Gini coefficient of the original, a positive amount.
@@ -190,7 +191,7 @@ class Functionals(Distribution):
 
     # --- private ---
 
-    def _mean_of(self, function: Function) -> Mean:
+    def _mean_of(self, function: Function) -> tuple[float, Variance]:
         """The mean of a function of the original, and n times its variances."""
         counted, masked_by, law = self._gridded
         return mean_of(function, counted, masked_by, law.from_units, shared_donors=self.scheme.shared_donors)
@@ -220,9 +221,9 @@ class Functionals(Distribution):
         self, found: list[Functional], highest: np.ndarray, level: float, target: str, quantity: str
     ) -> Interval:
         """Intervals between 0 and `highest`, where no amount is negative, in its shape."""
-        variances = [self._mean_of(each.influence).variance for each in found]
-        value = np.reshape([each.value for each in found], highest.shape)
-        error = np.reshape([each.standard_error(self._sample.n, target) for each in variances], highest.shape)
+        variances = [self._mean_of(each.influence)[1] for each in found]
+        errors = [each.standard_error(self._sample.n, target) for each in variances]
+        value, error = np.reshape([[each.value for each in found], errors], (2, *highest.shape))
         # T is constant from one point of the grid to the next
         below = self.cdf_interval(-0.5 * self._law.step or np.nextafter(0.0, -1.0), target="file")
         some = below.estimate > CERTAIN * below.standard_error  # are negative
@@ -249,7 +250,7 @@ def _checked(g: Any) -> Function:
 
 
 def _known(figure: float) -> float:
-    """What `Mean` has; an error if g grows too fast."""
+    """What `mean_of` gives; an error if g grows too fast."""
     if np.isnan(figure):
         raise ArgumentError(
             "g must grow more slowly beyond the data: it (for intervals its square) is too large where the "

@@ -92,9 +92,8 @@ def group_means(
     def squares(chunk: Chunk) -> tuple[Any, ...]:
         weight, residual = contributions(chunk)
         factor, (v, q) = chunk.of_pool(pseudo.factor), pseudo.spread(chunk)
-        kept, masked = (
-            (each / factor) ** 2 * v for each in (weight - taken(lowered, cells.of(chunk)), weight)
-        )
+        lower = weight - taken(lowered, cells.of(chunk))
+        kept, masked = ((each / factor) ** 2 * v for each in (lower, weight))
         # a residual lacks the share of its own weight; where all are equal this is n / (n - 1)
         single = residual**2 / (1.0 - weight)
         of_groups = (kept, masked, single, *([] if weights is None else [weight**2]))

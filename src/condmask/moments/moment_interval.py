@@ -93,8 +93,7 @@ def variance_interval(sampled: Sampled, level: Any, target: str, *, root: bool) 
 def _variance(sampled: Sampled) -> Any:
     """The variance of the original in squares of the scale."""
     _, scale, means = sampled.masked
-    of_masked = (means[2] - means[1] ** 2) * sampled.n / (sampled.n - 1)
-    return of_masked - noise_variance(sampled.law, scale)
+    return (means[2] - means[1] ** 2) * sampled.n / (sampled.n - 1) - noise_variance(sampled.law, scale)
 
 
 def moment_variance(sampled: Sampled, order: int, *, central: bool) -> Variance:

@@ -12,7 +12,7 @@ independent draws; that is up to 15% too large in a standard error where noise i
 (docs/inference.rst).
 
 Quantiles are off by what T is off by, moved through the quantiles of the file: values that many records share
-are the quantiles of many probabilities.
+are the quantiles of many probabilities. Where they are those of T*, its variance is that of intervals.
 """
 
 from collections.abc import Callable
@@ -31,6 +31,7 @@ from condmask.disclosure.risk_result import BEST, CONSTANT
 from condmask.disclosure.table import ROWS, Table
 from condmask.distribution.bandwidth import masking
 from condmask.distribution.counting import by_value
+from condmask.distribution.quantiles import crossing_of
 from condmask.distribution.sample import EXACT
 from condmask.errors import heard
 from condmask.labels import Labels
@@ -46,6 +47,7 @@ from condmask.strata import values_by_pool
 from condmask.studies.populations import split
 from condmask.variance.interval import UndefinedError
 from condmask.variance.of_cdf import CdfSums
+from condmask.variance.quantile_interval import kept_variance
 from condmask.variance.theorem import Variance
 
 DECILES = np.arange(1, 10) / 10
@@ -53,8 +55,7 @@ QUANTILES = tuple(f"quantile {q:g}" for q in DECILES)
 RELATED = ("correlation", "slope", "difference")
 CDF = "T at the deciles"
 NOTHING = Law(0.0, "normal", 0.0)  # masks nothing
-NODES = 201  # equally likely errors of T
-RECORDS = 8_192  # from which V is found
+RECORDS, NODES = 8_192, 201  # that stand for all; equally likely errors of T
 PARAMETERS = ("p", "sigma", "reverse_mapping", "scale", "aggregate_ends")
 
 
@@ -211,8 +212,7 @@ def predicted(x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme:
         found = of_moments(x, other, code, scheme, v)
         found["difference"] = of_moments(x, halves, code, scheme, v)["slope"]
     t = found[CDF] = of_cdf(x, scheme)
-    file, both = (x.size * of_quantiles(x, t.standard_error(x.size, of)) for of in ("file", "population"))
-    return found | dict(zip(QUANTILES, map(Variance, file, both - file), strict=True))
+    return found | dict(zip(QUANTILES, map(Variance, *of_quantiles(x, scheme, t)), strict=True))
 
 
 def of_moments(
@@ -229,7 +229,9 @@ def of_moments(
     file, both = x.size * pair_of(released, law, None, shared_donors=shared).variances(weights)
     sample = both - file
     if scheme.reverse_mapping:
-        related = (weights[:, 0] / (unit * unit_of_w)) ** 2 * np.mean(v * _about_pools(other, code) ** 2)
+        pool = np.zeros(x.size, dtype=np.int64) if code is None else code
+        about = other - (np.bincount(pool, other) / np.bincount(pool))[pool]  # as sums over pools are fixed
+        related = (weights[:, 0] / (unit * unit_of_w)) ** 2 * np.mean(v * about**2)
         file = np.where(weights[:, 0] == 0.0, 0.0, related)  # what is of the column alone is kept
     return {"mean": Variance(*mean)} | dict(zip(functions, map(Variance, file, sample), strict=True))
 
@@ -253,12 +255,6 @@ def released_moments(originals: PairMoments, law: Law) -> PairMoments:
     swapped = means[..., :, :1] * means[..., :1, :]
     sums = originals.sums[:, :1, :1] * (law.p * swapped + (1.0 - law.p) * (noise @ means))
     return originals._replace(sums=sums, alone=sums[:, :3, 0])
-
-
-def _about_pools(w: np.ndarray, code: np.ndarray | None) -> np.ndarray:
-    """Deviations from the mean of the donor pool, as sums over it are fixed."""
-    pool = np.zeros(w.size, dtype=np.int64) if code is None else code
-    return np.asarray(w - (np.bincount(pool, w) / np.bincount(pool))[pool])
 
 
 def spread_of_pseudo_values(x: np.ndarray, scheme: Any) -> np.ndarray:
@@ -288,13 +284,22 @@ def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
     return Variance(file, at * (1.0 - at))
 
 
-def of_quantiles(x: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """The variances of the deciles of ascending values, where T has normal errors at them."""
+def of_quantiles(x: np.ndarray, scheme: Any, t: Variance) -> np.ndarray:
+    """n times the variances of the deciles of ascending values about the file, and what a sample adds: where
+    T has normal errors of these variances at them, or T*, whose quantiles they are with small p and n."""
     from scipy.special import ndtri  # takes .1 s to import
 
-    nodes = ndtri((np.arange(NODES) + 0.5) / NODES)
-    found = least_at(x, DECILES[:, None] + error[:, None] * (nodes / nodes.std()))
-    return np.asarray((found - found[:, NODES // 2 : NODES // 2 + 1]).var(axis=1))
+    n, p, nodes = x.size, scheme.p, ndtri((np.arange(NODES) + 0.5) / NODES)
+    error = np.array([t.standard_error(n, target) for target in ("file", "population")])
+    if not scheme.reverse_mapping and crossing_of(p, n) == "rearranged":
+        ends = least_at(x, DECILES + error * np.reshape([-1.0, 0.0, 1.0], (3, 1, 1)))
+        apart = ends[..., None] - x[evenly_spaced(n, RECORDS)]
+        noise = 0.5 * (1.0 + np.sign(apart) * scheme.law.noise_within(np.abs(apart)))
+        released = (p * (apart >= 0.0) + (1.0 - p) * noise).mean(axis=-1)  # the share up to there
+        k = np.array([[0], [1]]) - (not scheme.shared_donors)
+        error *= np.sqrt(kept_variance(n, p, np.diff(released, axis=0), error, n * error**2, k))
+    found = least_at(x, DECILES[:, None] + error[..., None] * (nodes / nodes.std()))
+    return np.diff(n * (found - found[..., NODES // 2, None]).var(axis=-1), axis=0, prepend=0.0)
 
 
 def least_at(x: np.ndarray, q: np.ndarray) -> np.ndarray:

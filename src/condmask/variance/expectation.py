@@ -14,7 +14,6 @@ See docs/inference.rst, "Means of any function".
 
 from collections.abc import Callable, Iterator
 from math import ceil, pi
-from typing import NamedTuple
 
 import numpy as np
 
@@ -36,17 +35,11 @@ NEGLIGIBLE = 1e-10  # mass, on which g need not be finite
 LOST = np.array([1e-6, 1e-2])  # of a sum, and of one of squares, from where mass is rounding: it is not known
 
 
-class Mean(NamedTuple):
-    """The mean of a function and n times its variances; NaN where the function grows too fast."""
-
-    value: float
-    variance: Variance
-
-
 def mean_of(
     g: Function, counted: Counted, masking: Masking, in_units: Function, *, shared_donors: bool
-) -> Mean:
-    """The mean of a function of the original, from masked values.
+) -> tuple[float, Variance]:
+    """The mean of a function of the original, from masked values, and n times its variances; NaN where the
+    function grows too fast.
 
     Parameters
     ----------
@@ -76,7 +69,7 @@ def mean_of(
     psi, psi_squared, rest, rest_squared, squared = means
     v, d, h = np.maximum([psi_squared - psi**2, rest_squared - rest**2, squared - psi**2], 0.0)
     file = np.maximum(given_file(v, d, h, 0.0, shared_donors=shared_donors, p=p), 0.0)
-    return Mean(float(psi), Variance(file, h))
+    return float(psi), Variance(file, h)
 
 
 def _windows(counted: Counted, masking: Masking) -> Iterator[tuple[Counted, float, int]]:

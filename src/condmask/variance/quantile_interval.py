@@ -19,7 +19,7 @@ Var T* / Var T = .957 .877 .737 .586 at tau = .1 .3 1 3, and (1 + 2 tau / 3)^(-1
 (docs/inference.rst, "How far T* varies").
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 
 import numpy as np
@@ -64,18 +64,15 @@ def quantile_interval(
         They hold the estimates, and are infinite where a level leaves no bound.
     """
     whole, c = np.array([[target == "population"] for target in targets]), c[:, None, None]
-    shape = c.size, whole.size, q.size
-    known, ends = np.where(c < 1.0, c, 0.0), np.empty((2, *shape))
+    known, ends = np.where(c < 1.0, c, 0.0), np.empty((2, c.size, whole.size, q.size))
     share = known / (1.0 - known)
-    parts: Iterable[tuple[slice, int, int]] = ()
     if t.masking.p == 1.0:
         ends[:] = np.where(whole, _of_known(t, q, np.sqrt(share * q * (1.0 - q))), value)
     else:
-        parts = stretches(t, sums, q, known.max())
-    for own, first, last in parts:
-        asked = q[own], value[own], share, whole, whole * q[own] * (1.0 - q[own])
-        alike = [(part + np.zeros(ends[0, ..., own].shape)).ravel() for part in asked]
-        ends[..., own] = _ends(t, sums, first, last, *alike).reshape(ends[..., own].shape)
+        for own, first, last in stretches(t, sums, q, known.max()):
+            asked = q[own], value[own], share, whole, whole * q[own] * (1.0 - q[own])
+            alike = [(part + np.zeros(ends[0, ..., own].shape)).ravel() for part in asked]
+            ends[..., own] = _ends(t, sums, first, last, *alike).reshape(ends[..., own].shape)
     if t.masking.delta > 0.0:
         ends = np.rint(ends)
     low, high = np.minimum(ends[0], value), np.maximum(ends[1], value)
@@ -157,19 +154,26 @@ def _read(places: np.ndarray, t: T_1) -> np.ndarray:
 
 
 def _kept_variance(t: T_1, sums: CdfSums, ends: np.ndarray, *asked: np.ndarray) -> np.ndarray:
-    """Var T* / Var T about quantiles with these ends, of which is asked as of `_ends`.
+    """Var T* / Var T about quantiles with these ends, of which is asked as of `_ends`."""
+    value, share, whole, binomial = asked
+    variance = sums.variance(ends.ravel()).file.reshape(2, -1) + binomial
+    values, held = t.counted.values, t.counted.below / t.n
+    middle, up_to = (held[np.searchsorted(values, x, "right")] for x in (value, ends[1]))
+    below = held[np.searchsorted(values, ends[0])]
+    rise, records = np.sqrt(share * variance), np.array([middle - below, up_to - middle])
+    return kept_variance(t.n, t.masking.p, records, rise, variance, whole - (not sums.shared_donors))
+
+
+def kept_variance(
+    n: int, p: float, records: np.ndarray, rise: np.ndarray, variance: np.ndarray, k: np.ndarray | int
+) -> np.ndarray:
+    """Var T* / Var T where the distribution function rises by `rise` over these shares of the masked values,
+    to either side, n Var T is `variance`, and k is that of docs/inference.rst, "How far T* varies".
 
     The steeper side counts: where the curve bends, T* is no average along a straight line, and an average
     over the flat side would be biased at the foot of the steep one.
     """
-    value, share, whole, binomial = asked
-    n, p = t.n, t.masking.p
-    variance = sums.variance(ends.ravel()).file.reshape(2, -1) + binomial
-    values, held = t.counted.values, t.counted.below / n
-    middle, up_to = (held[np.searchsorted(values, x, "right")] for x in (value, ends[1]))
-    below = held[np.searchsorted(values, ends[0])]
-    rise, records = np.sqrt(share * variance), np.array([middle - below, up_to - middle])
     known = rise > 0.0
-    steepness = records / p**2 / np.where(known, rise, 1.0) + whole - (not sums.shared_donors)
+    steepness = records / p**2 / np.where(known, rise, 1.0) + k
     tau = np.where(known, np.maximum(steepness, 0.0) ** 2 / (n * np.where(known, variance, 1.0)), np.inf)
     return np.asarray(1.0 / np.sqrt(1.0 + GAIN * np.minimum(tau.min(axis=0), n * p**2 / ROOM)))
