@@ -240,7 +240,8 @@ class Distribution(Shared):
         rearrangement (`quantile`), the test has its variance, which is less than that of T the smaller p and
         n are. Where the data have atoms the interval begins and ends at one of them, and covers more often
         than it says. For the population an end is infinite, exactly where q or 1 - q is at most z^2/n: so
-        small a sample need not reach there.
+        small a sample need not reach there. For the file it covers less often than it says where q or 1 - q
+        is below some 3/n (docs/coverage.rst).
 
         Examples
         --------
