@@ -33,7 +33,9 @@ def normal(rng, n, shift=0.0):
 
 COARSE, N, R = 8.0, 1000, 2000  # standard deviation in steps, records, releases
 EVERYWHERE = np.arange(-45.0, 46.0)  # 2e-8 of the records lie beyond
-RULES = {"sample": (0.6, 0.7, "normal"), "permutation": (0.4, 0.5, "laplace")}  # p, sigma in SDs, noise
+DONORS = {"sample": "sample", "permutation": "permutation", "wide": "permutation"}
+# p, sigma in SDs, noise
+RULES = {"sample": (0.6, 0.7, "normal"), "permutation": (0.4, 0.5, "laplace"), "wide": (0.6, 30.0, "normal")}
 
 
 def below(t):
@@ -43,7 +45,7 @@ def below(t):
 
 def scheme_of(donors):
     p, sigma, noise = RULES[donors]
-    return cm.ConditionalMasking(p, sigma * COARSE, donors=donors, noise=noise, decimals=0)
+    return cm.ConditionalMasking(p, sigma * COARSE, donors=DONORS[donors], noise=noise, decimals=0)
 
 
 @lru_cache
@@ -52,7 +54,7 @@ def many(donors, n=N):
     p, sigma, noise = RULES[donors]
     rng = np.random.default_rng(1)
     x = np.rint(COARSE * rng.standard_normal((R, n)))
-    z = reference.releases(rng, x, p, sigma * COARSE, donors, noise)
+    z = reference.releases(rng, x, p, sigma * COARSE, DONORS[donors], noise)
     of_file = np.array([np.searchsorted(np.sort(row), EVERYWHERE, side="right") for row in x]) / n
     return z, reference.cdfs(z, EVERYWHERE, noise, p, 1.0 / (sigma * COARSE)), of_file
 

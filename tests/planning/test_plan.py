@@ -404,8 +404,7 @@ def test_errors_are_those_of_simulated_releases(name, p, options, target):
         if row["estimator"] == "T_1"
     }
     errors["std"] = errors.pop("s.d.")
-    predicted = getattr(made, target)
-    ratio = {key: predicted[key] / error for key, error in errors.items()}
+    ratio = {key: getattr(made, target)[key] / error for key, error in errors.items()}
 
     # 600 releases know each to 2.9%: three of these, and what is predicted too large by reverse mapping
     for statistic in ("mean", "std", "correlation", "difference"):

@@ -3,7 +3,8 @@ r"""T at many points together: its covariances, and a Gaussian process that has 
 With psi = K((x - Z)/sigma), of which T is the mean, and r = h - p psi, h = 1{X <= x}, covariances are made
 of the mean products of psi at two points over the masked values and of those of r over the originals, whose
 distribution is T itself. Records are counted in cells of sigma/32, noise taken as rounded to these, and
-points moved to edges of cells: a kink of the kernel costs less than a percent of a standard error then.
+points moved to edges of cells: a kink of the kernel costs less than a percent of a standard error then. Where
+noise is wide, cells are so narrow that few points share one: T moves between those that do.
 
 See docs/inference.rst, "Bands".
 """
@@ -20,7 +21,7 @@ from condmask.variance.of_cdf import kernels, lattice
 from condmask.variance.theorem import given_file
 
 Share = Callable[[np.ndarray], np.ndarray]  # of the records up to steps
-CELLS_PER_SIGMA = 32
+CELLS_PER_SIGMA, FINEST = 32, 16  # and how many times as many there are at most, where noise is wide
 AT_ONCE = 1 << 9  # cells
 BETWEEN = 0.5826  # -zeta(1/2) / sqrt(2 pi)
 RIDGE = 1e-12  # against rounding, by which bands would differ between machines
@@ -47,12 +48,13 @@ def covariance(
     def share(steps: np.ndarray) -> np.ndarray:
         return counted.below[np.searchsorted(counted.values, steps, side="right")] / counted.n
 
-    order = np.arange(x.size)
-    lower = np.minimum(order[:, None], order)  # of two points
     if masking.p == 1.0:
         t, v, d = share(x), *np.zeros((2, x.size, x.size))
     else:
-        steps, noise = lattice(masking, CELLS_PER_SIGMA)
+        # a cell is no wider than two distances of neighbouring points, in sigma
+        apart = 2.0 * masking.delta * np.median(np.diff(x, append=np.inf))
+        finer = np.clip(np.ceil(1.0 / (CELLS_PER_SIGMA * apart)), 1.0, FINEST)
+        steps, noise = lattice(masking, CELLS_PER_SIGMA * int(finer))
         psi, at = kernels(noise).values[0], np.rint((x + 1.0) / steps - 1.0)
         far = psi.size // 2
         t, products = mean_products(psi, at, *masses(share, at, steps, far))
@@ -61,7 +63,8 @@ def covariance(
             rest = (np.arange(psi.size) >= far) - masking.p * psi
             means, products = mean_products(rest, at, *masses(T_1(counted, masking).at, at, steps, far))
             d = products - np.outer(means, means)
-    h = t[lower] - np.outer(t, t)
+    order = np.arange(x.size)
+    h = t[np.minimum.outer(order, order)] - np.outer(t, t)  # of two points the lower
     file = given_file(v, d, h, 0.0, shared_donors=shared_donors, p=masking.p)
     return file + h if target == "population" else file
 

@@ -88,9 +88,8 @@ class CdfSums:
         """n times the variances of T at points x."""
         shared, p = self.shared_donors, self.noise.p
         psi, square, *rest = self.at(x) / self.counted.n
-        v, h, d = square - psi**2, np.maximum(psi - psi**2, 0.0), np.zeros(x.size)
-        if shared:
-            d = np.maximum(rest[1] - rest[0] ** 2, 0.0)
+        v, h = square - psi**2, np.maximum(psi - psi**2, 0.0)
+        d = np.maximum(rest[1] - rest[0] ** 2, 0.0) if shared else np.zeros(x.size)
         return Variance(np.maximum(given_file(v, d, h, 0.0, shared_donors=shared, p=p), 0.0), h)
 
     def at(self, x: np.ndarray) -> np.ndarray:
