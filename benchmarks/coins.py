@@ -27,7 +27,7 @@ from disclosure_tables import CASES
 
 import condmask as cm
 from benchmarks.cells import rows
-from condmask.disclosure import features, known_coins, named
+from condmask.disclosure import features, known_coins, named, related
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.choose import choose
 from condmask.disclosure.sample import sample_of
@@ -59,7 +59,7 @@ def halvings(made):
 
 def left_out(some):
     """The table of features: what taking each out costs the attacker, where it costs most."""
-    ideas = [None, *(idea for part in PARTS.values() for idea in part)]
+    ideas = [None, *(idea for part in PARTS.values() for idea in part), related.related]
     lost = {idea: {} for idea in ideas}
     for case in CASES[slice(*some)]:
         made = case()
@@ -67,6 +67,7 @@ def left_out(some):
             for idea in ideas:
                 for part, whole in PARTS.items():
                     setattr(known_coins, part, tuple(each for each in whole if each is not idea))
+                known_coins.related = unrelated if idea is related.related else related.related
                 found = known_coins.attacked(halved, made.schemes, seed)[name][0]
                 lost[idea].setdefault(case.__name__, []).append((found.clear, found.worst))
     lines = [["without", "clear", "worst", "in the table"]]
@@ -76,6 +77,11 @@ def left_out(some):
         shown = (f"{share:.3f}" for share in cost[most])
         lines.append([f"``{idea.__name__}``", *shown, most.replace("_", " ")])
     return rows(lines)
+
+
+def unrelated(look):
+    """Guesses that tell nothing."""
+    return np.tile(np.nanmean(look.x), (3, look.x.size))
 
 
 def outsider(some):

@@ -311,11 +311,11 @@ def prices():
 
 
 def others_of_the_firm():
-    """What a firm pays the others on average lacks what it pays each."""
+    """What a firm of any size pays the others on average lacks what it pays each, and tells all values."""
     stream = np.random.default_rng(28)
-    firm, pay = stream.permutation(N) % (N // 10), incomes(stream)
-    others = ((np.bincount(firm, pay)[firm] - pay) / 9.0).round(2)
-    return Case({"pay": pay, "firm": firm, "others": others}, {"pay": mapped(600.0)}, 0.35, "too narrow")
+    firm, pay = stream.integers(0, N // 10, N), incomes(stream)
+    others = ((np.bincount(firm, pay)[firm] - pay) / np.maximum(np.bincount(firm)[firm] - 1, 1)).round(2)
+    return Case({"pay": pay, "firm": firm, "others": others}, {"pay": mapped(600.0)}, 0.9, "columns in clear")
 
 
 def sorted_by_a_sum():
@@ -330,7 +330,7 @@ def moving_average():
     """Its rises chain every third value to the one before."""
     income = incomes(np.random.default_rng(33))
     smooth = np.append([np.nan, np.nan], np.convolve(income, np.ones(3) / 3.0, "valid")).round(1)
-    return Case({"income": income, "smooth": smooth}, {"income": log()}, 0.9, "too narrow")
+    return Case({"income": income, "smooth": smooth}, {"income": log()}, 0.9, "columns in clear")
 
 
 def moving_averages_by_date():
@@ -365,6 +365,15 @@ def margin():
     return Case(table, {"revenue": log()}, 0.95, "columns in clear", ("costs",))
 
 
+def meter():
+    """A reading adds up the means of two values of a machine, whose rows stand apart: trapezoids."""
+    load = incomes(np.random.default_rng(37)).reshape(40, N // 40)
+    reading = np.vstack((np.zeros(N // 40), np.cumsum((load[1:] + load[:-1]) / 2.0, axis=0)))
+    hour, machine = np.indices(load.shape).reshape(2, N)
+    table = {"load": load.ravel(), "reading": reading.ravel(), "hour": hour, "machine": machine}
+    return Case(table, {"load": log()}, 0.55, "columns in clear")
+
+
 def mostly_zero():
     stream = np.random.default_rng(30)
     bonus = np.where(stream.random(N) < 0.85, 0.0, incomes(stream))
@@ -385,4 +394,5 @@ CASES = (
     three_apart, additive, tax_rates, last_digits, profit, firm_inside_text, branch_in_last_digits,
     earlier_case, machines_in_turn, weeks, growth, coordinates, prices, others_of_the_firm, sorted_by_a_sum,
     mostly_zero, inside_records, moving_average, moving_averages_by_date, average_of_marks, margin,
+    meter,
 )  # fmt: skip

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 import condmask as cm
 from condmask._blocks import in_stretches
-from condmask.disclosure import features, joint_law, named, rare_values, table, units
+from condmask.disclosure import features, joint_law, named, rare_values, related, table, units
 from condmask.disclosure.sample import Sample, draw, sample_of
 from condmask.disclosure.table import Clear, Table, clear_of, numbers_and_labels, numbers_in
 
@@ -73,6 +73,27 @@ def test_a_part_follows_from_the_others_where_most_records_agree(made):
     assert np.unique(told[:10]).size == 1
     np.testing.assert_allclose(told[60:-1], parts[0, 60:-1], rtol=1e-4)  # no row stands after the last one
     the_other_half_teaches(lambda look: [idea(look)], look)
+
+
+@pytest.mark.parametrize("tell", ["trapezoids", "others"])
+def test_values_that_others_and_columns_in_clear_tell_are_solved_for_at_once(tell):
+    stream, n = np.random.default_rng(4), 1_200
+    x, unit = stream.lognormal(3.0, 0.5, n), np.arange(n) // 12
+    total = np.bincount(unit, x)[unit]
+    means = np.cumsum(np.where(np.arange(n) % 12, (x + np.roll(x, 1)) / 2.0, 0.0))
+    clear = {"trapezoids": means, "others": (total - x) / 11.0}[tell]
+    own = stream.random(n) < 0.5
+    z = np.where(own, x + stream.normal(0.0, 1.0, n), stream.permutation(x))[:, None]
+    numbers = {"unit": unit.astype(float), "tell": clear}
+    look = looked_at(z, own, Clear(np.arange(n), numbers), unit % 2, x[:, None])
+    unshown, by_others, by_all = related.related(look)
+    within = np.clip(x, *(max(x[::2].min(), x[1::2].min()), min(x[::2].max(), x[1::2].max())))
+
+    assert np.mean(np.abs(by_all - x) < 0.5) > 0.6
+    assert np.std(by_others - x) < 0.5 * np.std(x)
+    if tell == "others":
+        assert np.mean(np.abs(unshown - within) < 0.01) > 0.95
+    the_other_half_teaches(related.related, look)
 
 
 def near_in(rows, own):

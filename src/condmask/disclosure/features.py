@@ -7,7 +7,7 @@ stranger's; and at what it shows of the record itself. What each is worth stands
 """
 
 from collections.abc import Callable, Iterator
-from itertools import combinations, product
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.correlations import pearson, ranks
 from condmask.disclosure.sample import Sample
-from condmask.disclosure.table import ORDER
 from condmask.disclosure.units import ALIKE, codes_of, period
 
 FARTHEST = 8  # rows before and after
@@ -26,7 +25,6 @@ ADDED, MULTIPLIED, EACH = 100, 12, 4  # columns; those of which products are add
 MOSTLY = 0.9  # of the rows, that have a number
 STEPS = 10  # of least squares about the half of the records that a relation fits best
 NEAR_BY, FEW = 64, 4  # records of a group by order, where fewer have the same value
-WINDOWS, ROLLING = (3, 4, 5, 6, 7, 12), 0.5  # records of which moving averages are; how alike these are
 UNTOLD, RIDGE = 0.5, 1e-10  # of the variance: that groups leave open, at most; of columns that say the same
 TINIEST, TINY = 1e-4, 1e-300
 
@@ -126,20 +124,17 @@ def of_course(look: Look) -> list[np.ndarray]:
     """What a group shows, carried over by what columns in clear tell of differences within it.
 
     Firms grow at rates in clear, products have a price and currencies a rate by which amounts in clear are
-    multiplied, rows in the order of a sum differ from others near by their parts, and a moving average of
-    three values rises by a third of what tells a value from the third before it.
+    multiplied, and rows in the order of a sum differ from others near by their parts.
     """
     told, columns = _told_within(look, np.argsort(_orders(look)[-1], kind="stable")), list[np.ndarray]()
-    ways = [(told, codes) for codes in _groups(look)]
-    ways += _chained(look)
     with np.errstate(all="ignore"):
         for up, down in ((np.asarray, np.asarray), (np.log, np.exp)):
             u, z = up(look.x), up(look.masked[:, look.column])
             found, own = np.full((2, u.size), np.nan), look.own & np.isfinite(z)
             for side in (0, 1):
                 asked, fit = look.sample.half == side, (look.sample.half != side) & np.isfinite(u)
-                tries = [(*_within(*way, u, z, fit, own), *way) for way in ways]
-                left, factors, told, codes = min(tries, key=lambda each: each[0])
+                tries = [(*_within(told, codes, u, z, fit, own), codes) for codes in _groups(look)]
+                left, factors, codes = min(tries, key=lambda each: each[0])
                 if left < UNTOLD:
                     level, there = told @ factors, np.where(np.isfinite(z), codes, -1)
                     for row, counted in zip(found, (0.0, 1.0), strict=True):
@@ -150,54 +145,13 @@ def of_course(look: Look) -> list[np.ndarray]:
 
 
 def _told_within(look: Look, order: np.ndarray) -> np.ndarray:
-    """What may tell differences within groups: columns in clear, logarithms, and what these add up to."""
-    numbers = np.nan_to_num(look.numbers[:PAIRED]).reshape(-1, order.size)
-    growth = np.log1p(np.maximum(numbers, TINIEST - 1.0))
-    summed = _along(np.vstack((np.ones((1, order.size)), numbers, growth))[:, order], order, 1)
-    return np.vstack((numbers, np.log(np.maximum(numbers, TINIEST)), summed)).T
-
-
-def _along(parts: np.ndarray, order: np.ndarray, lag: int) -> np.ndarray:
-    """What rows add up to along every record so many places on, in an order."""
-    padded = np.pad(parts, ((0, 0), (0, -order.size % lag)))
-    summed = padded.reshape(len(parts), -1, lag).cumsum(axis=1).reshape(padded.shape)
-    return summed[:, np.argsort(order)]
-
-
-def _chained(look: Look) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """What tells differences between records some places from each other, in chains of these: about the level
-    of each chain, which its records show, or that of all of a unit; in the order of the file or of dates."""
-    clear = look.sample.clear
-    labels = [codes for name, codes in clear.labels.items() if name != ORDER]
-    named = [np.zeros(clear.rows.size, dtype=np.int64), *labels, *(codes_of(x) for x in look.numbers)]
-    keys = [clear.rows, *(x for x in look.numbers if (x % 1.0 == 0.0).all())]
-    for unit, key in product([*clear.units.values(), *named], keys):
-        lags = [lag for lag in WINDOWS if unit.size > 2 * lag * (unit.max() + 1)]
-        order = np.lexsort((key, unit))
-        same, rises = np.diff(unit[order]) == 0, np.diff(key[order]) > 0
-        if lags and rises[same].all():
-            smooth = _smooth(look, order, same)
-            for lag in lags if smooth.size else ():
-                told = _along(_rises(smooth[:, order], lag), order, lag).T
-                chain = codes_of(np.where(unit < 0, np.nan, unit * lag + np.argsort(order) % lag)) + 1
-                yield from ((told, chain - 1), (_about_means(told, chain), unit))
-
-
-def _rises(averages: np.ndarray, lag: int) -> np.ndarray:
-    """By how much averages of so many records rise at each: of those up to it, about it, and from it on."""
-    rises = np.diff(averages, axis=1, prepend=0.0)
-    return np.vstack([np.roll(rises, by, axis=1) for by in (0, (lag - 1) // 2, lag - 1)])
-
-
-def _smooth(look: Look, order: np.ndarray, same: np.ndarray) -> np.ndarray:
-    """The columns in clear that are alike from record to record of a unit."""
-    found = []
-    for x in look.numbers:
-        pairs = np.column_stack((x[order][1:], x[order][:-1]))[same]
-        pairs = pairs[np.isfinite(pairs).all(axis=1)]
-        if len(pairs) > VARIED and pearson(*map(ranks, pairs.T)) > ROLLING:
-            found.append(np.nan_to_num(x))
-    return np.array(found[:PAIRED]).reshape(-1, order.size)
+    """What may tell differences within groups: columns in clear, logarithms of them and of their rises, and
+    what they and their growth add up to."""
+    numbers = np.nan_to_num(look.numbers[:PAIRED]).reshape(-1, order.size)[:, order]
+    rises, growth = np.diff(numbers, prepend=0.0), np.log1p(np.maximum(numbers, TINIEST - 1.0))
+    logs = np.log(np.maximum(np.vstack((numbers, rises)), TINIEST))
+    summed = np.cumsum(np.vstack((np.ones(order.size), numbers, growth)), axis=1)
+    return np.vstack((numbers, logs, summed))[:, np.argsort(order)].T
 
 
 def _groups(look: Look) -> Iterator[np.ndarray]:
@@ -220,13 +174,13 @@ def _within(
     if freedom <= VARIED or not known.any():
         return np.inf, u
     both = _about_means(np.column_stack((told[rows], u[rows])), place)
-    factors = _least_squares(both[:, :-1], both[:, -1])
+    factors = least_squares(both[:, :-1], both[:, -1])
     left = np.sum((both[:, -1] - both[:, :-1] @ factors) ** 2) / freedom
     several = max(own[rows].sum() / groups.size, 1.0)
     return float((left + (left + np.mean((z - u)[known] ** 2)) / several) / np.var(u[rows])), factors
 
 
-def _least_squares(told: np.ndarray, u: np.ndarray) -> np.ndarray:
+def least_squares(told: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Factors of what tells, in whatever units."""
     scale = np.sqrt((told**2).mean(axis=0)) + TINY
     told = told / scale
@@ -296,13 +250,19 @@ def _taught(look: Look, terms: np.ndarray, u: np.ndarray) -> Iterator[tuple[np.n
     half, by least squares about those that it fits best."""
     known = np.isfinite(terms.sum(axis=1) + u)
     for side in (0, 1):
-        fit = some = known & (look.sample.half != side)
-        factors = np.full(terms.shape[1], np.nan)
-        for _ in range(STEPS if fit.any() else 0):
-            factors = _least_squares(terms[some], u[some])
-            apart = np.abs(u - terms @ factors)
-            some = fit & (apart <= np.median(apart[fit]))
+        fit = known & (look.sample.half != side)
+        factors = about_most(terms[fit], u[fit], fit[fit]) if fit.any() else np.full(terms.shape[1], np.nan)
         yield look.sample.half == side, factors
+
+
+def about_most(terms: np.ndarray, u: np.ndarray, some: np.ndarray) -> np.ndarray:
+    """The factors of a sum that comes nearest to numbers in most records, by least squares about those that
+    it fits best, some at first."""
+    for _ in range(STEPS):
+        factors = least_squares(terms[some], u[some])
+        apart = np.abs(u - terms @ factors)
+        some = apart <= np.median(apart)
+    return factors
 
 
 def _among(found: np.ndarray, x: np.ndarray) -> np.ndarray:

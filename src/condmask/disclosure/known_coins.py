@@ -24,6 +24,7 @@ from condmask.correlations import pearson, ranks
 from condmask.disclosure.features import ALONE, CLEAR, ITSELF, OTHERS, Look, twins
 from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.named import NAMED
+from condmask.disclosure.related import related
 from condmask.disclosure.sample import Sample, draw, line_of
 from condmask.disclosure.table import ROWS, Table
 from condmask.errors import optional
@@ -40,7 +41,8 @@ CELLS = 512  # of one column by itself
 GROUPS, LIKE, APART, FEWEST = 10, 300, 40, 20  # of like predictions, at most; records and blocks of one
 
 
-Group = tuple[np.ndarray, np.ndarray, np.ndarray]  # what is seen of records; who teaches; who is tried
+# what is seen of records; who teaches; who is tried; what is guessed before
+Group = tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]
 Distances = Mapping[str, Sequence[float]] | None  # by column
 
 
@@ -125,13 +127,15 @@ def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]
     others = np.hstack((clear, seen(OTHERS, look)))
     itself = np.hstack((others, seen(ITSELF, look)))
     told = [look.scale(idea(look)) for idea in ALONE]
-    of_clear, kept = both_halves(look, (clear, here, here), told), here & look.own
-    worst, by_name = _with_names(look, [(others, here, here & ~look.own), (itself, kept, kept)])
+    unshown, by_others, by_all = ([look.scale(guess)] for guess in related(look))
+    of_clear, kept = both_halves(look, (clear, here, here, told + unshown)), here & look.own
+    groups = [(others, here, here & ~look.own, by_others), (itself, kept, kept, by_all)]
+    worst, by_name = _with_names(look, groups)
     unaware = np.full_like(worst, np.nan)
     if blind:
         unsure = look._replace(own=np.ones_like(look.own))
         all_seen = seen((*CLEAR, *OTHERS, *ITSELF), unsure)
-        _, unaware = _with_names(unsure, [(all_seen, here, here)])
+        _, unaware = _with_names(unsure, [(all_seen, here, here, [])])
     for k, row in enumerate(by_law):
         constant = best_guess(u[here], row.d)[1]
         known = max(constant, float(of_clear[k, here].mean()))
@@ -153,10 +157,10 @@ def _with_names(look: Look, groups: list[Group]) -> tuple[np.ndarray, np.ndarray
     named = [(look.scale(value), features) for value, features in (idea(look) for idea in NAMED)]
     plain = np.sum([both_halves(look, group) for group in groups], axis=0)
     found = plain.copy()
-    for (table, _, tried), (place, features) in product(groups, named):
+    for (table, _, tried, _), (place, features) in product(groups, named):
         there = tried & ~np.isnan(place)
         if there.any():
-            guessed = both_halves(look, (np.hstack((table, features)), there, there), [place])
+            guessed = both_halves(look, (np.hstack((table, features)), there, there, [place]))
             better = (guessed - found)[:, there].sum(axis=1) > 0.0
             found = np.where(better[:, None] & there, guessed, found)
     return plain, found
@@ -168,20 +172,19 @@ def seen(ideas: Sequence[Callable[[Look], list[np.ndarray]]], look: Look) -> np.
     return np.column_stack((np.empty((look.own.size, 0)), *columns))
 
 
-def both_halves(look: Look, group: Group, named: Sequence[np.ndarray] = ()) -> np.ndarray:
+def both_halves(look: Look, group: Group) -> np.ndarray:
     """Which of a group's tried records are guessed to within each d, as the other half teaches; 0 for others.
 
-    Of the predictions, of which values that are `named` for each record are some, that counts which serves
-    others best.
+    Of what is predicted, or guessed before, that counts which serves others best.
     """
-    (table, taught, tried), u, half = group, look.u, look.sample.half
+    (table, taught, tried, guesses), u, half = group, look.u, look.sample.half
     found = np.zeros((look.d.size, u.size))
     for side in (0, 1):
         fit, asked = taught & (half != side), np.flatnonzero(tried & (half == side))
         check = fit & (look.sample.block % 3 == 0)  # units beside those that teach say how these err
         if asked.size and check.any():
             fit, check = np.flatnonzero(fit & ~check), np.flatnonzero(check)
-            tries = [*predictions(table, u, fit), *named]
+            tries = [*predictions(table, u, fit), *guesses]
             right = [best_guess(u[check] - some[check], float(look.d[0]))[1] for some in tries]
             found[:, asked] = _hits(look, tries[int(np.argmax(right))], check, asked)
     return found

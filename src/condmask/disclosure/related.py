@@ -1,0 +1,193 @@
+"""What a record's value has to do with those of others: all values are guessed at once that fit this best.
+
+A value may follow from those before it and the rise of a moving average, from the total of a household and
+the others in it, or from what the others of a firm have on average. It is then a sum with factors, which
+least squares find in the other half. Where such ties hold in many records, they leave few values possible.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from condmask._blocks import evenly_spaced
+from condmask.disclosure.features import PAIRED, TINY, TRIED, Look, about_most
+from condmask.disclosure.table import ORDER
+from condmask.disclosure.units import codes_of
+
+BEFORE = (1, 2, 4, 12)  # records before that a value may follow from
+FACTORS, SEVERAL = 3, 4  # columns of which products are; records a factor
+REPEATED, MOST, ORDERED = 1.3, 200.0, 4.0  # records of a group: for totals, and for those before
+OPEN, EXACT = 0.1, 1e-4  # of the variance: that a tie leaves, at most; where it leaves hardly any
+HOLDS = 0.9  # of the records
+BINS = 10  # of values shown, by which noise may differ
+
+
+class Tie(NamedTuple):
+    """A sum from which the value of each record may follow.
+
+    Attributes
+    ----------
+    unit : ndarray of shape (n,)
+        The group of each record, below 0 for none.
+    others : list of sparse array of shape (n, n)
+        What is added up of the values of others: a row for each record.
+    told : ndarray of shape (n, columns)
+        What columns in clear say, NaN for records that do not follow.
+    """
+
+    unit: np.ndarray
+    others: list[sparse.csr_array]
+    told: np.ndarray
+
+
+class Fitted(NamedTuple):
+    """A tie with its factors.
+
+    Attributes
+    ----------
+    unit : ndarray of shape (n,)
+    worth : float
+        What it tells of all records.
+    left : float
+        The share of the variance that it leaves.
+    apart : sparse array of shape (n, n)
+        The values of records that follow, less what others add to them.
+    told : ndarray of shape (n,)
+        How much that is.
+    """
+
+    unit: np.ndarray
+    worth: float
+    left: float
+    apart: sparse.csr_array
+    told: np.ndarray
+
+
+def related(look: Look) -> np.ndarray:
+    """Three guesses of each value: without what records show, with what others do, and with its own."""
+    ordered = np.sort(look.x)
+    middle, spread = np.nanmean(ordered), np.nanstd(ordered) + TINY
+    y, z = ((values - middle) / spread for values in (look.x, look.masked[:, look.column]))
+    here, found = np.isfinite(y), np.zeros((3, y.size))
+    fits = [here & (look.sample.half != side) for side in (0, 1)]
+    ties = [[_fitted(tie, y, fit) for fit in fits] for tie in _ties(look)]
+    for side, fit in enumerate(fits):
+        held = [each for both in ties if (each := both[side])]
+        if held:
+            best = max(held, key=lambda each: each.worth)
+            exact = [each for each in held if each.left <= max(best.left, EXACT)]
+            same = [each for each in exact if each.unit is best.unit]
+            guesses = _guesses(same, y, fit, np.where(look.own & here, z, np.nan))
+            asked = look.sample.half == side
+            found[:, asked] = np.clip(guesses, y[fit].min(), y[fit].max())[:, asked]
+    return np.asarray(middle + spread * found)
+
+
+def _ties(look: Look) -> Iterator[Tie]:
+    """Sums that may hold in groups that columns in clear name, small ones first, and in the order of the file
+    or of a column."""
+    clear, rows, here = look.sample.clear, look.sample.clear.rows, np.isfinite(look.x)
+    numbers = look.numbers[:PAIRED]
+    says = np.array([*numbers, *(a * b for a, b in combinations(numbers[:FACTORS], 2))])
+    labels = [codes for name, codes in clear.labels.items() if name != ORDER]
+    stretch = np.cumsum(np.diff(rows, prepend=rows[0]) > 1)  # of rows one after another
+    named = [*clear.units.values(), *labels[:PAIRED], *map(codes_of, numbers), stretch]
+    groups = {unit.tobytes(): unit for unit in named}
+    for unit in sorted(groups.values(), key=lambda unit: -unit.max()) if numbers else ():
+        several = rows.size / max(unit.max() + 1, 1)
+        if several > REPEATED:
+            yield from _totals(unit, here, says)
+        for key in (rows, *numbers) if several > ORDERED else ():
+            order = np.lexsort((key, unit))
+            if (np.diff(key[order]) > 0.0)[np.diff(unit[order]) == 0].all():
+                yield from (_before(unit, order, lag, says) for lag in BEFORE if several > 2.0 * (lag + 1.0))
+
+
+def _totals(unit: np.ndarray, here: np.ndarray, says: np.ndarray) -> Iterator[Tie]:
+    """Sums of the totals of groups, and of those of the others in each."""
+    every, own = np.arange(unit.size), here & (unit >= 0) & (np.bincount(unit + 1)[unit + 1] < MOST)
+    member = sparse.csr_array((own * 1.0, (every, np.maximum(unit, 0))))
+    total, size = sparse.csr_array(member @ member.T), (member @ member.sum(axis=0))
+    told = np.vstack((np.ones(unit.size), size, *(says * size**power for power in (0.0, 0.5, 1.0)))).T
+    told[~own] = np.nan
+    yield Tie(unit, [total], np.where(size[:, None] > 1.0, told, np.nan))
+    yield Tie(unit, [total - sparse.diags_array(own * 1.0).tocsr()], told)
+
+
+def _before(unit: np.ndarray, order: np.ndarray, lag: int, says: np.ndarray) -> Tie:
+    """Sums of the values of so many records before in a group, the last times rates of growth, too."""
+    others, moved, every = [], [says], np.arange(unit.size)
+    at = np.argsort(order)
+    for back in range(1, lag + 1):
+        before = order[np.maximum(at - back, 0)]
+        same = (at >= back) & (unit[before] == unit) & (unit >= 0)
+        others.append(sparse.csr_array((same * 1.0, (every, before)), (unit.size, unit.size)))
+        moved.append(np.where(same, says[:, before], np.nan))
+    rates = [sparse.diags_array(np.nan_to_num(rate)) @ others[-1] for rate in says[:FACTORS]]
+    rises = (here - before for here, before in pairwise(moved))
+    return Tie(unit, [*others, *rates], np.vstack((np.ones(unit.size), says, *rises)).T)
+
+
+def _fitted(tie: Tie, y: np.ndarray, fit: np.ndarray) -> Fitted | None:
+    """A tie, as some records have it; None where it leaves much open, or tells only the mean of a group.
+
+    Where columns in clear say what is beyond all others, another machine begins, and nothing follows.
+    """
+    count, value = len(tie.others), np.nan_to_num(y)
+    parts = np.column_stack((*(each @ value for each in tie.others), tie.told))
+    follows = np.isfinite(parts).all(axis=1) & np.isfinite(y)
+    rows = np.flatnonzero(follows & fit)
+    rows = rows[evenly_spaced(rows.size, TRIED)]
+    if rows.size < SEVERAL * parts.shape[1] or np.ptp(y[rows]) == 0.0:
+        return None
+    off = np.abs(parts[rows] - np.median(parts[rows], axis=0))
+    off = (off / (np.median(off, axis=0) + TINY)).max(axis=1)  # far ones would draw a sum to them
+    factors = about_most(parts[rows], y[rows], off <= np.median(off))
+    apart = np.abs(y[rows] - parts[rows] @ factors)
+    told = parts[:, count:] @ factors[count:]
+    follows &= np.abs(told) <= np.abs(told[rows])[apart <= np.quantile(apart, HOLDS)].max()
+    near = follows[rows]
+    level = parts[rows, 0] / np.maximum(tie.others[0].sum(axis=1)[rows], 1.0)  # of the others of a group
+    freedom = max(np.count_nonzero(near) - factors.size, 1)
+    left = float(np.sum(apart[near] ** 2) / (freedom * np.var((y[rows] - level)[near]) + TINY))
+    if left >= OPEN:
+        return None
+    added = sum(map(np.multiply, factors[:count], tie.others))
+    of_others = sparse.diags_array(follows * 1.0) @ (sparse.eye_array(y.size) - added)
+    worth = -np.log(max(left, EXACT)) * np.count_nonzero(follows)
+    return Fitted(tie.unit, worth, left, of_others, np.where(follows, told, 0.0))
+
+
+def _guesses(ties: list[Fitted], y: np.ndarray, fit: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """The values that fit ties and what is shown best: nothing, by others, or by all."""
+    own, even = np.isfinite(shown), np.arange(y.size) % 2 == 0
+    square, right = sparse.eye_array(y.size), np.zeros(y.size)
+    for each in ties:
+        weighed = each.apart.T / (each.left + EXACT**2)
+        square, right = square + weighed @ each.apart, right + weighed @ each.told
+    likely, doubt = _likely(y, shown, fit)
+
+    def solved(used: np.ndarray) -> np.ndarray:
+        sure = used * (1.0 / doubt - 1.0)
+        return np.asarray(splu((square + sparse.diags_array(sure)).tocsc()).solve(right + sure * likely))
+
+    by_all, by_even, by_odd = (solved(own & some) for some in (own, even, ~even))
+    by_others = np.where(own, np.where(even, by_odd, by_even), by_all)  # by every second one, if it is kept
+    return np.array([solved(own & ~own), by_others, by_all])
+
+
+def _likely(y: np.ndarray, shown: np.ndarray, fit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What values are on average where some are shown, and the share of the variance that this leaves."""
+    known = np.flatnonzero(fit & np.isfinite(shown))
+    if known.size < BINS:
+        return np.zeros(y.size), np.ones(y.size)
+    parts: list[np.ndarray] = np.array_split(known[np.argsort(shown[known])], BINS)
+    places, means = (np.array([each[part].mean() for part in parts]) for each in (shown, y))
+    z = np.nan_to_num(shown)
+    likely = np.interp(z, places, means) + z - z.clip(places[0], places[-1])
+    left = [float(np.mean((y - likely)[part] ** 2)) for part in parts]
+    return likely, np.interp(z, places, left).clip(EXACT, 1.0)
