@@ -172,8 +172,8 @@ def _guesses(ties: list[Fitted], y: np.ndarray, fit: np.ndarray, shown: np.ndarr
     likely, doubt = _likely(y, shown, fit)
 
     def solved(used: np.ndarray) -> np.ndarray:
-        sure = used * (1.0 / doubt - 1.0)
-        return np.asarray(splu((square + sparse.diags_array(sure)).tocsc()).solve(right + sure * likely))
+        sure = sparse.diags_array(used * (1.0 / doubt - 1.0))
+        return np.asarray(splu((square + sure).tocsc()).solve(right + used * likely / doubt))
 
     by_all, by_even, by_odd = (solved(own & some) for some in (own, even, ~even))
     by_others = np.where(own, np.where(even, by_odd, by_even), by_all)  # by every second one, if it is kept
