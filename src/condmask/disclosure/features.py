@@ -251,13 +251,14 @@ def _taught(look: Look, terms: np.ndarray, u: np.ndarray) -> Iterator[tuple[np.n
     known = np.isfinite(terms.sum(axis=1) + u)
     for side in (0, 1):
         fit = known & (look.sample.half != side)
-        factors = about_most(terms[fit], u[fit], fit[fit]) if fit.any() else np.full(terms.shape[1], np.nan)
+        factors = about_most(terms[fit], u[fit]) if fit.any() else np.full(terms.shape[1], np.nan)
         yield look.sample.half == side, factors
 
 
-def about_most(terms: np.ndarray, u: np.ndarray, some: np.ndarray) -> np.ndarray:
+def about_most(terms: np.ndarray, u: np.ndarray) -> np.ndarray:
     """The factors of a sum that comes nearest to numbers in most records, by least squares about those that
-    it fits best, some at first."""
+    it fits best."""
+    some = np.ones(u.size, dtype=bool)
     for _ in range(STEPS):
         factors = least_squares(terms[some], u[some])
         apart = np.abs(u - terms @ factors)

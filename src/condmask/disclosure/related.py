@@ -22,7 +22,6 @@ BEFORE = (1, 2, 4, 12)  # records before that a value may follow from
 FACTORS, SEVERAL = 3, 4  # columns of which products are; records a factor
 REPEATED, MOST, ORDERED = 1.3, 200.0, 4.0  # records of a group: for totals, and for those before
 OPEN, EXACT = 0.1, 1e-4  # of the variance: that a tie leaves, at most; where it leaves hardly any
-HOLDS = 0.9  # of the records
 BINS = 10  # of values shown, by which noise may differ
 
 
@@ -119,7 +118,7 @@ def _totals(unit: np.ndarray, here: np.ndarray, says: np.ndarray) -> Iterator[Ti
 
 
 def _before(unit: np.ndarray, order: np.ndarray, lag: int, says: np.ndarray) -> Tie:
-    """Sums of the values of so many records before in a group, the last times rates of growth, too."""
+    """Sums of the values of so many records before in a group."""
     others, moved, every = [], [says], np.arange(unit.size)
     at = np.argsort(order)
     for back in range(1, lag + 1):
@@ -127,16 +126,12 @@ def _before(unit: np.ndarray, order: np.ndarray, lag: int, says: np.ndarray) -> 
         same = (at >= back) & (unit[before] == unit) & (unit >= 0)
         others.append(sparse.csr_array((same * 1.0, (every, before)), (unit.size, unit.size)))
         moved.append(np.where(same, says[:, before], np.nan))
-    rates = [sparse.diags_array(np.nan_to_num(rate)) @ others[-1] for rate in says[:FACTORS]]
     rises = (here - before for here, before in pairwise(moved))
-    return Tie(unit, [*others, *rates], np.vstack((np.ones(unit.size), says, *rises)).T)
+    return Tie(unit, others, np.vstack((np.ones(unit.size), says, *rises)).T)
 
 
 def _fitted(tie: Tie, y: np.ndarray, fit: np.ndarray) -> Fitted | None:
-    """A tie, as some records have it; None where it leaves much open, or tells only the mean of a group.
-
-    Where columns in clear say what is beyond all others, another machine begins, and nothing follows.
-    """
+    """A tie, as some records have it; None where it leaves much open, or tells only the mean of a group."""
     count, value = len(tie.others), np.nan_to_num(y)
     parts = np.column_stack((*(each @ value for each in tie.others), tie.told))
     follows = np.isfinite(parts).all(axis=1) & np.isfinite(y)
@@ -144,16 +139,12 @@ def _fitted(tie: Tie, y: np.ndarray, fit: np.ndarray) -> Fitted | None:
     rows = rows[evenly_spaced(rows.size, TRIED)]
     if rows.size < SEVERAL * parts.shape[1] or np.ptp(y[rows]) == 0.0:
         return None
-    off = np.abs(parts[rows] - np.median(parts[rows], axis=0))
-    off = (off / (np.median(off, axis=0) + TINY)).max(axis=1)  # far ones would draw a sum to them
-    factors = about_most(parts[rows], y[rows], off <= np.median(off))
+    factors = about_most(parts[rows], y[rows])
     apart = np.abs(y[rows] - parts[rows] @ factors)
     told = parts[:, count:] @ factors[count:]
-    follows &= np.abs(told) <= np.abs(told[rows])[apart <= np.quantile(apart, HOLDS)].max()
-    near = follows[rows]
     level = parts[rows, 0] / np.maximum(tie.others[0].sum(axis=1)[rows], 1.0)  # of the others of a group
-    freedom = max(np.count_nonzero(near) - factors.size, 1)
-    left = float(np.sum(apart[near] ** 2) / (freedom * np.var((y[rows] - level)[near]) + TINY))
+    freedom = max(rows.size - factors.size, 1)
+    left = float(np.sum(apart**2) / (freedom * np.var(y[rows] - level) + TINY))
     if left >= OPEN:
         return None
     added = sum(map(np.multiply, factors[:count], tie.others))
