@@ -59,7 +59,8 @@ def halvings(made):
 
 def left_out(some):
     """The table of features: what taking each out costs the attacker, where it costs most."""
-    ideas = [None, *(idea for part in PARTS.values() for idea in part), related.related]
+    solved = related.related
+    ideas = [None, *(idea for part in PARTS.values() for idea in part), solved]
     lost = {idea: {} for idea in ideas}
     for case in CASES[slice(*some)]:
         made = case()
@@ -67,7 +68,7 @@ def left_out(some):
             for idea in ideas:
                 for part, whole in PARTS.items():
                     setattr(known_coins, part, tuple(each for each in whole if each is not idea))
-                known_coins.related = unrelated if idea is related.related else related.related
+                related.related = unrelated if idea is solved else solved
                 found = known_coins.attacked(halved, made.schemes, seed)[name][0]
                 lost[idea].setdefault(case.__name__, []).append((found.clear, found.worst))
     lines = [["without", "clear", "worst", "in the table"]]

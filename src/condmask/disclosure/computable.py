@@ -6,7 +6,7 @@ tenth of the rows. Columns count as they are and, for running totals and last ye
 and after, among all rows and within each unit. What follows from more columns is learned (`features`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ FEW = 30  # rows
 VARIED = 20  # values: few ones agree with those of other columns by chance
 COMMON = 0.05  # of the rows: a value that agrees by chance
 SUMS, PRODUCTS = {"+": np.add, "-": np.subtract}, {"*": np.multiply, "/": np.divide}
+Pair = tuple[np.ndarray, np.ndarray]  # values, and how far off rounding may take them
 
 
 class Formula(NamedTuple):
@@ -102,8 +103,8 @@ def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.nd
             yield from _of_one(x, base, rows)
     yield from _in_other_orders(x, sample, rows)
     plain = [base for base in bases if base.text in base.names]
-    yield from _of_two(x, bases[:BASES], rows, log=False)
-    yield from _of_two(x, plain[:BASES], rows, log=True)
+    yield from _of_two(x, bases[:BASES], rows, SUMS)
+    yield from _of_two(x, plain[:BASES], rows, PRODUCTS)
 
 
 def _in_other_orders(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterator[Formula]:
@@ -158,29 +159,30 @@ def _of_one(x: np.ndarray, base: Formula, rows: np.ndarray) -> Iterator[Formula]
         yield base._replace(text=f"{whole:.6g} - {base.text}", values=whole - base.values)
 
 
-def _of_two(x: np.ndarray, bases: list[Formula], rows: np.ndarray, *, log: bool) -> Iterator[Formula]:
+def _of_two(
+    x: np.ndarray, bases: list[Formula], rows: np.ndarray, signs: Collection[str]
+) -> Iterator[Formula]:
     """Sums and differences, or products and quotients, that hold in a few of some rows."""
     there, own = rows[~np.isnan(x[rows])][:TRIED], half_step(x)
     a = np.array([base.values[there] for base in bases])
     slack = np.array([base.slack[there] for base in bases]) + 1e-9
     varied = np.array([_is_varied(row) for row in a], dtype=bool) & _is_varied(x[there])
-    for (sign, operate), k in product((PRODUCTS if log else SUMS).items(), range(len(bases))):
-        predicted, reach = operate(a[k], a), np.maximum(slack[k], slack)
-        if log:
-            reach = np.abs(predicted) * np.fmax(slack[k] / np.abs(a[k]), slack / np.abs(a))
+    for sign, (k, one) in product(signs, enumerate(bases)):
+        predicted, reach = _together(sign, (a[k], slack[k]), (a, slack))
         hits = (np.abs(x[there] - predicted) <= np.maximum(own, reach)).sum(axis=1)
-        likely = (hits >= HITS) & (varied | varied[k] | (not log))
-        for other in (bases[j] for j in np.flatnonzero(likely) if bases[j].names != bases[k].names):
-            yield _both(bases[k], sign, other)
+        likely = (hits >= HITS) & (varied | varied[k] | (signs is SUMS))
+        for other in (bases[j] for j in np.flatnonzero(likely) if bases[j].names != one.names):
+            both = _together(sign, (one.values, one.slack), (other.values, other.slack))
+            yield Formula(f"{one.text} {sign} {other.text}", one.names + other.names, *both)
 
 
-def _both(one: Formula, sign: str, other: Formula) -> Formula:
-    """What two columns say together."""
-    predicted, slack = (SUMS | PRODUCTS)[sign](one.values, other.values), np.fmax(one.slack, other.slack)
-    if sign in PRODUCTS:
-        shares = np.fmax(one.slack / np.abs(one.values), other.slack / np.abs(other.values))
-        slack = np.abs(predicted) * shares
-    return Formula(f"{one.text} {sign} {other.text}", one.names + other.names, predicted, slack)
+def _together(sign: str, one: Pair, other: Pair) -> Pair:
+    """What two columns say together, and how far off rounding may take it, by the same of each."""
+    (values, slack), (of_other, slack_of_other) = one, other
+    predicted = (SUMS | PRODUCTS)[sign](values, of_other)
+    if sign in SUMS:
+        return predicted, np.fmax(slack, slack_of_other)
+    return predicted, np.abs(predicted) * np.fmax(slack / np.abs(values), slack_of_other / np.abs(of_other))
 
 
 def _is_varied(x: np.ndarray) -> bool:

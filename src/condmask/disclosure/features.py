@@ -1,9 +1,9 @@
 """What an attacker who knows every coin learns a record's value from: a table of contents of ideas.
 
-Each function gives columns of numbers for all records of a sample, the last one the values themselves. The
-first two look at columns in clear alone, as does the last; the others at what a release shows of other
-records, where the values of kept records are their own but for noise, and those of swapped records a
-stranger's; and at what it shows of the record itself. What each is worth stands in docs/coins.rst.
+Each function gives columns of numbers for all records of a sample, the last two the values themselves. The
+first two look at columns in clear alone, as do the last; the others at what a release shows of other records,
+where the values of kept records are their own but for noise, and those of swapped records a stranger's; and
+at what it shows of the record itself. What each is worth stands in docs/coins.rst.
 """
 
 from collections.abc import Callable, Iterator
@@ -219,12 +219,13 @@ def quotient(look: Look) -> np.ndarray:
     most = min(MULTIPLIED, int(np.sqrt(max(look.x.size / EACH - 2 * columns.shape[1], 4.0))) - 2)
     some = columns[:, :most]
     over = np.column_stack((np.ones(look.x.size), columns, *(a * b for a, b in combinations(some.T, 2))))
-    terms, found = np.column_stack((over, look.x[:, None] * some)), np.full(look.x.size, np.nan)
-    for asked, factors in _taught(look, terms, look.x):
-        with np.errstate(all="ignore"):  # where the sum below is 0
-            value = over @ factors[: over.shape[1]] / (1.0 - some @ factors[over.shape[1] :])
-        found[asked] = value[asked]
-    return _among(found, look.x)
+    terms = np.column_stack((over, look.x[:, None] * some))
+
+    def told(factors: np.ndarray) -> np.ndarray:
+        above, below = np.split(factors, [over.shape[1]])
+        return np.asarray(over @ above / (1.0 - some @ below))
+
+    return _taught(look, terms, look.x, told)
 
 
 def powers(look: Look) -> np.ndarray:
@@ -233,10 +234,8 @@ def powers(look: Look) -> np.ndarray:
     u, *logarithms = (
         np.log(np.where(x > 0.0, x, np.nan)) for x in (look.x, *look.sample.clear.numbers.values())
     )
-    terms, found = _mostly_known([np.ones(u.size), *logarithms], look), np.full(u.size, np.nan)
-    for asked, factors in _taught(look, terms, u):
-        found[asked] = np.exp(terms @ factors)[asked]
-    return _among(found, look.x)
+    terms = _mostly_known([np.ones(u.size), *logarithms], look)
+    return _taught(look, terms, u, lambda factors: np.exp(terms @ factors))
 
 
 def _mostly_known(columns: list[np.ndarray], look: Look) -> np.ndarray:
@@ -245,14 +244,17 @@ def _mostly_known(columns: list[np.ndarray], look: Look) -> np.ndarray:
     return np.array(some).reshape(-1, look.x.size).T
 
 
-def _taught(look: Look, terms: np.ndarray, u: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Each half of the records, and the factors of a sum that comes nearest to numbers in most of the other
-    half, by least squares about those that it fits best."""
-    known = np.isfinite(terms.sum(axis=1) + u)
+def _taught(look: Look, terms: np.ndarray, u: np.ndarray, told: Callable[..., np.ndarray]) -> np.ndarray:
+    """The values that factors tell of each half, by which terms come nearest to numbers in most of the other;
+    in the range of all values, with their median in place of gaps."""
+    known, found = np.isfinite(terms.sum(axis=1) + u), np.full(u.size, np.nan)
     for side in (0, 1):
-        fit = known & (look.sample.half != side)
-        factors = about_most(terms[fit], u[fit]) if fit.any() else np.full(terms.shape[1], np.nan)
-        yield look.sample.half == side, factors
+        fit, asked = known & (look.sample.half != side), look.sample.half == side
+        if fit.any():
+            with np.errstate(all="ignore"):  # where a sum is 0 by which is divided
+                found[asked] = told(about_most(terms[fit], u[fit]))[asked]
+    middle, within = np.nanmedian(look.x), (np.nanmin(look.x), np.nanmax(look.x))
+    return np.asarray(np.nan_to_num(np.clip(found, *within), nan=middle))
 
 
 def about_most(terms: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -264,11 +266,6 @@ def about_most(terms: np.ndarray, u: np.ndarray) -> np.ndarray:
         apart = np.abs(u - terms @ factors)
         some = apart <= np.median(apart)
     return factors
-
-
-def _among(found: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Numbers in the range of others, with their median in place of gaps."""
-    return np.asarray(np.nan_to_num(np.clip(found, np.nanmin(x), np.nanmax(x)), nan=np.nanmedian(x)))
 
 
 ALONE = (quotient, powers)

@@ -24,7 +24,6 @@ from condmask.correlations import pearson, ranks
 from condmask.disclosure.features import ALONE, CLEAR, ITSELF, OTHERS, Look, twins
 from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.named import NAMED
-from condmask.disclosure.related import related
 from condmask.disclosure.sample import Sample, draw, line_of
 from condmask.disclosure.table import ROWS, Table
 from condmask.errors import optional
@@ -122,6 +121,8 @@ def attacked(
 
 def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]:
     """What attackers guess of one column."""
+    from condmask.disclosure.related import related  # takes .1 s to import
+
     u, here, found = look.u, ~np.isnan(look.x), []
     clear = seen(CLEAR, look)
     others = np.hstack((clear, seen(OTHERS, look)))

@@ -14,12 +14,12 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.features import PAIRED, TINY, TRIED, Look, about_most
+from condmask.disclosure.features import EACH, PAIRED, TINY, TRIED, Look, about_most
 from condmask.disclosure.table import ORDER
 from condmask.disclosure.units import codes_of
 
 BEFORE = (1, 2, 4, 12)  # records before that a value may follow from
-FACTORS, SEVERAL = 3, 4  # columns of which products are; records a factor
+FACTORS = 3  # columns of which products are
 REPEATED, MOST, ORDERED = 1.3, 200.0, 4.0  # records of a group: for totals, and for those before
 OPEN, EXACT = 0.1, 1e-4  # of the variance: that a tie leaves, at most; where it leaves hardly any
 BINS = 10  # of values shown, by which noise may differ
@@ -137,7 +137,7 @@ def _fitted(tie: Tie, y: np.ndarray, fit: np.ndarray) -> Fitted | None:
     follows = np.isfinite(parts).all(axis=1) & np.isfinite(y)
     rows = np.flatnonzero(follows & fit)
     rows = rows[evenly_spaced(rows.size, TRIED)]
-    if rows.size < SEVERAL * parts.shape[1] or np.ptp(y[rows]) == 0.0:
+    if rows.size < EACH * parts.shape[1] or np.ptp(y[rows]) == 0.0:
         return None
     factors = about_most(parts[rows], y[rows])
     apart = np.abs(y[rows] - parts[rows] @ factors)
