@@ -125,7 +125,7 @@ def month_before():
     stream = np.random.default_rng(7)
     income = incomes(stream)
     table = {"income": income, "before": np.append(incomes(stream, 1), income[:-1])}
-    return Case(table, {"income": log()}, 0.9, "before of the row after", ("before",))
+    return Case(table, {"income": log()}, 0.9, "before of the record after", ("before",))
 
 
 def panel():

@@ -35,9 +35,9 @@ def found(x, **clear):
     (X, {"bonus": A, "total": in_part(X + A, 0.3)}, "total - bonus", 0.3, 0.5),
     (X, {"rate": A, "product": X * A}, "product / rate", 1.0, 0.5 * X / A),
     (X, {"text": np.array([f"EUR {value:.0f}" for value in X])}, "text", 1.0, 0.5),
-    (X, {"total": np.cumsum(X)}, "the rise of total from the row before", 1.0, 0.5),
-    (X, {"left": np.cumsum(X[::-1])[::-1]}, "the rise of left from the row after", 1.0, 0.5),
-    (X, {"before": np.roll(X, 1)}, "before of the row after", 1.0, 0.5),
+    (X, {"total": np.cumsum(X)}, "the rise of total from the record before", 1.0, 0.5),
+    (X, {"left": np.cumsum(X[::-1])[::-1]}, "the rise of left from the record after", 1.0, 0.5),
+    (X, {"before": np.roll(X, 1)}, "before of the record after", 1.0, 0.5),
 ])  # fmt: skip
 def test_found(x, clear, text, share, slack):
     formula = found(x, **clear)["x"]

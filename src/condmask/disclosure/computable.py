@@ -6,7 +6,7 @@ tenth of the rows. Columns count as they are and, for running totals and last ye
 and after, among all rows and within each unit. What follows from more columns is learned (`features`).
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -53,7 +53,7 @@ class Formula(NamedTuple):
 
 def computable(sample: Sample) -> dict[str, Formula]:
     """The simplest formula that columns in clear give of each masked column that has one."""
-    bases, found = list(_bases(sample)), {}
+    bases, found = [_as_it_is(*column) for column in list(sample.clear.numbers.items())[:BASES]], {}
     learned, proof = np.array_split(np.random.default_rng(0).permutation(sample.half.size), 2)
     for name, values in sample.table.values.items() if bases else ():
         x, own = _without_common(values), half_step(values)
@@ -81,19 +81,9 @@ def _share(x: np.ndarray, own: float, formula: Formula, rows: np.ndarray) -> flo
     return float(holds - max(near, min(holds, chance))) * bool(holds - np.mean(others <= 1.0) > SHARE)
 
 
-def _bases(sample: Sample) -> Iterator[Formula]:
-    """The columns in clear, as they are, in the rows beside, and by how much they rise from row to row."""
-    for name, values in list(sample.clear.numbers.items())[:BASES]:
-        half = half_step(values)
-        yield Formula(name, (name,), values, rounding(values, half))
-        for by, where in ((1, "before"), (-1, "after")):
-            yield from _beside(name, values, sample.clear.beside(values, by), half, f"the row {where}")
-
-
-def _beside(name: str, own: np.ndarray, other: np.ndarray, half: float, said: str) -> list[Formula]:
-    """What another record has in a column, and by how much the column rises from there."""
-    looks = {f"{name} of {said}": other, f"the rise of {name} from {said}": own - other}
-    return [Formula(text, (name,), look, rounding(look, half)) for text, look in looks.items()]
+def _as_it_is(name: str, values: np.ndarray) -> Formula:
+    """A column in clear."""
+    return Formula(name, (name,), values, rounding(values, half_step(values)))
 
 
 def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.ndarray) -> Iterator[Formula]:
@@ -101,13 +91,11 @@ def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.nd
     for base in bases:
         if _is_varied(base.values) or not _is_varied(x):
             yield from _of_one(x, base, rows)
-    yield from _in_other_orders(x, sample, rows)
-    plain = [base for base in bases if base.text in base.names]
-    yield from _of_two(x, bases[:BASES], rows, SUMS)
-    yield from _of_two(x, plain[:BASES], rows, PRODUCTS)
+    yield from _in_other_rows(x, sample, rows)
+    yield from _of_two(x, bases, rows)
 
 
-def _in_other_orders(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterator[Formula]:
+def _in_other_rows(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterator[Formula]:
     """What columns in clear say of a record some places before or after, and by how much they rise from
     there, in the order of any of them, in all records or in those that another names alike: who shuffles a
     file hides no running total, last year's value or spouse."""
@@ -134,8 +122,10 @@ def _in_other_orders(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterato
             hits = (np.abs(x[there] - predicted) <= reach[:, None]).sum(axis=2)
             for rise, k in np.argwhere(hits >= HITS):
                 beside = _stands(order, code, at + way * lag, slice(None))
-                other = np.where(beside < 0, np.nan, columns[k][beside])
-                yield _beside([*numbers][k], columns[k], other, half[k], said)[rise]
+                other, name = np.where(beside < 0, np.nan, columns[k][beside]), [*numbers][k]
+                text = f"the rise of {name} from {said}" if rise else f"{name} of {said}"
+                values = columns[k] - other if rise else other
+                yield Formula(text, (name,), values, rounding(values, half[k]))
 
 
 def _stands(order: np.ndarray, code: np.ndarray, place: np.ndarray, rows: Any) -> np.ndarray:
@@ -159,19 +149,17 @@ def _of_one(x: np.ndarray, base: Formula, rows: np.ndarray) -> Iterator[Formula]
         yield base._replace(text=f"{whole:.6g} - {base.text}", values=whole - base.values)
 
 
-def _of_two(
-    x: np.ndarray, bases: list[Formula], rows: np.ndarray, signs: Collection[str]
-) -> Iterator[Formula]:
+def _of_two(x: np.ndarray, bases: list[Formula], rows: np.ndarray) -> Iterator[Formula]:
     """Sums and differences, or products and quotients, that hold in a few of some rows."""
     there, own = rows[~np.isnan(x[rows])][:TRIED], half_step(x)
     a = np.array([base.values[there] for base in bases])
     slack = np.array([base.slack[there] for base in bases]) + 1e-9
     varied = np.array([_is_varied(row) for row in a], dtype=bool) & _is_varied(x[there])
-    for sign, (k, one) in product(signs, enumerate(bases)):
+    for sign, (k, one) in product(SUMS | PRODUCTS, enumerate(bases)):
         predicted, reach = _together(sign, (a[k], slack[k]), (a, slack))
         hits = (np.abs(x[there] - predicted) <= np.maximum(own, reach)).sum(axis=1)
-        likely = (hits >= HITS) & (varied | varied[k] | (signs is SUMS))
-        for other in (bases[j] for j in np.flatnonzero(likely) if bases[j].names != one.names):
+        likely = (hits >= HITS) & (varied | varied[k] | (sign in SUMS))
+        for other in (bases[j] for j in np.flatnonzero(likely) if j != k):
             both = _together(sign, (one.values, one.slack), (other.values, other.slack))
             yield Formula(f"{one.text} {sign} {other.text}", one.names + other.names, *both)
 
