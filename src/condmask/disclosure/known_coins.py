@@ -74,12 +74,12 @@ class Figures(NamedTuple):
         return self.worst - self.clear
 
 
-def alone(table: Table, name: str, scheme: Any, distances: Sequence[float], *, blind: bool) -> list[Figures]:
+def alone(table: Table, name: str, scheme: Any, distances: Sequence[float]) -> list[Figures]:
     """The figures of a column with nothing beside it but its donor pools, which all know: by the joint law of
     originals and released values of each.
 
     At distances in the units of the data, or where none are given at a tenth of the spread on the line on
-    which noise is added; with `blind` also without coins.
+    which noise is added.
     """
     x, found, sizes = table.values[name], [], []
     line, near = (np.asarray, distances) if distances else (line_of(x, scheme), [D])
@@ -87,9 +87,8 @@ def alone(table: Table, name: str, scheme: Any, distances: Sequence[float], *, b
         law = JointLaw.of(values[evenly_spaced(values.size, ROWS)], scheme, CELLS)
         law = law._replace(values=line(law.values))
         constant = [law.constant(d) for d in near]
-        expected = [law.best(d) if blind else np.nan for d in near]
         worst = [law.best(d, known_coins=True) for d in near]
-        found.append(np.transpose([near, constant, constant, expected, worst]))
+        found.append(np.transpose([near, constant, constant, [np.nan] * len(near), worst]))
         sizes.append(values.size)
     return [Figures(*row) for row in np.average(found, axis=0, weights=sizes).tolist()]
 
@@ -102,7 +101,7 @@ def attacked(
     At distances in the units of the data, or as in `alone`. Nobody does worse than with the column alone.
     """
     table, values, d_of = sample.table, sample.table.values, at or dict.fromkeys(schemes, ())
-    found = {name: alone(table, name, of, d_of[name], blind=blind) for name, of in schemes.items()}
+    found = {name: alone(table, name, of, d_of[name]) for name, of in schemes.items()}
     if sample.alone:
         return found
     masked, swapped = draw(sample, schemes, number)
@@ -140,7 +139,7 @@ def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]
     for k, row in enumerate(by_law):
         constant = best_guess(u[here], row.d)[1]
         known = max(constant, float(of_clear[k, here].mean()))
-        expected = max(row.expected, float(unaware[k, here].mean()))
+        expected = float(unaware[k, here].mean())
         # kept records by their law alone, swapped ones by the columns in clear
         by_parts = row.worst + np.where(look.own, 0.0, of_clear[k] - row.constant)[here].mean()
         plain = np.nanmax([known, row.worst, by_parts, worst[k, here].mean()])
