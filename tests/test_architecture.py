@@ -204,7 +204,7 @@ BUDGETS = {
     "variance": 544,
     "files": 538,
     "moments": 445,
-    "planning": 372,
+    "planning": 365,
     "cli": 352,
     "reports": 318,
     "plot": 257,

@@ -119,6 +119,8 @@ class Column(NamedTuple):
         What the column is called.
     whole : frames.Column
         The column as in `table`, and the data type that it had.
+    refusals : dict of scheme to str
+        Why masking refuses the column under schemes that it was asked about.
     """
 
     x: np.ndarray
@@ -129,15 +131,16 @@ class Column(NamedTuple):
     labels: list[Labels]
     name: str
     whole: frames.Column
+    refusals: dict[Any, str]
 
-    def refusal(self, scheme: Any) -> str:
-        """Why masking refuses the column under a scheme; empty if it accepts."""
+    def accepts(self, scheme: Any) -> bool:
+        """Whether masking accepts the column under a scheme."""
         try:
             with heard():  # a warning is no refusal
                 prepare({self.name: scheme}, {self.name: self.whole}, labels=self.labels, nan_policy="omit")
         except ValueError as error:
-            return str(error)
-        return ""
+            self.refusals[scheme] = str(error)
+        return scheme not in self.refusals
 
 
 def evaluate(column: Column, plain: Any, d: np.ndarray) -> Candidate:
@@ -185,19 +188,15 @@ def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray
     return found[BEST], found[CONSTANT], chance_of_near(most, x.size - 1.0, d, law)
 
 
-def frontier(
-    candidates: list[Candidate], refusal: Callable[[Any], str] = lambda _: ""
-) -> tuple[list[Candidate], dict[Any, str]]:
-    """Those that no other of these beats in both mean risk and loss, from the cheapest on; and which schemes
-    are refused on the way, and why."""
-    found, refusals = list[Candidate](), dict[Any, str]()
+def frontier(candidates: list[Candidate], accepts: Callable[[Any], bool] = lambda _: True) -> list[Candidate]:
+    """Those that no other of these beats in both mean risk and loss, from the cheapest on, and that are
+    accepted."""
+    found = list[Candidate]()
     for each in sorted(candidates, key=lambda each: (each.loss, each.risk.mean())):
-        if not found or each.risk.mean() < found[-1].risk.mean():
-            if why := refusal(each.scheme):
-                refusals[each.scheme] = why
-            else:
-                found.append(each)
-    return found, refusals
+        safer = not found or each.risk.mean() < found[-1].risk.mean()
+        if safer and accepts(each.scheme):
+            found.append(each)
+    return found
 
 
 # --- how far estimates will lie from their targets ---

@@ -1,7 +1,7 @@
 """Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on errors."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -12,6 +12,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._digits import finite
 from condmask.disclosure.choose import is_skewed
+from condmask.disclosure.sample import two_digits
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 from condmask.grid import default_step
@@ -24,7 +25,7 @@ from condmask.variance.interval import TARGETS
 from condmask.visible_grid import visible_grid
 
 P = tuple(round(0.1 * k, 1) for k in range(1, 10))
-SHARES = (0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # sigma over the standard deviation
+SHARES = np.array([0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])  # sigma over the standard deviation
 LOGARITHMS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 CLOSE = 1.5  # times the least loss: the most that the safest scheme may lose
 
@@ -76,7 +77,7 @@ class Plan:
     @cached_property
     def on_frontier(self) -> np.ndarray:
         """Which schemes no other beats in both mean risk and loss."""
-        front = {each.scheme for each in frontier(self.candidates)[0]}
+        front = {each.scheme for each in frontier(self.candidates)}
         return np.array([each.scheme in front for each in self.candidates])
 
     @property
@@ -229,7 +230,8 @@ def plan(
         All schemes with risk and errors, the frontier, and up to three suggestions that `mask` accepts for
         this column, none beaten by another in both mean risk and loss: the "most useful" has the shortest
         intervals of the schemes that keep the caps; the "safest" has the least risk of those with intervals
-        at most half as long again; "balanced" lies between them.
+        at most half as long again, or of all where there are caps on errors alone; "balanced" lies between
+        them.
 
     Raises
     ------
@@ -265,7 +267,10 @@ def plan(
     distances = _distances(d, [*risks, *chances], column.x)
     named = (("risk {:.15g}", risks), ("record risk {:.15g}", chances), ("error of {}", errors))
     caps = {text.format(key): cap for text, given in named for key, cap in given.items()}
-    ways = [_by_mapping(options, scale, sigma, column.x), options]
+    chosen = "log" if sigma is None and is_skewed(column.x) else "linear"
+    scale = chosen if scale is None else _checks.choice(scale, "scale", CHOICES["scale"])
+    shared = {name: value for name, value in options.items() if name not in WITHOUT}
+    ways = [shared | {"reverse_mapping": True, "scale": scale}, options]
     if reverse_mapping is not None:
         ways = ways[:1] if _checks.truth(reverse_mapping, "reverse_mapping") else ways[1:]
     candidates = _candidates(column, p, sigma, ways, distances)
@@ -274,27 +279,18 @@ def plan(
     allowed = np.array([all(row[key] <= cap for key, cap in caps.items()) for row in rows])
     if not allowed.any():
         raise ArgumentError(_unmet(rows, caps))
-    front, refusals = frontier([candidates[k] for k in np.flatnonzero(allowed)], column.refusal)
+    front = frontier([candidates[k] for k in np.flatnonzero(allowed)], column.accepts)
     suggestions = _suggested(front, CLOSE if risks or chances or not errors else np.inf)
-    return Plan(n, d, candidates, suggestions, refusals, caps, target, allowed, column.name)
+    return Plan(n, d, candidates, suggestions, column.refusals, caps, target, allowed, column.name)
 
 
-def _by_mapping(options: dict[str, Any], scale: str | None, sigma: Any, x: np.ndarray) -> dict[str, Any]:
-    """The options with reverse mapping."""
-    chosen = "log" if sigma is None and is_skewed(x) else "linear"
-    scale = chosen if scale is None else _checks.choice(scale, "scale", CHOICES["scale"])
-    shared = {name: value for name, value in options.items() if name not in WITHOUT}
-    return shared | {"reverse_mapping": True, "scale": scale}
-
-
-def _candidates(
-    column: Column, p: Any, sigma: Any, ways: list[dict[str, Any]], d: np.ndarray
-) -> list[Candidate]:
+def _candidates(column: Column, p: Any, sigma: Any, ways: list[Any], d: np.ndarray) -> list[Candidate]:
     """Every combination that can mask the data, and be undone; refused if none can."""
     found, refusal, chances = [], None, _checks.reals(P if p is None else p, "p").ravel().tolist()
     for way in ways:
-        tried = _sizes(column.x, way.get("scale")) if sigma is None else sigma
-        for size, chance in product(_checks.reals(tried, "sigma").ravel().tolist(), chances):
+        own = LOGARITHMS if way.get("scale") == "log" else [*map(two_digits, SHARES * column.x.std())]
+        tried = _checks.reals(own if sigma is None else sigma, "sigma").ravel().tolist()
+        for size, chance in product(tried, chances):
             try:
                 options = way if "reverse_mapping" in way else _with_step(column, size, way)
                 found.append(evaluate(column, ConditionalMasking(chance, size, **options), d))
@@ -303,11 +299,6 @@ def _candidates(
     if not found:
         raise refusal or ArgumentError("p and sigma must name at least one scheme, got none")
     return found
-
-
-def _sizes(x: np.ndarray, scale: str | None) -> Sequence[float]:
-    """Round numbers for sigma."""
-    return LOGARITHMS if scale == "log" else [float(f"{share * x.std():.1e}") for share in SHARES]
 
 
 def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[str, Any]:
@@ -361,7 +352,7 @@ def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Colu
     code = None if pool is None else pool[rows]
     for values, of in ((x, "x"), (beside[rows], "other")):
         _checks.positive(float(values.std()), f"the standard deviation of {of}")
-    return Column(x, beside[rows], other is not None, code, table, labels, name, whole)
+    return Column(x, beside[rows], other is not None, code, table, labels, name, whole, {})
 
 
 def _caps(given: Any, name: str) -> dict[Any, float]:
