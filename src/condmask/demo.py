@@ -19,7 +19,6 @@ from condmask.errors import FileError, optional
 from condmask.files.parts import read_column
 from condmask.law import Law
 from condmask.releases.masking import mask_file
-from condmask.releases.release import read_release
 from condmask.schemes.conditional import ConditionalMasking
 
 SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%
@@ -104,8 +103,7 @@ def run(out: Any = None) -> Demo:
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
         pq.write_table(pa.table({"earnings": earnings.astype(np.int64)}), source)
         release = mask_file(source, target, {"earnings": SCHEME}, log=False)
-        estimate = read_release(target, "earnings")
-        summary = estimate.summary(DECILES)
+        summary = release["earnings"].summary(DECILES)
         masked = read_column(target, "earnings")
     originals = [earnings.mean(), earnings.std(ddof=1)]
     originals += np.quantile(earnings, DECILES, method="inverted_cdf").tolist()

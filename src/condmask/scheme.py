@@ -145,7 +145,8 @@ class Scheme:
             for additive noise. Records without a value are left out.
         """
         distances = _checks.distances(d, "d")
-        risks = interval_risk(np.sort(known(x, self.codes)), distances.ravel(), self._noise())
+        values, law = self._known(x)
+        risks = interval_risk(np.sort(values), distances.ravel(), law)
         return risks.reshape(distances.shape) if distances.shape else float(risks[0])
 
     def mse(self, x: Any) -> float:
@@ -161,7 +162,7 @@ class Scheme:
         float
             In squared units of the data.
         """
-        return float(mean_squared_error(known(x, self.codes), self._noise()))
+        return float(mean_squared_error(*self._known(x)))
 
     def mse_of_mean(self, x: Any) -> float:
         """Mean squared error of the mean of the masked values as a guess of every true one.
@@ -176,8 +177,7 @@ class Scheme:
         float
             In squared units of the data; over samples with the variance of `x`.
         """
-        values = known(x, self.codes)
-        return float(mean_squared_error_of_mean(values, self._noise(), shared_donors=self.shared_donors))
+        return float(mean_squared_error_of_mean(*self._known(x), shared_donors=self.shared_donors))
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme as a dict for JSON; `from_dict` reads it back.
@@ -228,10 +228,12 @@ class Scheme:
             raise ArgumentError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
         return method(**options)
 
-    def _noise(self) -> Law:
+    def _known(self, x: Any) -> tuple[np.ndarray, Law]:
+        """The values of a column that are not missing, and the law of the noise."""
         if self.law is None:
             raise ArgumentTypeError(f"{self!r} has no closed form of its risk; simulate it")
-        return self.law
+        values = numbers_of(x, "x", self.codes)
+        return values[~np.isnan(values)] if _checks.has_gaps(values, "x", "omit") else values, self.law
 
 
 def together(schemes: Mapping[str, Scheme], strata: Any = None) -> dict[str, Any]:
@@ -248,9 +250,3 @@ def together(schemes: Mapping[str, Scheme], strata: Any = None) -> dict[str, Any
             both = f"{method.__name__} and for {name!r} {type(scheme).__name__}"
             raise ArgumentError(f"schemes must be of one class, got {both}")
     return method.within(dict(schemes), strata)
-
-
-def known(x: Any, codes: tuple[float, ...]) -> np.ndarray:
-    """The values of a column that are not missing."""
-    array = numbers_of(x, "x", codes)
-    return array[~np.isnan(array)] if _checks.has_gaps(array, "x", "omit") else array

@@ -1,7 +1,7 @@
 """A release as it was asked for, its parts ready to be masked, and what a look at them finds."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from condmask.releases.log import mark_of
 from condmask.scheme import together
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.prepare import Prepared, prepare
-from condmask.schemes.rounding import Moved, asked
+from condmask.schemes.rounding import Moved, asked, shift_of
 from condmask.strata import not_masked
 
 BETWEEN = 0.1  # of the variance: parts that differ by more are worth a word
@@ -189,8 +189,7 @@ def told(looks: Sequence[Look], job: Job) -> Published:
     patterns = next((look.patterns for look in looks if look.patterns), ())
     origins = {}
     for name, scheme in job.schemes.items():
-        moved = [look.moved[name] for look in looks] if job.round else []
-        shift = reduce(Moved.plus, moved).shift(name, scheme.grid.step) if moved else ()
+        shift = shift_of([look.moved[name] for look in looks], name, scheme.grid.step) if job.round else ()
         origins[name] = Origin(group, patterns, shift)
         _warn_of_order(name, *np.array([look.moments[name] for look in looks]).T)
     return Published(tuple(look.records for look in looks), job.schemes, origins, shuffled=job.shuffle)

@@ -19,7 +19,7 @@ from condmask.scheme import Columns, Scheme
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.parameters import checked
 from condmask.schemes.prepare import prepare, released
-from condmask.schemes.rounding import asked
+from condmask.schemes.rounding import asked, shift_of
 from condmask.strata import Pools, labels_of, named_strata
 
 SHARED = ("reverse_mapping", "p", "donors", "strata", "small_strata")  # of columns masked together
@@ -228,7 +228,7 @@ class ConditionalMasking(Scheme):
             limits=None if _checks.truth(accept_visible_coins, "accept_visible_coins") else DEFAULT,
         )  # fmt: skip
         for moved in made.moved.values():
-            moved.shift("x", self.grid.step)  # type: ignore[union-attr]
+            shift_of([moved], "x", self.step)
         key = release_key(random, {column.name: self}, list(made.units.values()), made.pools)
         return released({"x": self}, made, key, threads)["x"]
 

@@ -4,7 +4,7 @@ one grid; and how far that moves their means and their largest values.
 A value becomes floor(x / step + 1/2) steps, ties up as the data are written (`grid.nearest`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -31,30 +31,27 @@ class Moved(NamedTuple):
 
     total: float
     values: int
-    largest: tuple[float, float]
+    largest: float
+    rounded: float
 
     @classmethod
     def of(cls, x: np.ndarray, on_grid: np.ndarray) -> Self:
         """What rounding these values moved; NaN is missing."""
         total, values = float(np.nansum(on_grid - x)), int(np.count_nonzero(~np.isnan(on_grid)))
-        largest = float(np.fmax.reduce(x, initial=-np.inf)), float(np.fmax.reduce(on_grid, initial=-np.inf))
-        return cls(total, values, largest)
+        return cls(total, values, *(float(np.fmax.reduce(each, initial=-np.inf)) for each in (x, on_grid)))
 
-    def plus(self, other: "Moved") -> "Moved":
-        """Both together."""
-        low, high = (max(pair) for pair in zip(self.largest, other.largest, strict=True))
-        return Moved(self.total + other.total, self.values + other.values, (low, high))
 
-    def shift(self, name: str, step: float) -> tuple[float, ...]:
-        """What rounding added to the mean and to the largest value, in two digits since the latter is one
-        record's, with a warning; nothing if nothing moved."""
-        shift = self.total / max(self.values, 1), self.largest[1] - self.largest[0]
-        if not self.values or not any(shift):
-            return ()
-        warn(
-            f"{name} was rounded to multiples of {step:g}, which moves its mean by {shift[0]:+.2g} "
-            f"and its largest value by {shift[1]:+.2g}",
-            ReleaseWarning,
-            about=name,
-        )
-        return float(f"{shift[0]:.2g}"), float(f"{shift[1]:.2g}")
+def shift_of(parts: Sequence[Moved], name: str, step: float) -> tuple[float, ...]:
+    """What rounding added to the mean and to the largest value of all parts of a column, in two digits since
+    the latter is one record's, with a warning; nothing if nothing moved."""
+    totals, values, largest, rounded = zip(*parts, strict=True)
+    shift = sum(totals) / max(sum(values), 1), max(rounded) - max(largest)
+    if not sum(values) or not any(shift):
+        return ()
+    warn(
+        f"{name} was rounded to multiples of {step:g}, which moves its mean by {shift[0]:+.2g} "
+        f"and its largest value by {shift[1]:+.2g}",
+        ReleaseWarning,
+        about=name,
+    )
+    return float(f"{shift[0]:.2g}"), float(f"{shift[1]:.2g}")
