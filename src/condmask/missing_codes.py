@@ -23,7 +23,7 @@ scale from 1 to 5. Only columns that end in such a number are looked at closely.
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,13 +39,6 @@ TIMES, PART = 2.0, 0.2
 WIDER = 10.0  # times as far as the lowest code, what else is negative by accident
 BITS = (-32768.0, -2147483648.0, 32767.0, 65535.0, 2147483647.0)
 LARGEST = 1e12
-
-
-class Suspicion(NamedTuple):
-    """Values that look like codes, the outermost first, and in how many records they are."""
-
-    codes: tuple[float, ...] = ()
-    records: int = 0
 
 
 def declared_codes(values: Any) -> Declared:
@@ -145,13 +138,14 @@ def _shown(code: float | None) -> str:
     return "None" if code is None else f"{code:.15g}"
 
 
-def suspicion(missing: Declared, x: np.ndarray, kind: str) -> Suspicion:
-    """Values that look like codes at one end of a column; missing values and declared codes are NaN.
+def suspicion(missing: Declared, x: np.ndarray, kind: str) -> tuple[tuple[float, ...], int]:
+    """Values that look like codes at one end of a column, the outermost first, and in how many records they
+    are; missing values and declared codes are NaN.
 
     None where there are declared to be no others.
     """
     if missing is None or None in missing:
-        return Suspicion()
+        return (), 0
     for sign, extreme in ((1.0, np.fmin), (-1.0, np.fmax)):
         first = float(extreme.reduce(x, initial=0.0))
         if not _may_be_code(first, sign, kind):
@@ -163,8 +157,8 @@ def suspicion(missing: Declared, x: np.ndarray, kind: str) -> Suspicion:
         for k in range(ends, 0, -1):
             if _stand_apart(values, counts, k, lowest=sign > 0.0):
                 codes = tuple(_as_written(sign * value, kind) for value in values[:k].tolist())
-                return Suspicion(codes, int(counts[:k].sum()))
-    return Suspicion()
+                return codes, int(counts[:k].sum())
+    return (), 0
 
 
 def looks_like_code(value: float, kind: str) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._randomness import WHOLE, Key, check_rng, release_key
-from condmask.closed_form_risk import interval_risk, mean_squared_error, mean_squared_error_of_mean
+from condmask.closed_form_risk import interval_risk
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import Grid
 from condmask.law import Law
@@ -161,8 +161,13 @@ class Scheme:
         -------
         float
             In squared units of the data.
+
+        Notes
+        -----
+        S^2 has the divisor n - 1. The paper's factor n / (n - 1) is wrong.
         """
-        return float(mean_squared_error(*self._known(x)))
+        values, law = self._known(x)
+        return float(2.0 * law.p * values.var(ddof=1) + (1.0 - law.p) * law.variance)
 
     def mse_of_mean(self, x: Any) -> float:
         """Mean squared error of the mean of the masked values as a guess of every true one.
@@ -176,8 +181,19 @@ class Scheme:
         -------
         float
             In squared units of the data; over samples with the variance of `x`.
+
+        Notes
+        -----
+        ``Var X (1 - 2/n) + Var(mean of Z)``, where n Var(mean of Z) is
+        ``Var X + (1-p) Var Y + (n-1) kappa Var X``. With donors by eq. (1), which several records may share,
+        ``kappa = p^2 (n-2)/(n-1)^2 + 2p(1-p)/(n-1)``; along a cycle no donor is shared and kappa is 0. The
+        paper assumes that the Z_i are independent.
         """
-        return float(mean_squared_error_of_mean(*self._known(x), shared_donors=self.shared_donors))
+        values, law = self._known(x)
+        p, n, variance = law.p, values.size, values.var(ddof=1)
+        kappa = p * p * (n - 2) / (n - 1) ** 2 + 2.0 * p * (1.0 - p) / (n - 1) if self.shared_donors else 0.0
+        of_mean = (variance * (1.0 + (n - 1) * kappa) + (1.0 - p) * law.variance) / n
+        return float(variance * (1.0 - 2.0 / n) + of_mean)
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme as a dict for JSON; `from_dict` reads it back.

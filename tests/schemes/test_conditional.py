@@ -229,13 +229,14 @@ MAPPED = (
     "disclosed.{}"
 )
 OUTSIDE, SEX = " No value lies outside of {}.", " of the same sex and age"
+TENS = NOISE.format(SEX, "laplace", " Values are multiples of 10.")
 EACH = ", except that means stand for the 3 smallest and the 3 largest values of each sex and age"
 SENTENCES = [
     ({"step": 0}, NOISE.format("", "normal", "")),
     ({"step": 0.25, "range": (0, None)}, (" Values are multiples of 0.25.", "at least 0")),
-    ({"decimals": 2, "range": (None, 9)}, (" Values have 2 decimals.", "at most 9")),
-    ({"decimals": 0, "range": (0, 9)}, ("", "0 to 9")),
-    ({"decimals": -1, "strata": ["sex", "age"], "noise": "laplace"}, NOISE.format(SEX, "laplace", "")),
+    ({"decimals": 2, "range": (None, 9)}, (" Values are multiples of 0.01.", "at most 9")),
+    ({"decimals": 0, "range": (0, 9)}, (" Values are multiples of 1.", "0 to 9")),
+    ({"decimals": -1, "strata": ["sex", "age"], "noise": "laplace"}, TENS),
     ({"reverse_mapping": True, "scale": "log"}, MAPPED.format("", "", "", " of the logarithm", "")),
     (
         {"reverse_mapping": True, "aggregate_ends": 3, "strata": ["sex", "age"], "range": (0, 9)},

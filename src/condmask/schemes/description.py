@@ -26,11 +26,7 @@ def conditional(scheme: Any) -> str:
         limits += f" Missing values are written {' and '.join(f'{code:g}' for code in scheme.codes)}."
     if scheme.reverse_mapping:
         return _reverse(scheme, groups, within) + limits
-    grid = ""
-    if scheme.decimals is None and scheme.grid is not None:
-        grid = f" Values are multiples of {scheme.grid.step:g}."
-    elif scheme.decimals is not None and scheme.decimals > 0:
-        grid = f" Values have {scheme.decimals} decimals."
+    grid = "" if scheme.grid is None else f" Values are multiples of {scheme.grid.step:g}."
     return (
         f"with probability {scheme.p:g} a record shows the true value of another record{within}, "
         f"otherwise its own value plus {scheme.noise} noise of standard deviation {scheme.sigma:g}; which "
