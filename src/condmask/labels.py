@@ -65,11 +65,10 @@ def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.n
     """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
     if isinstance(values, dict) or frames.is_frame(values):
         return [frames.labels(frames.table_column(values, name, argument), name) for name in names]
-    if len(names) == 1:
-        return [frames.labels(values, argument)]
-    several = isinstance(values, list | tuple)
-    if several and len(values) == len(names):
-        return [frames.labels(column, argument) for column in values]
-    columns, given = ", ".join(map(repr, names)), type(values).__name__
+    given = [values] if len(names) == 1 else values
+    several = isinstance(given, list | tuple)
+    if several and len(given) == len(names):
+        return [frames.labels(column, argument) for column in given]
+    columns, kind = ", ".join(map(repr, names)), type(values).__name__
     rule = f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays"
-    raise ArgumentError(f"{rule}, got " + (f"{len(values)} elements" if several else given))
+    raise ArgumentError(f"{rule}, got " + (f"{len(values)} elements" if several else kind))

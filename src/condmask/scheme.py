@@ -34,6 +34,10 @@ class Scheme:
     ----------
     method : str
         Its name in files and studies.
+    law : Law or None
+        The law of p and the noise; None where a scheme has none.
+    grid : Grid or None
+        On which masked values lie; None where there is none.
     estimators : dict of str to bandwidth
         Names of its estimators of the original distribution, and their bandwidths. Without any, studies
         use the masked sample itself.
@@ -46,6 +50,8 @@ class Scheme:
     """
 
     method: ClassVar[str]
+    law: Law | None = None
+    grid: Grid | None = None
     decimals: int | None = None
     range: tuple[float | None, float | None] | None = None
     strata: Names = None
@@ -62,19 +68,9 @@ class Scheme:
         _REGISTER[cls.method] = cls
 
     @property
-    def law(self) -> Law | None:
-        """The law of p and the noise; None where a scheme has none."""
-        return None
-
-    @property
     def codes(self) -> tuple[float, ...]:
         """The codes of missing values that are declared."""
         return tuple(code for code in self.missing or () if code is not None)
-
-    @property
-    def grid(self) -> Grid | None:
-        """The grid on which masked values lie; None where there is none."""
-        return None
 
     def mask(self, x: Any, *, rng: Any = None) -> Any:
         """Mask a column. Same container out as in; missing values are refused but where noise is added."""

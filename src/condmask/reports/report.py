@@ -93,19 +93,18 @@ def report(
     [False, True]
     >>> folder.cleanup()
     """
+    made = release if isinstance(release, Release) else read_release(release, workers=workers)
     out = _checks.path(path, "path")
     file = Path(original) if isinstance(original, str | os.PathLike) else None
-    beside = release.path if isinstance(release, Release) else _checks.path(release, "release")
     if out.suffix.lower() not in SUFFIXES:
         raise ArgumentError(f"path must end in one of {', '.join(SUFFIXES)}, got {out}")
-    others = {each.resolve() for each in (beside, file) if each is not None}
+    others = {each.resolve() for each in (made.path, file) if each is not None}
     if {out.resolve(), *out.resolve().parents} & others:
         raise FileError(f"path must stand outside of the files and folders that it reports on, got {out}")
     refuse_target(out, None, force=_checks.truth(force, "force"))
     with optional("a report", "plot"):
         page = _template()
         from condmask.reports import view
-    made = release if isinstance(release, Release) else read_release(release, workers=workers)
     shown = view.View(made, _units(units, made))
     facts: dict[str, Any] = {"view": shown, "internal": None, "original": None, "who": WHO}
     if original is None:

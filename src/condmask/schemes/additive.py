@@ -47,7 +47,7 @@ class AdditiveNoise(Scheme):
         return np.asarray(x + self.law.draw(stream, x.shape))
 
     @property
-    def law(self) -> Law:
+    def law(self) -> Law:  # type: ignore[override]
         """The law of the noise; nothing is swapped."""
         return Law(0.0, self.noise, self.sigma)
 

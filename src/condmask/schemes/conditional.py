@@ -298,12 +298,12 @@ class ConditionalMasking(Scheme):
         return {"T_1": None} if self.reverse_mapping else {"T_1": None, "T_b": "scott"}
 
     @property
-    def law(self) -> Law | None:
+    def law(self) -> Law | None:  # type: ignore[override]
         """The law of p and the noise, and the grid; None under reverse mapping, where no value has noise."""
         return None if self.reverse_mapping else Law(self.p, self.noise, self.sigma, self.grid)
 
     @property
-    def grid(self) -> Grid | None:
+    def grid(self) -> Grid | None:  # type: ignore[override]
         """The grid on which originals, noise and masked values lie."""
         if self.decimals is not None:
             return decimal_grid(self.decimals)
