@@ -95,7 +95,7 @@ WRONG_VALUES = {
     "aggregate_ends must be 0 or at least 2, got 1: one value is its own mean": (
         lambda: scheme(reverse_mapping=True, aggregate_ends=1)
     ),
-    "decimals must be None or a whole number from -15 to 15, got 16": lambda: scheme(decimals=16),
+    "decimals must be at most 15, got 16": lambda: scheme(decimals=16),
     "missing must be a finite number or a sequence of several, got nan": lambda: scheme(missing=np.nan),
     "missing must name each code once, got -8.0": lambda: scheme(missing=[-8, -8.0]),
     "scheme must be one of 'AdditiveNoise', 'ConditionalMasking', 'DataShuffling', 'DataSwapping', "
@@ -259,12 +259,12 @@ WRONG_TYPES = {
     "p must be a number strictly between 0 and 1, got 'half'": lambda: scheme("half"),
     "p must be a number strictly between 0 and 1, got True": lambda: scheme(True),
     "sigma must be a positive finite number, got [1]": lambda: scheme(sigma=[1]),
-    "range must be two numbers, the lower first, of which one may be None, got (0, '1')": (
+    "range must be two numbers, the lower first, of which one may be None, got '1'": (
         lambda: scheme(range=(0, "1"))
     ),
     "reverse_mapping must be True or False, got 1": lambda: scheme(reverse_mapping=1),
     "missing must be a finite number or a sequence of several, got 'NA'": lambda: scheme(missing=[-8, "NA"]),
-    "decimals must be None or a whole number from -15 to 15, got False": lambda: scheme(decimals=False),
+    "decimals must be a whole number of at least -15, got False": lambda: scheme(decimals=False),
     "strata must be None, a name or a sequence of names, got ['region', 1]": (
         lambda: scheme(strata=["region", 1])
     ),

@@ -46,14 +46,10 @@ def converting(value: Any, name: str, rule: str) -> Iterator[None]:
         raise ArgumentTypeError(f"{name} must be {rule}, got {shown(value)}") from None
 
 
-def is_real(value: Any) -> bool:
-    """Whether it is a number of Python's or NumPy's; True and False are none."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
 def real(value: Any, name: str, rule: str) -> float:
-    """A number, of which infinities are some."""
-    require(is_real(value), f"{name} must be {rule}", value, ArgumentTypeError)
+    """A number of Python's or NumPy's, of which infinities are some; True and False are none."""
+    known = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    require(known, f"{name} must be {rule}", value, ArgumentTypeError)
     with converting(value, name, rule):
         return float(value)
 
@@ -80,18 +76,14 @@ def not_negative(value: Any, name: str) -> float:
     return number
 
 
-def integer(value: Any, name: str, rule: str) -> int:
-    """A whole number of Python's or NumPy's; True and False are none."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    require(whole, f"{name} must be {rule}", value, ArgumentTypeError)
-    with converting(value, name, rule):
-        return int(value)
-
-
 def whole(value: Any, name: str, *, least: int, most: int = LARGEST_EXACT_INTEGER, beyond: str = "") -> int:
-    """A whole number; at most so large where time or memory grow with it, or what is beyond says why."""
+    """A whole number of Python's or NumPy's, True and False are none; at most so large where time or memory
+    grow with it, or what is beyond says why."""
     rule = f"a whole number of at least {least}"
-    number = integer(value, name, rule)
+    known = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    require(known, f"{name} must be {rule}", value, ArgumentTypeError)
+    with converting(value, name, rule):
+        number = int(value)
     require(number >= least, f"{name} must be {rule}", value)
     limit = "2^53" if most == LARGEST_EXACT_INTEGER else f"{most:,}"
     require(number <= most, f"{name} must be at most {limit}{beyond}", value)

@@ -72,8 +72,7 @@ class Key:
     def __reduce__(self) -> NoReturn:
         raise ArgumentTypeError("a Key cannot be pickled, so it cannot end up in a file or a log by accident")
 
-    def __getstate__(self) -> NoReturn:  # which every object has, and tells the slots
-        self.__reduce__()
+    __getstate__ = __reduce__  # which every object has, and tells the slots
 
     def derive(self, *labels: bytes) -> "Key":
         """The key of one use: a keyed hash of the labels."""

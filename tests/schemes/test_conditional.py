@@ -205,7 +205,7 @@ def test_the_ends_of_what_is_allowed_are_allowed():
     for places in (-15, 15):
         assert cm.ConditionalMasking(0.6, 10.0 ** max(-places, -5), decimals=places).decimals == places
     assert cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, aggregate_ends=2).aggregate_ends == 2
-    with pytest.raises(ValueError, match="from -15 to 15"):
+    with pytest.raises(ValueError, match="decimals must be a whole number of at least -15"):
         cm.ConditionalMasking(0.6, 1e16, decimals=-16)
 
 

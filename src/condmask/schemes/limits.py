@@ -29,14 +29,11 @@ LOOKED_AT = 1 << 14  # records in which they are counted
 
 def declared_limits(value: Any) -> tuple[float | None, float | None] | None:
     """The bounds of a range, the lower first, None for one that is open; None where both are."""
-    if value is None:
-        return None
-    rule = "range must be two numbers, the lower first, of which one may be None"
+    rule = "two numbers, the lower first, of which one may be None"
     pair = isinstance(value, tuple | list) and len(value) == 2
-    known = pair and all(end is None or _checks.is_real(end) for end in value)
-    _checks.require(known, rule, value, ArgumentTypeError)
-    low, high = (_checks.real(end, "range", "a number") + 0.0 for end in _numbers(value))
-    _checks.require(low < high, rule, value)
+    _checks.require(pair, f"range must be {rule}", value, ArgumentTypeError)
+    low, high = (_checks.real(end, "range", rule) + 0.0 for end in _numbers(value))
+    _checks.require(low < high, f"range must be {rule}", value)
     bounds = (low if low > -math.inf else None, high if high < math.inf else None)
     return None if bounds == (None, None) else bounds
 

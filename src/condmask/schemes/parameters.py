@@ -35,17 +35,18 @@ def checked(scheme: Any) -> dict[str, Any]:
         "sigma": partial(_checks.positive, name="sigma"),
         "reverse_mapping": partial(_checks.truth, name="reverse_mapping"),
         "aggregate_ends": aggregated,
-        "decimals": places,
-        "step": lambda step: None if step is None else _checks.not_negative(step, "step"),
+        "decimals": partial(_checks.whole, name="decimals", least=-15, most=15),
+        "step": partial(_checks.not_negative, name="step"),
         "range": declared_limits,
         "strata": named_strata,
         "missing": declared_codes,
     }
     refusals, held, defaults = Refusals(), {}, {field.name: field.default for field in fields(scheme)}
-    for name in defaults:
+    for name, default in defaults.items():
+        value = getattr(scheme, name)
         with refusals.collected():
             check = checks.get(name) or partial(_checks.choice, name=name, allowed=CHOICES[name])
-            held[name] = check(getattr(scheme, name))
+            held[name] = None if value is None and default is None else check(value)
     refusals.raise_all()
     reverse = held["reverse_mapping"]
     for name in WITHOUT if reverse else WITH:  # which have no meaning there
@@ -57,14 +58,6 @@ def checked(scheme: Any) -> dict[str, Any]:
             refusals.errors.append(ArgumentError(text))
     refusals.raise_all()
     return held
-
-
-def places(value: Any) -> int | None:
-    """Decimal places of the data, if they are rounded."""
-    rule = "None or a whole number from -15 to 15"
-    count = None if value is None else _checks.integer(value, "decimals", rule)
-    _checks.require(count is None or -15 <= count <= 15, f"decimals must be {rule}", value)
-    return count
 
 
 def aggregated(value: Any) -> int | str:
