@@ -182,9 +182,8 @@ def lines(table: Any, layout: Layout) -> Iterator[bytes]:
             needed = pc.match_substring_regex(texts, special)
             if pc.any(needed).as_py():
                 quoted = pc.binary_join_element_wise(mark, pc.replace_substring(texts, '"', '""'), mark, none)
-                cells.append(pc.if_else(needed, quoted, texts))
-            else:
-                cells.append(texts)
+                texts = pc.if_else(needed, quoted, texts)
+            cells.append(texts)
         rows = pc.binary_join_element_wise(*cells, between)
         yield end.join([*rows.to_pylist(), ""]).encode(layout.form.encoding)
 

@@ -110,8 +110,7 @@ class MaskedColumn(Records):
 
     def has_numbers(self, name: str) -> bool:
         """Whether `parts` can read a column in clear as numbers."""
-        there = self._in_file and name in self.source.names and name not in self.source.keys
-        if not there or name in self._published.schemes:
+        if not self._in_file or name not in self.source.names or name in self._published.schemes:
             return False
         kind = self.source.schema.field(name).type  # of text it is text, whatever the cells are
         return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))

@@ -19,10 +19,9 @@ def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
     """Whether to round the data; refused if there is no grid to round to."""
     rounds = _checks.truth(value, "round")
     for scheme in schemes.values() if rounds else ():
-        rule, why = "round must be left out where reverse_mapping=True", f": {NOT_ROUNDED}"
-        _checks.require(not scheme.reverse_mapping, rule, rounds, hint=why)
-        rule, why = "round must be left out for a scheme without a grid", ": there is no step to round to"
-        _checks.require(scheme.grid is not None, rule, rounds, hint=f" and {scheme!r}{why}")
+        why = NOT_ROUNDED if scheme.reverse_mapping else "there is no step to round to"
+        rule, hint = "round must be left out for a scheme without a grid", f" and {scheme!r}: {why}"
+        _checks.require(scheme.grid is not None, rule, rounds, hint=hint)
     return rounds
 
 
