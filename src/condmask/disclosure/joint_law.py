@@ -9,7 +9,7 @@ originals by released values, in two parts: records that were swapped and record
 w are the shares of the values, f is the density of the noise and M the law of the map of kept records
 (docs/reverse_mapping.rst). The chance that the original lies within d of a guess is a difference of two
 running sums along the originals. The best attacker takes the largest one for each released value: over both
-parts together, or over each by itself if the attacker knows who was swapped.
+parts together, or over kept records alone if the attacker knows who was swapped, whose values tell nothing.
 """
 
 from typing import Any, NamedTuple
@@ -77,9 +77,10 @@ class JointLaw(NamedTuple):
 
     def best(self, d: float, *, known_coins: bool = False) -> float:
         """The share of records that the best attacker guesses to less than d, no worse than by a constant."""
-        parts = (self.swapped, self.kept) if known_coins else (self.swapped + self.kept,)
-        found = sum(float(fullest(self.values, part, d, self.several)[0].sum()) for part in parts)
-        return max(self.constant(d), found)
+        constant, unsure = self.constant(d), self.kept if known_coins else self.swapped + self.kept
+        found = float(fullest(self.values, unsure, d, self.several)[0].sum())
+        of_strangers = constant * float(self.swapped.sum()) if known_coins else 0.0  # who tell nothing
+        return max(constant, found + of_strangers)
 
     def guesses(self, x: np.ndarray, z: np.ndarray, d: float) -> list[np.ndarray]:
         """What the best attacker makes of records: the guess, how sure, and whether x is that near."""
