@@ -243,13 +243,13 @@ def requests(z, step):
     yield "monotone", x[::5], width
 
 
-def asked(one, kind, at, width, tol=TOL, **options):
+def asked(one, kind, at, width, **options):
     """The answer of an estimate."""
     if kind == "pdf":
         return one.pdf(at, bandwidth=width)
     if kind in ("cdf", "monotone"):
-        return one.cdf(at, bandwidth=width, tol=tol, monotone=kind == "monotone", **options)
-    return one.quantile(at, bandwidth=width, tol=tol, crossing=kind)
+        return one.cdf(at, bandwidth=width, monotone=kind == "monotone", **options)
+    return one.quantile(at, bandwidth=width, crossing=kind)
 
 
 def by_counts(scheme, z):
@@ -276,7 +276,7 @@ def in_rows(scheme, z, kind, at, width):
 def between(one, kind, at, width, tol):
     """T that is off by so much crosses between the crossings of probabilities so much lower and higher."""
     rounding = 0.0 if width is None else 1e-11  # a smooth crossing is known to 1e-13 of T / slope
-    low, high = (asked(one, kind, at + shift, width, 1e-12) for shift in (-TOL - tol, tol))
+    low, high = (asked(one, kind, at + shift, width) for shift in (-tol, tol + TOL))
     return low - rounding, high + rounding
 
 

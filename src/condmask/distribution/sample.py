@@ -17,7 +17,7 @@ from condmask.distribution import quantiles
 from condmask.distribution.bandwidth import LEAST, RULES, check_bandwidth, masking, rule
 from condmask.distribution.counting import Counted, by_value, counted_parts
 from condmask.distribution.series import by_terms
-from condmask.distribution.symbol import Masking, smallest_tol
+from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.distribution.t_b import T_b
 from condmask.errors import ArgumentError
@@ -27,6 +27,7 @@ from condmask.moments.theorem_2_1 import Powers, powers
 METHODS = ("auto", "series")
 CROSSINGS = ("first", "rearranged")
 EXACT = Law(1.0, "normal", 0.0)  # nothing is left of the noise
+REACHED, ROUNDING = 1e-10, 2e-14  # what T may lack of a probability, in 1 and in the most of K
 KEPT = 3  # T_1, a T_b and another
 TOGETHER = 1 << 22  # records that are counted by one worker
 
@@ -106,14 +107,12 @@ class Sample:
                 kept.pop(old, None)
         return kept[own]
 
-    def values(
-        self, x: np.ndarray, bandwidth: Any = None, tol: float | None = None, method: str = "auto"
-    ) -> np.ndarray:
+    def values(self, x: np.ndarray, bandwidth: Any = None, method: str = "auto") -> np.ndarray:
         """T at points."""
-        t, tol = self._known(bandwidth, tol)
+        t = self.distribution(bandwidth)
         points = self.to_units(x, t)
         if method == "series":
-            return by_terms(t.counted, t.masking, points, tol, workers=self._workers)
+            return by_terms(t.counted, t.masking, points, workers=self._workers)
         return np.asarray(t.at(points))
 
     def density(self, x: np.ndarray, bandwidth: Any) -> np.ndarray:
@@ -123,22 +122,21 @@ class Sample:
         t = self.distribution(bandwidth)
         return np.asarray(t.density(self.to_units(x, t)) / (self.law.step or 1.0))
 
-    def quantiles(
-        self, q: np.ndarray, bandwidth: Any = None, tol: float | None = None, crossing: str | None = None
-    ) -> np.ndarray:
-        """The points where T, or its monotone rearrangement, first reaches q."""
+    def quantiles(self, q: np.ndarray, bandwidth: Any = None, crossing: str | None = None) -> np.ndarray:
+        """The points where T, or its monotone rearrangement, first reaches q, or lacks next to nothing."""
         if self.law.p == 1.0 and bandwidth is None:
-            return self._order_statistics(q - self._tolerance(tol))
-        t, tol = self._known(bandwidth, tol)
+            return self._order_statistics(q - REACHED)
+        t = self.distribution(bandwidth)
         rearranged = (crossing or quantiles.crossing_of(self.law.p, self.n)) == "rearranged"
-        found = quantiles.reached(t, q - tol, rearranged=rearranged)
+        lacking = max(REACHED, ROUNDING * t.most)
+        found = quantiles.reached(t, q - lacking, rearranged=rearranged)
         return self.law.from_units(found) + 0.0  # zero has no sign
 
-    def monotone(self, x: np.ndarray, bandwidth: Any = None, tol: float | None = None) -> np.ndarray:
+    def monotone(self, x: np.ndarray, bandwidth: Any = None) -> np.ndarray:
         """The monotone rearrangement of T, within [0, 1], at points."""
         if self.law.p == 1.0:
-            return np.asarray(np.clip(self.values(x, bandwidth, tol), 0.0, 1.0))
-        t, _ = self._known(bandwidth, tol)
+            return np.asarray(np.clip(self.values(x, bandwidth), 0.0, 1.0))
+        t = self.distribution(bandwidth)
         return quantiles.monotone(t, self.to_units(x, t))
 
     def to_units(self, x: np.ndarray, t: Any) -> np.ndarray:
@@ -160,19 +158,6 @@ class Sample:
         before -= before / self.n >= q
         ranks = np.maximum(before, 0.0).astype(np.int64)
         return np.asarray(np.partition(z, np.unique(ranks))[ranks]) + 0.0  # zero has no sign
-
-    def _known(self, bandwidth: Any, tol: float | None) -> tuple[Any, float]:
-        """T_1 or T_b, and its tolerance."""
-        t = self.distribution(bandwidth)
-        return t, self._tolerance(tol, t.masking.beta)
-
-    def _tolerance(self, tol: float | None, beta: float = 0.0) -> float:
-        """By default 1e-10; refused below the rounding error of a weight."""
-        p = self.law.p
-        least = smallest_tol(p) * (1.0 if p > 0.0 else 1.0 + 0.5 / beta**2)
-        if tol is not None and tol < float(f"{least:.1e}"):  # as it is said
-            raise ArgumentError(f"tol must be at least {least:.1e} at p={p} (rounding), got {tol!r}")
-        return max(1e-10, least) if tol is None else tol
 
 
 def law_of(scheme: Any) -> Law:

@@ -13,19 +13,19 @@ from condmask.distribution.symbol import Masking
 from condmask.errors import ArgumentError
 from condmask.kernels import series
 
-LEAST = 0.45  # p
+LEAST, TOL = 0.45, 1e-10  # p, and the error
 
 
-def by_terms(counted: Counted, masking: Masking, x: np.ndarray, tol: float, workers: int = 1) -> np.ndarray:
+def by_terms(counted: Counted, masking: Masking, x: np.ndarray, workers: int = 1) -> np.ndarray:
     """T at points in the units of the values."""
     p, beta, delta, unit = masking.p, masking.beta, masking.delta, counted.unit
     reach = np.nan
     if masking.noise == "normal" and LEAST <= p < 1.0:
-        c, rate, reach = series.truncated(p, beta, delta, tol)
+        c, rate, reach = series.truncated(p, beta, delta, TOL)
     if np.isnan(reach):
         raise ArgumentError(
-            f"method must be 'auto' for {masking.noise} noise, p={p}, a step of {delta:g} sigma and "
-            f"tol={tol!r}, got 'series', which needs normal noise, {LEAST} <= p < 1 and a fine step"
+            f"method must be 'auto' for {masking.noise} noise, p={p} and a step of {delta:g} sigma, got "
+            f"'series', which needs normal noise, {LEAST} <= p < 1 and a fine step"
         )
     at = x + 0.5 if delta > 0.0 and beta == 0.0 else x
     z = counted.records()

@@ -153,8 +153,3 @@ def _geometric(p: float, delta: float) -> tuple[float, float]:
     half, rise = exp(-delta * sqrt(0.5)), -np.expm1(-delta * sqrt(0.5))
     bent = half * (2.0 * p * half / rise - (1.0 - p) * rise) / (2.0 * rise * (1.0 + half) ** 2)
     return float(bent), sqrt(1.0 + 4.0 * bent)
-
-
-def smallest_tol(p: float) -> float:
-    """The rounding error of values of size 1/p, below which no tolerance is met."""
-    return 2e-14 / (p or 1.0)

@@ -16,15 +16,7 @@ from condmask.variance.quantile_interval import quantile_interval
 class Distribution(Shared):
     """The distribution of the original (Theorems 2.2 and 2.3)."""
 
-    def cdf(
-        self,
-        t: Any,
-        *,
-        bandwidth: Any = None,
-        tol: float = 1e-10,
-        method: str = "auto",
-        monotone: bool = False,
-    ) -> Any:
+    def cdf(self, t: Any, *, bandwidth: Any = None, method: str = "auto", monotone: bool = False) -> Any:
         """Distribution function of the original.
 
         Parameters
@@ -36,15 +28,12 @@ class Distribution(Shared):
             unbiased T_1; a number or rule gives T_b, which estimates the smoothed distribution. The rules are
             1.06 ("scott") or 0.9 ("silverman") times min(s.d., IQR/1.34) n^(-1/5) of the masked values;
             "undersmooth" is 1.06 with n^(-1/3). Additive noise has no T_1: there None stands for "scott".
-        tol : float
-            Largest absolute error the computation may add; it says nothing about sampling error. At least
-            2e-14 / p, the rounding error of values of size 1/p.
         method : {"auto", "series"}
-            How the sum is evaluated; the answer is the same within `tol`. "series" is the definition, term by
+            How the sum is evaluated; the answer is the same within 1e-10. "series" is the definition, term by
             term: normal noise, p >= .45 and steps up to some sigma/30 only.
         monotone : bool
-            Rearrange T into a distribution function: never decreasing, within [0, 1], to within `tol` or
-            1e-8. Its quantiles are those of ``crossing="rearranged"``.
+            Rearrange T into a distribution function: never decreasing, within [0, 1], to within 1e-8. Its
+            quantiles are those of ``crossing="rearranged"``.
 
         Returns
         -------
@@ -54,7 +43,7 @@ class Distribution(Shared):
         Raises
         ------
         ValueError
-            If `t` is NaN, `bandwidth` or `tol` is not positive, or the method cannot meet `tol`.
+            If `t` is NaN, `bandwidth` is not positive, or the method does not serve this scheme.
 
         Notes
         -----
@@ -69,13 +58,13 @@ class Distribution(Shared):
         >>> cm.ConditionalMasking(0.6, 1.0, step=0.1).estimate(masked).cdf([0.0, 1.0]).round(4)
         array([0.2609, 0.911 ])
         """
-        points, tol = _checks.reals(t, "t"), _checks.positive(tol, "tol")
+        points = _checks.reals(t, "t")
         _checks.choice(method, "method", METHODS)
         if not _checks.truth(monotone, "monotone"):
-            return shaped(self._sample.values(points.ravel(), bandwidth, tol, method), points)
+            return shaped(self._sample.values(points.ravel(), bandwidth, method), points)
         if method != "auto":
             raise ArgumentError(f"method must be 'auto' where monotone=True, got {method!r}")
-        return shaped(self._sample.monotone(points.ravel(), bandwidth, tol), points)
+        return shaped(self._sample.monotone(points.ravel(), bandwidth), points)
 
     def pdf(self, t: Any, *, bandwidth: Any = "scott") -> Any:
         """Density of the original, smoothed: the derivative of T_b.
@@ -95,16 +84,14 @@ class Distribution(Shared):
         points = _checks.reals(t, "t")
         return shaped(self._sample.density(points.ravel(), bandwidth), points)
 
-    def quantile(
-        self, q: Any, *, bandwidth: Any = None, tol: float = 1e-10, crossing: str | None = None
-    ) -> Any:
+    def quantile(self, q: Any, *, bandwidth: Any = None, crossing: str | None = None) -> Any:
         """Quantiles of the original: where `cdf` crosses the probabilities.
 
         Parameters
         ----------
         q : float or array_like of any shape
             Probabilities, 0 < q < 1.
-        bandwidth, tol
+        bandwidth
             As in `cdf`.
         crossing : {"first", "rearranged"}, optional
             T is not monotone and may cross a probability several times. "first" is the least x with
@@ -125,7 +112,7 @@ class Distribution(Shared):
 
         Notes
         -----
-        A probability counts as reached where T >= q - tol. Intervals on which a bound of T stays below that
+        A probability counts as reached where T >= q - 1e-10. Intervals on which a bound of T stays below that
         are excluded and others cut, so no crossing is missed but for excursions by less than rounding. Cost:
         as `cdf`, then one look at each distinct value.
 
@@ -142,10 +129,10 @@ class Distribution(Shared):
         >>> bool(abs(estimate.quantile(0.5) - np.median(x)) < 50)
         True
         """
-        probabilities, tol = _checks.probabilities(q, "q"), _checks.positive(tol, "tol")
+        probabilities = _checks.probabilities(q, "q")
         if crossing is not None:
             _checks.choice(crossing, "crossing", CROSSINGS)
-        return shaped(self._sample.quantiles(probabilities.ravel(), bandwidth, tol, crossing), probabilities)
+        return shaped(self._sample.quantiles(probabilities.ravel(), bandwidth, crossing), probabilities)
 
     def median(self) -> Any:
         """Median of the original: ``quantile(0.5)``.
