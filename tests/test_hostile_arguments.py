@@ -104,7 +104,6 @@ ALSO = {"accept_visible_coins": True, "log": False, "force": True, "points": 9, 
 OWN = {  # of calls that take something else by the same name
     "audit.scheme": SCHEME, "simulate.schemes": [SCHEME], "read_column.path": "source.csv",
     "Release.write.path": "written.csv", "Counts.merge.other": cm.Counts(SCHEME),
-    "Counts.from_bytes.data": cm.Counts(SCHEME).to_bytes(),
 }  # fmt: skip
 # what takes longest, pictures and searches for attackers; what authors of schemes call; results of calls
 METHODS_LEFT_OUT = {

@@ -13,7 +13,8 @@ from condmask.distribution.symbol import Masking
 from condmask.errors import ArgumentError
 from condmask.kernels import series
 
-LEAST, TOL = 0.45, 1e-10  # p, and the error
+LEAST = 0.45  # p
+TOL = 1e-10  # of T
 
 
 def by_terms(counted: Counted, masking: Masking, x: np.ndarray, workers: int = 1) -> np.ndarray:

@@ -2,9 +2,9 @@
 
 from copy import copy
 from threading import Lock
-from typing import Any, Self
+from typing import Any
 
-from condmask import _checks, _state, frames
+from condmask import _checks, frames
 from condmask.distribution.counting import EMPTY, Counted, merged
 from condmask.distribution.sample import law_of, sample_of
 from condmask.errors import ArgumentError, ArgumentTypeError
@@ -97,25 +97,6 @@ class Counts:
         total = copy(self)
         total.merge(other)
         return total
-
-    def to_bytes(self) -> bytes:
-        """The whole state; `from_bytes` gives it back bit by bit."""
-        with ADDING:
-            described = {"scheme": self.scheme.to_dict()}
-            return _state.pack(described, values=self.counted.values, counts=self.counted.counts)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Counts from what `to_bytes` gave; its checksums tell damage, and not who wrote it."""
-        try:
-            described, arrays = _state.unpack(data)
-            counts = cls(Scheme.from_dict(described["scheme"]))
-            counts.counted = Counted(arrays["values"], arrays["counts"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise ArgumentError(
-                f"data must be the bytes of Counts, got other {type(data).__name__}"
-            ) from error
-        return counts
 
     # --- private ---
 
