@@ -15,9 +15,9 @@ from condmask.linear.chunks import CHUNK, Chunks, Named
 from condmask.linear.groups import crossed, group_means
 from condmask.linear.regress import regress
 from condmask.linear.totals import total
-from condmask.linear.variance import IntervalOptions, interval_options
+from condmask.linear.variance import IntervalOptions
 from condmask.variance import heavy_tails
-from condmask.variance.interval import EstimateWarning, Interval
+from condmask.variance.interval import EstimateWarning, Interval, asked
 
 FEW = 5.0  # unmasked records, less than which a group is flagged
 
@@ -292,8 +292,15 @@ class LinearEstimates(Shared):
     def _options(
         self, confidence_level: Any, target: Any, clusters: Any, population_size: Any
     ) -> IntervalOptions:
-        clusters = self._by_name(clusters, "clusters", labels=True)
-        return interval_options(confidence_level, target, clusters, population_size, self._rows.size)
+        """The options of an interval, checked."""
+        level, target = asked(confidence_level, target)
+        for name, value in (("clusters", clusters), ("population_size", population_size)):
+            rule = f"{name} must be left out for target='file', where the records are not a sample"
+            _checks.require(target != "file" or value is None, rule, value)
+        size = np.inf if population_size is None else _checks.positive(population_size, "population_size")
+        labels = self._by_name(clusters, "clusters", labels=True)
+        code, names = (None, ()) if labels is None else groups(labels, "clusters", self._rows.size)
+        return IntervalOptions(level, target, code, size, len(names))
 
     def _design(self, W: Any, *, intercept: bool, argument: str = "W") -> dict[str, Any]:
         """The columns that were given, or named; of named ones that hold text, indicators."""

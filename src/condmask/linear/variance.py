@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask.labels import groups
 from condmask.linear.chunks import Chunk, Chunks, summed
-from condmask.variance.interval import Interval, asked, interval
+from condmask.variance.interval import Interval, interval
 
 
 class IntervalOptions(NamedTuple):
@@ -29,24 +28,9 @@ class IntervalOptions(NamedTuple):
 
     level: float
     target: str
-    clusters: Any = None
-    population_size: float = np.inf
-    cluster_count: int = 0
-
-
-def interval_options(
-    confidence_level: Any, target: Any, clusters: Any, population_size: Any, n: int
-) -> IntervalOptions:
-    """The options of an interval, checked."""
-    level, target = asked(confidence_level, target)
-    for name, value in (("clusters", clusters), ("population_size", population_size)):
-        rule = f"{name} must be left out for target='file', where the records are not a sample"
-        _checks.require(target != "file" or value is None, rule, value)
-    size = np.inf if population_size is None else _checks.positive(population_size, "population_size")
-    if clusters is None:
-        return IntervalOptions(level, target, None, size)
-    code, names = groups(clusters, "clusters", n)
-    return IntervalOptions(level, target, code, size, len(names))
+    clusters: Any
+    population_size: float
+    cluster_count: int
 
 
 def of_pools(
