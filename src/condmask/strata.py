@@ -146,8 +146,7 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
 
 def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows by stratum, in each in their order, and how many each has; codes below 0 are none."""
-    size = np.zeros(int(code.max(initial=-1)) + 1, dtype=np.int64)
-    counting_sort.count(code, size)
+    size = np.bincount(code + 1, minlength=1)[1:]
     order = np.empty(int(size.sum()), dtype=index_type(code.size))
     counting_sort.sort(code, np.cumsum(size) - size, order)
     return order, size

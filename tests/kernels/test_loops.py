@@ -73,15 +73,13 @@ def test_a_user_may_call_the_kernel_in_compiled_code():
 
 
 @given(st.lists(st.integers(-1, 5), max_size=40))
-def test_rows_are_counted_and_sorted_by_their_number(numbers):
-    number, counts = np.array(numbers, dtype=np.int32), np.zeros(6, dtype=np.int64)
-
-    counting_sort.count(number, counts)
+def test_rows_are_sorted_by_their_number(numbers):
+    number = np.array(numbers, dtype=np.int32)
+    counts = np.array([numbers.count(own) for own in range(6)])
     first = np.concatenate(([0], np.cumsum(counts)[:-1]))
     ends, order = first.copy(), np.empty(counts.sum(), dtype=np.int32)
     counting_sort.sort(number, ends, order)
 
-    assert counts.tolist() == [numbers.count(own) for own in range(6)]
     stable = np.argsort(number, kind="stable")
     assert np.array_equal(order, stable[number[stable] >= 0])
     assert np.array_equal(ends, first + counts)

@@ -9,16 +9,9 @@ from condmask._jit import kernel
 
 
 @kernel
-def count(number, counts):
-    """counts[s]: how many rows have the number s; rows with a number below 0 do not count."""
-    for row in range(number.size):
-        if number[row] >= 0:
-            counts[number[row]] += 1
-
-
-@kernel
 def sort(number, ends, order):
-    """order: the rows with number 0, then those with 1, ...; ends[s], where s begins, becomes its end."""
+    """order: the rows with number 0, then those with 1, ..., none below 0; ends[s], where s begins, becomes
+    its end."""
     for row in range(number.size):
         own = number[row]
         if own >= 0:
