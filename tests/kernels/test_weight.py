@@ -12,7 +12,7 @@ import reference
 from scipy.interpolate import barycentric_interpolate
 
 from condmask.kernels import nodes, series
-from condmask.kernels.normal import share_below, within
+from condmask.kernels.normal import within
 
 ROWS = np.genfromtxt(Path(__file__).parents[1] / "data" / "weight.csv", delimiter=",", names=True)
 P = sorted({float(p) for p in ROWS["p"]})
@@ -123,8 +123,3 @@ def test_shares_are_those_of_the_error_function(u):
 
     exact = 1.0 if u == np.inf else float(mpmath.erf(mpmath.mpf(u) / mpmath.sqrt(2)))
     assert shares[0] == pytest.approx(exact, rel=4e-16)
-
-
-@pytest.mark.parametrize("x", [-37.0, -5.0, -1.0, 0.0, 0.3, 6.0, np.inf])
-def test_shares_below_are_those_of_the_law(x):
-    assert share_below(x) == pytest.approx(1.0 if x == np.inf else float(mpmath.ncdf(x)), rel=1e-13)

@@ -10,10 +10,10 @@ The order of acceptance is explained in docs/inference.rst, "Groups, weights, re
 import math
 
 from condmask._jit import kernel
-from condmask.kernels.normal import share_below
 
 MESH = 64  # parameters between the estimate and the bound
 HALVINGS = 40  # of the last step of an end
+ROOT = math.sqrt(2.0)
 
 
 @kernel
@@ -59,7 +59,8 @@ def _accepted(estimate, r, square, level):
     apart = abs(apart)
     ratio = apart * apart if apart <= own else own * (2.0 * apart - own)
     # those explained worse, whose chances are small numbers and not 1 minus such
-    return share_below(-_reach(ratio, above)) + share_below(-_reach(ratio, below)) >= 1.0 - level
+    beyond = math.erfc(_reach(ratio, above) / ROOT) + math.erfc(_reach(ratio, below) / ROOT)
+    return 0.5 * beyond >= 1.0 - level
 
 
 @kernel

@@ -28,7 +28,7 @@ from condmask.linear.chunks import Chunk, Chunks, longer, summed, taken
 from condmask.linear.pseudo_values import refuse_small_pools
 from condmask.linear.records import Records
 from condmask.linear.regress import left_out
-from condmask.variance.interval import UndefinedError, of_student
+from condmask.variance.interval import UndefinedError, multiplier
 
 DETERMINED = 1e-10  # of a column's square, what the others leave of it where they determine it
 MANY = 100_000  # records, with which Wald's interval serves coefficients of columns in clear
@@ -209,7 +209,7 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     at, up, down = np.split(variances, [beta.size, beta.size + step.size])
     slope, bend = np.zeros((2, beta.size))
     slope[own], bend[own] = (up - down) / (2.0 * step), (up + down - 2.0 * at[own]) / (2.0 * step**2)
-    c = of_student(table.n - beta.size, level) ** 2
+    c = multiplier(level, table.n - beta.size) ** 2
     square, half = left**2 - c * bend, 0.5 * c * slope
     worth = table.n**2 * products.diagonal()[:-1] / gram.diagonal()
     hidden = (left <= KNOWN * np.sqrt(np.maximum(bend, 0.0))) | (worth < ENOUGH)

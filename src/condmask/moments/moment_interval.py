@@ -11,7 +11,7 @@ from condmask.law import Law
 from condmask.moments.influence import of_moment
 from condmask.moments.polynomial_variance import polynomial_variance
 from condmask.moments.theorem_2_1 import Powers, noise_variance, original_moments, shift
-from condmask.variance.interval import Interval, interval, of_student
+from condmask.variance.interval import Interval, interval, multiplier
 from condmask.variance.theorem import Variance
 
 NEGATIVE = (
@@ -80,7 +80,7 @@ def variance_interval(sampled: Sampled, level: Any, target: str, *, root: bool) 
     error = moment_variance(sampled, 2, central=True).standard_error(sampled.n, target)
     power, quantity = (0.5, "the standard deviation") if root else (1.0, "the variance")
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        reach = of_student(np.inf, level) * error
+        reach = multiplier(level) * error
         factor = np.exp(reach / value)
         low = np.where(value > 0.0, value / factor, 0.0)
         high = np.where(value > 0.0, value * factor, np.maximum(value + reach, 0.0))

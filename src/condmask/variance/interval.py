@@ -72,15 +72,8 @@ def aligned(table: list[list[str]]) -> list[str]:
     return ["  ".join(map(str.rjust, row, widths)) for row in table]
 
 
-def multiplier(confidence_level: float) -> float:
-    """The normal quantile by which standard errors are multiplied."""
-    from scipy.special import ndtri  # takes .1 s to import
-
-    return float(ndtri(0.5 + 0.5 * confidence_level))
-
-
-def of_student(degrees: Any, confidence_level: Any) -> Any:
-    """As much for Student's t; the normal one of infinitely many degrees of freedom."""
+def multiplier(confidence_level: Any, degrees: Any = np.inf) -> Any:
+    """By what standard errors are multiplied: the quantile of Student's t, by default the normal one."""
     from scipy.special import stdtrit  # takes .1 s to import
 
     return stdtrit(degrees, 0.5 + 0.5 * confidence_level)
@@ -122,7 +115,7 @@ def interval(
         Of an interval that is not symmetric.
     """
     if ends is None:
-        reach = of_student(degrees, confidence_level) * standard_error
+        reach = multiplier(confidence_level, degrees) * standard_error
         with np.errstate(invalid="ignore"):  # none of an infinite estimate
             ends = estimate - reach, estimate + reach
     about = f"{quantity} {TARGETS[target]}"
