@@ -14,7 +14,7 @@ counting
 masking
     Coins, donors and placement: eq. (1).
 replication
-    The loops of Monte Carlo studies: quantiles of many samples, sums of errors, pairs near each other.
+    The loops of Monte Carlo studies: quantiles of many samples, pairs near each other.
 
 Examples
 --------
