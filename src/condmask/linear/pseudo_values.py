@@ -60,6 +60,8 @@ class PseudoValues:
         f, by which masking shrinks deviations from the mean.
     share : ndarray of shape (pools,)
         p' = 1 - f: the part of the mean of weights over its pool by which a weight is lowered.
+    cycle : bool
+        Whether donors form a permutation.
     v, q : ndarray of shape (pools,)
         The sums of what `spread` gives.
     """
@@ -106,16 +108,6 @@ class PseudoValues:
         square = self._deviation(chunk) ** 2 * chunk.of_pool(self._more)
         p, other = self.law.p, chunk.of_pool(self._other)
         return p * square + (1.0 - p) * other, (square - other) / (1.0 - p)
-
-    def common(self, total: np.ndarray, mixed: np.ndarray, pools: Any = slice(None)) -> Any:
-        """What donors of a permutation have in common, from the sums of k and of k q in pools.
-
-        Times the mean of k over the pool it is to be taken from the variance.
-        """
-        if not self.cycle:
-            return 0.0
-        p = self.law.p
-        return 2.0 * p * (1.0 - p) * mixed + p * p * self.originals[pools] * total
 
     def _deviation(self, chunk: Chunk) -> np.ndarray:
         return np.asarray((chunk.z - self.origin) / self.unit - chunk.of_pool(self.mean))

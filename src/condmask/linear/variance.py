@@ -51,8 +51,12 @@ def of_pools(
     size, factor = np.maximum(pseudo.size[pools], 1.0), pseudo.factor[pools]
     others = -total * pseudo.share[pools] / size / factor  # k of the records that have no weight
     rest = np.where(members < size, pseudo.v[pools] - v, 0.0)
-    mixed = q / factor + others * pseudo.q[pools]
-    return np.asarray(others**2 * rest - total / size * pseudo.common(total, mixed, pools))
+    added = np.asarray(others**2 * rest)
+    if pseudo.cycle:  # what donors of a permutation have in common
+        p = pseudo.law.p
+        mixed = q / factor + others * pseudo.q[pools]
+        added -= total / size * (2.0 * p * (1.0 - p) * mixed + p * p * pseudo.originals[pools] * total)
+    return added
 
 
 def of_sums(

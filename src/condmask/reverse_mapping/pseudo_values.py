@@ -68,7 +68,7 @@ class ReverseMapped:
 
     Attributes
     ----------
-    n, origin, unit, size, factor, share, q
+    n, origin, unit, size, factor, share, cycle
         As of `PseudoValues`.
     pools : list of (Mapping, slice, int)
         M between the cells of a pool, where these stand among those of all, and its records.
@@ -80,6 +80,8 @@ class ReverseMapped:
     means, middle : ndarray of shape (cells,)
         Of the released values, and of the pool.
     """
+
+    cycle = False
 
     def __init__(self, records: Records, scheme: Any) -> None:
         z, pool, self.p = records.z, records.pools(), float(scheme.p)
@@ -105,7 +107,6 @@ class ReverseMapped:
         self.n = int(self.size.sum())
         self.middle = (self._by_pool(self.means) / np.maximum(self.size, 1.0))[self.number]
         self.factor = self.share = np.ones(self.size.size)
-        self.q = np.zeros(self.size.size)
 
     def values(self, chunk: Chunk) -> np.ndarray:
         """The pseudo-values of a chunk."""
@@ -119,10 +120,6 @@ class ReverseMapped:
     def v(self) -> np.ndarray:
         """The sums of these variances by pool."""
         return self._by_pool(self.undone[1])
-
-    def common(self, *_: Any) -> float:
-        """0: donors have nothing in common."""
-        return 0.0
 
     @cached_property
     def h(self) -> np.ndarray:
