@@ -4,6 +4,7 @@ Oracles: K at 25 digits (tests/data/weight.csv), the plain sums and the definiti
 """
 
 import csv
+import tracemalloc
 import weakref
 from pathlib import Path
 
@@ -46,6 +47,20 @@ def test_a_small_p_reaches_far(p):
     exact = [reference.normal_weight_by_residues(each, p) for each in u.tolist()]
 
     assert np.abs(estimate([0.0, 0.0], p).cdf(u) - exact).max() < 4e-11 / p
+
+
+def test_a_small_p_takes_no_more_points_than_there_are_steps():
+    z = np.rint(np.random.default_rng(6).normal(size=200) * 1024) / 1024
+    one, q = estimate(z, 1e-4, step=1 / 1024), np.array([0.1, 0.5, 0.9])
+    at = one.quantile(q, crossing="rearranged")
+
+    tracemalloc.start()
+    before, there = one.cdf(np.array([at - 1 / 1024, at]), monotone=True)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert np.all((before <= q + 1e-6) & (q - 1e-6 <= there))  # T* is known to 1e-10 / p
+    assert most < 1e8
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])

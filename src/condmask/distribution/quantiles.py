@@ -24,7 +24,7 @@ from condmask.kernels.nodes import POINTS
 
 BLOCK = 1 << 10  # nodes of the line that are looked at together
 STRAIGHT = 1e-15  # of T, by which the curve may leave its chord
-NEARLY = 5e-9  # as much for T*
+NEARLY, IN_K = 5e-9, 5e-11  # as much for T*, in 1 and in the most of K
 
 FEW, MANY = 100, 2_000  # records: where rearranging pays
 P_OF_FEW, P_OF_MANY = 0.77, 0.5  # below these p
@@ -112,7 +112,9 @@ def monotone(t: Any, x: np.ndarray) -> np.ndarray:
     high = np.maximum.accumulate(most)[block].max()
     wanted = (most >= low) & (least <= high)
     wanted[[0, -1]] = True
-    parts = max(1, ceil(sqrt(0.125 * t.bend * (most - least).max() / (NEARLY * (2.0 * t.most - 1.0)))))
+    share = (most - least).max() / (2.0 * t.most - 1.0)  # of the records, the most that a node feels
+    parts = max(1, ceil(sqrt(0.125 * t.bend * share / max(NEARLY, IN_K * t.most))))
+    parts = min(parts, ceil(t.line.node)) if t.whole else parts  # steps are all there is
     ends = zip(edges[:-1][wanted].astype(int).tolist(), edges[1:][wanted].astype(int).tolist(), strict=True)
     known = np.concatenate([points(t, *each, parts) for each in ends], axis=1)
     places, values = rearrange.rearranged(*known)

@@ -32,8 +32,8 @@ class Distribution(Shared):
             How the sum is evaluated; the answer is the same within 1e-10. "series" is the definition, term by
             term: normal noise, p >= .45 and steps up to some sigma/30 only.
         monotone : bool
-            Rearrange T into a distribution function: never decreasing, within [0, 1], to within 1e-8. Its
-            quantiles are those of ``crossing="rearranged"``.
+            Rearrange T into a distribution function: never decreasing, within [0, 1], to within 1e-8, or
+            1e-10 / p. Its quantiles are those of ``crossing="rearranged"``.
 
         Returns
         -------
