@@ -14,7 +14,7 @@ Quantiles of Theorems 2.2 and 2.3 (docs/theory.rst, "Crossings").
 
 from collections.abc import Iterator
 from itertools import pairwise
-from math import ceil, log, sqrt
+from math import log
 from typing import Any
 
 import numpy as np
@@ -112,11 +112,11 @@ def monotone(t: Any, x: np.ndarray) -> np.ndarray:
     high = np.maximum.accumulate(most)[block].max()
     wanted = (most >= low) & (least <= high)
     wanted[[0, -1]] = True
-    share = (most - least).max() / (2.0 * t.most - 1.0)  # of the records, the most that a node feels
-    parts = max(1, ceil(sqrt(0.125 * t.bend * share / max(NEARLY, IN_K * t.most))))
-    parts = min(parts, ceil(t.line.node)) if t.whole else parts  # steps are all there is
-    ends = zip(edges[:-1][wanted].astype(int).tolist(), edges[1:][wanted].astype(int).tolist(), strict=True)
-    known = np.concatenate([points(t, *each, parts) for each in ends], axis=1)
+    share = (most - least) / (2.0 * t.most - 1.0)  # of the records, that a stretch feels
+    parts = np.sqrt(0.125 * t.bend * share / max(NEARLY, IN_K * t.most))
+    parts = np.clip(parts, 1.0, t.line.node if t.whole else np.inf)  # steps are all there is
+    looked_at = np.array([edges[:-1], edges[1:], np.ceil(parts)], dtype=np.int64)[:, wanted]
+    known = np.concatenate([points(t, *each) for each in looked_at.T.tolist()], axis=1)
     places, values = rearrange.rearranged(*known)
     at = x + 0.5 * t.whole  # a step of a grid is the stretch to the next
     return np.asarray(np.clip(np.interp(at, places, values, 0.0, 1.0), 0.0, 1.0))

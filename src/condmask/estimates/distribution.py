@@ -33,7 +33,7 @@ class Distribution(Shared):
             term: normal noise, p >= .45 and steps up to some sigma/30 only.
         monotone : bool
             Rearrange T into a distribution function: never decreasing, within [0, 1], to within 1e-8, or
-            1e-10 / p. Its quantiles are those of ``crossing="rearranged"``.
+            1e-10 / p, and half a step of a grid. Its quantiles are those of ``crossing="rearranged"``.
 
         Returns
         -------
