@@ -193,7 +193,7 @@ def test_every_public_name_resolves_and_no_other():
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
     "disclosure": 2_023,
-    "top": 1_857,
+    "top": 1_856,
     "estimates": 858,
     "studies": 831,
     "releases": 777,
