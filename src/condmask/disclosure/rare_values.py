@@ -65,7 +65,7 @@ def against_rare(table: Table, name: str, scheme: Any) -> str:
 
 
 def aggregate(x: np.ndarray, code: np.ndarray | None, count: int) -> None:
-    """Replace the smallest and largest values of each pool by their means, to the digits of a column of float64.
+    """Replace the smallest and largest values of each pool by their means, to the digits of float64 columns.
 
     Not where a pool has fewer than twice as many values, or the same ones are the smallest and the largest.
     """
