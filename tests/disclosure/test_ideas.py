@@ -480,15 +480,16 @@ def test_cells_are_means_of_equally_many_and_windows_count_half_of_their_ends():
 def test_attackers_of_a_joint_law_take_the_best_window_of_each_released_value():
     stream, d = np.random.default_rng(6), 1.0
     values, edges = np.sort(stream.uniform(0.0, 9.0, 12)), np.sort(stream.uniform(0.0, 9.0, 11))
-    swapped, kept = stream.dirichlet(np.full(288, 0.3)).reshape(2, 12, 12)
+    shares, shown, *moved = stream.dirichlet(np.full(12, 0.3), 14)
+    swapped, kept = 0.6 * np.outer(shares, shown), 0.4 * shares[:, None] * np.array(moved)
     both, several = swapped + kept, stream.random(12) < 0.3
-    law = joint_law.JointLaw(values, both.sum(axis=1), several, edges, swapped, kept)
+    law = joint_law.JointLaw(values, shares, several, edges, swapped, kept)
 
     parts = both, swapped, kept
     of_all, *known = ([best_window(values, each, d, several) for each in part.T] for part in parts)
-    assert law.constant(d) == pytest.approx(best_window(values, law.shares, d, several)[0])
+    assert law.constant(d) == pytest.approx(best_window(values, shares, d, several)[0])
     near = abs(values[:, None] - values) < d
-    np.testing.assert_allclose(law.shown(d), (both * near).sum(axis=1) / law.shares)
+    np.testing.assert_allclose(law.shown(d), (both * near).sum(axis=1) / shares)
     assert law.best(d) == pytest.approx(sum(mass for mass, _ in of_all))
     assert law.best(d, known_coins=True) == pytest.approx(sum(mass for part in known for mass, _ in part))
     x, z = stream.uniform(-1.0, 10.0, (2, 50))
