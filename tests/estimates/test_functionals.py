@@ -4,6 +4,7 @@ Coverage as in test_distribution_intervals.py: within 4.5 standard errors of the
 the normal approximation leaves at this n, of .95. Fewer than 100 looks, a false alarm in 7 of 10^6 each.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -213,6 +214,8 @@ def test_shares_of_a_total_stay_within_what_can_be():
         reached += np.any(lorenz.high == q) + (gini.high == 1.0)
 
     assert reached > 0
+    for shift in (100.0, 1e4):  # far above 0, though T there is .003 or 0, and its error about the file 0
+        assert scheme.estimate(scheme.mask(some_amounts(60, shift), rng=0)).gini_interval().low == 0.0
 
 
 def test_where_amounts_are_negative_nothing_is_cut():
@@ -226,6 +229,9 @@ def test_where_amounts_are_negative_nothing_is_cut():
     assert lorenz.high < 0.0
     zeros = scheme.estimate(scheme.mask(np.maximum(some_amounts(2_000, -8.0), 0.0), rng=1))
     assert zeros.lorenz_interval(0.4).low == 0.0  # which are not negative
+    known = replace(scheme, step=0.0, reverse_mapping=True)
+    one = known.estimate(np.append(some_amounts(60), -5.0))
+    assert one.lorenz_interval(0.01).estimate == one.lorenz(0.01) < 0.0
 
 
 def test_batches_and_summaries_serve():

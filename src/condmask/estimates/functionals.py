@@ -224,8 +224,10 @@ class Functionals(Distribution):
         variances = [self._mean_of(each.influence)[1] for each in found]
         errors = [each.standard_error(self._sample.n, target) for each in variances]
         value, error = np.reshape([[each.value for each in found], errors], (2, *highest.shape))
-        # T is constant from one point of the grid to the next
-        below = self.cdf_interval(-0.5 * self._law.step or np.nextafter(0.0, -1.0), target="file")
+        # T is constant from one point of the grid to the next; about a file that is not known, its error may
+        # be estimated 0
+        known = "file" if self._law.p == 1.0 else "population"
+        below = self.cdf_interval(-0.5 * self._law.step or np.nextafter(0.0, -1.0), target=known)
         some = below.estimate > CERTAIN * below.standard_error  # are negative
         least, most = (-np.inf, np.inf) if some else (0.0, highest)
         nearest, ends = np.clip(value, least, most), bounded.placed(value, error, least, most, level)
