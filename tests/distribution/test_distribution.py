@@ -198,6 +198,7 @@ def test_the_series_is_the_definition():
         (estimate([1.0, 2.0], 0.4), "series"),
         (estimate([1.0, 2.0], noise="laplace"), "series"),
         (estimate([1.0, 2.0], step=0.5), "series"),
+        (cm.ConditionalMasking(0.5, 1.0, reverse_mapping=True).estimate([1.0, 2.0]), "series"),
         (estimate([1.0, 2.0]), "lattice"),
     ],
 )

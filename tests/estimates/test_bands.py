@@ -16,6 +16,7 @@ from scipy.stats import kstwobign
 
 import condmask as cm
 from condmask.estimates import bands
+from condmask.variance.band import between
 
 SD = 50.0
 
@@ -109,6 +110,14 @@ def test_without_masking_bands_and_tests_are_those_of_kolmogorov():
         found = cm.compare_distributions(estimate, again, rng=1)
         chance = kstwobign.sf(found.statistic * np.sqrt(1000.0) + less)
         assert abs(found.pvalue - chance) <= 4.5 * 0.011 + 0.004
+
+
+def test_between_points_a_process_goes_on_as_a_path_of_brown():
+    # with the median of its steps; where most of the points asked for coincide, it goes nowhere
+    time = np.cumsum(np.append([1.0, 5.0], np.full(200, 0.04)))
+    path = np.minimum.outer(time, time)
+    assert between(path, 202) == pytest.approx(0.5826 * 0.2)
+    assert between(path, 500) == between(path[:1, :1], 1) == 0.0
 
 
 def test_a_pvalue_counts_the_draws_that_are_as_large_and_the_data():

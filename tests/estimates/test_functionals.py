@@ -192,6 +192,12 @@ def test_gini_and_lorenz_without_masking_are_those_of_the_file():
     apart = np.abs(x[:, None] - x).mean(axis=1)
     expected = np.std((apart - gini(x) * x) / x.mean()) / np.sqrt(60)
     np.testing.assert_allclose(estimate.gini_interval().standard_error, expected, rtol=1e-3)
+    # and after reverse mapping
+    known = cm.ConditionalMasking(0.5, 1.0, step=0.0, reverse_mapping=True).estimate(x)
+    found = known.expectation_interval(np.log)
+    assert found.estimate == pytest.approx(np.log(x).mean(), rel=1e-12)
+    assert found.standard_error == pytest.approx(np.log(x).std() / np.sqrt(60), rel=1e-9)
+    assert known.expectation_interval(np.log, target="file").standard_error == 0.0
 
 
 def some_amounts(n, shift=0.0):

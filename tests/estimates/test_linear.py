@@ -396,6 +396,7 @@ def test_columns_are_named_where_a_file_was_read_in_parts(tmp_path, form, strata
         assert named.about == by_hand.about
         np.testing.assert_allclose(ends(named), ends(by_hand), rtol=1e-9)
     assert pairs[0][0].names == ["intercept", "age", *text]
+    assert found.regress(["region", "sex"], intercept=False).names == ["region=east", *text]
     with pytest.raises(ValueError, match="got 'id' with 1,200 labels"):
         found.regress("id")
     with pytest.raises(ValueError, match="W must be a column that was not masked, got 'x'"):

@@ -109,6 +109,7 @@ def test_sums_of_parts_add_up_to_those_of_all():
     for i, j in product(range(5), repeat=2):
         by_hand = [np.sum(u[here & own] ** i * v[here & own] ** j) for own in in_pool]
         assert i + j > 4 or total.sums[:, i, j] == pytest.approx(by_hand, rel=1e-9, abs=1e-12)
+    assert total.middle == pytest.approx([z[here].mean(), w[here].mean()], rel=1e-12)
     for i in range(3):
         assert total.alone[:, i] == pytest.approx([np.sum(u[own] ** i) for own in in_pool], abs=1e-12)
 

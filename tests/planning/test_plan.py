@@ -4,6 +4,7 @@ Oracles: closed forms, the paper's table, and the errors of simulated releases.
 """
 
 import json
+import re
 import warnings
 from itertools import pairwise
 
@@ -254,7 +255,14 @@ def test_a_plan_reads_and_writes(tmp_path):
     rows = made.to_frame()
     assert set(rows["p"]) == {0.3, 0.6, 0.8}
     assert rows["refused"].tolist() == made.refused.tolist()
-    assert f"most useful: {made.best.scheme!r}" in str(made)
+    head, best, *_ = str(made).split("\n\n")
+    assert head.endswith(f"{made.constant[0]:.1%} of the values are guessed closer than d = 500")
+    scheme, longer, risks, errors = best.splitlines()
+    assert scheme == f"most useful: {made.best.scheme!r}"
+    assert longer == f"  intervals {made.best.loss:.2f} times as long as without masking"
+    assert re.findall(r"[\d.]+%", risks) == [f"{made.best.risk[0]:.1%}", f"{made.best.record_risk[0]:.1%}"]
+    named = ["mean", "std", *RELATED, "quantile 0.5"]
+    assert re.findall(r"([a-z]+(?: 0\.5)?) [\d.]+", errors) == named
     assert f"2,000 records, {made.allowed.sum()} keep the caps\n" in str(made)
     (panel,) = made.plot(tmp_path / "plan.png")
     assert "share of records whose pay is" in panel.get_xlabel()

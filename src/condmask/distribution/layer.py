@@ -80,7 +80,7 @@ class Layer:
 
     def places(self, x: np.ndarray) -> np.ndarray:
         """Where points lie on the line of nodes; across a gap, as seen from the nearer value."""
-        i = np.maximum(np.searchsorted(self.values, x, side="right") - 1, 0)
+        i = np.maximum(np.searchsorted(self.values, x) - 1, 0)
         following, far = np.minimum(i + 1, self.values.size - 1), self.beyond - POINTS
         with np.errstate(over="ignore"):  # enormous points
             ahead, behind = ((x - self.values[near]) / self.node for near in (i, following))

@@ -108,8 +108,7 @@ def monotone(t: Any, x: np.ndarray) -> np.ndarray:
     edges, least, most = stretches(t)
     place = np.clip(t.line.places(x), 0.0, edges[-1])
     block = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, least.size - 1)
-    low = np.minimum.accumulate(least[::-1])[::-1][block].min()
-    high = np.maximum.accumulate(most)[block].max()
+    low, high = least[block.min() :].min(), most[: block.max() + 1].max()
     wanted = (most >= low) & (least <= high)
     wanted[[0, -1]] = True
     share = (most - least) / (2.0 * t.most - 1.0)  # of the records, that a stretch feels

@@ -59,7 +59,7 @@ def taken(figures: np.ndarray, code: np.ndarray | None) -> np.ndarray:
     return figures if code is None else figures[..., code]
 
 
-def summed(values: np.ndarray, code: np.ndarray | None, codes: int) -> np.ndarray:
+def summed(values: np.ndarray, code: np.ndarray | None, codes: int = 0) -> np.ndarray:
     """The sums of values by code, along the last axis, of at least so many codes."""
     if code is None:
         return np.asarray(values.sum(axis=-1, keepdims=True))

@@ -85,11 +85,11 @@ def pair_moments(z: np.ndarray, w: np.ndarray, pool: np.ndarray | None = None) -
     here = ~np.isnan(z)
     center, unit, (of_a, of_b) = zip(_powers(z, here), _powers(w, here & ~np.isnan(w)), strict=True)
     code = None if pool is None else np.maximum(pool, 0)  # what is missing has powers of 0
-    alone = np.moveaxis(summed(of_a[..., :3, :], code, 0), -2, -1)
+    alone = np.moveaxis(summed(of_a[..., :3, :], code), -2, -1)
     sums = np.zeros((*alone.shape[:-1], DEGREE + 1, DEGREE + 1))
     for i in range(DEGREE + 1):
         for j in range(DEGREE + 1 - i):
-            sums[..., i, j] = summed(of_a[..., i, :] * of_b[..., j, :], code, 0)
+            sums[..., i, j] = summed(of_a[..., i, :] * of_b[..., j, :], code)
     return PairMoments(np.array(center), np.array(unit), sums, alone)
 
 

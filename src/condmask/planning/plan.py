@@ -159,8 +159,8 @@ class Plan:
         for d, share in zip(self.d, self.constant, strict=True):
             lines.append(f"without any release, {share:.1%} of the values are guessed closer than d = {d:g}")
         for name, each in self.suggestions.items():
-            lines += ["", f"{name}: {each.scheme!r}"]
-            lines.append(f"  intervals {each.loss:.2f} times as long as without masking")
+            longer = f"  intervals {each.loss:.2f} times as long as without masking"
+            lines += ["", f"{name}: {each.scheme!r}", longer]
             lines += [
                 f"  closer than d = {d:g}: the best attacker {risk:.1%} of the values, "
                 f"the released value of the most exposed record with a chance of {exposed:.1%}"
