@@ -189,11 +189,14 @@ def test_estimate_as_text(run, folder):
 
 
 def test_info(answer, run, folder, tmp_path):
-    where = (folder / "in.parquet", tmp_path / "a.parquet")
-    cm.mask_file(*where, {"income": SCHEME}, log=False, part_rows=600, accept_visible_coins=True)
+    where = (tmp_path / "in.parquet", tmp_path / "a.parquet")
+    pd.read_parquet(folder / "in.parquet").rename(columns={"income": "Größe"}).to_parquet(where[0])
+    cm.mask_file(*where, {"Größe": SCHEME}, log=False, part_rows=600, accept_visible_coins=True)
     assert run("info", "NEW/a.parquet")[1].startswith("1,200 records in 2 parts, 3 columns\n")
     assert alike(answer("info", "out.parquet"), cm.read_release(folder / "out.parquet").to_dict())
-    assert '\n  "records": 1200,\n' in run("info", "out.parquet", "--json")[1]
+    shown = run("info", "NEW/a.parquet", "--json")[1]
+    assert '\n  "records": 1200,\n' in shown
+    assert '\n    "Größe": {\n' in shown
     assert run("info", "out.parquet")[1].splitlines() == [
         "1,200 records, 3 columns", f"income: {SCHEME!r}", "not masked: educ, region",
     ]  # fmt: skip

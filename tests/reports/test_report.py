@@ -181,6 +181,10 @@ def test_an_estimate_that_does_not_exist_is_unknown(tmp_path):
 
     assert row(page, "standard deviation")[0][2:] == ["unknown"] * 3
     assert "nan" not in re.sub("<svg.*?</svg>", "", page, flags=re.DOTALL)
+    short, mapped = frame[:12].assign(age=range(12)), cm.ConditionalMasking(0.3, 20.0, reverse_mapping=True)
+    page = made_of(short, mapped, tmp_path / "b.html")
+    assert row(page, "correlation with age") == []
+    assert "income: z must have at least 50 records" in page.partition("<h2>Notes</h2>")[2]
 
 
 def test_columns_beside_are_the_first_eight_that_are_whole_numbers_and_vary(tmp_path):
