@@ -94,21 +94,28 @@ def test_of_two_signs_on_the_log_scale_a_kept_record_shows_its_own(q):
     assert found == pytest.approx(z / (q + (q - q**n) / (n - 1)))
 
 
+@pytest.mark.parametrize("times", [1, 30])
 @pytest.mark.parametrize("name", FILES)
-def test_given_its_original_a_released_value_has_it_as_the_mean_of_its_pseudo_value(name):
-    x = FILES[name]
+def test_given_its_original_a_released_value_has_it_as_the_mean_of_its_pseudo_value(name, times):
+    x = np.repeat(FILES[name], times)
     scheme, n = scheme_of(x), x.size
     values, share, chances = dense(x, scheme)
 
     h = looked_up(scheme.estimate(x).pseudo_values(), x, values)
 
     q = 0.4
-    mean = q * chances @ h + (q - q**n) / (n - 1) * h
-    left = mean - share @ mean - (values - x.mean())
+    shown, target = q * chances + (q - q**n) / (n - 1) * np.eye(h.size), values - x.mean()
+    mean = shown @ h
+    left = mean - share @ mean - target
     # what is left is a hundredth, or so little that standard errors about the file grow by a tenth at most
     masking = (share @ (h - x.mean()) ** 2 - x.var()) / n
     assert share @ left**2 <= max(0.01**2 * x.var(), 0.01 * masking) * (1.0 + 1e-6)
     assert share @ h == pytest.approx(x.mean(), rel=1e-12)
+    # the variance and what is left add up to little more than of the best h, which least squares find
+    both = np.diag(share) + n * shown.T * share @ shown
+    best = np.linalg.solve(both, n * shown.T * share @ target)
+    least = n * (share * target) @ (target - shown @ best)
+    assert share @ (h - x.mean()) ** 2 + n * (share @ left**2) < 1.03 * least
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
