@@ -61,6 +61,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
             *("tests/kernels", "tests/variance/test_intervals.py"),
             f"{INTERVALS}an_estimate_goes_by_the_rule",
             f"{DISTRIBUTION}across_a_gap_each_cluster_counts_alone",
+            f"{DISTRIBUTION}without_parts_a_line_is_looked_at_in_its_nodes_alone",
             f"{DISTRIBUTION}quantiles_far_from_zero_are_those_near_it_moved[first-laplace-None]",
             f"{DISTRIBUTION}crossings_are_those_of_all_points_of_the_grid[0.3-0.6-laplace]",
             f"{INTERVALS}standard_errors_and_covariances_are_those_of_the_theorem",

@@ -14,6 +14,7 @@ import reference
 from scipy.stats import cauchy, norm
 
 import condmask as cm
+from condmask.distribution import quantiles
 
 WEIGHTS = Path(__file__).parents[1] / "data" / "weight.csv"
 Q = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
@@ -177,6 +178,17 @@ def test_across_a_gap_each_cluster_counts_alone(apart, noise, width):
 
     assert both.cdf(x, bandwidth=width) == pytest.approx((30.0 * low + far[1]) / 50.0, abs=1e-12)
     assert both.cdf(x + apart, bandwidth=width) == pytest.approx((far[0] + 20.0 * high) / 50.0, abs=1e-12)
+
+
+def test_without_parts_a_line_is_looked_at_in_its_nodes_alone():
+    one = estimate(np.random.default_rng(3).normal(0.0, 2.0, 30))
+    t = one._sample.distribution()
+
+    x, right, left = quantiles.points(t, 2, t.line.size - 1, 0)
+
+    assert np.array_equal(x, t.line.points(np.arange(2.0, t.line.size)))
+    assert np.array_equal(right, left)
+    assert right == pytest.approx(one.cdf(x), abs=1e-9)
 
 
 def test_the_series_is_the_definition():

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import reference
 from scipy.interpolate import barycentric_interpolate
+from scipy.optimize import brentq
+from scipy.special import erfc
 
 from condmask.kernels import nodes, series
 from condmask.kernels.normal import within
@@ -79,6 +81,29 @@ def test_half_a_step_to_the_right_rounded_noise_is_undone(p, delta, tol):
     series.add_weights((k + 0.5) * delta, np.zeros(1), 1.0, c, rate, reach, 0, k.size, 0, 1, total)
 
     assert total == pytest.approx(reference.rounded_weights("normal", p, delta, far)[far + k], abs=tol)
+
+
+@pytest.mark.parametrize("p", [0.501, 0.9])
+def test_the_reach_is_as_short_as_the_terms_allow(p):
+    c, rate, reach = series.truncated(p, 0.5, 0.0, 1e-10)
+    ends = brentq(lambda v: np.abs(c) @ erfc(v * rate) - 1e-10, 1.0, 100.0)
+    assert ends <= reach < 1.04 * ends
+
+
+@pytest.mark.parametrize("beta", [0.3, 0.9])
+def test_beside_a_bandwidth_rounded_noise_is_undone_everywhere(beta):
+    # the integral of the transform, which has vanished at w = 30, by midpoints
+    p, delta, u = 0.6, 0.1, np.linspace(-5.0, 5.0, 21)
+    w = 0.02 * (np.arange(1500) + 0.5)
+    phi = reference.rounded_noise("normal", delta, 90) @ np.cos(delta * np.arange(-90, 91)[:, None] * w)
+    transform = np.exp(-0.5 * (beta * w) ** 2) / (p + (1.0 - p) * phi)
+    c, rate, reach = series.truncated(p, beta, delta, 2e-8)
+    total = np.zeros(u.size)
+
+    series.add_weights(u, np.zeros(1), 1.0, c, rate, reach, 0, u.size, 0, 1, total)
+
+    exact = 0.5 + np.sin(u[:, None] * w) @ (transform / w) * 0.02 / np.pi
+    assert total == pytest.approx(exact, abs=2e-8)
 
 
 REMAINS = 0.55 / 0.45**3 * 0.1**4 / 2880.0 * 2.0 / np.pi  # of rounding, at a step of a tenth

@@ -122,7 +122,7 @@ def order_floats(values, order, spare):
         words[k] = word
         least, most = min(least, word), max(most, word)
     up = np.uint64(0)
-    while words.size > 0 and (most - least) << up < SIGN and up < np.uint64(63):
+    while most > least and (most - least) << up < SIGN:
         up += np.uint64(1)
     for k in range(words.size):
         words[k] = (words[k] - least) << up
