@@ -14,7 +14,7 @@ import reference
 from scipy.stats import cauchy, norm
 
 import condmask as cm
-from condmask.distribution import quantiles
+from condmask.distribution import quantiles, symbol
 
 WEIGHTS = Path(__file__).parents[1] / "data" / "weight.csv"
 Q = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
@@ -180,6 +180,14 @@ def test_across_a_gap_each_cluster_counts_alone(apart, noise, width):
     assert both.cdf(x + apart, bandwidth=width) == pytest.approx((far[0] + 20.0 * high) / 50.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("noise", ["normal", "laplace"])
+@pytest.mark.parametrize("p", [0.1, 0.6])
+def test_no_more_than_a_bound_does_it_bend_between_its_steps(p, noise):
+    one, u = estimate([0.0, 0.0], p, noise=noise), np.linspace(1e-3, 4.0, 1_000)
+    bends = np.abs(np.diff(one.cdf(u, tol=1e-12), 2)).max() / (u[1] - u[0]) ** 2
+    assert 0.6 < bends / symbol.bend(one._sample.distribution().masking) < 1.0
+
+
 def test_without_parts_a_line_is_looked_at_in_its_nodes_alone():
     one = estimate(np.random.default_rng(3).normal(0.0, 2.0, 30))
     t = one._sample.distribution()
@@ -303,6 +311,7 @@ def test_values_in_another_order_are_the_original():
     assert np.array_equal(one.quantile(q), known)
     assert np.array_equal(one.cdf(at), np.searchsorted(np.sort(x), at, side="right") / 500)
     assert np.array_equal(one.quantile(q), known)  # now that the values are in order
+    assert not np.signbit(one.scheme.estimate(np.full(3, -0.0)).quantile(0.5))
     assert one.cdf(at, bandwidth=0.1) == pytest.approx(
         norm.cdf((at[:, None] - x) / 0.1).mean(axis=1), abs=1e-12
     )

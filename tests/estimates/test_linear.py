@@ -252,13 +252,13 @@ def test_estimates_say_what_they_are_about():
 @pytest.mark.parametrize(("size", "few"), [(20, False), (19, True)])
 def test_groups_that_tell_less_than_five_records_are_flagged(size, few):
     # n_g (1-p)^2 = 20 / 4 = 5
-    estimate = cm.ConditionalMasking(0.5, 1.0, step=0.0).estimate(np.arange(100.0) - 50.0)
+    estimate = cm.ConditionalMasking(0.5, 1.0, step=0.0).estimate([*np.arange(-50.0, 50.0), np.nan])
 
-    found = said(lambda: estimate.group_means(np.arange(100) < size))
+    found = said(lambda: estimate.group_means([*(np.arange(100) < size), 2]))  # of 2 nothing is known
 
     one_far_away = PLAIN.estimate([*range(39), 1e4])
     assert said(lambda: one_far_away.regress(np.arange(40.0))).startswith("heavy tails")
-    message = "1 of 2 groups have fewer than 20 records, and say less than 5 unmasked ones would"
+    message = "1 of 3 groups have fewer than 20 records, and say less than 5 unmasked ones would"
     assert found == (f"group_means: {message}" if few else "")
 
 

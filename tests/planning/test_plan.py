@@ -434,6 +434,9 @@ def test_by_reverse_mapping_the_column_itself_costs_nothing(scale, sigma):
         assert found.population[name] == pytest.approx(plain[name], rel=1e-9)
     for name in RELATED:
         assert found.population[name] == pytest.approx(np.hypot(found.file[name], plain[name]), rel=1e-9)
+    far = one(x, 0.7, sigma, scale=scale, reverse_mapping=True, other=w + 1e3)
+    for name in RELATED:
+        assert far.file[name] == pytest.approx(found.file[name], rel=1e-9)
     ratios = [found.population[name] / plain[name] for name in RELATED]
     assert found.loss == pytest.approx(0.5 + 0.5 * np.mean(ratios), rel=1e-9)
 
