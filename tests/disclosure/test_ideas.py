@@ -167,14 +167,19 @@ def test_twins_are_nearest_by_ranks_in_all_columns_and_in_the_two_that_tell_most
         np.testing.assert_allclose(np.sort(shown, axis=1), least, rtol=1e-12)
 
 
-def test_rises_that_a_column_in_clear_tells_carry_on_what_a_unit_shows():
-    stream, units, size = np.random.default_rng(2), 60, 8
-    unit, year = np.divmod(stream.permutation(units * size), size)
+@pytest.mark.parametrize(("units", "size", "near"), [(60, 8, False), (10, 64, True)])
+def test_rises_that_a_column_in_clear_tells_carry_on_what_a_unit_shows(units, size, near):
+    # or records that are near by in a column in clear, where none names units
+    stream = np.random.default_rng(2)
+    place = stream.permutation(units * size)
+    unit, year = np.divmod(place, size)
     growth = stream.normal(0.0, 1.0, (units, size))
     rise = 0.3 + 2.0 * growth
-    u = (stream.normal(0.0, 9.0, (units, 1)) + rise.cumsum(axis=1))[unit, year][:, None]
+    course = rise if near else rise.cumsum(axis=1)
+    u = (stream.normal(0.0, 9.0, (units, 1)) + course)[unit, year][:, None]
     z, own = u + stream.normal(size=u.shape), stream.random(u.size) < 0.5
-    clear = Clear(np.arange(u.size), {"growth": growth[unit, year], "year": year * 1.0}, {}, {"unit": unit})
+    numbers = {"growth": growth[unit, year], "time": (place if near else year) * 1.0}
+    clear = Clear(np.arange(u.size), numbers, {}, {} if near else {"unit": unit})
 
     look = looked_at(z, own, clear, unit % 2, u)
 
