@@ -227,7 +227,7 @@ def test_refusals_say_why(match):
         2.0 * frame["w"] + 1.0,
         [f"person {k}" for k in range(200)],
     )
-    frame["few"] = np.where(np.arange(200) < 2, frame["v"], np.nan)
+    frame["few"] = np.where(np.arange(200) < 3, frame["v"], np.nan)
     with pytest.raises(ValueError, match=match) as refused:
         masked(frame, ["x"]).regress("y", on=REFUSED[match])
     assert "\n" not in str(refused.value)

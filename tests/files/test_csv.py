@@ -265,6 +265,7 @@ def mask_bytes(folder, content, schemes=None, *, name="a.csv", **options):
         ({"delimiter": ";", "decimal": ",", "above": "sep=;\r\n", "end": "\r\n"}, "utf-8", {}, "a.csv"),
         ({"delimiter": "|", "decimal": ","}, "latin-1", {"encoding": "latin-1", "decimal": ","}, "a.csv"),
         ({"delimiter": "\t"}, "utf-16", {}, "a.tsv"),
+        ({"delimiter": ","}, "utf-16-le", {"encoding": "utf-16"}, "a.csv"),
         ({"delimiter": ";", "end": "\r\n"}, "utf-16-be", {"encoding": "utf-16-be", "decimal": "."}, "a.csv"),
         ({"delimiter": "~", "end": "\r", "above": "SEP=~\r"}, "utf-8", {}, "a.csv"),
         ({}, "utf-8", {}, "a.csv.gz"),

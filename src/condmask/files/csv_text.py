@@ -95,8 +95,8 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
     with pa.input_stream(str(path)) as file:
         start = file.read(FIRST)
     encoding, mark = next(((name, mark) for name, mark in MARKS.items() if start.startswith(mark)), ("", b""))
-    encoding = encoding or {"utf-16": "utf-16-le"}.get(form.encoding or "", form.encoding) or "utf-8"
-    decoder = codecs.getincrementaldecoder(form.encoding or encoding)()  # the end may cut a character in two
+    encoding = encoding or ("utf-16-le" if form.encoding == "utf-16" else form.encoding) or "utf-8"
+    decoder = codecs.getincrementaldecoder(encoding)()  # the end may cut a character in two
     text = io.StringIO(decoder.decode(start).removeprefix("\ufeff"), newline="")
     header = text.readline()
     above = header if header.lower().startswith("sep=") else ""
