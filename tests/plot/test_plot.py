@@ -258,12 +258,13 @@ def test_few_records_have_a_picture_too(z):
     assert ((edge[:, 1] >= 0.0) & (edge[:, 1] <= 1.0)).all()
 
 
-def test_lines_and_bars_are_those_of_the_study():
+def test_lines_and_bars_are_those_of_the_study_and_the_legend_says_so():
     result = study()
+    panels = result.plot()
     rows = {(row["estimator"], row["statistic"]): row for row in result.rows()}
     q = (0.1, 0.3, 0.5, 0.7, 0.9)
 
-    for panel, what in zip(result.plot(), ("bias", "rmse"), strict=True):
+    for panel, what in zip(panels, ("bias", "rmse"), strict=True):
         for container, estimator in zip(panel.containers, ("T_1", "T_b"), strict=False):
             line, _, (bars,) = container
             wanted = [rows[estimator, f"quantile {at:g}"] for at in q]
@@ -272,12 +273,7 @@ def test_lines_and_bars_are_those_of_the_study():
             lengths = [segment[1, 1] - segment[0, 1] for segment in bars.get_segments()]
             assert lengths == pytest.approx([4.0 * row[f"{what}_se"] for row in wanted])
             assert min(lengths) > 0.0
-
-
-def test_the_legend_says_what_bars_are_and_what_is_not_there():
-    bias, _ = study().plot()
-    legend = bias.get_legend()
-
+    legend = panels[0].get_legend()
     assert legend.get_title().get_text() == "bars: ±2 Monte Carlo standard errors"
     assert [text.get_text() for text in legend.get_texts()] == [
         "masked, T_1", "masked, T_b", "noise, ANM: not available",
@@ -353,11 +349,7 @@ def test_each_group_of_schemes_is_where_the_plan_has_it_and_has_a_look_of_its_ow
             assert points(found[label]) == sorted(zip(risks[rows, k], loss[rows], strict=True))
         looks = {(found[label].get_marker(), found[label].get_fillstyle()) for label in groups}
         assert len(looks) == 3
-
-
-def test_the_legend_says_what_is_there_and_nothing_else():
-    legend = [text.get_text() for text in plan().plot()[0].get_legend().get_texts()]
-
+    legend = [text.get_text() for text in made.plot()[0].get_legend().get_texts()]
     assert legend == [
         "frontier", "beyond the caps", "keeps the caps", "refused by the audit", "most useful", "balanced",
         "safest", "a constant guess", "cap",
