@@ -174,9 +174,8 @@ def test_rises_that_a_column_in_clear_tells_carry_on_what_a_unit_shows(units, si
     place = stream.permutation(units * size)
     unit, year = np.divmod(place, size)
     growth = stream.normal(0.0, 1.0, (units, size))
-    rise = 0.3 + 2.0 * growth
-    course = rise if near else rise.cumsum(axis=1)
-    u = (stream.normal(0.0, 9.0, (units, 1)) + course)[unit, year][:, None]
+    level, rise = stream.normal(0.0, 9.0, (units, 1)), 0.3 + 2.0 * growth
+    u = (level + (rise if near else rise.cumsum(axis=1)))[unit, year][:, None]
     z, own = u + stream.normal(size=u.shape), stream.random(u.size) < 0.5
     numbers = {"growth": growth[unit, year], "time": (place if near else year) * 1.0}
     clear = Clear(np.arange(u.size), numbers, {}, {} if near else {"unit": unit})

@@ -199,9 +199,10 @@ def test_without_parts_a_line_is_looked_at_in_its_nodes_alone():
     assert right == pytest.approx(one.cdf(x), abs=1e-9)
 
 
-def test_the_series_is_the_definition():
+@pytest.mark.parametrize("step", [None, 0.0])
+def test_the_series_is_the_definition(step):
     rng = np.random.default_rng(14)
-    scheme = cm.ConditionalMasking(0.5, 1.0)
+    scheme = cm.ConditionalMasking(0.5, 1.0, step=step)
     z = scheme.mask(rng.normal(size=3000), rng=1, accept_visible_coins=True)
     x = np.linspace(-5.0, 5.0, 70)
     one, threads = scheme.estimate(z), scheme.estimate(z, workers=3)

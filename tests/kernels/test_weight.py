@@ -102,8 +102,8 @@ def test_beside_a_bandwidth_rounded_noise_is_undone_everywhere(beta):
 
     series.add_weights(u, np.zeros(1), 1.0, c, rate, reach, 0, u.size, 0, 1, total)
 
-    exact = 0.5 + np.sin(u[:, None] * w) @ (transform / w) * 0.02 / np.pi
-    assert total == pytest.approx(exact, abs=2e-8)
+    waves = np.sin(u[:, None] * w) @ (transform / w)
+    assert total == pytest.approx(0.5 + waves * 0.02 / np.pi, abs=2e-8)
 
 
 REMAINS = 0.55 / 0.45**3 * 0.1**4 / 2880.0 * 2.0 / np.pi  # of rounding, at a step of a tenth
