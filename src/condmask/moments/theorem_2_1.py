@@ -79,7 +79,7 @@ def original_moments(masked: Powers, law: Law) -> Powers:
 
 def noise_variance(law: Law, unit: float) -> float:
     """(1-p) s^2, what masking adds to a variance, in squares of the unit."""
-    return float((1.0 - law.p) * law.noise_moments(2, unit)[-1])
+    return float((1.0 - law.p) * law.noise_moments(2, unit)[2])
 
 
 def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:
