@@ -255,6 +255,22 @@ def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
     assert min(shares) < 0.97
 
 
+@pytest.mark.parametrize("donors", ["sample", "permutation"])
+@pytest.mark.parametrize("p", [0.1, 0.6])
+def test_of_the_file_nothing_lies_beyond_the_data(donors, p):
+    # in half of the files T is above 0 there while its error is estimated 0
+    scheme, rng = cm.ConditionalMasking(p, 1.0, donors=donors), np.random.default_rng(3)
+    x = np.clip(rng.normal(size=(100, 400)), -3.0, 3.0)
+
+    found = scheme.estimate(masked_rows(scheme, x, rng)).cdf_interval([-5.0, 5.0], target="file")
+
+    # a false alarm by chance below 1e-3, if each of 200 misses in 2%
+    assert np.count_nonzero((found.low[:, 0] > 0.0) | (found.high[:, 1] < 1.0)) <= 12
+    known = cm.ConditionalMasking(p, 1.0, reverse_mapping=True).estimate(x[0])
+    least = known.cdf_interval(x[0].min(), target="file")
+    assert least.low == least.high == np.mean(x[0] == x[0].min())
+
+
 @pytest.mark.parametrize("n", [100, 150, 300])
 def test_a_gap_of_which_all_is_known_belongs_to_the_interval_of_its_quantile(n):
     # of a permutation about the file T varies by nothing there, and differs from q by rounding alone

@@ -180,7 +180,8 @@ class Distribution(Shared):
         .. math:: (T - g)^2 (1 - c) \le c\,(A + g (1 - g)),
 
         a score interval, Wilson's if nothing were masked, that for the file
-        :math:`T \mp \sqrt{A c/(1 - c)}`. Where donors were drawn within strata that are not given, the
+        :math:`T \mp \sqrt{A c/(1 - c)}`, and up to 0 or 1 where the population may have none below t, or
+        all. Where donors were drawn within strata that are not given, the
         intervals are wider than necessary (docs/inference.rst, "Strata").
 
         Examples
@@ -198,7 +199,7 @@ class Distribution(Shared):
         x = self._sample.to_units(points.ravel(), of_t)
         value, variance = of_t.at(x), sums.variance(x)
         error = variance.standard_error(of_t.n, target)
-        ends = cdf_interval(value, variance, multiplier(level) ** 2 / of_t.n, target)
+        ends = cdf_interval(value, variance, multiplier(level) ** 2 / of_t.n, target, self._law.p)
         value, error, low, high = (shaped(each, points) for each in (np.clip(value, 0.0, 1.0), error, *ends))
         return interval(value, error, level, target, "P(X <= t)", ends=(low, high))
 

@@ -15,7 +15,7 @@ from condmask.variance.inequality import Functional
 from condmask.variance.interval import Interval, asked, interval
 from condmask.variance.theorem import Variance
 
-CERTAIN = 3.0  # standard errors, beyond which a share is taken to be above 0
+CERTAIN = 0.9973  # three standard errors, beyond which a share is taken to be above 0
 FEW = 1 << 12  # points at which the variance of T is known
 
 
@@ -224,11 +224,9 @@ class Functionals(Distribution):
         variances = [self._mean_of(each.influence)[1] for each in found]
         errors = [each.standard_error(self._sample.n, target) for each in variances]
         value, error = np.reshape([[each.value for each in found], errors], (2, *highest.shape))
-        # T is constant from one point of the grid to the next; about a file that is not known, its error may
-        # be estimated 0
-        known = "file" if self._law.p == 1.0 else "population"
-        below = self.cdf_interval(-0.5 * self._law.step or np.nextafter(0.0, -1.0), target=known)
-        some = below.estimate > CERTAIN * below.standard_error  # are negative
+        # T is constant from one point of the grid to the next
+        below = -0.5 * self._law.step or np.nextafter(0.0, -1.0)
+        some = self.cdf_interval(below, confidence_level=CERTAIN, target="file").low > 0.0  # are negative
         least, most = (-np.inf, np.inf) if some else (0.0, highest)
         nearest, ends = np.clip(value, least, most), bounded.placed(value, error, least, most, level)
         return interval(nearest, error, level, target, quantity, ends=ends)

@@ -247,7 +247,7 @@ def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.n
     of_quantiles = sample.law.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
     x = sample.to_units(design.points, t)
     there = t.at(x), sums.variance(x), c[:, None]
-    return of_quantiles, np.stack([cdf_interval(*there, target) for target in TARGETS], axis=2)
+    return of_quantiles, np.stack([cdf_interval(*there, target, sample.law.p) for target in TARGETS], axis=2)
 
 
 def _of_moments(first: Any, z: np.ndarray, levels: Sequence[float]) -> np.ndarray:
