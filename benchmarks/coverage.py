@@ -50,8 +50,8 @@ def column(replications, seed, law, p, n):
     population, p, n = LAWS[law], float(p), int(n)
     points = dict(zip(AT, population.quantile(AT).tolist(), strict=True))
     groups = {
-        "cdf, ends": [f"cdf({points[q]:g})" for q in ENDS],
-        "cdf": [f"cdf({points[q]:g})" for q in MIDDLE],
+        "cdf, ends": [f"cdf({points[q]:.15g})" for q in ENDS],
+        "cdf": [f"cdf({points[q]:.15g})" for q in MIDDLE],
         "quantiles, ends": [f"quantile {q:g}" for q in ENDS],
         "quantiles": [f"quantile {q:g}" for q in MIDDLE],
         "mean": ["mean"], "s.d.": ["s.d."], "correlation": ["correlation"],
