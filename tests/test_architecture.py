@@ -192,7 +192,7 @@ def test_every_public_name_resolves_and_no_other():
 
 # code lines of each room as they are; a room that grows pays by deletion in it
 BUDGETS = {
-    "disclosure": 2_023,
+    "disclosure": 2_022,
     "top": 1_856,
     "estimates": 858,
     "studies": 831,

@@ -53,7 +53,8 @@ class Formula(NamedTuple):
 
 def computable(sample: Sample) -> dict[str, Formula]:
     """The simplest formula that columns in clear give of each masked column that has one."""
-    bases, found = [_as_it_is(*column) for column in list(sample.clear.numbers.items())[:BASES]], {}
+    numbers, found = list(sample.clear.numbers.items())[:BASES], {}
+    bases = [Formula(name, (name,), w, rounding(w, half_step(w))) for name, w in numbers]
     learned, proof = np.array_split(np.random.default_rng(0).permutation(sample.half.size), 2)
     for name, values in sample.table.values.items() if bases else ():
         x, own = _without_common(values), half_step(values)
@@ -79,11 +80,6 @@ def _share(x: np.ndarray, own: float, formula: Formula, rows: np.ndarray) -> flo
     near, far = (0.5 * float(np.mean((apart > low) & (apart <= low + 2.0))) for low in (1.0, 3.0))
     chance = near * near / max(far, 1.0 / apart.size)
     return float(holds - max(near, min(holds, chance))) * bool(holds - np.mean(others <= 1.0) > SHARE)
-
-
-def _as_it_is(name: str, values: np.ndarray) -> Formula:
-    """A column in clear."""
-    return Formula(name, (name,), values, rounding(values, half_step(values)))
 
 
 def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.ndarray) -> Iterator[Formula]:
