@@ -1,9 +1,7 @@
 """Faults put into condmask one at a time, to see whether the tests notice.
 
-``python tests/faults.py kernels`` puts in the rows of ``tests/faults_rows/kernels.toml``: mistakes that
-somebody who knows the subject would fear. A row names a file, a piece of its text that stands there once,
-what stands there instead, and what would go wrong. ``--sample 40`` puts in small changes of the room's syntax
-trees, such as ``<`` for ``<=``, chosen by chance, so that nobody can write tests to them.
+``python tests/faults.py kernels --sample 40`` puts in 40 small changes of the room's syntax trees, such as
+``<`` for ``<=``, chosen by chance, so that nobody can write tests to them.
 
 A fault is noticed if a test of the room fails, or if the tests compute five times as long as without it:
 seconds of a processor are counted, so that a busy machine notices nothing.
@@ -19,14 +17,12 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path("src/condmask")
-ROWS = Path(__file__).with_name("faults_rows")
 COPIES = ROOT / "build" / "faults"
 DISTRIBUTION = "tests/distribution/test_distribution.py::test_"
 INTERVALS = "tests/estimates/test_distribution_intervals.py::test_"
@@ -138,29 +134,14 @@ def main():
     """Put in the faults that the command line asks for; the exit code is 1 if one survived."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("room", choices=ROOMS)
-    parser.add_argument("--sample", type=int, metavar="N", help="N small changes by chance, not the rows")
+    parser.add_argument("--sample", type=int, metavar="N", default=40, help="how many changes (default: 40)")
     parser.add_argument("--seed", type=int, default=1, help="of the chance (default: 1)")
     parser.add_argument("--workers", type=int, default=2, help="faults at once (default: 2)")
     args = parser.parse_args()
-    faults = listed(args.room) if args.sample is None else sampled(args.room, args.sample, args.seed)
+    faults = sampled(args.room, args.sample, args.seed)
     survivors = survived(args.room, faults, args.workers)
     print(f"{len(faults)} faults, {len(faults) - len(survivors)} noticed")
     return int(bool(survivors))
-
-
-def listed(room):
-    """The faults of the rows of a room."""
-    rows = tomllib.loads((ROWS / f"{room}.toml").read_text())["fault"]
-    return [put_in(**row) for row in rows]
-
-
-def put_in(file, was, now, why):
-    """The fault of a row."""
-    before, piece = (ROOT / SOURCE / file).read_bytes(), was.encode()
-    if before.count(piece) != 1:
-        raise ValueError(f"{file}: {was!r} stands there {before.count(piece)} times, not once")
-    first = before.index(piece)
-    return Fault(SOURCE / file, first, first + len(piece), now, f"{file}: {why}")
 
 
 def sampled(room, count, seed):
