@@ -134,6 +134,29 @@ def test_noise_is_wider_where_records_of_a_unit_tell_of_each_other():
         assert cm.mask_table({"few": few}, "few").schemes["few"].sigma > 1.0  # beyond the spread
 
 
+@pytest.mark.parametrize("kind", ["table", "parquet", "csv"])
+def test_a_shuffled_release_gets_the_scheme_of_its_rows_in_their_new_order(kind, tmp_path):
+    """Sixteen rows of a firm stand together, and nothing but the order says that they belong together."""
+    rng = np.random.default_rng(1)
+    level = np.repeat(rng.normal(size=250), 16)
+    pay = (3_000.0 * np.exp(0.5 * level + 0.02 * rng.normal(size=level.size))).round(2)
+    sorted_by_firm = pd.DataFrame({"pay": pay, "noise": rng.normal(size=level.size)})
+    by_hand = sorted_by_firm.sample(frac=1.0, random_state=2, ignore_index=True)
+    expected = cm.mask_table(by_hand, "pay").schemes["pay"]
+
+    with pytest.warns(cm.ReleaseWarning, match="neighbouring rows are alike"):
+        in_order = cm.mask_table(sorted_by_firm, "pay").schemes["pay"]
+    assert in_order.sigma > 3.0 * expected.sigma
+    if kind == "table":
+        release = cm.mask_table(sorted_by_firm, "pay", shuffle=True)
+    else:
+        source = tmp_path / f"of.{kind}"
+        write = sorted_by_firm.to_parquet if kind == "parquet" else sorted_by_firm.to_csv
+        write(source, index=False)
+        release = cm.mask_file(source, tmp_path / f"to.{kind}", "pay", shuffle=True, log=False)
+    assert release.schemes["pay"] == release.chosen["pay"].scheme == expected
+
+
 def test_a_file_is_masked_by_the_names_of_columns(tmp_path):
     source = tmp_path / "people.csv"
     frame()[["balance", "normal"]].to_csv(source, index=False)

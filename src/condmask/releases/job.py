@@ -63,12 +63,17 @@ class Job:
         shuffle: bool = False, missing: Any = (),
     ) -> None:  # fmt: skip
         names: tuple[str, ...] = ()
+        random = check_rng(rng)
+        self.root = None if random is None else root_key(random)
+        self.shuffle = _checks.truth(shuffle, "shuffle")
+        self._order = np.zeros(0, np.int64)
         self.chosen: dict[str, Choice] = {}
         if frame_of is not None and isinstance(schemes, str | list | tuple):
             names = _checks.names([schemes] if isinstance(schemes, str) else schemes, "schemes")
             within = {} if strata is None else {"strata": strata, "small_strata": "merge"}
             of: Any = partial(ConditionalMasking, missing=missing, **within)
-            table, _ = table_of(frame_of(names), dict.fromkeys(names, of(0.6, 1.0, reverse_mapping=True)))
+            first_guess = dict.fromkeys(names, of(0.6, 1.0, reverse_mapping=True))
+            table, _ = table_of(self.as_released(frame_of(names)), first_guess)
             self.chosen = with_wider_noise(table, choose(table, names, of))
         rule = "missing must be left out where schemes are given, each of which has its own"
         _checks.require(bool(names) or (isinstance(missing, tuple) and not missing), rule, missing)
@@ -77,20 +82,26 @@ class Job:
         if open_ends(self.schemes):
             if frame_of is None:
                 raise ArgumentError("aggregate_ends must be a number in a table of Dask, got 'auto'")
-            _, self.schemes = table_of(frame_of(tuple(given)), self.schemes)
+            _, self.schemes = table_of(self.as_released(frame_of(tuple(given))), self.schemes)
         first = next(iter(self.schemes.values()))
         self.groups = not_masked(first.strata, self.schemes)
-        random, policy = check_rng(rng), _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
-        self.root = None if random is None else root_key(random)
+        policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         self.policy = "omit" if names else policy
         self.round, self.workers = asked(round, given), _checks.whole(workers, "workers", least=1)
-        limits, self.shuffle = limits_of(max_lift, max_risk), _checks.truth(shuffle, "shuffle")
+        limits = limits_of(max_lift, max_risk)
         accepted = _checks.truth(accept_visible_coins, "accept_visible_coins")
         self.limits: Any = limits if first.shared_coins and not accepted else None
 
     def order(self, n: int) -> np.ndarray:
-        """A new order of the rows, which none who has no key can undo."""
-        return np.asarray((self.root or Key()).derive(b"shuffle").stream(0, WHOLE).permutation(n))
+        """Return the new order of n rows, the same at each call; no one can undo it without its key."""
+        if self._order.size != n:
+            key = (self.root or Key()).derive(b"shuffle")
+            self._order = np.asarray(key.stream(0, WHOLE).permutation(n))
+        return self._order
+
+    def as_released(self, frame: Any) -> Any:
+        """Return a table with its rows in the order in which they are released."""
+        return frames.reordered(frame, self.order) if self.shuffle else frame
 
 
 def part_of(frame: Any, job: Job, scope: str | None) -> Prepared:

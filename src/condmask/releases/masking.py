@@ -74,7 +74,8 @@ def mask_table(
         What the release may show, as for `audit`.
     shuffle : bool
         Release the rows in a new order, drawn from the operating system (from `rng`, if there is one), where
-        their order tells something of the values. A pandas index of row numbers is made anew.
+        their order tells something of the values. A pandas index of row numbers is made anew. Where only
+        names are given, schemes are chosen for the rows in that order.
     missing : number or sequence of numbers, optional
         Where only names are given: codes that stand for missing values, or None if there are none.
 
@@ -127,8 +128,7 @@ def mask_table(
         shuffle=shuffle, missing=missing,
     )  # fmt: skip
     refuse_masked(frames.masked_columns(frame), "the frame, as it notes")
-    if job.shuffle:
-        frame = frames.reordered(frame, job.order)
+    frame = job.as_released(frame)
     part = jobs.part_of(frame, job, "whole")
     look = jobs.look_at(part, job)
     masked = frames.with_columns(frame, mask_part(part, job))
