@@ -95,9 +95,10 @@ def lowest(session):
 
 @nox.session
 def bench(session):
-    """The answers of the comparisons with others; ``nox -s bench -- --benchmark-enable`` times them."""
+    """The answers of the comparisons with others, and their times once."""
     session.install("-e", ".[test,peers]")
-    session.run("python", "-m", "pytest", "benchmarks/versus", *session.posargs, env=SETTINGS)
+    timed = ["--benchmark-enable", "--benchmark-columns=median", *session.posargs]
+    session.run("python", "-m", "pytest", "benchmarks/versus", *timed, env=SETTINGS)
 
 
 @nox.session

@@ -3,7 +3,7 @@
 The scripts beside this file check their answers and run, on little data. Then, with ``--benchmark-enable``,
 ratios at one x; every entry asserts its answer::
 
-    python -m pytest benchmarks/versus --import-mode=importlib --benchmark-enable
+    python -m pytest benchmarks/versus --benchmark-enable
 """
 
 import importlib
@@ -119,7 +119,7 @@ SERIES = {
 @pytest.mark.parametrize("who", SERIES)
 def test_series(benchmark, who):
     n = FEW if benchmark.disabled else N
-    found = benchmark.pedantic(SERIES[who], args=(n,), rounds=7, warmup_rounds=1)
+    found = benchmark.pedantic(SERIES[who], args=(n,), rounds=3, warmup_rounds=1)
 
     # the s.d. of T_1 is below 1/sqrt(n) for p >= .5; six of them
     assert abs(found - np.mean(data.original(n) <= 300.0)) < 6.0 / np.sqrt(n)

@@ -33,6 +33,7 @@ from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
 
 COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
+SEED_BITS = 48  # of a seed that is drawn for a study
 
 
 class Secret(bytes):
@@ -136,6 +137,22 @@ def root_key(rng: Any) -> Key:
     if isinstance(rng, (int, np.integer)):
         return seeded_key(int(rng))
     return Key(np.random.default_rng(rng).bytes(16))
+
+
+def study_seed(rng: Any) -> int:
+    """Return the seed of a study, which is reported with its result.
+
+    None draws one from the operating system; a Generator, BitGenerator or SeedSequence from its
+    stream.
+    """
+    if rng is None:
+        return secrets.randbits(SEED_BITS)
+    if isinstance(rng, (np.random.Generator, np.random.BitGenerator, np.random.SeedSequence)):
+        return int(np.random.default_rng(rng).integers(2**SEED_BITS))
+    rule = "rng must be None, a whole number of at least 0 or a NumPy Generator"
+    known = isinstance(rng, (int, np.integer)) and not isinstance(rng, bool)
+    _checks.require(known, rule, rng, ArgumentTypeError)
+    return _checks.whole(rng, "rng", least=0)
 
 
 def check_rng(value: Any) -> Any:

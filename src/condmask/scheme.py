@@ -6,7 +6,7 @@ original, it names them in `estimators` and gives an `Estimate`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, fields
+from dataclasses import MISSING, asdict, fields, is_dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
@@ -65,7 +65,21 @@ class Scheme:
     reverse_mapping: bool = False
 
     def __init_subclass__(cls) -> None:
-        _REGISTER[cls.method] = cls
+        if hasattr(cls, "method"):  # else `__new__` says that it is missing
+            _REGISTER[cls.method] = cls
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Self:
+        """Refuse a class that lacks what a scheme needs, and name all of it."""
+        present = {
+            'method = "its name in files and studies"': hasattr(cls, "method"),
+            "mask_rows(self, x, stream, others)": cls.mask_rows is not Scheme.mask_rows,
+            "@dataclass(frozen=True)": is_dataclass(cls),
+        }
+        lacking = [part for part, is_there in present.items() if not is_there]
+        if lacking:
+            listed = ", ".join(lacking)
+            raise ArgumentTypeError(f"{cls.__name__} is no complete scheme: it lacks {listed}")
+        return super().__new__(cls)
 
     @property
     def codes(self) -> tuple[float, ...]:
@@ -84,7 +98,10 @@ class Scheme:
         return column.back(restore_codes(self, z[0], column.array, column.kind, "x"))
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
-        """Every row of x masked on its own; `others` are columns published unmasked, in rows as well."""
+        """Mask every row of x on its own; `others` are columns published unmasked, in rows too.
+
+        Each scheme has its own: `__new__` refuses a class without one.
+        """
         raise NotImplementedError
 
     def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:

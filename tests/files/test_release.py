@@ -1,5 +1,6 @@
 """Releases are read again from what is published with them, or refused; the log knows values of before."""
 
+import doctest
 import json
 import os
 import pickle
@@ -296,6 +297,13 @@ def refusal(job):
     with pytest.raises(cm.ReleaseError) as caught:
         job()
     return str(caught.value)
+
+
+def test_the_example_of_write_works_twice():
+    examples = doctest.DocTestFinder().find(cm.Release.write, globs={})
+    runner = doctest.DocTestRunner()
+
+    assert [runner.run(example).failed for example in examples * 2] == [0, 0]
 
 
 def test_the_same_command_twice_is_refused_until_the_user_says_so(tmp_path, source):

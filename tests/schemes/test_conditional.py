@@ -1,5 +1,6 @@
 """Conditional masking of a column; what every scheme promises: description, equality, strangers."""
 
+import dataclasses
 import importlib
 import json
 import pickle
@@ -328,6 +329,41 @@ def test_required_entries_are_required_and_another_method_is_refused():
         cm.AdditiveNoise(1e308).mask(np.zeros(200), rng=1)
     scheme = cm.AdditiveNoise(3.0)
     assert scheme.risk([0.0, 1.0], 0.5) == scheme.risk([0.0, 1.0], [0.5])[0]
+
+
+def test_a_class_says_all_that_it_lacks_to_be_a_scheme():
+    class Bare(protocol.Scheme):
+        pass
+
+    class Masking(Bare):
+        def mask_rows(self, x, stream, others):
+            return x
+
+    parts = [
+        'method = "its name in files and studies"',
+        "mask_rows(self, x, stream, others)",
+        "@dataclass(frozen=True)",
+    ]
+    sentence = "{} is no complete scheme: it lacks {}"
+    cases = (protocol.Scheme, parts), (Bare, parts), (Masking, [parts[0], parts[2]])
+    for lacking, parts_of_it in cases:
+        with pytest.raises(TypeError) as caught:
+            lacking()
+        assert str(caught.value) == sentence.format(lacking.__name__, ", ".join(parts_of_it))
+
+
+def test_a_class_with_all_that_was_named_is_a_scheme(monkeypatch):
+    monkeypatch.setattr(protocol, "_REGISTER", dict(protocol._REGISTER))
+
+    @dataclasses.dataclass(frozen=True)
+    class Doubling(protocol.Scheme):
+        method = "Doubling"
+
+        def mask_rows(self, x, stream, others):
+            return 2.0 * x
+
+    assert Doubling().mask([1.0, 3.0]).tolist() == [2.0, 6.0]
+    assert protocol.Scheme.from_dict(Doubling().to_dict()) == Doubling()
 
 
 def test_a_stranger_adds_a_scheme_in_one_file(stranger):

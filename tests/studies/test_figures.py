@@ -338,6 +338,23 @@ def test_samples_that_keep_nothing_of_a_covariance_have_all_else():
     assert alone.value("few", "T_1", "mean", "defined") == 2
 
 
+def test_a_generator_gives_the_seed_that_the_result_reports():
+    found = simulated(rng=np.random.default_rng(5))
+    again, other = simulated(rng=found.seed), simulated(rng=np.random.default_rng(6))
+
+    assert found == simulated(rng=np.random.default_rng(5)) == again
+    assert found.seed != other.seed
+    assert simulated(rng=np.random.SeedSequence(5)) == found
+
+
+NAMED = cm.Resampled(np.arange(900.0)), cm.NormalCopula([laplace(0.0, 1.0)])
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_the_populations_that_a_refusal_names_are_studied(named):
+    assert simulated(named).replications == 10
+
+
 def test_a_bar_on_a_terminal_counts_the_replications(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
 
@@ -354,7 +371,12 @@ def simulated(population=PAPER, schemes=None, **options):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: simulated("paper"), "population must be callable as .*, got 'paper'"),
+        (lambda: simulated("paper"), "population must be callable as .*, got str: pass .*"),
+        (lambda: simulated(np.arange(9.0)), r".* got ndarray: pass cm\.Resampled\(x\) for an .*"),
+        (lambda: simulated(laplace(0.0, 1.0)), r".*, cm\.NormalCopula\(\[margin\]\) for a frozen .*"),
+        (lambda: simulated(laplace), r".* got laplace_gen: pass .*, such as scipy\.stats\.norm.*"),
+        (lambda: simulated(rng=1.5), "rng must be None, .* or a NumPy Generator, got 1.5"),
+        (lambda: simulated(rng=-1), "rng must be a whole number of at least 0, got -1"),
         (
             lambda: simulated(lambda rng, r, n: rng.normal(size=(n, r))),
             r"population must give arrays of numbers of shape \(32, 100\), got \(100, 32\) of float64",

@@ -1,7 +1,6 @@
 """Masking methods on one file at equal disclosure risk: what does each cost an analyst?"""
 
 import os
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +11,7 @@ from scipy.optimize import brentq
 from condmask import _checks, frames
 from condmask._blocks import Workers
 from condmask._digits import finite, line, number
-from condmask._randomness import seeded_key
+from condmask._randomness import seeded_key, study_seed
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import drop_codes
 from condmask.scheme import Scheme
@@ -147,8 +146,8 @@ def compare(
         A column that is not masked; data shuffling needs it.
     replications : int
         Maskings of the file.
-    rng : int, optional
-        The seed; if left out, it is drawn and reported.
+    rng : int, Generator, BitGenerator or SeedSequence, optional
+        The seed, or where it is drawn from, as for `simulate`; the result reports it.
     workers, progress
         As for `simulate`.
 
@@ -190,7 +189,7 @@ def compare(
     d = _checks.positive(d, "d")
     count = _checks.whole(replications, "replications", least=10)
     values, beside = _complete(x, other, scheme)
-    seed = secrets.randbits(48) if rng is None else _checks.whole(rng, "rng", least=0)
+    seed = study_seed(rng)
     if values.size > MOST:
         drawn = np.sort(seeded_key(seed, b"rows").stream(0, 0).choice(values.size, MOST, replace=False))
         values, beside = values[drawn], [column[drawn] for column in beside]

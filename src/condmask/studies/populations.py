@@ -110,6 +110,22 @@ def paper_population() -> NormalCopula:
     return NormalCopula((laplace(10.0, 1000.0), laplace(50.0, 250.0)), -0.7)
 
 
+def checked_population(population: Any) -> Any:
+    """Return the population. Refuses one that draws no samples, and names what draws them from it.
+
+    The message has the type alone, since an array may be a sensitive column.
+    """
+    is_distribution = hasattr(population, "ppf")  # SciPy's are callable until they are frozen
+    if callable(population) and not is_distribution:
+        return population
+    given = type(population).__name__
+    raise ArgumentTypeError(
+        f"population must be callable as (rng, replications, n), got {given}: pass cm.Resampled(x) "
+        "for an array or column x, cm.NormalCopula([margin]) for a frozen SciPy distribution "
+        "margin, such as scipy.stats.norm(0, 1)"
+    )
+
+
 def _of_normal(margin: Any, normal: np.ndarray) -> np.ndarray:
     """Standard normal values turned into those of a margin of the same ranks."""
     if margin.dist.name == "laplace" and not margin.kwds and len(margin.args) == 2:

@@ -8,7 +8,6 @@ study begins with the shorter one.
 import dataclasses
 import hashlib
 import os
-import secrets
 import time
 from contextlib import nullcontext, suppress
 from functools import partial
@@ -20,6 +19,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
+from condmask._randomness import study_seed
 from condmask.disclosure.rare_values import open_ends
 from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional, warn
@@ -28,7 +28,13 @@ from condmask.files.tables import read_toml
 from condmask.scheme import Scheme
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.studies import replicates
-from condmask.studies.populations import Fixed, Resampled, paper_population, split
+from condmask.studies.populations import (
+    Fixed,
+    Resampled,
+    checked_population,
+    paper_population,
+    split,
+)
 from condmask.studies.replicates import Design
 from condmask.studies.result import Column, StudyResult
 
@@ -63,11 +69,13 @@ def simulate(
     Parameters
     ----------
     population : NormalCopula, Resampled or callable
-        ``population(rng, replications, n)`` gives an array of shape (replications, n), or two: the
-        sensitive variable and one that is not masked. Where it has methods ``mean``, ``std``, ``quantile``,
-        ``cdf`` and ``correlation``, these are the truth; else the truth is the mean of the
-        same statistic over the samples. The statistic "difference" is the mean where the other variable is
-        above a median less the mean of the rest. The median is that of the first samples, the same for all.
+        ``Resampled(x)`` draws from a column, ``NormalCopula([distribution])`` from a frozen SciPy
+        distribution. Of a function, ``population(rng, replications, n)`` gives an array of shape
+        (replications, n), or two: the sensitive variable and one that is not masked. Where it has
+        methods ``mean``, ``std``, ``quantile``, ``cdf`` and ``correlation``, these are the truth;
+        else the truth is the mean of the same statistic over the samples. The statistic
+        "difference" is the mean where the other variable is above a median less the mean of the
+        rest. The median is that of the first samples, the same for all.
     schemes : dict of str to scheme, or sequence of schemes
         Each has its own estimators of the original (T_1 and T_b for `ConditionalMasking`); a scheme without
         any gets the statistics of the masked sample, "masked". Samples are rounded to the grid of the scheme.
@@ -84,8 +92,9 @@ def simulate(
         length, for the population (if it knows the truth) and for each sample as the file.
     crossing : {"first", "rearranged"}, optional
         Which crossing of T is its quantile, as for `Estimate.quantile`; by default that which users get.
-    rng : int, optional
-        The seed. If left out, it is drawn and reported in the result: a study has no secrets.
+    rng : int, Generator, BitGenerator or SeedSequence, optional
+        The seed, or where it is drawn from; by default the operating system. The result reports
+        it: a study has no secrets.
     workers : int or map-like callable
         The result does not depend on it, bit by bit.
     progress : bool
@@ -114,10 +123,8 @@ def simulate(
     >>> result.replications
     64
     """
-    rule = "population must be callable as (rng, replications, n)"
-    _checks.require(callable(population), rule, population, ArgumentTypeError)
     design = Design(
-        population,
+        checked_population(population),
         named(schemes),
         _checks.whole(n, "n", least=4, most=MOST_RECORDS),
         np.ravel(_checks.probabilities(quantiles, "quantiles")),
@@ -131,8 +138,7 @@ def simulate(
     progress = _checks.truth(progress, "progress")
     path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
     before = None if path is None or not path.exists() else StudyResult.load(path)
-    seed = secrets.randbits(48) if before is None else before.seed
-    seed = seed if rng is None else _checks.whole(rng, "rng", least=0)
+    seed = study_seed(rng) if before is None or rng is not None else before.seed
     design = _with_truth(design, seed)
     state = _begun(design, seed, wanted)
     if before is not None:
