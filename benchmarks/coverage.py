@@ -1,11 +1,12 @@
-"""How often do intervals cover? A table for each of four studies, a row for each law, scheme, p and n.
+"""How often do intervals cover? A table for each of five studies, a row for each law, scheme, p and n.
 
     python -m benchmarks.coverage FOLDER column --workers 2 --write docs/measured/coverage_column.rst
 
-The studies are those of `STUDIES`: one column, its relations with others, regressions with masked columns,
-and the whole distribution. Every cell is kept in FOLDER when it is done, so a table may
-be stopped and gone on with; ``--only normal 2000`` takes some cells. Set OPENBLAS_NUM_THREADS=1: workers that
-each start threads for small products wait for one another. Results do not depend on workers.
+The studies are those of `STUDIES`: one column, its standard deviation under noise of any width, its relations
+with others, regressions with masked columns, and the whole distribution. Every cell is kept in FOLDER when it
+is done, so a table may be stopped and gone on with; ``--only normal 2000`` takes some cells. Set
+OPENBLAS_NUM_THREADS=1: workers that each start threads for small products wait for one another. Results do
+not depend on workers.
 """
 
 import functools
@@ -20,6 +21,9 @@ from scipy.special import ndtr, ndtri
 import condmask as cm
 from benchmarks import cells
 from benchmarks.laws import CORRELATION, LAWS, LOG
+from condmask.moments.moment_interval import Sampled
+from condmask.moments.theorem_2_1 import powers_of_rows
+from condmask.moments.variance_interval import variance_interval
 
 TARGETS = ("population", "file")
 SIGMA = 0.7  # in standard deviations of the data
@@ -72,6 +76,36 @@ def column(replications, seed, law, p, n):
         ratio = [lengths[0] / lengths[1]] if group != "correlation" and lengths[1] > 0.0 else []
         result.setdefault(kind, {})[group] = [float(each) for each in (*shares, *ratio)]
     return result
+
+
+# --- the standard deviation, from narrow noise to such as hides the data ---
+
+RATIOS = (0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # of the noise's standard deviation to that of the data
+FILES_AT_ONCE = 500
+
+
+def spread(replications, seed, law, kind, p, n):
+    """Of each ratio: the shares that cover the population's standard deviation and that of the file."""
+    population, name = LAWS[law], f"{law}  {kind}  {p}  {n}"
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    found = {}
+    for ratio in RATIOS:
+        scheme, held = scheme_of(law, kind, float(p), ratio), []
+        for start in range(0, replications, FILES_AT_ONCE):
+            files = min(FILES_AT_ONCE, replications - start)
+            x = scheme.grid.values(scheme.grid.units(population(rng, files, int(n))[0]))
+            aims = np.full(files, population.std()), x.std(axis=1, ddof=1)
+            held.append([covers_std(scheme, x, rng, *aim) for aim in zip(TARGETS, aims, strict=True)])
+        found[f"sigma / s.d. = {ratio:g}"] = np.concatenate(held, axis=1).mean(axis=1).tolist()
+    return {"": found}
+
+
+def covers_std(scheme, x, rng, target, aim):
+    """Whether the interval of each file's standard deviation covers; masked anew for each target."""
+    law, z = scheme.law, scheme.mask_rows(x, rng, ())
+    sampled = Sampled(x.shape[1], law, scheme.shared_donors, powers_of_rows(z, 4, law.sigma))
+    interval = variance_interval(sampled, 0.95, target, root=True)
+    return (interval.low <= aim) & (aim <= interval.high)
 
 
 # --- the others, file by file: of each statistic, whether what was to hold did ---
@@ -187,8 +221,11 @@ def file_by_file(study, name, replications, seed):
 
 FEW = ("normal", "lognormal", "zeros")
 SHAPES = ("normal", "uniform", "mixture", "lognormal")
+KINDS_OF_NOISE = ("permutation", "sample", "Laplace")
+WHOLE_CELLS = ("column", "spread")  # studies of all files of a cell at once
 STUDIES = {  # the function, the factors of its cells, and how many files for each
     "column": (column, (LAWS, (0.3, 0.6), (200, 2_000)), 4_000),
+    "spread": (spread, (("normal", "lognormal"), KINDS_OF_NOISE, (0.3, 0.6), (100, 1_000)), 2_000),
     "relations": (relations, (FEW, SCHEMES, (0.3, 0.6), (200, 2_000)), 1_000),
     "regression": (regression, (FEW, DESIGNS, (0.3, 0.6), (1_000, 10_000)), 1_000),
     "distribution": (distribution, (SHAPES, ("permutation", "reverse"), (0.3, 0.6), (2_000,)), 500),
@@ -204,8 +241,8 @@ def run(study, name, replications, seed):
     """The rows of a cell: by what stands before its name, the figures of each statistic."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        if study == "column":
-            return column(replications, seed, *name.split("  "))
+        if study in WHOLE_CELLS:
+            return STUDIES[study][0](replications, seed, *name.split("  "))
         return file_by_file(STUDIES[study][0], name, replications, seed)
 
 

@@ -21,11 +21,12 @@ import condmask as cm
 from condmask.estimates.batch import stacked
 from condmask.law import Law
 from condmask.moments.influence import of_moment
-from condmask.moments.moment_interval import Sampled, moment, moment_interval, variance, variance_interval
+from condmask.moments.moment_interval import Sampled, moment, moment_interval, variance
 from condmask.moments.pair_interval import correlation
 from condmask.moments.pair_variance import pair_of
 from condmask.moments.theorem_2_1 import Powers, powers, powers_of_rows
 from condmask.moments.theorem_2_5 import pair_moments
+from condmask.moments.variance_interval import variance_interval
 from condmask.variance import heavy_tails
 
 
@@ -222,22 +223,8 @@ def test_the_variance_and_central_moments_have_those_of_theirs(donors, target):
     np.testing.assert_allclose(
         estimate.moment_interval(2, central=True, target=target).standard_error, expected, rtol=1e-9
     )
-    factor = np.exp(ndtri(0.975) * expected / estimate.variance())
-    np.testing.assert_allclose([found.low * factor, found.high / factor], estimate.variance(), rtol=1e-9)
     np.testing.assert_allclose(root[:2], np.sqrt(found[:2]), rtol=1e-12)
     np.testing.assert_allclose(root.standard_error, expected / (2.0 * estimate.std()), rtol=1e-9)
-
-
-def test_a_variance_estimated_negative_has_an_interval_from_zero():
-    estimate = cm.ConditionalMasking(0.5, 10.0, decimals=0).estimate([1.0, 2.0, 3.0, 2.0])
-
-    found, root = estimate.variance_interval(), estimate.std_interval()
-
-    assert estimate.variance() < 0.0
-    assert found.low == 0.0
-    assert found.high == max(0.0, estimate.variance() + ndtri(0.975) * found.standard_error)
-    assert (root.low, root.high) == (0.0, np.sqrt(found.high))
-    assert np.isnan([root.estimate, root.standard_error]).all()
 
 
 def test_moments_too_large_for_a_number_are_infinite_and_so_are_their_intervals():

@@ -9,6 +9,7 @@ from condmask.errors import warn
 from condmask.estimates.base import Shared
 from condmask.moments import moment_interval as moments
 from condmask.moments.moment_interval import NEGATIVE, Sampled
+from condmask.moments.variance_interval import variance_interval
 from condmask.variance.heavy_tails import kurtosis, warn_of_heavy_tails
 from condmask.variance.interval import EstimateWarning, Interval, asked, plain
 
@@ -149,7 +150,7 @@ class Moments(Shared):
         return moments.moment_interval(*asked, order, name, central=central)
 
     def variance_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
-        """Confidence interval for the variance, symmetric on its logarithm.
+        """Confidence interval for the variance, which is never negative.
 
         Parameters
         ----------
@@ -159,16 +160,32 @@ class Moments(Shared):
         Returns
         -------
         Interval
-            In squared units of the data, with a leading axis of replicates where `z` is 2-D. Where the
-            variance is estimated negative it is symmetric about the estimate, and cut off at 0.
+            In squared units of the data, with a leading axis of replicates where `z` is 2-D. It has a length
+            also where the variance is estimated negative.
 
         Warns
         -----
         EstimateWarning
             If the tails of the original are heavy, by its estimated kurtosis (docs/inference.rst, "Heavy
             tails").
+
+        Notes
+        -----
+        Where noise is narrow it is symmetric on the logarithm of the variance. Where it is wide it is an
+        interval of Feldman and Cousins for a parameter from 0 on, as that of correlations is for one
+        between -1 and 1 (docs/inference.rst, "The variance").
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).normal(0.0, 1.0, 200)
+        >>> scheme = cm.ConditionalMasking(0.6, 10.0)
+        >>> found = scheme.estimate(scheme.mask(x, rng=3)).variance_interval()
+        >>> bool(0.0 <= found.low < 1.0 < found.high)
+        True
         """
-        return moments.variance_interval(*self._asked(2, confidence_level, target), root=False)
+        return variance_interval(*self._asked(2, confidence_level, target), root=False)
 
     def std_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
         """Confidence interval for the standard deviation: the roots of that for the variance.
@@ -189,7 +206,7 @@ class Moments(Shared):
         EstimateWarning
             As for `variance_interval`.
         """
-        return moments.variance_interval(*self._asked(2, confidence_level, target), root=True)
+        return variance_interval(*self._asked(2, confidence_level, target), root=True)
 
     # --- private ---
 

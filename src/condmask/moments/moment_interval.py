@@ -11,7 +11,7 @@ from condmask.law import Law
 from condmask.moments.influence import of_moment
 from condmask.moments.polynomial_variance import polynomial_variance
 from condmask.moments.theorem_2_1 import Powers, noise_variance, original_moments, shift
-from condmask.variance.interval import Interval, interval, multiplier
+from condmask.variance.interval import Interval, interval
 from condmask.variance.theorem import Variance
 
 NEGATIVE = (
@@ -53,7 +53,8 @@ def moment(sampled: Sampled, order: int, *, central: bool) -> Any:
 
 def variance(sampled: Sampled, *, root: bool = False) -> Any:
     """The variance of the original, divisor n - 1, or its root; it may be negative, and the root NaN."""
-    value, unit = _variance(sampled), np.float64(sampled.masked.scale)
+    value = scaled_variance(sampled)
+    unit = np.float64(sampled.masked.scale)
     with np.errstate(over="ignore", invalid="ignore"):
         return np.sqrt(value) * unit if root else value * unit**2
 
@@ -71,27 +72,8 @@ def moment_interval(
         return interval(moment(sampled, order, central=central), error, level, target, quantity)
 
 
-def variance_interval(sampled: Sampled, level: Any, target: str, *, root: bool) -> Interval:
-    """The interval of the variance, symmetric on its logarithm, or that of its roots.
-
-    If the estimate is not positive, it begins at 0.
-    """
-    value = _variance(sampled)
-    error = moment_variance(sampled, 2, central=True).standard_error(sampled.n, target)
-    power, quantity = (0.5, "the standard deviation") if root else (1.0, "the variance")
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        reach = multiplier(level) * error
-        factor = np.exp(reach / value)
-        low = np.where(value > 0.0, value / factor, 0.0)
-        high = np.where(value > 0.0, value * factor, np.maximum(value + reach, 0.0))
-        unit = np.float64(sampled.masked.scale) ** (2.0 * power)
-        error = power * error * value ** (power - 1.0) * unit
-        low, high, value = (np.power(each, power) * unit for each in (low, high, value))
-    return interval(value, error, level, target, quantity, ends=(low, high))
-
-
-def _variance(sampled: Sampled) -> Any:
-    """The variance of the original in squares of the scale."""
+def scaled_variance(sampled: Sampled) -> Any:
+    """Return the variance of the original in squares of the scale; it may be negative."""
     _, scale, means = sampled.masked
     return (means[2] - means[1] ** 2) * sampled.n / (sampled.n - 1) - noise_variance(sampled.law, scale)
 

@@ -17,6 +17,7 @@ from condmask.law import Law
 from condmask.moments import moment_interval, pair_interval, pair_variance, theorem_2_5
 from condmask.moments.moment_interval import Sampled
 from condmask.moments.theorem_2_1 import powers_of_rows
+from condmask.moments.variance_interval import variance_interval
 from condmask.scheme import Scheme
 from condmask.studies import curves
 from condmask.variance.cdf_interval import cdf_interval
@@ -256,7 +257,7 @@ def _of_moments(first: Any, z: np.ndarray, levels: Sequence[float]) -> np.ndarra
     for target in TARGETS:
         asked = sampled, np.array(levels)[:, None], target
         mean = moment_interval.moment_interval(*asked, 1, "", central=False)[:2]
-        found.append([mean, moment_interval.variance_interval(*asked, root=True)[:2]])
+        found.append([mean, variance_interval(*asked, root=True)[:2]])
     return np.transpose(found, (2, 3, 0, 1, 4))
 
 

@@ -18,6 +18,8 @@ import numpy as np
 from condmask.kernels import bounded as kernels
 from condmask.variance.interval import multiplier
 
+NO_BOUND = 20.0  # standard errors: a bound farther off matters for no confidence level
+
 
 def interval(estimate: np.ndarray, square: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     """The ends, for standard errors that depend on the parameter.
@@ -47,3 +49,9 @@ def placed(
     square = (error[near] / half)[:, None] ** 2 * np.array([1.0, 0.0, 0.0])
     ends[:, near] = low + half * (1.0 + np.array(interval((value[near] - low) / half - 1.0, square, level)))
     return ends[0], ends[1]
+
+
+def not_negative(value: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends for parameters from 0 on, of estimates that are counted in standard errors."""
+    beyond = np.maximum(value, 0.0) + NO_BOUND
+    return placed(value, np.ones(value.shape), 0.0, beyond, level)
