@@ -292,3 +292,48 @@ def test_gaps_in_one_partition_keep_whole_numbers_whole(here, tmp_path):
     assert release.schemes["bonus"].strata == "place"
     assert pq.read_table(tmp_path / "out")["bonus"].type == pa.int64()
     assert pq.read_table(tmp_path / "out")["bonus"].null_count == 500
+
+
+# --- tables of Dask where those in memory are needed ---
+
+
+SCHEME = SCHEMES["bonus"]
+IN_MEMORY = {
+    "z": lambda ddf: SCHEME.estimate(ddf["bonus"]),
+    "x": lambda ddf: SCHEME.mask(ddf["bonus"], accept_visible_coins=True),
+    "frame": lambda ddf: cm.mask_table(ddf, SCHEMES),
+    "frame['pay']": lambda ddf: cm.mask_table({"pay": ddf["pay"]}, {"pay": SCHEMES["pay"]}),
+    "other": lambda ddf: estimate().correlation(ddf["age"]),
+    "labels": lambda ddf: estimate().group_means(ddf["place"]),
+    "W": lambda ddf: estimate().regress(ddf[["age"]]),
+    "W['age']": lambda ddf: estimate().regress({"age": ddf["age"]}),
+    "weights": lambda ddf: estimate().weighted_mean(ddf["age"]),
+    "rows": lambda ddf: estimate().part(ddf["age"] > 30),
+    "strata": lambda ddf: replace(SCHEME, strata=("place", "age")).estimate(
+        FRAME["bonus"], strata=ddf[["place", "age"]]
+    ),
+    "values": lambda ddf: cm.Counts(SCHEME).update(ddf["bonus"].to_dask_array()),
+}
+
+
+def estimate():
+    return SCHEME.estimate(FRAME["bonus"])
+
+
+@pytest.mark.parametrize("argument", IN_MEMORY)
+def test_tables_and_columns_of_dask_are_named_with_what_takes_them(argument):
+    with pytest.raises(
+        TypeError, match=r"must be in memory, got a Dask \w+: pass .*compute\(\); cm\.dask\.mask"
+    ):
+        IN_MEMORY[argument](dd.from_pandas(FRAME, npartitions=2))
+
+
+def test_a_released_table_is_not_masked_again(here, tmp_path):
+    cm.dask.mask(partitioned(), SCHEMES, tmp_path / "out", **OPEN)
+    mark = {"version": 1, "columns": [*SCHEMES], "records": N}
+    assert pd.read_parquet(tmp_path / "out").attrs == {"condmask": mark}
+    assert pd.read_parquet(tmp_path / "out/part-00000.parquet").attrs == {"condmask": mark}
+
+    again = dd.read_parquet(tmp_path / "out")
+    assert_refused(ValueError, "pay, bonus is masked already in ddf", tmp_path / "two", again)
+    assert_refused(ValueError, "mask all columns in one call", tmp_path / "two", again, {"age": SCHEME})

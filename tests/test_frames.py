@@ -289,5 +289,5 @@ def test_a_masked_frame_is_not_masked_again(make):
     once = cm.mask_table(make({"x": X, "y": X}), {"x": SCHEME}, **options).data
 
     for name in ("x", "y"):
-        with pytest.raises(ValueError, match=r"^x is masked already in the frame, as it notes"):
+        with pytest.raises(ValueError, match=r"^x is masked already in frame, as its mark says: "):
             cm.mask_table(once, {name: SCHEME}, **options)

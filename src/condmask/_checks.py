@@ -142,8 +142,21 @@ def writable(value: Any, name: str) -> Path:
     return target
 
 
+def in_memory(values: Any, name: str) -> None:
+    """Refuse a table or column of Dask, and a lazy frame of polars: they hold no values yet."""
+    home, kind = type(values).__module__.partition(".")[0], type(values).__name__
+    if home in ("dask", "dask_expr"):
+        raise ArgumentTypeError(
+            f"{name} must be in memory, got a Dask {kind}: pass {name}.compute(); cm.dask.mask masks a data "
+            "frame of Dask, and its release has the estimates"
+        )
+    if home == "polars" and kind == "LazyFrame":
+        raise ArgumentTypeError(f"{name} must be in memory, got a LazyFrame: pass {name}.collect()")
+
+
 def array(values: Any, name: str, rule: str) -> np.ndarray:
     """What NumPy makes of a column; refused where that is nothing, whatever its methods raise."""
+    in_memory(values, name)
     try:
         return np.asarray(values)
     except MemoryError:

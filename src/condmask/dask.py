@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 from condmask import _checks, errors, frames
 from condmask._blocks import in_stretches
 from condmask.disclosure.audit import ReleaseWarning
-from condmask.files.about import MANIFEST, Published
+from condmask.files.about import Published
 from condmask.files.arrow import pa, pq
-from condmask.files.parts import SAMPLE, unified
+from condmask.files.parts import MANIFEST, SAMPLE, unified
 from condmask.files.publish import publishing, refuse_target
 from condmask.files.tables import reading
+from condmask.marks import mark_of, refuse_masked
 from condmask.releases import job as jobs
 from condmask.releases.log import Log, Where
 from condmask.releases.masking import mask_part
@@ -147,14 +148,16 @@ def mask(
     with publishing(out) as hidden:
         attempts = hidden / ".attempts"
         attempts.mkdir(parents=True)
-        written = _on_each(partitions, partial(_written, job, schema, attempts), out)
+        records = sum(look.records for look in looks)
+        written = _on_each(partitions, partial(_written, job, schema, attempts, records), out)
         if list(map(_rows, written)) != list(map(_rows, seen)):
             raise errors.FileError(f"{out}: {OTHER}")
         unified("ddf", [one.schema for one in written], {})
+        digits = max(5, len(str(len(written) - 1)))  # so that the order of names is that of numbers
         for number, one in enumerate(written):
             if not one.file.exists():
                 raise errors.FileError(f"{out}: {UNSHARED}")
-            os.replace(one.file, hidden / f"part-{number:05}.parquet")
+            os.replace(one.file, hidden / f"part-{number:0{digits}}.parquet")
         shutil.rmtree(attempts)
         told = told._replace(sums={name: [one.sums[name][0] for one in written] for name in schemes})
         (hidden / MANIFEST).write_text(json.dumps(told.to_dict()))
@@ -214,6 +217,9 @@ def _settled(task: Callable[[Any], Any], number: int, frame: Any) -> Any:
 
 def _seen(job: jobs.Job, most: int, table: Any) -> Seen:
     """A look at a partition."""
+    mark = mark_of(table)
+    if mark is not None:
+        refuse_masked(mark.columns, "ddf, as the mark of a partition says")
     with errors.heard(ReleaseWarning) as texts:
         part = jobs.part_of(table, job, "part")
     return Seen(jobs.look_at(part, job), texts, table.take(in_stretches(table.num_rows, most)))
@@ -228,14 +234,14 @@ def _sample(seen: Sequence[Seen]) -> Any:
     return pa.concat_tables(pieces, promote_options="default")
 
 
-def _written(job: jobs.Job, schema: Any, folder: Path, table: Any) -> Written:
-    """A partition masked, and written under a name that no other task has."""
+def _written(job: jobs.Job, schema: Any, folder: Path, records: int, table: Any) -> Written:
+    """Mask a partition of a table of so many records, and write it under a name that no other task has."""
     if not folder.is_dir():
         raise errors.FileError(f"{folder.parent}: {UNSHARED}")
     part = jobs.part_of(table, job, None)
     masked = mask_part(part, job)
     file = folder / f"{secrets.token_hex(8)}.parquet"
-    shape, told = Shape([file.name], schema), Published((table.num_rows,), job.schemes, {})
+    shape, told = Shape([file.name], schema), Published((records,), job.schemes, {})
     sums: dict[str, list[float]] = {name: [] for name in masked}
     try:
         [whole] = released_parts(shape, told, [(table, masked)], sums)

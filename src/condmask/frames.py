@@ -3,7 +3,6 @@
 Accepts arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others).
 """
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +16,6 @@ from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.grid import decimals_of
 
 NOT_OF_ARROW = (TypeError, ValueError, OverflowError)  # besides what Arrow raises of its own
-MASKED = "condmask_masked"  # in the attrs of pandas, and the metadata of Arrow
 LABELS = "a column of labels, each a number, a text or the like"
 
 
@@ -41,6 +39,7 @@ def column(
         return Column(array, "", kind, lambda z, nulls=None: z)
     import narwhals as nw
 
+    _checks.in_memory(values, name)
     series = wrapped(values, series_only=True)
     if series is None:
         given = type(values).__name__
@@ -220,7 +219,7 @@ def _native_names(frame: Any) -> list[Any]:
 
 def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
     """A column of a data frame or of a dict of columns, or a clear error."""
-    table: Any = frame if isinstance(frame, dict) else as_frame(frame)
+    table: Any = frame if isinstance(frame, dict) else as_frame(frame, argument)
     names = column_names(table)
     if name not in names:
         raise ArgumentError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
@@ -323,11 +322,12 @@ def copied(frame: Any) -> Any:
     return next((getattr(frame, name)() for name in ("copy", "clone") if hasattr(frame, name)), frame)
 
 
-def as_frame(frame: Any) -> Any:
+def as_frame(frame: Any, argument: str = "frame") -> Any:
     """A data frame as narwhals wraps it, or a clear error."""
+    _checks.in_memory(frame, argument)
     table = wrapped(frame, eager_only=True)
     if table is None:
-        raise ArgumentTypeError(f"frame must be a data frame, got {type(frame).__name__}")
+        raise ArgumentTypeError(f"{argument} must be a data frame, got {type(frame).__name__}")
     check_names(_native_names(frame))
     return table
 
@@ -336,30 +336,13 @@ def same_lengths(columns: Any, name: str) -> None:
     """Refuse a dict of columns whose columns have not all as many values; data frames cannot be so."""
     seen: dict[int, str] = {}  # the first column of each length
     for key, values in columns.items() if isinstance(columns, dict) else ():
+        _checks.in_memory(values, f"{name}[{key!r}]")
         with _checks.converting(type(values).__name__, f"{name}[{key!r}]", "a column"):
             seen.setdefault(len(values), key)
     _checks.require(len(seen) < 2, f"{name} must have columns of one length", {k: n for n, k in seen.items()})
 
 
-# --- notes ---
-
-
-def masked_columns(frame: Any) -> list[str]:
-    """The columns that are noted as masked, here or in the file of a release; none where no note can be."""
-    found = getattr(getattr(frame, "schema", None), "metadata", None) or {}
-    noted = getattr(frame, "attrs", {}).get(MASKED, []) if home(frame) == "pandas" else []
-    noted = [*noted, *json.loads(found.get(MASKED.encode(), b"[]"))]
-    return [*noted, *json.loads(found.get(b"condmask", b"{}")).get("columns", {})]
-
-
-def with_masked(frame: Any, names: list[str]) -> Any:
-    """A new frame with a note of its masked columns, in pandas' attrs or Arrow's metadata; others as is."""
-    if home(frame) == "pandas":
-        frame.attrs = {**frame.attrs, MASKED: names}
-    elif home(frame) == "pyarrow":
-        notes = {**(frame.schema.metadata or {}), MASKED.encode(): json.dumps(names)}
-        return frame.replace_schema_metadata(notes)
-    return frame
+# --- homes ---
 
 
 def home(values: Any) -> str:

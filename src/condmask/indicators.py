@@ -61,6 +61,7 @@ def _first(array: np.ndarray) -> Any:
 def design(values: Any, name: str) -> dict[str, Any]:
     """Columns of numbers by name, from a data frame, a dict of columns, a series or an array of one or two
     dimensions; those of an array are called w1, w2, ..."""
+    _checks.in_memory(values, name)
     if isinstance(values, np.ndarray | list | tuple):
         array = _checks.array(values, name, "columns of numbers")
         known = array.ndim in (1, 2)
@@ -69,6 +70,8 @@ def design(values: Any, name: str) -> dict[str, Any]:
         parts = np.ascontiguousarray(np.atleast_2d(array.T))
         columns: dict[str, Any] = {f"w{k}": part for k, part in enumerate(parts, 1)}
     elif isinstance(values, dict):
+        for key, column in values.items():
+            _checks.in_memory(column, f"{name}[{key!r}]")
         columns = {str(key): column for key, column in values.items()}
     elif frames.wrapped(values, series_only=True) is not None:
         columns = {frames.series_name(values) or "w1": values}

@@ -63,6 +63,7 @@ def _sortable(label: Any) -> tuple[str, Any]:
 
 def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
     """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
+    _checks.in_memory(values, argument)
     if isinstance(values, dict) or frames.is_frame(values):
         return [frames.labels(frames.table_column(values, name, argument), name) for name in names]
     given = [values] if len(names) == 1 else values

@@ -18,6 +18,7 @@ from condmask.closed_form_risk import interval_risk
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import Grid
 from condmask.law import Law
+from condmask.marks import marked, refuse_marked
 from condmask.missing_codes import Declared, numbers_of, restore_codes
 from condmask.strata import Names, Pools
 
@@ -88,6 +89,7 @@ class Scheme:
 
     def mask(self, x: Any, *, rng: Any = None) -> Any:
         """Mask a column. Same container out as in; missing values are refused but where noise is added."""
+        refuse_marked(x, "x")
         return self._masked(frames.column(x, "x"), rng)
 
     def _masked(self, column: frames.Column, rng: Any, others: Sequence[np.ndarray] = ()) -> Any:
@@ -95,7 +97,8 @@ class Scheme:
         x = self.canonical(column.array, "x", column.kind)
         key = release_key(check_rng(rng), {column.name: self}, [x, *others])
         z = self.mask_rows(x[None], key.stream(0, WHOLE), tuple(other[None] for other in others))
-        return column.back(restore_codes(self, z[0], column.array, column.kind, "x"))
+        masked = column.back(restore_codes(self, z[0], column.array, column.kind, "x"))
+        return marked(masked, [column.name or "x"], column.array.size)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Mask every row of x on its own; `others` are columns published unmasked, in rows too.

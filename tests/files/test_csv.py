@@ -70,7 +70,7 @@ def test_codecs_of_the_source_are_kept(tmp_path):
     assert found == {"id": "UNCOMPRESSED", "pay": "ZSTD", "age": "ZSTD", "note": "GZIP"}
 
 
-def test_pandas_gets_its_index_and_types_back_but_no_attributes(tmp_path):
+def test_pandas_gets_its_index_and_types_back_and_of_attributes_the_mark_alone(tmp_path):
     frame = people().select(["id", "day", "pay", "region", "time"]).to_pandas().set_index("id")
     frame["hours"] = pd.array([None if k % 7 == 0 else k % 40 for k in range(600)], "Int64")
     frame["age"] = pd.array(np.random.default_rng(2).integers(18, 90, 600), "Int64")
@@ -85,7 +85,7 @@ def test_pandas_gets_its_index_and_types_back_but_no_attributes(tmp_path):
     pd.testing.assert_frame_equal(found.drop(columns=list(JOINT)), plain, check_freq=False)
     assert found.dtypes[["pay", "age"]].astype(str).to_dict() == {"pay": "float64", "age": "Int64"}
     assert found["age"].isna().tolist() == frame["age"].isna().tolist()
-    assert found.attrs == {}
+    assert found.attrs == {"condmask": {"version": 1, "columns": [*JOINT], "records": len(frame)}}
 
 
 def by_duckdb(table, path):
@@ -170,9 +170,10 @@ def test_notes_are_left_out_unless_they_are_kept_by_name(tmp_path):
     masked(source, tmp_path / "c.arrow", keep_metadata=["geo"])
 
     bare, kept = read(tmp_path / "b.arrow").schema, read(tmp_path / "c.arrow").schema
-    assert set(bare.metadata) == {b"condmask"}
+    mark = {b"PANDAS_ATTRS", b"pandas"}
+    assert set(bare.metadata) == {b"condmask", *mark}
     assert kept.metadata[b"geo"] == b"{}"
-    assert set(kept.metadata) == {b"condmask", b"geo"}
+    assert set(kept.metadata) == {b"condmask", b"geo", *mark}
     assert [bare.field(name).metadata for name in bare.names] == [None, None, None]
     assert [kept.field(name).metadata for name in kept.names] == [{b"geo": b"x"}, None, None]
     with pytest.raises(ValueError, match=r"keep_metadata must name .* got 'other'; it has \['geo', "):

@@ -17,6 +17,7 @@ from condmask.disclosure.sample import sample_of
 from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
 from condmask.grid import check_fits
+from condmask.marks import refuse_marked
 from condmask.missing_codes import drop_codes
 from condmask.scheme import together
 from condmask.strata import donor_pools, labels_of, not_masked, present_values
@@ -217,6 +218,7 @@ def table_of(
     first = next(iter(schemes.values()))
     rule = "scheme must be one that swaps records, ConditionalMasking"
     _checks.require(first.shared_coins or any_scheme, rule, first, ArgumentTypeError)
+    refuse_marked(data, "data")
     frames.same_lengths(data, "data")
     columns = {name: frames.column_of(data, name) for name in schemes}
     groups = not_masked(first.strata, schemes)

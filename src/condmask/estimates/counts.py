@@ -9,6 +9,7 @@ from condmask.distribution.counting import EMPTY, Counted, merged
 from condmask.distribution.sample import law_of, sample_of
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import default_step
+from condmask.marks import Mark, mark_of
 from condmask.missing_codes import released_codes, without_codes
 from condmask.scheme import Scheme
 
@@ -57,6 +58,8 @@ class Counts:
             )
         self.scheme: Any = scheme
         self.counted = EMPTY
+        self.marks: frozenset[Mark] = frozenset()
+        self.marked = 0  # records of columns with a mark
 
     @property
     def n(self) -> int:
@@ -82,7 +85,10 @@ class Counts:
         """
         column = frames.column(z, "z", least=0)
         values = without_codes(column.array, released_codes(self.scheme), column.kind)
-        self._add(sample_of(values, law_of(self.scheme), column.kind).counted)
+        mark = mark_of(z)
+        marks = frozenset() if mark is None else frozenset([mark])
+        counted = sample_of(values, law_of(self.scheme), column.kind).counted
+        self._add(counted, marks, values.size if marks else 0)
 
     def merge(self, other: "Counts") -> None:
         """Add other counts of the same scheme."""
@@ -90,7 +96,7 @@ class Counts:
             raise ArgumentTypeError(f"other must be Counts, got {type(other).__name__}")
         if other.scheme != self.scheme:
             raise ArgumentError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
-        self._add(other.counted)
+        self._add(other.counted, other.marks, other.marked)
 
     def __add__(self, other: "Counts") -> "Counts":
         """Both together, as new counts."""
@@ -100,6 +106,8 @@ class Counts:
 
     # --- private ---
 
-    def _add(self, counts: Counted) -> None:
+    def _add(self, counts: Counted, marks: frozenset[Mark], marked: int) -> None:
         with ADDING:
             self.counted = merged([self.counted, counts])
+            self.marks |= marks
+            self.marked += marked

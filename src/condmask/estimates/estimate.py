@@ -19,11 +19,13 @@ from condmask.estimates.counts import Counts
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import Moments
+from condmask.estimates.origin import warn_of_other_records
 from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
 from condmask.indicators import design
 from condmask.labels import groups
 from condmask.linear.records import Records
+from condmask.marks import mark_of
 from condmask.missing_codes import released_codes, without_codes
 from condmask.moments.moment_interval import NEGATIVE
 from condmask.strata import donor_pools, labels_of, missing_strata
@@ -246,6 +248,9 @@ def estimate_records(
     _checks.has_gaps(column.array, "z", policy)  # gaps that no code declares
     rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
     batch, (pool, refusal) = column.array.ndim == 2, _donor_pools(scheme, rows, strata, patterns)
+    mark = mark_of(z)
+    if mark is not None:
+        warn_of_other_records("z", rows.shape[1], mark.records, scheme.strata)
     if batch:
         _checks.complete(rows, "each row of a 2-D z")
     estimates = []
@@ -274,6 +279,9 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimat
     """The estimate of a scheme from counts of masked values."""
     _checks.require(scheme == counts.scheme, f"z must be Counts of the scheme {scheme!r}", counts)
     sample = Sample(counts.counted, law_of(scheme), _checks.whole(workers, "workers", least=1))
+    released = sum(mark.records or 0 for mark in counts.marks)
+    if counts.marked < released:  # parts of one release have one mark, as have releases of one size
+        warn_of_other_records("z", counts.marked, released, scheme.strata)
     return Estimate(scheme, sample)
 
 

@@ -1,6 +1,10 @@
 """What a release says about a column besides its scheme."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from condmask.errors import warn
+from condmask.strata import listed
+from condmask.variance.interval import EstimateWarning
 
 
 class Origin(NamedTuple):
@@ -23,3 +27,17 @@ class Origin(NamedTuple):
 
 
 NOWHERE = Origin()  # of a column masked by itself, without gaps or rounding
+
+
+def warn_of_other_records(name: str, records: int, released: int | None, strata: Any) -> None:
+    """Warn where records are not as many as those of their release; None is a number that is unknown."""
+    if released is None or records == released:
+        return
+    whole = f" (except whole strata of {listed(strata)})" if strata else ""
+    warn(
+        f"{name} has {records} records, and the release {released}: swapped records have values from all of "
+        f"it, so estimates from a part of it are wrong{whole}. Estimate from all records, those without a "
+        "value included; group_means, weighted_mean and regress give means of subgroups, but quantiles of "
+        "subgroups are not available",
+        EstimateWarning,
+    )

@@ -14,11 +14,10 @@ from condmask.errors import ArgumentError, FileError
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files import tables
 from condmask.files.csv_text import CsvFormat
-from condmask.files.parts import SIDECAR, files_of
+from condmask.files.parts import MANIFEST, SIDECAR, files_of
 from condmask.scheme import Scheme
 
 VERSION = 2
-MANIFEST = "_condmask.json"
 KEY = b"condmask"
 SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
 TEXT = (
@@ -108,7 +107,8 @@ def digest_of(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     base, files = files_of(path)
-    lines = (f"{digest_of(one)}  {one.relative_to(base).as_posix()}\n" for one in files)
+    names = sorted(one.relative_to(base).as_posix() for one in files)
+    lines = (f"{digest_of(base / name)}  {name}\n" for name in names)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 

@@ -20,10 +20,14 @@ from condmask.errors import ArgumentError, ArgumentTypeError, FileError
 from condmask.files import csv_text, tables
 from condmask.files.arrow import pa, pc
 from condmask.files.csv_text import CsvFormat
+from condmask.files.names import padded
 from condmask.labels import Labels, coded
+from condmask.marks import mark_in
 
 CELLS = 1 << 24  # of a part
 SIDECAR = ".condmask.json"
+MANIFEST = "_condmask.json"  # in the folder of a release
+DASK_INDEX = "__null_dask_index__"  # where Dask writes an index without a name, mostly row numbers
 FILENAME = "__filename"  # the name of a file among many, as a column
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 Place = str | os.PathLike[str]
@@ -53,6 +57,8 @@ class Source:
         What stands in the names of the folders above each file, and the names of the files.
     schema : Schema
         Of the table, with a column for each key.
+    marks : list of Mark
+        In files of a release.
     """
 
     def __init__(self, place: Place, csv: CsvFormat | None = None, part_rows: int | None = None) -> None:
@@ -72,6 +78,9 @@ class Source:
                 schemas = [pa.schema([(name, pa.large_string()) for name in self.layout.names])]
             else:
                 schemas = [tables.described(file)[0] for file in self.files]
+            schemas = [_without_dask_index(schema) for schema in schemas]
+        found = [mark_in(schema.metadata) for schema in schemas]
+        self.marks = [mark for mark in found if mark is not None]
         self.rows = [-1] * len(self.files)
         self.file_names = [file.relative_to(self.base).as_posix() for file in self.files]
         self.keys = _keys(self.file_names) if self.is_folder else {}
@@ -189,17 +198,27 @@ class Source:
 
 
 def files_of(path: Path) -> tuple[Path, list[Path]]:
-    """The files of data of a folder or a pattern, in the order of their paths, and the folder above all."""
+    """Return the folder above all files of data of a folder or a pattern, and these files: in the order of
+    their paths, but of the last number in names that differ by it."""
     base = path
     while glob.has_magic(str(base)) and not base.is_dir():
         base = base.parent
     found = path.rglob("*") if path.is_dir() else map(Path, glob.glob(str(path), recursive=True))
     names = {one.relative_to(base).as_posix() for one in found if one.is_file()}
     names = {name for name in names if not any(part.startswith((".", "_")) for part in name.split("/"))}
-    files = [base / name for name in sorted(names) if not name.endswith((SIDECAR, "README.md"))]
+    ordered = sorted(name for name in names if not name.endswith((SIDECAR, "README.md")))
+    if not (base / MANIFEST).exists():  # a release has the order of its names, whose zeros old ones lack
+        ordered = [name for _, name in sorted(zip(padded(ordered), ordered, strict=True))]
+    files = [base / name for name in ordered]
     if not files:
         raise FileError(f"{path}: no file of data in it")
     return base, files
+
+
+def _without_dask_index(schema: Any) -> Any:
+    """Return a schema without the row numbers of Dask, which show who was left out of the original."""
+    place = schema.get_field_index(DASK_INDEX)
+    return schema if place < 0 else schema.remove(place)
 
 
 def _plain(kind: Any) -> Any:

@@ -16,6 +16,7 @@ from condmask.disclosure.sample import two_digits
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 from condmask.grid import default_step
+from condmask.marks import refuse_marked
 from condmask.missing_codes import drop_codes, numbers_of
 from condmask.planning.candidates import QUANTILES, RELATED, Candidate, Column, evaluate, frontier
 from condmask.schemes.conditional import ConditionalMasking
@@ -335,6 +336,7 @@ def _unmet(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
 
 def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Column:
     """The column without codes, and without gaps in ascending order; codes have to be declared."""
+    refuse_marked(x, "x")
     column = frames.column(x, "x")
     name, n = column.name or "x", column.array.size
     values = drop_codes({name: common}, {name: column})

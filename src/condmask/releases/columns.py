@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.errors import ArgumentError, warn
+from condmask.errors import ArgumentError
 from condmask.estimates.estimate import Estimate, estimate_parts
+from condmask.estimates.origin import warn_of_other_records
 from condmask.files.about import Published
 from condmask.files.arrow import pa
 from condmask.files.parts import Source
@@ -17,8 +18,7 @@ from condmask.linear.chunks import Named
 from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.releases.log import keyed
-from condmask.strata import donor_pools, listed, names_of
-from condmask.variance.interval import EstimateWarning
+from condmask.strata import donor_pools, names_of
 
 ROUNDED = 1e-12  # of a sum
 
@@ -104,8 +104,8 @@ class MaskedColumn(Records):
             self.source.require(self._needed)
         about = {"origin": self._published.origins[self.name], "name": self.name, "read": read}
         found = estimate_parts(self._scheme, self._counted, self, workers=workers, **about)
-        if self.size != self._published.records:
-            self._warn_of_a_part()
+        released = self._published.records
+        warn_of_other_records(self.name, self.size, released, self._scheme.strata)
         return found
 
     def has_numbers(self, name: str) -> bool:
@@ -163,17 +163,6 @@ class MaskedColumn(Records):
         there = [~np.isnan(self._values(table, other)[0]) for other in self._patterns]
         code = donor_pools(self._scheme, labels, there, ~np.isnan(z))
         return np.zeros(z.size, np.int32) if code is None else code
-
-    def _warn_of_a_part(self) -> None:
-        """Warn that records were selected: swapped ones have values of records that are gone."""
-        whole = f" (except whole strata of {listed(self._scheme.strata)})" if self._strata else ""
-        warn(
-            f"{self.name} has {self.size} records, and the release {self._published.records}: swapped "
-            f"records have values from all of it, so estimates from a part of it are wrong{whole}. Estimate "
-            "from all records; group_means, weighted_mean and regress give means of subgroups, but quantiles "
-            "of subgroups are not available",
-            EstimateWarning,
-        )
 
     def _refuse_moved(self, sizes: tuple[int, ...], sums: Any, of_sizes: Any) -> None:
         """Refuse relations of a release of several parts whose rows were moved; the sums are of the values

@@ -7,17 +7,18 @@ separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint masking")
 
 import logging
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from condmask import _checks, frames
 from condmask._randomness import release_key
 from condmask.disclosure.audit import DEFAULT, refuse_few
 from condmask.errors import ArgumentError, CondmaskError, each_once, heard
-from condmask.files.about import published
+from condmask.files.about import published, sidecar
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
 from condmask.files.publish import publishing, refuse_target
+from condmask.marks import marked, refuse_marked, refuse_masked
 from condmask.releases import job as jobs
 from condmask.releases.columns import Frame
 from condmask.releases.log import Log, Where
@@ -97,9 +98,9 @@ def mask_table(
     Columns masked together let the analyst estimate the correlation of the originals. In return, swapped
     records show whole original records, without saying whose.
 
-    A column masked twice has wrong estimates. Masked columns are noted in the ``attrs`` of a pandas frame and
-    the schema of an Arrow table, and are refused there. Frames of other kinds, and pandas frames read from a
-    file, have no such note.
+    A column masked twice has wrong estimates. So a release has a *mark* in the ``attrs`` of a pandas frame
+    and the schema of an Arrow table, in memory and in the file, and a frame with a mark is refused, whichever
+    of its columns are to be masked. Frames of polars, and merged ones, have none (docs/files.rst).
 
     The guard rails look at the masked columns whole, the attacker who knows every coin at up to 16,384 rows
     from all over the frame, or at as many in whole firms, households and the like.
@@ -121,26 +122,21 @@ def mask_table(
     >>> release.schemes["income"]
     ConditionalMasking(p=0.6, sigma=0.3, reverse_mapping=True, aggregate_ends=3)
     """
+    refuse_marked(frame, "frame")
     frames.same_lengths(frame, "frame")
     job = jobs.Job(
         schemes, lambda names: frame, strata=strata, rng=rng, nan_policy=nan_policy, round=round,
         workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk,
         shuffle=shuffle, missing=missing,
     )  # fmt: skip
-    refuse_masked(frames.masked_columns(frame), "the frame, as it notes")
     frame = job.as_released(frame)
     part = jobs.part_of(frame, job, "whole")
     look = jobs.look_at(part, job)
     masked = frames.with_columns(frame, mask_part(part, job))
-    table = Frame(frames.with_masked(masked, [*job.schemes]), look.marks, job.limits is not None)
-    return Release(jobs.told([look], job), table, workers=job.workers, chosen=job.chosen)
-
-
-def refuse_masked(columns: Collection[str], place: Any) -> None:
-    """Refuse a table with columns that are masked: two maskings of one record average its noise out."""
-    if columns:
-        settles = "mask all columns in one call, from the original"
-        raise ArgumentError(f"{', '.join(columns)} is masked already in {place}: {settles}")
+    told = jobs.told([look], job)
+    masked = marked(masked, [*job.schemes], told.records)
+    table = Frame(masked, look.marks, job.limits is not None)
+    return Release(told, table, workers=job.workers, chosen=job.chosen)
 
 
 def mask_file(
@@ -247,9 +243,7 @@ def mask_file(
     place, out = _checks.path(source, "source"), _checks.path(target, "target")
     origin = Source(place, csv, part_rows)
     refuse_target(out, place, force=_checks.truth(force, "force"))
-    before = filter(None, map(published, (origin.base, *origin.base.resolve().parents)))  # released folders
-    noted = {*frames.masked_columns(origin.schema.empty_table())}.union(*(one.schemes for one in before))
-    refuse_masked([name for name in origin.names if name in noted], place)
+    _refuse_released(origin)
     shape = shape_of(origin, out, _checks.names(keep_metadata, "keep_metadata"))
     only = next(origin.parts())
     job = jobs.Job(
@@ -284,6 +278,16 @@ def mask_file(
     LOG.info("published %s", out.name)
     book.enter(out, entry)
     return released_in(out, workers=job.workers, chosen=job.chosen)
+
+
+def _refuse_released(origin: Source) -> None:
+    """Refuse files of a release, by their own marks, by those beside them or by those of folders above."""
+    own = dict.fromkeys(name for mark in origin.marks for name in mark.columns)
+    text = [file for file in origin.files if sidecar(file).exists()]
+    places = dict.fromkeys([origin.base, *origin.base.resolve().parents, *text])
+    beside = {name for found in map(published, places) if found for name in found.schemes}
+    there = [name for name in origin.names if name in own or name in beside]
+    refuse_masked(there or own, origin.path)  # a masked column may have another name by now
 
 
 def _looked(origin: Source, job: jobs.Job, progress: Progress) -> list[jobs.Look]:

@@ -14,8 +14,8 @@ from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.results import Intervals
-from condmask.files.about import MANIFEST, Published, published, sidecar
-from condmask.files.parts import Source
+from condmask.files.about import Published, published, sidecar
+from condmask.files.parts import MANIFEST, Source
 from condmask.linear.masked_regress import POWERS, Masked, Table, fit
 from condmask.releases.columns import Frame, MaskedColumn
 from condmask.releases.log import Log, Where

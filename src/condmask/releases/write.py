@@ -11,12 +11,14 @@ from condmask import _checks, frames
 from condmask._blocks import ahead
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files import about, csv_text, tables
-from condmask.files.about import MANIFEST, Published
+from condmask.files.about import Published
 from condmask.files.arrow import pa, pc
 from condmask.files.csv_text import Layout
-from condmask.files.parts import Source
+from condmask.files.names import padded
+from condmask.files.parts import MANIFEST, Source
 from condmask.files.publish import publishing, refuse_target
 from condmask.labels import coded
+from condmask.marks import with_mark
 from condmask.schemes.prepare import decimals_in_text
 from condmask.strata import names_of
 
@@ -65,7 +67,7 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
         raise ArgumentError(f"{target} must be text, as {origin.path} is; docs/files.rst has a way around")
     layout = origin.layout or (csv_text.new_layout(target, schema.names) if now == "CSV" else None)
     codecs = tables.codecs_of(origin.files[0]) if origin.format == now == "Parquet" else "snappy"
-    return Shape(origin.file_names, schema, layout, codecs, keep)
+    return Shape(padded(origin.file_names), schema, layout, codecs, keep)
 
 
 def write(
@@ -150,14 +152,24 @@ def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) ->
         else field.with_metadata(kept(field.metadata, OF_TYPES) or None)
         for field in shape.schema
     ]  # fmt: skip
-    pandas = {b"pandas": _pandas(json.loads(before[b"pandas"]), types)} if b"pandas" in before else {}
+    pandas = {}
+    if b"pandas" in before:
+        pandas[b"pandas"] = _pandas(json.loads(before[b"pandas"]), types, shape.schema.names)
     told = published.to_dict() | {"in_folder": shape.names != [ALONE]}
-    return pa.schema(fields, {**kept(before), **pandas, about.KEY: json.dumps(told).encode()})
+    noted = {**kept(before), **pandas, about.KEY: json.dumps(told).encode()}
+    return pa.schema(fields, with_mark(noted, [*published.schemes], published.records))
 
 
-def _pandas(note: dict[str, Any], types: Mapping[str, Any]) -> bytes:
-    """Pandas' note without attributes of the frame; masked columns are of the types that they now have."""
+def _pandas(note: dict[str, Any], types: Mapping[str, Any], names: Collection[str]) -> bytes:
+    """Pandas' note on columns that are released, without attributes of the frame; masked columns are of the
+    types that they now have."""
     kept = {name: note[name] for name in OF_PANDAS if name in note}
+    kept["index_columns"] = [
+        index for index in note.get("index_columns", ()) if index in names or not isinstance(index, str)
+    ]
+    kept["columns"] = [
+        column for column in note.get("columns", ()) if column.get("field_name", column.get("name")) in names
+    ]
     for column in kept.get("columns", ()):
         if column.get("field_name") in types:
             kind = str(np.dtype(types[column["field_name"]].to_pandas_dtype()))

@@ -15,6 +15,7 @@ from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimates, estimate_counts, estimate_records
 from condmask.grid import Grid, decimal_grid, default_step, grid_of, on_the_grid, step_of
 from condmask.law import Law
+from condmask.marks import marked, refuse_marked
 from condmask.scheme import Columns, Scheme
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.parameters import checked
@@ -216,6 +217,7 @@ class ConditionalMasking(Scheme):
         >>> cm.ConditionalMasking(0.6, 100.0, decimals=0).mask([310, 421, 385, 290], rng=1).dtype
         dtype('int64')
         """
+        refuse_marked(x, "x")
         column = frames.column(x, "x")
         rule = "aggregate_ends must be a number, which mask_table finds"
         _checks.require(self.aggregate_ends != AUTO, rule, self.aggregate_ends)
@@ -230,7 +232,8 @@ class ConditionalMasking(Scheme):
         for moved in made.moved.values():
             shift_of([moved], "x", self.step)
         key = release_key(random, {column.name: self}, list(made.units.values()), made.pools)
-        return released({"x": self}, made, key, threads)["x"]
+        masked = released({"x": self}, made, key, threads)["x"]
+        return marked(masked, [column.name or "x"], column.array.size)
 
     @classmethod
     def masked_columns(

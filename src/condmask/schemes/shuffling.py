@@ -8,6 +8,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.correlations import ranks
 from condmask.errors import ArgumentError
+from condmask.marks import refuse_marked
 from condmask.scheme import Columns, Scheme
 
 
@@ -40,6 +41,7 @@ class DataShuffling(Scheme):
         -------
         same container as `x`
         """
+        refuse_marked(x, "x")
         column = frames.column(x, "x")
         others = np.atleast_2d(_checks.column(given, "given", dimensions=(1, 2), least=1).T)
         _checks.complete(others, "given")
