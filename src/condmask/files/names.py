@@ -23,7 +23,7 @@ def padded(names: Sequence[str]) -> list[str]:
         found = NUMBERED.fullmatch(name)
         if found is not None:
             series[found["head"], found["tail"]].append(found)
-    renamed = {}
+    renamed: dict[str, str] = {}
     for (head, tail), matches in series.items():
         width = max(len(one["number"]) for one in matches)
         new = {one.string: f"{head}{one['number'].zfill(width)}{tail}" for one in matches}
