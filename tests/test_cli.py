@@ -283,10 +283,10 @@ CALLS = [  # a command, its function, what must be given, what may be given, and
     ("estimate", "read_release", ("out.parquet",), "--workers 3", {"workers": 3}),
     (
         "report", "report", ("out.parquet", "a.html"),
-        "--original odd.csv --d 5 --units income=euros --force --workers 3 --delimiter \\t --decimal , "
-        "--encoding cp1252 --na * --na .",
-        {"original": "odd.csv", "d": [5.0], "units": {"income": "euros"}, "force": True, "workers": 3,
-         "csv": cm.CsvFormat("\t", ",", "cp1252", ["*", "."])},
+        "--original odd.csv --d 5 --units income=euros --match id --force --workers 3 --delimiter \\t "
+        "--decimal , --encoding cp1252 --na * --na .",
+        {"original": "odd.csv", "d": [5.0], "units": {"income": "euros"}, "match": "id", "force": True,
+         "workers": 3, "csv": cm.CsvFormat("\t", ",", "cp1252", ["*", "."])},
     ),
     (
         "simulate", "simulate", ("study.toml",), "--checkpoint a.npz --workers 3",
@@ -408,6 +408,10 @@ MASK = ("mask", "in.parquet", "NEW/a.parquet")
         ((*MASK, "-c", "income", "--log", "a", "--no-log"), "log must be left out with --no-log"),
         (("audit", "one.csv", "-c", "income", "--max-risk", "150"), "a value must be of the form NAME=VALUE"),
         (("risk", "in.parquet", "--released", "out.parquet", *P), "options of the scheme must be left out"),
+        (
+            ("risk", "in.parquet", "-c", "income", *SIGMA, "--match", "id"),
+            "match must be left out without --released",
+        ),
         (
             ("risk", "in.parquet", "--released", "out.parquet", "-c", "income"),
             "options of the scheme must be",

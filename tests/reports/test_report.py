@@ -487,3 +487,101 @@ def test_a_page_stands_outside_of_its_release_and_tells_no_folder(people, tmp_pa
         cm.report(tmp_path / "out", tmp_path / "out/page.html")
     cm.report(tmp_path / "out", tmp_path / "page.html", original=tmp_path / "in/*")
     assert str(tmp_path) not in (tmp_path / "page.html").read_text()
+
+
+# --- rows in another order ---
+
+
+@pytest.fixture(scope="module", params=["parquet", "csv", "table"])
+def shuffled(request, tmp_path_factory):
+    """A release of rows in a new order, of a table whose rows are in the order of a masked column."""
+    rng = np.random.default_rng(5)
+    income = np.sort(rng.lognormal(8.0, 0.5, N)).round(2)
+    income[5] = np.nan
+    frame = pd.DataFrame({
+        "id": rng.permutation(N) + 70_000, "income": income, "region": rng.choice(["east", "west"], N),
+        "schooling": np.round(np.log(np.nan_to_num(income, nan=3_000.0)) + rng.normal(0.0, 0.5, N), 3),
+    })  # fmt: skip
+    folder = tmp_path_factory.mktemp("shuffled")
+    options = {"shuffle": True, "rng": 4, "nan_policy": "omit"}
+    if request.param == "table":
+        release = cm.mask_table(frame, {"income": SCHEMES["mapped"]}, **options)
+        return SimpleNamespace(frame=frame, original=frame, release=release, data=release.data)
+    original, target = (folder / f"{name}.{request.param}" for name in ("original", "released"))
+    {"csv": frame.to_csv, "parquet": frame.to_parquet}[request.param](original, index=False)
+    release = cm.mask_file(original, target, {"income": SCHEMES["mapped"]}, **options)
+    read = {"csv": pd.read_csv, "parquet": pd.read_parquet}[request.param]
+    return SimpleNamespace(frame=frame, original=original, release=target, data=read(target))
+
+
+def test_a_report_of_a_shuffled_release_compares_relations_and_no_rows(shuffled, tmp_path):
+    cm.report(shuffled.release, tmp_path / "a.html", original=shuffled.original, d=D)
+    page, frame = (tmp_path / "a.html").read_text(encoding="utf-8"), shuffled.frame
+    risk = cm.risk(frame[["income"]], {"income": SCHEMES["mapped"]}, d=D)
+    tables = (frame, shuffled.data)
+    of_original, of_release = (table["income"].corr(table["schooling"]) for table in tables)
+
+    original, masked, _, error, _ = row(page, "correlation with schooling")[0]
+    digits = float(error)
+    assert [original, masked] == [number(each, digits) for each in (of_original, of_release)]
+    assert of_original > of_release + 0.3
+    assert row(page, "mean")[0][3:] == ["0", "0"]
+    assert "not matched with those of the original" in page
+    assert "may be published" in page  # as the rows of the original in their order could not
+    shares = [cell.split(" ")[0] for cell in row(page, "masked value")[0]]
+    assert shares == [f"{share:.1%}" for share in risk.attackers["masked value"]]
+    assert row(page, "the nearest") == []
+    assert "looked at one by one" not in page
+
+
+def test_rows_of_a_shuffled_release_are_matched_by_a_column(shuffled, tmp_path):
+    """As a join of both tables matches them."""
+    cm.report(shuffled.release, tmp_path / "a.html", original=shuffled.original, d=D, match="id")
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    joined = shuffled.data[["id"]].merge(shuffled.frame, on="id", how="left")
+    risk = cm.risk(joined, {"income": SCHEMES["mapped"]}, d=D, released=shuffled.data)
+
+    assert "are matched by the column <bdi><code>id</code></bdi>" in page
+    for attacker, shares in risk.attackers.items():
+        (cells,) = row(page, attacker)
+        assert [cell.split(" ")[0] for cell in cells] == [f"{share:.1%}" for share in shares]
+    assert row(page, "among the 10 nearest")[0][0] == f"{risk.linkage().linked[2]:.1%}"
+    cm.report(shuffled.release, tmp_path / "b.html", original=shuffled.frame, d=D, match="id")
+    again = (tmp_path / "b.html").read_text(encoding="utf-8")  # of a frame, beside text in a file
+    assert row(again, "best attacker") == row(page, "best attacker")
+
+
+@pytest.mark.parametrize(
+    ("match", "change", "said"),
+    [
+        ("region", {}, r"match='region' must have another value in each record, got 2,998 rows that repeat"),
+        ("income", {}, "match must be a column that is not masked, got 'income'"),
+        ("other", {}, "match must be one of the columns in clear 'id', 'region', 'schooling', got 'other'"),
+        ("id", {"id": np.arange(N)}, "got 3,000 in the original, and 3,000 in the release, of which 3,000"),
+        ("id", {"id": np.append(np.arange(N - 1.0), np.nan)}, "got 1 missing values in the original"),
+        ("id", {"id": None}, "original must have the column 'id'"),
+    ],
+)
+def test_columns_that_match_no_rows_are_refused(match, change, said, shuffled, tmp_path):
+    frame = shuffled.frame.assign(**change).dropna(axis="columns", how="all")
+    with pytest.raises(ValueError, match=said) as caught:
+        cm.report(shuffled.release, tmp_path / "a.html", original=frame, match=match)
+
+    assert "70" not in str(caught.value)  # as every value of the column begins
+    assert not (tmp_path / "a.html").exists()
+
+
+def test_a_public_report_matches_nothing(shuffled, tmp_path):
+    with pytest.raises(ValueError, match="match must be left out of a public report"):
+        cm.report(shuffled.release, tmp_path / "a.html", match="id")
+
+
+def test_pictures_of_shuffled_releases_match_rows(shuffled):
+    release = cm.read_release(shuffled.release) if not isinstance(shuffled.release, cm.Release) else None
+    records, _ = cm.plot_release(shuffled.frame, release or shuffled.release, match="id")
+    joined = shuffled.data.merge(shuffled.frame, on="id", suffixes=("_z", "_x")).dropna()
+
+    (points,) = [line for line in records.lines if line.get_label().startswith("a record")]
+    drawn = set(zip(*points.get_data(), strict=True))
+    assert drawn <= set(zip(joined["income_x"], joined["income_z"], strict=True))
+    assert len(drawn) > 900

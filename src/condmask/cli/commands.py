@@ -174,7 +174,7 @@ def mask(
 
 def risk(
     source: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME, d: list[float] | None = None,
-    released: str | None = None, csv: FileOptions = CSV, output: Output = OUTPUT,
+    released: str | None = None, match: str | None = None, csv: FileOptions = CSV, output: Output = OUTPUT,
 ) -> None:  # fmt: skip
     """Measure how near attackers come to original values, before masking or after it.
 
@@ -190,11 +190,17 @@ def risk(
         how near a guess must come to count, in units of the data (default a tenth of the spread)
     released
         a release of the source: its schemes are used, and its figures shown
+    match
+        unmasked column with another value in each record, by which rows of source and release are matched;
+        a shuffled release needs it
     """
     from condmask.disclosure.audit import table_of
     from condmask.disclosure.risk import risk_of
     from condmask.files.parts import Source
+    from condmask.reports.alignment import in_order
 
+    if released is None and match is not None:
+        raise UsageError("match must be left out without --released")
     if released is not None and (column or scheme.given()):
         raise UsageError("options of the scheme must be left out, and --column: a release has its schemes")
     read = None if released is None else cm.read_release(released)
@@ -203,7 +209,8 @@ def risk(
     if read is None:
         found = cm.risk(original, schemes, d=d)
     else:
-        shown = read._in_order().table(numeric=schemes)
+        original = in_order(original, read, match)
+        shown = read._source.table(numeric=schemes)
         found = risk_of(*table_of(original, schemes, parts=read._published.parts), d, shown)
     output.show(found)
 
@@ -272,8 +279,8 @@ def estimate(
 
 def report(
     release: str, path: str, *, original: str | None = None, d: list[float] | None = None,
-    units: Several = None, force: bool = False, workers: int = 1, csv: FileOptions = CSV,
-    output: Output = OUTPUT,
+    units: Several = None, match: str | None = None, force: bool = False, workers: int = 1,
+    csv: FileOptions = CSV, output: Output = OUTPUT,
 ) -> None:  # fmt: skip
     """Write a report of a release: one to be signed before it is published, or one for its readers.
 
@@ -291,6 +298,9 @@ def report(
         report how many values attackers guess closer than this, in units of the data
     units
         NAME=UNIT: what a masked column is counted in, for figures and axes
+    match
+        unmasked column with another value in each record, by which rows of original and release are matched;
+        without it, a report of a shuffled release compares no rows
     force
         replace the report if it exists
     workers
@@ -298,7 +308,7 @@ def report(
     """
     cm.report(
         release, path, original=original, d=d, csv=csv.format(), force=force, workers=workers,
-        units=pairs(units, str, str),
+        units=pairs(units, str, str), match=match,
     )  # fmt: skip
     kind = "public" if original is None else "internal"
     warning = "" if original is None else ": do not publish it"

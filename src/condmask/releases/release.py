@@ -260,12 +260,6 @@ class Release(Mapping[str, Estimate]):
             ("coefficient",),
         )  # fmt: skip
 
-    def _in_order(self) -> Any:
-        """The masked table or files; refused where rows are in another order than those of the original."""
-        if self._published.shuffled:
-            raise ArgumentError("original must have the rows of the release in order, got shuffle=True there")
-        return self._source
-
     def _column(self, name: str, labels: bool) -> Any:
         """Another column, or the estimate of a masked one."""
         if name in self.schemes:

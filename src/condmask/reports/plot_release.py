@@ -10,6 +10,7 @@ from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import numbers_of, released_codes
 from condmask.releases.release import Release, masked_column
+from condmask.reports.alignment import in_order
 
 SHOWN = 1000  # records, drawn one by one
 POINTS = 1000  # at which distribution functions are drawn
@@ -24,6 +25,7 @@ def plot_release(
     ax: Any = None,
     confidence_level: float = 0.95,
     rng: Any = None,
+    match: str | None = None,
 ) -> Any:
     """Draw a column before masking, as it was released, and as it is estimated from the release.
 
@@ -46,6 +48,8 @@ def plot_release(
         Where to draw; labels that they have are kept. None makes a figure.
     confidence_level, rng
         As for `Estimate.plot_cdf`.
+    match : str, optional
+        As for `report`; a shuffled release needs it.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def plot_release(
         If matplotlib is not installed.
     ValueError
         If the original has another number of records than the release, or misses other values, or if the
-        release was shuffled.
+        release was shuffled and `match` is not given.
 
     Notes
     -----
@@ -82,7 +86,7 @@ def plot_release(
     if not isinstance(release, Release):
         raise ArgumentTypeError(f"release must be a Release, got {type(release).__name__}")
     name = masked_column(release.schemes, column)
-    x, z = originals_and_released(original, release, name)
+    x, z = originals_and_released(in_order(original, release, match), release, name)
     x, z = x[~np.isnan(x)], z[~np.isnan(z)]
     both = np.concatenate([x, z])
     log = getattr(release.schemes[name], "scale", "linear") == "log" and both.min() > 0.0
@@ -91,13 +95,20 @@ def plot_release(
     return original_and_release(x, z, evenly_spaced(x.size, SHOWN), curve, log=log, path=path, ax=ax)
 
 
-def originals_and_released(original: Any, release: Release, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A column before and after masking, NaN where values are missing; refused if these are others."""
+def originals_and_released(
+    original: Any, release: Release, name: str, *, matched: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a column before and after masking, NaN where values are missing; refused if these are others.
+
+    Where rows are not matched, as many values must be missing.
+    """
     is_table = isinstance(original, dict) or frames.is_frame(original)
     values = frames.table_column(original, name, "original") if is_table else original
     x = numbers_of(values, name, release.schemes[name].codes)
-    z = numbers_of(release._in_order().column(name), name, released_codes(release.schemes[name]))
+    z = numbers_of(release._source.column(name), name, released_codes(release.schemes[name]))
     _checks.same_length(x, "original", z.size, "the release")
-    if not np.array_equal(np.isnan(x), np.isnan(z)):
+    if matched and not np.array_equal(np.isnan(x), np.isnan(z)):
         raise ArgumentError(f"{name} must be missing in the same rows of original and release, got others")
+    if np.count_nonzero(np.isnan(x)) != np.count_nonzero(np.isnan(z)):
+        raise ArgumentError(f"{name} must be missing in as many rows of original and release, got others")
     return x, z

@@ -32,6 +32,7 @@ def report(
     csv: CsvFormat | None = None,
     force: bool = False,
     workers: int = 1,
+    match: str | None = None,
 ) -> None:
     """Write the report of a release: one HTML file that needs no network and runs no scripts.
 
@@ -56,6 +57,11 @@ def report(
         Whether an existing file may be replaced.
     workers : int
         For the estimates of a released file; results do not depend on it.
+    match : str, optional
+        A column in clear with another value in each record, by which rows of original and release are
+        matched. Without it they are taken to be in the same order. Those of a shuffled release are then not
+        matched: its report compares distributions and relations, and has the figures of attackers that are
+        to be expected, and says so.
 
     Raises
     ------
@@ -63,7 +69,7 @@ def report(
         If a file cannot be read or written, or the report exists.
     ValueError, TypeError
         If the release holds no scheme, or one of another method; if the original has other rows, or other
-        missing ones, or was shuffled when it was masked. Nothing is written.
+        missing ones; if `match` repeats a value, or has others in the original. Nothing is written.
     ModuleNotFoundError
         If matplotlib or Jinja2 is not installed.
 
@@ -102,6 +108,8 @@ def report(
     if {out.resolve(), *out.resolve().parents} & others:
         raise FileError(f"path must stand outside of the files and folders that it reports on, got {out}")
     refuse_target(out, None, force=_checks.truth(force, "force"))
+    rule = "match must be left out of a public report, which needs no original"
+    _checks.require(match is None or original is not None, rule, match)
     with optional("a report", "plot"):
         page = _template()
         from condmask.reports import view
@@ -110,8 +118,11 @@ def report(
     if original is None:
         facts["columns"] = [shown.column(name) for name in shown.schemes]
     else:
-        table = original if file is None else Source(file, csv).table(numeric=shown.schemes)
-        facts["columns"], facts["internal"] = view.internal(shown, table, d)
+        numbers = [*shown.schemes]
+        if match is None and made._published.shuffled:  # columns in clear are those of the original, too
+            numbers += shown.numbers
+        table = original if file is None else Source(file, csv).table(numeric=numbers)
+        facts["columns"], facts["internal"] = view.internal(shown, table, d, match)
         facts["original"] = None if file is None else {"name": file.name, "digest": digest_of(file)}
     write_whole(out, page.render(facts).encode())
     LOG.info("wrote %s", out)

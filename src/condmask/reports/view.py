@@ -17,6 +17,7 @@ from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME
 from condmask.releases.release import Release
 from condmask.reports import charts
+from condmask.reports.alignment import aligned
 from condmask.reports.plot_release import originals_and_released
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.description import with_rounding
@@ -132,25 +133,50 @@ class View:
         return result
 
 
-def internal(view: View, original: Any, d: Any) -> tuple[list[Column], dict[str, Any]]:
-    """What an original, a table, tells the publisher alone of its release: column by column, and of all."""
-    pairs = {name: originals_and_released(original, view.release, name) for name in view.schemes}
+def internal(view: View, original: Any, d: Any, match: str | None) -> tuple[list[Column], dict[str, Any]]:
+    """Return what an original, a table, tells the publisher alone of its release: by column, and of all.
+
+    Where its rows are not matched with those of the release, figures of attackers are those to be expected.
+    """
+    original, matched = aligned(original, view.release, match)
+    pairs = {
+        name: originals_and_released(original, view.release, name, matched=matched) for name in view.schemes
+    }
     table, schemes = table_of(original, view.schemes, parts=view.release._published.parts)
     found = audit_table(table, schemes)
-    known = risk_of(table, schemes, d, {name: z for name, (_, z) in pairs.items()})
+    released = {name: z for name, (_, z) in pairs.items()} if matched else None
+    known = risk_of(table, schemes, d, released)
+    beside = {name: (values, values) for name, values in view.numbers.items()}
+    pairs_of_all = (beside if matched else _both_of_clear(view, original)) | pairs
     columns = []
     for name, (x, _) in pairs.items():
         column, attackers = view.column(name, x), charts.attackers(known[name], name)
-        columns.append(column._replace(compared=compared(view, column, pairs), attackers=attackers))
+        columns.append(column._replace(compared=compared(column, pairs_of_all), attackers=attackers))
     publish, because = verdict(view, found, columns)
-    return columns, {"publish": publish, "because": because, "audit": found, "risk": known}
+    return columns, {
+        "publish": publish, "because": because, "audit": found, "risk": known,
+        "matched": matched, "match": match,
+    }  # fmt: skip
 
 
-def compared(view: View, column: Column, pairs: Mapping[str, tuple[np.ndarray, ...]]) -> list[Compared]:
-    """Estimates about the file beside what they estimate."""
-    (x, z), rows = pairs[column.name], []
-    others = {**{name: (values, values) for name, values in view.numbers.items()}, **pairs}
-    of = {CORRELATION + name: both for name, both in others.items()}  # a column may have no name, or "mean"
+Pairs = Mapping[str, tuple[np.ndarray, ...]]  # by column its values in the original and in the release
+
+
+def _both_of_clear(view: View, original: Any) -> dict[str, tuple[np.ndarray, ...]]:
+    """Return columns in clear as they stand beside the rows of the original, and beside the release's."""
+    found = dict[str, tuple[np.ndarray, ...]]()
+    for name, of_release in view.numbers.items():
+        of_original = frames.column(frames.table_column(original, name, "original"), name).array
+        _checks.same_length(of_original, name, of_release.size, "the release")
+        found[name] = (of_original, of_release)
+    return found
+
+
+def compared(column: Column, pairs: Pairs) -> list[Compared]:
+    """Return estimates about the file beside what they estimate."""
+    x, z = pairs[column.name]
+    of = {CORRELATION + name: both for name, both in pairs.items()}  # a column may have no name, or "mean"
+    rows = []
     for statistic, interval in column.estimates.items():
         of_x, of_z = of.get(statistic, (None, None))
         rows.append(Compared(statistic, interval, figure(x, statistic, of_x), figure(z, statistic, of_z)))

@@ -1,0 +1,98 @@
+"""Rows of an original beside those of its release, which may be in another order.
+
+A shuffled release does not tell the order of its original, and nothing that undoes it is kept. Its rows are
+matched by a column in clear that the publisher names as unique, or not at all: distributions and relations
+can then be compared, records cannot.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.labels import Labels, coded
+from condmask.releases.release import Release
+
+ORDER_SEED = 0  # of an order of rows that have none of their own; the same files give the same report
+NEEDS_MATCH = (
+    "original must have the rows of the release in order, got shuffle=True there: pass match=COLUMN (--match "
+    "COLUMN), a column in clear with another value in each record"
+)
+
+
+class Aligned(NamedTuple):
+    """An original beside its release.
+
+    Attributes
+    ----------
+    table : data frame, dict of columns, or a column
+        The original, with its rows in the order of the release; in one of their own where not matched.
+    matched : bool
+        Whether each row is that of the same record in the release.
+    """
+
+    table: Any
+    matched: bool
+
+
+def aligned(original: Any, release: Release, match: str | None) -> Aligned:
+    """Return an original with its rows in the order of its release.
+
+    Parameters
+    ----------
+    original : data frame, dict of columns, or a column
+    release : Release
+    match : str or None
+        A column in clear of both by which rows are matched. With None they are taken to be in order; those
+        of a shuffled release are not matched, and the original gets an order that tells nothing either.
+    """
+    if match is not None:
+        order = _order_of_release(original, release, _checks.text(match, "match"))
+        return Aligned(frames.reordered(original, lambda _: order), True)
+    if release._published.shuffled:
+        shuffled = np.random.default_rng(ORDER_SEED)
+        return Aligned(frames.reordered(original, shuffled.permutation), False)
+    return Aligned(original, True)
+
+
+def in_order(original: Any, release: Release, match: str | None) -> Any:
+    """Return an original with its rows in the order of its release; refused where they cannot be matched."""
+    table, matched = aligned(original, release, match)
+    if not matched:
+        raise ArgumentError(NEEDS_MATCH)
+    return table
+
+
+def _order_of_release(original: Any, release: Release, name: str) -> np.ndarray:
+    """Return the row of the original for each row of the release, by a column that is unique in both."""
+    if not (isinstance(original, dict) or frames.is_frame(original)):
+        kind = type(original).__name__
+        raise ArgumentTypeError(f"original must be a table that has the column {name!r} of match, got {kind}")
+    _checks.require(name not in release.schemes, "match must be a column that is not masked", name)
+    if name not in release._source.names:
+        columns = _checks.listed([each for each in release._source.names if each not in release.schemes])
+        raise ArgumentError(f"match must be one of the columns in clear {columns}, got {name!r}")
+    of_original = _distinct(frames.table_column(original, name, "original"), name, "the original")
+    of_release = _distinct(release._source.labels(name), name, "the release")
+    row = {label: place for place, label in enumerate(of_original)}
+    unknown = sum(label not in row for label in of_release)
+    if len(of_original) != len(of_release) or unknown:
+        raise ArgumentError(
+            f"match={name!r} must have the same values in original and release, got {len(of_original):,} "
+            f"in the original, and {len(of_release):,} in the release, of which {unknown:,} are others"
+        )
+    return np.array([row[label] for label in of_release], np.int64)
+
+
+def _distinct(values: Any, name: str, where: str) -> list[str]:
+    """Return a column as texts, as it stands in CSV files; refused if one is missing, or two are equal."""
+    labels = values if isinstance(values, Labels) else coded({name: values}, name)
+    is_gap = np.array([frames.is_missing(label) for label in labels.distinct], bool)
+    gaps = int(np.count_nonzero(is_gap[labels.code]))
+    texts = [str(label) for label in labels.distinct]
+    repeated = labels.code.size - len(set(texts))
+    if gaps or repeated:
+        found = f"{gaps:,} missing values" if gaps else f"{repeated:,} rows that repeat the value of another"
+        raise ArgumentError(f"match={name!r} must have another value in each record, got {found} in {where}")
+    return [texts[code] for code in labels.code.tolist()]
