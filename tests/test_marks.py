@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import condmask as cm
+from condmask.cli import main
 
 N = 400
 RNG = np.random.default_rng(3)
@@ -266,6 +267,29 @@ def test_a_folder_with_a_masked_text_file_is_not_masked(tmp_path):
 
     with pytest.raises(ValueError, match=REFUSED):
         cm.mask_file(tmp_path / "in", tmp_path / "out", {"income": SCHEME}, log=False, **OPEN)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["audit", "-c", "income", "--p", "0.6", "--sigma", "300"],
+        ["audit", "-c", "age", "--p", "0.6", "--sigma", "5"],
+        ["risk", "-c", "income", "--p", "0.6", "--sigma", "300"],
+        ["plan", "-c", "income"],
+        ["mask", "not_written.parquet", "-c", "age", "--no-log"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_takes_a_release_for_original_data(folder, command, capsys):
+    name, *options = command
+    assert main([name, str(folder / "masked.parquet"), *options]) == 1
+    assert "income is masked already in " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scheme", [SCHEME, {"income": SCHEME}])
+def test_risks_are_those_of_originals(frame, scheme):
+    with pytest.raises(ValueError, match=REFUSED):
+        cm.risk(frame if isinstance(scheme, dict) else frame["income"], scheme)
 
 
 # --- parts of a release ---

@@ -55,12 +55,12 @@ def plan(
     plot
         draw risk against loss of precision in this file
     """
-    from condmask.files.parts import Source
     from condmask.frames import as_frame
+    from condmask.releases.masking import originals
 
     given, form = scheme.given(), csv.format()
     groups = given.pop("strata", [])
-    table = Source(source, form).table([column, *groups], numeric=[column])
+    table = originals(source, form).table([column, *groups], numeric=[column])
     made = cm.plan(
         as_frame(table)[column],  # which knows its name
         max_risk=pairs(max_risk, float, float), max_record_risk=pairs(max_record_risk, float, float),
@@ -94,10 +94,10 @@ def audit(
     max_risk
         DISTANCE=SHARE: largest share of values that the attacker may guess closer than this
     """
-    from condmask.files.parts import Source
+    from condmask.releases.masking import originals
 
     caps, schemes = pairs(max_risk, float, float), scheme.schemes(column)
-    table = Source(source, csv.format()).table(numeric=schemes)
+    table = originals(source, csv.format()).table(numeric=schemes)
     found = cm.audit(table, schemes, max_lift=max_lift, max_risk=caps)
     output.show(found)
     return int(found.refused)
@@ -196,7 +196,7 @@ def risk(
     """
     from condmask.disclosure.audit import table_of
     from condmask.disclosure.risk import risk_of
-    from condmask.files.parts import Source
+    from condmask.releases.masking import originals
     from condmask.reports.alignment import in_order
 
     if released is None and match is not None:
@@ -205,7 +205,7 @@ def risk(
         raise UsageError("options of the scheme must be left out, and --column: a release has its schemes")
     read = None if released is None else cm.read_release(released)
     schemes = scheme.schemes(column) if read is None else read.schemes
-    original = Source(source, csv.format()).table(numeric=schemes)
+    original = originals(source, csv.format()).table(numeric=schemes)
     if read is None:
         found = cm.risk(original, schemes, d=d)
     else:

@@ -243,7 +243,7 @@ def mask_file(
     place, out = _checks.path(source, "source"), _checks.path(target, "target")
     origin = Source(place, csv, part_rows)
     refuse_target(out, place, force=_checks.truth(force, "force"))
-    _refuse_released(origin)
+    refuse_released(origin)
     shape = shape_of(origin, out, _checks.names(keep_metadata, "keep_metadata"))
     only = next(origin.parts())
     job = jobs.Job(
@@ -280,7 +280,14 @@ def mask_file(
     return released_in(out, workers=job.workers, chosen=job.chosen)
 
 
-def _refuse_released(origin: Source) -> None:
+def originals(source: Any, csv: CsvFormat | None = None) -> Source:
+    """Open files of original data; refused where they are of a release."""
+    origin = Source(source, csv)
+    refuse_released(origin)
+    return origin
+
+
+def refuse_released(origin: Source) -> None:
     """Refuse files of a release, by their own marks, by those beside them or by those of folders above."""
     own = dict.fromkeys(name for mark in origin.marks for name in mark.columns)
     text = [file for file in origin.files if sidecar(file).exists()]
