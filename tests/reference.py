@@ -6,6 +6,7 @@ speed. First part: masking, by the draw contract. Then the weight K, and the est
 """
 
 import collections
+import functools
 import hashlib
 import itertools
 import json
@@ -751,3 +752,71 @@ def cdfs(z, points, noise, p, delta):
     k = rounded_weights(noise, p, delta, reach)
     apart = np.subtract.outer(np.asarray(points), np.arange(first, last + 1)).astype(np.int64)
     return counts @ k[np.clip(apart, -reach, reach) + reach].T / z.shape[1]
+
+
+# --- clusters far apart -----------------------------------------------------------------------------
+
+SETTLES = 40  # sigma, beyond which K is 0 or 1 to 1e-18 for p >= .05
+
+
+@functools.cache
+def settled_weights(noise, p, per_sigma, grid):
+    """K at all points that it may differ from 0 or 1 at."""
+    reach = SETTLES * per_sigma
+    if grid:
+        return rounded_weights(noise, p, 1.0 / per_sigma, reach)
+    return weights(noise, np.arange(-reach, reach + 1) / per_sigma, p)
+
+
+def cluster_line(clusters, noise, p, per_sigma, *, grid):
+    """T without a bandwidth about each cluster: [(center, first step, T there and on, T just before), ...].
+
+    ``clusters`` are ascending (center, {place: records}), places and steps counted from the center, so many
+    to a sigma; on a grid they are its steps. Clusters within reach of each other become one.
+    """
+    reach = SETTLES * per_sigma
+    k = settled_weights(noise, p, per_sigma, grid)
+    jump = 1.0 / p if noise == "normal" else 1.0 + (1.0 - p) / p
+    together = []
+    for center, held in clusters:
+        apart = (center - together[-1][0]) * per_sigma if together else math.inf
+        if together and apart + min(held) - max(together[-1][1]) <= 3 * reach:
+            for place, records in held.items():
+                there = place + round(apart)
+                together[-1][1][there] = together[-1][1].get(there, 0) + records
+        else:
+            together.append((center, dict(held)))
+    n = sum(sum(held.values()) for _, held in together)
+    before, line = 0, []
+    for center, held in together:
+        first = min(held) - reach
+        t = np.full(max(held) + reach + 1 - first, float(before))
+        jumps = np.zeros(t.size)
+        for place, records in held.items():
+            start = place - reach - first
+            t[start : start + k.size] += records * k
+            t[start + k.size :] += records
+            jumps[place - first] += 0.0 if grid else records * jump
+        before += sum(held.values())
+        line.append((center, first, t / n, np.append(t[:-1] if grid else (t - jumps)[1:], 0.0) / n))
+    return line
+
+
+def cluster_quantiles(line, q, per_sigma):
+    """(first, rearranged): where T first is at least q, and how long it is below, from where the line begins.
+
+    T goes straight from step to step, and between clusters it is level.
+    """
+    found, lengths = None, [line[0][0], line[0][1] / per_sigma]
+    for k, (center, first, t, left) in enumerate(line):
+        reached = np.flatnonzero(t >= q)
+        if found is None and reached.size:
+            found = center + (first + int(reached[0])) / per_sigma
+        begin, end = t[:-1], left[:-1]
+        along = np.clip((q - begin) / np.where(end == begin, 1.0, end - begin), 0.0, 1.0)
+        rising = np.where(end < q, 1.0, along)
+        below = np.where(begin < q, rising, np.where(end < q, 1.0 - along, 0.0))
+        lengths.append(float(below.sum()) / per_sigma)
+        if k + 1 < len(line) and t[-1] < q:
+            lengths += [line[k + 1][0] - center, (line[k + 1][1] - first - t.size + 1) / per_sigma]
+    return found, math.fsum(lengths)

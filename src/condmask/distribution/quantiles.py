@@ -78,7 +78,7 @@ def by_stretch(t: Any, first: int, last: int) -> Iterator[tuple[crossings.Steps,
 def reached(t: Any, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
     """The least points at which T, or its monotone rearrangement, is at least q."""
     order, straight = np.argsort(q), t.n * (NEARLY if rearranged else STRAIGHT)
-    targets, found = q[order] * t.n, np.full(q.size, np.nan)
+    targets, found = q[order] * t.n, np.full((2, q.size), np.nan)
     for first, last, most in runs(t, q[order]):
         if most == np.inf:
             for steps, start, stop in by_stretch(t, first, last):
@@ -86,10 +86,11 @@ def reached(t: Any, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
         elif rearranged:
             ends = t.line.points(np.array([first, last])) - t.shift
             ends = np.ceil(ends - crossings.ROUNDING) if t.whole else ends
-            found[targets > t.n * most] += ends[1] - ends[0]
-    found[np.isnan(found)] = t.line.points(np.array([t.line.size - 1.0]))
-    found[order] = found.copy()
-    return found
+            found[0, targets > t.n * most] += ends[1] - ends[0]
+    places: np.ndarray = found.sum(axis=0)
+    places[np.isnan(places)] = t.line.points(np.array([t.line.size - 1.0]))
+    places[order] = places.copy()
+    return places
 
 
 def points(t: Any, first: int, last: int, parts: int) -> Points:

@@ -5,8 +5,14 @@ both are bounded, so most cells are passed with one look. The others are halved 
 function leaves its chord by less than rounding or, on a grid, until one step is left: no crossing is missed
 but excursions below rounding.
 
+Where the function is level at a target but for rounding, the common bound of its bend would have a cell cut
+down to the end. So after some looks the bend of the cell itself is worked out, which is next to nothing
+there, and after as many more the chords are taken as they are. In the middle of a gap, which is shortened to
+two reaches, the function is constant: that cell, however long, is looked at once.
+
 Cost: O(1) for each node and value. A cell is read once for all targets that it may hold, most often once
 between two values, and some 30 times for a target where it does not jump; a look is some thirty products.
+Between two values of a cell there are at most ``2 LOOKS (1 + targets)`` looks and 64 more.
 
 Quantiles of Theorems 2.2 and 2.3 (docs/theory.rst, "Crossings").
 """
@@ -19,6 +25,11 @@ from condmask._jit import kernel
 from condmask.kernels import nodes
 
 ROUNDING = 1e-6  # of a step, by which a node may miss a point of the grid
+LOOKS = 64  # between two values of a cell, for each of its targets and one more; an ordinary one takes 40
+NARROW = 2.0**-52  # of a cell: no part is cut further
+BEHIND = 6.0  # nodes: a step back on a grid that is not coarse
+LONG = 2.0  # nodes: a cell that is longer is the middle of a gap
+BENT = 1.9  # second differences of nodes, the most by which the polynomial through ten of them bends
 
 
 class Steps(NamedTuple):
@@ -89,7 +100,26 @@ def smooth(steps, node, x, at, following):
             apart = at + steps.shift - steps.values[following]
             right = steps.sums[1, following] * np.exp(apart / steps.decay)
         return (1.0 - steps.jump) * (steps.below[following] + 0.5 * (right - left))
-    return nodes.value(node + (at - x) / steps.node, steps.nodes, steps.room)
+    along = min(max((at - x) / steps.node, -BEHIND), LONG)  # where nodes are closer than neighbouring numbers
+    return nodes.value(node + along, steps.nodes, steps.room)
+
+
+@kernel(inline="always")
+def own_bend(steps, node, start, end, following):
+    """The most of the second derivative of the smooth part between two values of one cell, per node."""
+    if steps.sums.shape[1]:
+        left = right = 0.0
+        if following > 0:
+            apart = steps.values[following - 1] - start - steps.shift
+            left = steps.sums[0, following - 1] * np.exp(apart / steps.decay)
+        if following < steps.values.size:
+            apart = end + steps.shift - steps.values[following]
+            right = steps.sums[1, following] * np.exp(apart / steps.decay)
+        return 0.5 * abs(1.0 - steps.jump) * max(left, right) * (steps.node / steps.decay) ** 2
+    most = 0.0
+    for k in range(node - nodes.LEFT, node - nodes.LEFT + nodes.POINTS - 2):
+        most = max(most, abs(steps.nodes[k] - 2.0 * steps.nodes[k + 1] + steps.nodes[k + 2]))
+    return BENT * most
 
 
 # `_nrt=False`, here and below: no array is made, and so none need be counted as used, which numba would do at
@@ -101,8 +131,11 @@ def reached(steps, first, last, targets, straight, rearranged, out):
     Or, `rearranged`, where its values in ascending order do: the length of all x counts at which it is below.
     A stretch goes on where the one before it ended: `out` is NaN where nothing is reached yet. `straight` is
     by how much a chord may be left.
+
+    `out` has two rows to be added up: places and gaps, and the lengths of cells, which far from 0 would be
+    lost in a sum with them.
     """
-    known = np.searchsorted(out, np.inf, side="right")
+    known = np.searchsorted(out[0], np.inf, side="right")
     place = np.searchsorted(steps.places, first, side="right")
     near = before = np.searchsorted(steps.places, first - steps.reach)
     x = point(steps, first, place)
@@ -118,6 +151,8 @@ def reached(steps, first, last, targets, straight, rearranged, out):
         while near < steps.places.size and steps.places[near] <= node + 1 + steps.reach:
             near += 1
         bend = steps.bend * (steps.below[near] - steps.below[before])
+        gap = end - x > LONG * steps.node
+        bend = 0.0 if gap else bend
         rest = min(steps.nodes[node], steps.nodes[node + 1]), max(steps.nodes[node], steps.nodes[node + 1])
         low = steps.jump * steps.below[value] + rest[0] - 0.125 * bend
         high = steps.jump * steps.below[following] + rest[1] + 0.125 * bend
@@ -125,21 +160,25 @@ def reached(steps, first, last, targets, straight, rearranged, out):
         if cell[0] < cell[1]:
             some = np.searchsorted(targets, low, side="right")
             most = np.searchsorted(targets, high, side="right")
+            row = 0 if gap else 1
             for k in range(most, known if rearranged else 0):
-                out[k] += cell[1] - cell[0]
+                out[row, k] += cell[1] - cell[0]
             begun = max(known, most if rearranged else some)
-            out[known:begun] = cell[0]
+            out[0, known:begun], out[1, known:begun] = cell[0], 0.0
             known, some = begun, some if rearranged else begun
-            inside = targets[some:most], out[some:most]
-            known += _within(steps, node, x, cell, value, bend, *inside, straight, rearranged)
+            inside = targets[some:most], out[:, some:most]
+            known += _within(steps, node, x, cell, gap, value, bend, *inside, straight, rearranged)
         x, value = end, following
 
 
 @kernel(_nrt=False)
-def _within(steps, node, x, cell, value, bend, targets, out, straight, rearranged):
-    """Add to each out[k] the length of a cell on which the function is below targets[k]; if not rearranged,
-    set it to where the function reaches targets[k], and return how many it reaches: the first ones."""
+def _within(steps, node, x, cell, gap, value, bend, targets, out, straight, rearranged):
+    """Add to each out[:, k] the length of a cell on which the function is below targets[k]; if not
+    rearranged, set it to where the function reaches targets[k], and return how many it reaches: the first."""
     start, first, every = cell[0], 0, targets.size
+    row = 0 if gap else 1
+    farthest = cell[0] if gap else x + steps.node
+    enough = LOOKS * (every + 1)
     while start < cell[1] and first < every:
         end = cell[1]
         if steps.jump > 0.0 and value < steps.values.size and steps.values[value] < end:
@@ -150,38 +189,38 @@ def _within(steps, node, x, cell, value, bend, targets, out, straight, rearrange
         jumps, left = steps.jump * steps.below[value], start
         at_left = smooth(steps, node, x, start, value)
         done, width = 0, 1.0  # `done` intervals of this width lie to the left
+        looks, bent = 0, bend
         while done * width < 1.0:
             right = start + (done + 1) * width * (end - start) if (done + 1) * width < 1.0 else end
             right = np.floor(right) if steps.whole else right
-            at_right = smooth(steps, node, x, min(right, x + steps.node), value)
-            arc = 0.125 * bend * min((right - left) / steps.node, 1.0) ** 2
-            arc = arc if arc > straight else 0.0
+            at_right = smooth(steps, node, x, min(right, farthest), value)
+            looks += 1
+            if looks == enough:
+                bent = min(bend, own_bend(steps, node, start, end, value))
+            # far from 0 two points are neighbours before their chord is straight
+            least = not left < 0.5 * (left + right) < right or (steps.whole and right - left <= 1.0)
+            least = least or looks > 2 * enough or width < NARROW
+            arc = 0.125 * bent * min((right - left) / steps.node, 1.0) ** 2
+            arc = arc if arc > straight and not least else 0.0
             # targets before `some` are reached at once, those from `most` on are not
             low, high = jumps + min(at_left, at_right) - arc, jumps + max(at_left, at_right) + arc
             some = max(first, np.searchsorted(targets, low, side="right"))
             most = max(first, np.searchsorted(targets, high, side="right"))
-            # far from 0 two points are neighbours before their chord is straight
-            single = arc == 0.0 or not left < 0.5 * (left + right) < right
-            if some < most and not (right - left <= 1.0 if steps.whole else single):
+            if some < most and not least and (steps.whole or arc > 0.0):
                 done, width = 2 * done, 0.5 * width
                 continue
             if rearranged:
                 for k in range(most, every):
-                    out[k] += right - left
+                    out[row, k] += right - left
             else:
-                out[first:some] = left
+                out[0, first:some], out[1, first:some] = left, 0.0
                 first = some
             for k in range(some, most):
-                level, part = targets[k] - jumps, right - left
-                if at_left >= level and (steps.whole or not rearranged):
-                    part = 0.0
-                elif not steps.whole:
-                    along = (level - at_left) / (at_right - at_left)
-                    part *= along if at_left < level else 1.0 - along
+                part = _below(at_left, at_right, targets[k] - jumps, right - left, steps.whole, rearranged)
                 if rearranged:
-                    out[k] += part
+                    out[row, k] += part
                 elif part < right - left:
-                    out[k], first = left + part, k + 1
+                    out[0, k], out[1, k], first = left + part, 0.0, k + 1
             done, left, at_left = done + 1, right, at_right
             while done & 1 == 0:
                 done, width = done >> 1, 2.0 * width
@@ -189,15 +228,30 @@ def _within(steps, node, x, cell, value, bend, targets, out, straight, rearrange
     return first
 
 
+@kernel(inline="always")
+def _below(at_left, at_right, level, length, whole, rearranged):
+    """On which length a chord is below a level within it, at its beginning alone if not rearranged."""
+    falls = at_left >= level
+    if falls and (not rearranged or (whole and length <= 1.0)):
+        return 0.0
+    if whole and length <= 1.0:
+        return length
+    along = (level - at_left) / (at_right - at_left)
+    part = length * (1.0 - along if falls else along)
+    return max(np.ceil(part) - falls, 0.0) if whole else part
+
+
 @kernel(_nrt=False)
 def points(steps, first, last, parts, x, right, left):
     """The values between two nodes, and so many points a node; the function there, and just before.
 
     They go to the front of three arrays, ascending; returns how many. Where the grid is finer than nodes,
-    single points a node lie between its steps; 0 parts are the nodes alone.
+    single points a node lie between its steps; 0 parts are the nodes alone, each of them, even where they are
+    closer than neighbouring numbers. Other points that coincide appear once.
     """
     jumps, finer = steps.jump > 0.0 and parts > 0, steps.node > 1.0 or not steps.whole
-    bare = parts == 0 or (parts == 1 and finer)
+    nodes_alone = parts == 0
+    bare = nodes_alone or (parts == 1 and finer)
     parts = max(parts, 1)
     count, node = 0, float(first)
     place = np.searchsorted(steps.places, first, side="right")
@@ -216,7 +270,7 @@ def points(steps, first, last, parts, x, right, left):
                 count += 1
             value += 1
         node, begin = fine / parts, following
-        if inside and (count == 0 or x[count - 1] < at):
+        if inside and (nodes_alone or count == 0 or x[count - 1] < at):
             if bare:
                 x[count] = at
                 right[count] = left[count] = steps.jump * steps.below[value] + steps.nodes[fine]

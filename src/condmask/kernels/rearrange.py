@@ -57,15 +57,24 @@ def _events(x, right, left):
 def _taken(start, value, rate, length, order):
     """Places and values of T* from its events."""
     places, values = np.empty(2 * order.size), np.empty(2 * order.size)
-    at, place, speed, before = 0, start, 0.0, value[order[0]]
+    at, place, lost, speed, before = 0, start, 0.0, 0.0, value[order[0]]
     for k in order:
-        place += max(speed, 0.0) * (value[k] - before)
+        place, lost = _farther(place, lost, max(speed, 0.0) * (value[k] - before))
         before = value[k]
         speed += rate[k]
-        places[at], values[at] = place, before
+        places[at], values[at] = place + lost, before
         at += 1
         if length[k] > 0.0:
-            place += length[k]
-            places[at], values[at] = place, before
+            place, lost = _farther(place, lost, length[k])
+            places[at], values[at] = place + lost, before
             at += 1
     return places[:at], values[:at]
+
+
+@kernel(inline="always")
+def _farther(place, lost, length):
+    """A place farther on, and all that the sums so far have lost: far from 0 short lengths are nothing."""
+    total = place + length
+    if abs(place) >= abs(length):
+        return total, lost + ((place - total) + length)
+    return total, lost + ((length - total) + place)

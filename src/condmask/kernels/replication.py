@@ -32,12 +32,14 @@ def quantiles_of_rows(rows, nodes, origin, width, jump, bend, whole, targets, re
     Cost: a look at each node, and some 30 at each quantile.
     """
     below, no_sums, room = np.arange(rows.shape[1] + 1), np.empty((2, 0)), np.empty(POINTS)
+    found = np.empty((2, targets.size))
     for r in range(nodes.shape[0]):
         places = (rows[r] - origin[r]) / width
         known = rows[r], places, below, nodes[r]
         steps = Steps(*known, width, 0.0, jump, bend, np.inf, no_sums, 1.0, whole, room)
-        out[r] = np.nan
-        reached(steps, LEFT, nodes.shape[1] - POINTS, targets, 1e-7 * rows.shape[1], rearranged, out[r])
+        found[:] = np.nan
+        reached(steps, LEFT, nodes.shape[1] - POINTS, targets, 1e-7 * rows.shape[1], rearranged, found)
+        out[r] = found[0] + found[1]
 
 
 @kernel

@@ -36,6 +36,7 @@ PARTS = 2  # else, of each sixteenth of sigma; one where straight lines miss T b
 SLIGHT = 0.03
 APART = 8  # cells: stretches no farther apart are one
 ALIKE = 1e-9  # of sigma: places of T* no farther apart are one
+FARTHER = 4.0  # neighbouring numbers, nor any that so many part, where those are wider
 GAIN = 2.0 / 3.0
 ROOM = 10.0  # T* averages over some 1/(n p^2) of the probability, which must leave room for the curve to bend
 
@@ -146,11 +147,11 @@ def _t_star(t: T_1, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _read(places: np.ndarray, t: T_1) -> np.ndarray:
     """Where the variance at places of T* is read: at the foot of a jump just before it."""
-    near = ALIKE * t.counted.unit
+    near = np.maximum(ALIKE * t.counted.unit, FARTHER * np.spacing(np.abs(places)))
     foot = np.diff(places, append=np.inf) < near
     if t.masking.delta > 0.0:
         return np.asarray(np.floor(places + near) - foot)
-    return np.where(foot, places - near, places + near)
+    return np.asarray(np.where(foot, places - near, places + near))
 
 
 def _kept_variance(t: T_1, sums: CdfSums, ends: np.ndarray, *asked: np.ndarray) -> np.ndarray:
