@@ -28,6 +28,10 @@ SKEWED, ZEROS, LOWEST = 2.0, 1.0 / 3.0, 5
 NARROW, PRECISE = 0.3, 1.25  # of the spread: noise that costs little; N of wider noise, at most
 WIDER = (1.0, 5.0 / 3.0, 10.0 / 3.0, 5.0, 10.0)  # times sigma: to .5 of the spread, all of it, and beyond
 RECORDS = 8_192  # from which N is found
+NO_INTERVAL = (
+    "masked together, so relations with {} have estimates without intervals, while group means, and "
+    "correlations with columns in clear and regressions on these, have intervals"
+)
 
 
 class Choice(NamedTuple):
@@ -52,7 +56,11 @@ def choose(table: Table, columns: Sequence[str], of: Callable[..., Any]) -> dict
     """
     found = {name: list(_passing(table, name, of)) for name in columns}
     p = max(choices[0].scheme.p for choices in found.values())  # one coin for all
-    return {name: next(each for each in tries if each.scheme.p == p) for name, tries in found.items()}
+    picked = {name: next(each for each in tries if each.scheme.p == p) for name, tries in found.items()}
+    for name, choice in picked.items() if len(picked) > 1 else ():
+        others = ", ".join(other for other in picked if other != name)
+        picked[name] = choice._replace(why=f"{choice.why}; {NO_INTERVAL.format(others)}")
+    return picked
 
 
 def with_wider_noise(table: Table, chosen: dict[str, Choice]) -> dict[str, Choice]:

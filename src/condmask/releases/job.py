@@ -20,6 +20,7 @@ from condmask.files.arrow import pa, pc
 from condmask.frames import Column
 from condmask.labels import coded
 from condmask.missing_codes import values_of
+from condmask.releases import usefulness
 from condmask.releases.log import mark_of
 from condmask.scheme import together
 from condmask.schemes.conditional import ConditionalMasking
@@ -118,6 +119,15 @@ def part_of(frame: Any, job: Job, scope: str | None) -> Prepared:
         job.schemes, _columns(frame, job), labels=[coded(frame, name) for name in job.groups],
         nan_policy=job.policy, to_grid=job.round, limits=job.limits if scope else None, table=table,
     )  # fmt: skip
+
+
+def warn_of_use(frame: Any, part: Prepared, job: Job) -> None:
+    """Warn of masked columns of a part of which analysts could estimate hardly anything beside others."""
+    pool = None if part.pools is None else part.pools.pool
+    table = Table(values_of(job.schemes, part.columns), pool)
+    usefulness.warn_of_use(
+        usefulness.Candidate(table, frame, job.schemes, job.limits, chosen=bool(job.chosen))
+    )
 
 
 Units = tuple[str, Any]  # the column that names firms, households or the like, and some of its values

@@ -93,10 +93,18 @@ def mask_table(
     ReleaseError
         If the release, with its unmasked columns, would show too much of the originals (`audit`).
 
+    Warns
+    -----
+    ReleaseWarning
+        If the release shows more than it should, or is of no use to analysts.
+
     Notes
     -----
-    Columns masked together let the analyst estimate the correlation of the originals. In return, swapped
-    records show whole original records, without saying whose.
+    Columns masked together let the analyst estimate the correlation of the originals, under reverse mapping
+    without an interval. In return, swapped records show whole original records, without saying whose.
+
+    A column of which group means and regressions would be too uncertain to be of use is masked with a
+    `ReleaseWarning`, which names parameters that would do.
 
     A column masked twice has wrong estimates. So a release has a *mark* in the ``attrs`` of a pandas frame
     and the schema of an Arrow table, in memory and in the file, and a frame with a mark is refused, whichever
@@ -131,6 +139,7 @@ def mask_table(
     )  # fmt: skip
     frame = job.as_released(frame)
     part = jobs.part_of(frame, job, "whole")
+    jobs.warn_of_use(frame, part, job)
     look = jobs.look_at(part, job)
     masked = frames.with_columns(frame, mask_part(part, job))
     told = jobs.told([look], job)
@@ -208,7 +217,7 @@ def mask_file(
         What the release may show, as for `audit`.
     shuffle : bool
         Release the rows in a new order, as `mask_table` does; a folder, or a source of several parts, is
-        refused, as is an internal report afterwards.
+        refused.
     missing
         As for `mask_table`.
 
@@ -265,6 +274,7 @@ def mask_file(
             whole = jobs.part_of(origin.numeric(only, job.schemes), job, "whole")
             if job.limits:
                 refuse_few(only.num_rows, job.schemes)
+            jobs.warn_of_use(origin.numeric(only, job.schemes), whole, job)
             looks = [jobs.look_at(whole, job)]
             # masked when it is written, which a dry run does not
             masked = ((only, mask_part(one, job)) for one in [whole])
@@ -307,6 +317,7 @@ def _looked(origin: Source, job: jobs.Job, progress: Progress) -> list[jobs.Look
         except CondmaskError as error:
             under = f", under {job.schemes}" if job.chosen else ""
             raise type(error)(f"{error} (in rows {first:,} to {rows:,}{under})") from None
+        jobs.warn_of_use(origin.numeric(table, job.schemes, first), part, job)
         found.append(jobs.look_at(part, job))
         del table, part  # before the next part is read
         if progress is not None:
