@@ -33,7 +33,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"draws"},
     {"closed_form_risk", "indicators", "strata"},
     {"correlations", "missing_codes", "plot"},
-    {"labels", "marks"},
+    {"labels", "marks", "row_labels"},
     {"frames"},
     {"law"},
     {"kernels"},

@@ -217,10 +217,18 @@ def _native_names(frame: Any) -> list[Any]:
     return list(names) if isinstance(names, Iterable) else []
 
 
-def table_column(frame: Any, name: str, argument: str = "frame") -> Any:
-    """A column of a data frame or of a dict of columns, or a clear error."""
+def table_column(frame: Any, name: str, argument: str = "frame", *, levels: bool = False) -> Any:
+    """Return a column of a data frame or of a dict of columns, or raise a clear error.
+
+    With `levels` a level of a pandas index is a column, too, by the name that it gets in files.
+    """
     table: Any = frame if isinstance(frame, dict) else as_frame(frame, argument)
     names = column_names(table)
+    in_index = level_names(frame) if levels else []
+    if name in in_index and name not in names:
+        level = frame.index.get_level_values(in_index.index(name))
+        return level.to_series(index=frame.index, name=name)
+    names = [*names, *in_index]
     if name not in names:
         raise ArgumentError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
     return table[name] if isinstance(frame, dict) else table[name].to_native()
@@ -249,6 +257,18 @@ def with_index(frame: Any) -> Any:
         return frame
     names = [f"{name or 'unnamed'} (level {k} of the index)" for k, name in enumerate(frame.index.names)]
     return frame.reset_index(names=names)
+
+
+def level_names(frame: Any) -> list[str]:
+    """Return the names that the levels of a pandas index get in files, where Arrow makes columns of them."""
+    index = getattr(frame, "index", None)
+    if not hasattr(frame, "reset_index") or type(index).__name__ == "RangeIndex":
+        return []
+    taken = list(frame.columns)
+    for k, name in enumerate(frame.index.names):
+        unnamed = name is None or name in taken
+        taken.append(f"__index_level_{k}__" if unnamed else str(name))
+    return taken[len(frame.columns) :]
 
 
 def arrow_table(frame: Any) -> Any:

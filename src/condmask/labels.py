@@ -24,7 +24,7 @@ class Labels(NamedTuple):
 
 def coded(frame: Any, name: str) -> Labels:
     """A column as labels, a missing one among them."""
-    values = frames.without_dictionary(frames.table_column(frame, name))
+    values = frames.without_dictionary(frames.table_column(frame, name, levels=True))
     if frames.home(values) != "pyarrow" or str(values.type) in FLOATS:
         return codes(frames.labels(values, name), name)
     with _checks.converting(values, name, LABELS):  # none are lists

@@ -19,6 +19,7 @@ from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
 from condmask.grid import check_fits
 from condmask.marks import refuse_marked
 from condmask.missing_codes import drop_codes
+from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.scheme import together
 from condmask.strata import donor_pools, labels_of, not_masked, present_values
 
@@ -130,7 +131,8 @@ def audit(
     Raises
     ------
     ValueError
-        If values are infinite or too far from 0 for the scheme, or a column is unknown.
+        If values are infinite or too far from 0 for the scheme, a column is unknown, or columns have an index
+        with the same labels in different orders.
     TypeError
         If a scheme swaps no records.
     ModuleNotFoundError
@@ -210,6 +212,7 @@ def table_of(
 ) -> tuple[Table, dict[str, Any]]:
     """Columns to be masked and those beside them from their containers, checked, and schemes by column, with
     numbers of ends for "auto". Parts of these sizes that were masked have donor pools of their own."""
+    refuse_other_order({"strata": strata}, labels_of_rows(data, "data"))
     in_table = isinstance(scheme, Mapping)
     if not in_table:
         name = frames.series_name(data) or "x"
@@ -223,7 +226,7 @@ def table_of(
     columns = {name: frames.column_of(data, name) for name in schemes}
     groups = not_masked(first.strata, schemes)
     if strata is None and groups and in_table:
-        strata = {name: frames.table_column(data, name) for name in groups}
+        strata = {name: frames.table_column(data, name, levels=True) for name in groups}
     values = drop_codes(schemes, columns)
     for name, of in schemes.items():
         check_fits(values[name], of, name, columns[name].kind)

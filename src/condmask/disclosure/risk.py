@@ -17,6 +17,7 @@ from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import check_fits
 from condmask.missing_codes import released_codes, without_codes
+from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.strata import values_by_pool
 
 
@@ -55,7 +56,8 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     Raises
     ------
     ValueError
-        If the scheme cannot take the data, a distance is negative, or there are fewer than two records.
+        If the scheme cannot take the data, a distance is negative, there are fewer than two records, or the
+        index of `strata` or `released` has the labels of `data` in another order.
     TypeError
         If the distribution of the scheme's noise is unknown and there is no release.
 
@@ -85,6 +87,7 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     best constant [0.39 0.63]
     best attacker [0.41 0.66]
     """
+    refuse_other_order({"strata": strata, "released": released}, labels_of_rows(data, "data"))
     table, by_column = table_of(data, schemes, strata, any_scheme=not isinstance(schemes, Mapping))
     if released is not None and not isinstance(schemes, Mapping):
         released = {next(iter(by_column)): released}

@@ -18,6 +18,7 @@ from condmask.linear.chunks import Chunks, Named
 from condmask.linear.pseudo_values import PseudoValues
 from condmask.linear.records import Records
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
+from condmask.row_labels import has_index, refuse_other_order
 from condmask.variance.interval import UndefinedError
 from condmask.variance.of_cdf import CdfSums
 
@@ -50,6 +51,11 @@ class Shared:
         in_clear = not isinstance(column, Shared)
         _checks.require(in_clear or masked, f"{argument} must be a column that was not masked", given)
         return yes_no(column, argument) if in_clear and not labels else column
+
+    def _refuse_other_order(self, **given: Any) -> None:
+        """Refuse columns whose index has the labels of the records, or of one another, in another order."""
+        if self._records is not None and has_index(given):  # else labels of files need not be read
+            refuse_other_order(given, self._records.row_labels)
 
     @property
     def _rows(self) -> Records:

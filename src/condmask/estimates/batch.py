@@ -58,6 +58,7 @@ class Batch:
         elif other is None or isinstance(other, str | Shared):
             return [given] * count
         else:
+            self._replicates[0]._refuse_other_order(other=other)
             others = list(np.atleast_2d(frames.column(other, "other", dimensions=(1, 2)).array))
         if len(others) not in (1, count):
             raise ArgumentError(f"other must have {count} replicates, as z has, got {len(others)}")

@@ -28,6 +28,7 @@ from condmask.linear.records import Records
 from condmask.marks import mark_of
 from condmask.missing_codes import released_codes, without_codes
 from condmask.moments.moment_interval import NEGATIVE
+from condmask.row_labels import RELEASE, labels_of_rows, labels_of_some, refuse_other_order
 from condmask.strata import donor_pools, labels_of, missing_strata
 from condmask.variance.interval import TARGETS, EstimateWarning, asked
 
@@ -170,7 +171,8 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         ------
         ValueError
             If a stratum is selected only in part, the strata are needed but missing, no record has such a
-            label, or fewer than two values remain.
+            label, fewer than two values remain, or the index of `rows` has the labels of the records in
+            another order.
 
         Notes
         -----
@@ -193,6 +195,8 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         """
         z, present = self._rows.z, ~np.isnan(self._rows.z)
         labelled = isinstance(rows, Mapping)
+        if not labelled:
+            self._refuse_other_order(rows=rows)
         chosen = self._labelled(rows, z.size) if labelled else _checks.array(rows, "rows", RULE)
         known = chosen.dtype == np.bool_ and chosen.shape == z.shape
         _checks.require(known, f"rows must be {RULE}, {z.size} in all, or labels by column", rows)
@@ -202,7 +206,8 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
             _check_whole(chosen[present], (np.zeros(z.size, np.int64) if pool is None else pool)[present])
         # as they were accepted, which single precision may have put beside the grid
         sample = sample_of(z[chosen & present], self._law, "float32")
-        kept = Records(z[chosen], None if pool is None else pool[chosen])
+        some = labels_of_some(self._rows.row_labels, chosen)
+        kept = Records(z[chosen], None if pool is None else pool[chosen], row_labels=some)
         return type(self)(self.scheme, sample, records=kept, origin=self.origin, name=self._name)
 
     # --- private ---
@@ -242,6 +247,8 @@ def estimate_records(
     workers: int = 1,
 ) -> Estimates:
     """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
+    rows_of_z = labels_of_rows(z, "z", of=RELEASE)
+    known = refuse_other_order({"strata": strata, "patterns": patterns}, rows_of_z)
     law, threads = law_of(scheme), _checks.whole(workers, "workers", least=1)
     policy, codes = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES), released_codes(scheme)
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
@@ -256,7 +263,8 @@ def estimate_records(
     estimates = []
     for row in rows:
         sample = sample_of(row, law, column.kind, threads)
-        estimates.append(Estimate(scheme, sample, records=Records(row, pool, refusal), name=column.name))
+        records = Records(row, pool, refusal, known)
+        estimates.append(Estimate(scheme, sample, records=records, name=column.name))
     return Batch(estimates) if batch else estimates[0]
 
 

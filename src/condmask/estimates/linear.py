@@ -100,7 +100,8 @@ class LinearEstimates(Shared):
         Raises
         ------
         ValueError
-            If strata or patterns are needed but missing, or a pool has too few records.
+            If strata or patterns are needed but missing, a pool has too few records, or an index of pandas
+            has the labels of the rows in another order (docs/conventions.rst, "Labels of rows").
 
         Warns
         -----
@@ -132,6 +133,7 @@ class LinearEstimates(Shared):
         >>> bool(abs(masked[male].mean() / income[male].mean() - 1) < 0.03)
         False
         """
+        self._refuse_other_order(labels=labels, clusters=clusters, weights=weights)
         options = self._options(confidence_level, target, clusters, population_size)
         columns = self._label_columns(labels)
         coded = [groups(column, "labels", self._rows.size) for column in columns.values()]
@@ -175,6 +177,7 @@ class LinearEstimates(Shared):
         factor removes the effect of swapped values; a distribution function would have to undo the noise
         among the records of each single weight, which magnifies errors without bound.
         """
+        self._refuse_other_order(weights=weights, clusters=clusters)
         options = self._options(confidence_level, target, clusters, population_size)
         w = self._weights(weights, least=0.0)
         found, records = group_means(self._linear(), self._rows, None, 1, w, options)
@@ -211,6 +214,7 @@ class LinearEstimates(Shared):
         sum w Zt, Zt the pseudo-values. About the population the products w X vary from record to record,
         or their sums from cluster to cluster.
         """
+        self._refuse_other_order(weights=weights, clusters=clusters)
         options = self._options(confidence_level, target, clusters, population_size)
         w = None if weights is None else self._weights(weights)
         return self._single(*total(self._linear(), self._rows, w, options))
@@ -271,6 +275,7 @@ class LinearEstimates(Shared):
         >>> bool(found["age"].low < 30 < found["age"].high)
         True
         """
+        self._refuse_other_order(W=W, clusters=clusters)
         options = self._options(confidence_level, target, clusters, population_size)
         intercept = _checks.truth(intercept, "intercept")
         design = self._design(W, intercept=intercept)

@@ -34,8 +34,8 @@ class Pairs(Shared):
         Raises
         ------
         ValueError
-            If the columns were not masked together, strata or patterns are needed and missing, or there
-            are too few records.
+            If the columns were not masked together, strata or patterns are needed and missing, there are too
+            few records, or the index of `other` has the labels of the rows in another order.
 
         Notes
         -----
@@ -186,6 +186,7 @@ class Pairs(Shared):
 
     def _pair(self, other: Any) -> Pair:
         """The column and another one, given or named."""
+        self._refuse_other_order(other=other)
         other = self._numbers(other, "other", masked=True)
         records, together = self._rows, isinstance(other, Pairs)
         w = self._beside(other)

@@ -6,8 +6,10 @@ has them. Names that begin with ``.`` or ``_`` are left out.
 """
 
 import glob
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -23,6 +25,7 @@ from condmask.files.csv_text import CsvFormat
 from condmask.files.names import padded
 from condmask.labels import Labels, coded
 from condmask.marks import mark_in
+from condmask.row_labels import NUMBERED, Known, RowLabels
 
 CELLS = 1 << 24  # of a part
 SIDECAR = ".condmask.json"
@@ -157,6 +160,17 @@ class Source:
             gaps = pc.is_in(table[name], value_set=self.layout.form.missing)
             table = table.set_column(0, name, pc.if_else(gaps, None, table[name]))
         return coded(table, name)
+
+    @cached_property
+    def row_labels(self) -> Known:
+        """The labels of the rows where the files note an index of pandas, as pandas reads it."""
+        noted = json.loads((self.schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+        names = [name for name in noted if isinstance(name, str)]
+        if not names or not {*names} <= {*self.names}:
+            return NUMBERED
+        reader = "read_parquet" if self.format == "Parquet" else "read_feather"
+        index = self.table(names).to_pandas().set_index(names).index
+        return (RowLabels(index, f"pandas.{reader}({str(self.path)!r}).index"),)
 
     def sample(self) -> Any:
         """Some rows from all over the files; after a pass through all."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from condmask.errors import ArgumentError
+from condmask.row_labels import NUMBERED, Known
 
 
 class Records:
@@ -26,10 +27,16 @@ class Records:
         What must be given before the pools are known.
     size : int
         The number of records, with a value or without.
+    row_labels : tuple of RowLabels
+        The labels of the rows, which columns beside them must not have in another order.
     """
 
-    def __init__(self, z: np.ndarray, pool: np.ndarray | None = None, refusal: str | None = None) -> None:
+    def __init__(
+        self, z: np.ndarray, pool: np.ndarray | None = None, refusal: str | None = None,
+        row_labels: Known = NUMBERED,
+    ) -> None:  # fmt: skip
         self.z, self.pool, self.refusal, self.size = z, pool, refusal, z.size
+        self.row_labels = row_labels
 
     def has_numbers(self, name: str) -> bool:
         """Whether `parts` can read a column of numbers with this name."""

@@ -19,6 +19,7 @@ from condmask.grid import default_step
 from condmask.marks import refuse_marked
 from condmask.missing_codes import drop_codes, numbers_of
 from condmask.planning.candidates import QUANTILES, RELATED, Candidate, Column, evaluate, frontier
+from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.parameters import CHOICES, WITHOUT
 from condmask.strata import labels_of, pools_of
@@ -238,7 +239,8 @@ def plan(
     ------
     ValueError
         If a cap is met by no scheme tried; if names or distances are wrong; if no scheme can mask the data;
-        if values look like codes for missing ones and `missing` does not say whether they are.
+        if values look like codes for missing ones and `missing` does not say whether they are; if the index
+        of `other` or of a column of `strata` has the labels of `x` in another order.
 
     Notes
     -----
@@ -337,6 +339,7 @@ def _unmet(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
 def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Column:
     """The column without codes, and without gaps in ascending order; codes have to be declared."""
     refuse_marked(x, "x")
+    refuse_other_order({"other": other, "strata": strata}, labels_of_rows(x, "x"))
     column = frames.column(x, "x")
     name, n = column.name or "x", column.array.size
     values = drop_codes({name: common}, {name: column})

@@ -1,5 +1,6 @@
 """The columns of a release, in a frame or in files, read on first use: whole, or part by part."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -18,6 +19,7 @@ from condmask.linear.chunks import Named
 from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.releases.log import keyed
+from condmask.row_labels import NUMBERED, RELEASE, Known, labels_of_rows
 from condmask.strata import donor_pools, names_of
 
 ROUNDED = 1e-12  # of a sum
@@ -38,8 +40,9 @@ class Frame:
     path = None
 
     def __init__(self, table: Any, marks: Mapping[str, Any], audited: bool) -> None:
-        self.table, self.names = table, frames.column_names(table)
+        self.table, self.names = table, [*frames.column_names(table), *frames.level_names(table)]
         self.marks, self.audited = marks, audited
+        self.row_labels = labels_of_rows(table, "release.data", of=RELEASE)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "marks": keyed(self.marks)}
@@ -53,8 +56,8 @@ class Frame:
         return frames.column_of(table, name, least=0)
 
     def column(self, name: str) -> Any:
-        """A column as it is."""
-        return frames.table_column(self.table, name)
+        """A column as it is, or a level of the index by the name that it has in files."""
+        return frames.table_column(self.table, name, levels=True)
 
     labels = column
 
@@ -83,7 +86,9 @@ class MaskedColumn(Records):
         self._in_file, self.refusal = isinstance(source, Source), None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Records, (self.z, self.pool)  # what reads a file does not travel
+        # what reads a file does not travel
+        known = self.row_labels if "pandas" in sys.modules else NUMBERED
+        return Records, (self.z, self.pool, None, known)
 
     @cached_property
     def z(self) -> np.ndarray:  # type: ignore[override]
@@ -94,6 +99,11 @@ class MaskedColumn(Records):
     def pool(self) -> np.ndarray | None:  # type: ignore[override]
         """The pool of each record, None where all are one."""
         return np.concatenate([pool for _, pool, _ in self._read()]) if self._pooled else None
+
+    @property
+    def row_labels(self) -> Known:  # type: ignore[override]
+        """The labels of the rows of the table, which are read from files when they are first needed."""
+        return self.source.row_labels  # type: ignore[no-any-return]
 
     def estimate(self, workers: int, read: Callable[[str, bool], Any]) -> Estimate:
         """The estimate of the original, which reads other columns; a warning where records are others than

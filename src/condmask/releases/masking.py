@@ -24,6 +24,7 @@ from condmask.releases.columns import Frame
 from condmask.releases.log import Log, Where
 from condmask.releases.release import Release, released_in
 from condmask.releases.write import Progress, shape_of, write
+from condmask.row_labels import labels_of_rows
 from condmask.schemes.prepare import Prepared, released
 
 LOG = logging.getLogger(__name__)
@@ -66,6 +67,7 @@ def mask_table(
         strata merged, and ``release.chosen`` says what was chosen and why.
     strata : str or sequence of str, optional
         Column within whose groups donors are drawn; several are crossed. The schemes may name them instead.
+        A level of a pandas index is a column by the name that it gets in files (docs/conventions.rst).
     rng, nan_policy, round, workers
         As for `ConditionalMasking.mask`. With "omit", records with different columns missing form strata of
         their own, since a donor must have the values that the record has; each needs 10 records.
@@ -89,7 +91,8 @@ def mask_table(
     Raises
     ------
     ValueError
-        If a column is unknown or noted as masked, `p` or `donors` differ, or a stratum is too small.
+        If a column is unknown or noted as masked, `p` or `donors` differ, a stratum is too small, or columns of
+        a dict have an index of pandas with the same labels in different orders.
     ReleaseError
         If the release, with its unmasked columns, would show too much of the originals (`audit`).
 
@@ -132,6 +135,7 @@ def mask_table(
     """
     refuse_marked(frame, "frame")
     frames.same_lengths(frame, "frame")
+    labels_of_rows(frame, "frame")
     job = jobs.Job(
         schemes, lambda names: frame, strata=strata, rng=rng, nan_policy=nan_policy, round=round,
         workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk,

@@ -13,6 +13,7 @@ from condmask import _checks, frames
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.labels import Labels, coded
 from condmask.releases.release import Release
+from condmask.row_labels import has_index, labels_of_rows, refuse_other_order
 
 ORDER_SEED = 0  # of an order of rows that have none of their own; the same files give the same report
 NEEDS_MATCH = (
@@ -47,12 +48,15 @@ def aligned(original: Any, release: Release, match: str | None) -> Aligned:
         A column in clear of both by which rows are matched. With None they are taken to be in order; those
         of a shuffled release are not matched, and the original gets an order that tells nothing either.
     """
+    labels_of_rows(original, "original")
     if match is not None:
         order = _order_of_release(original, release, _checks.text(match, "match"))
         return Aligned(frames.reordered(original, lambda _: order), True)
     if release._published.shuffled:
         shuffled = np.random.default_rng(ORDER_SEED)
         return Aligned(frames.reordered(original, shuffled.permutation), False)
+    if has_index({"original": original}):  # else labels of files need not be read
+        refuse_other_order({"original": original}, release._source.row_labels)
     return Aligned(original, True)
 
 
@@ -73,7 +77,9 @@ def _order_of_release(original: Any, release: Release, name: str) -> np.ndarray:
     if name not in release._source.names:
         columns = _checks.listed([each for each in release._source.names if each not in release.schemes])
         raise ArgumentError(f"match must be one of the columns in clear {columns}, got {name!r}")
-    of_original = _distinct(frames.table_column(original, name, "original"), name, "the original")
+    of_original = _distinct(
+        frames.table_column(original, name, "original", levels=True), name, "the original"
+    )
     of_release = _distinct(release._source.labels(name), name, "the release")
     row = {label: place for place, label in enumerate(of_original)}
     unknown = sum(label not in row for label in of_release)

@@ -64,7 +64,8 @@ def plot_release(
         If matplotlib is not installed.
     ValueError
         If the original has another number of records than the release, or misses other values, or if the
-        release was shuffled and `match` is not given.
+        release was shuffled and `match` is not given; if its index has the labels of the release in another
+        order and `match` is not given.
 
     Notes
     -----

@@ -69,7 +69,8 @@ def report(
         If a file cannot be read or written, or the report exists.
     ValueError, TypeError
         If the release holds no scheme, or one of another method; if the original has other rows, or other
-        missing ones; if `match` repeats a value, or has others in the original. Nothing is written.
+        missing ones; if its index has the labels of the release in another order, and `match` is not given;
+        if `match` repeats a value, or has others in the original. Nothing is written.
     ModuleNotFoundError
         If matplotlib or Jinja2 is not installed.
 

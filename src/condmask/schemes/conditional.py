@@ -16,6 +16,7 @@ from condmask.estimates.estimate import Estimates, estimate_counts, estimate_rec
 from condmask.grid import Grid, decimal_grid, default_step, grid_of, on_the_grid, step_of
 from condmask.law import Law
 from condmask.marks import marked, refuse_marked
+from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.scheme import Columns, Scheme
 from condmask.schemes import description, reverse_mapping
 from condmask.schemes.parameters import checked
@@ -195,7 +196,8 @@ class ConditionalMasking(Scheme):
         ------
         ValueError
             If values are missing or infinite, off the grid of `decimals` or `step`, too far from 0 for it, or
-            outside the range; if a stratum is too small, or noise would leave the range or reach a code.
+            outside the range; if a stratum is too small, or noise would leave the range or reach a code; if
+            the index of `strata` has the labels of `x` in another order.
         ReleaseError
             If the release would show too much of the originals (`audit`).
         TypeError
@@ -218,6 +220,7 @@ class ConditionalMasking(Scheme):
         dtype('int64')
         """
         refuse_marked(x, "x")
+        refuse_other_order({"strata": strata}, labels_of_rows(x, "x"))
         column = frames.column(x, "x")
         rule = "aggregate_ends must be a number, which mask_table finds"
         _checks.require(self.aggregate_ends != AUTO, rule, self.aggregate_ends)
@@ -281,7 +284,8 @@ class ConditionalMasking(Scheme):
         Raises
         ------
         ValueError
-            If values lie off the grid of the scheme, or Counts are of another scheme.
+            If values lie off the grid of the scheme, Counts are of another scheme, or the index of `strata` or
+            `patterns` has the labels of `z` in another order.
 
         Examples
         --------

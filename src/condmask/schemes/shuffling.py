@@ -9,6 +9,7 @@ from condmask import _checks, frames
 from condmask.correlations import ranks
 from condmask.errors import ArgumentError
 from condmask.marks import refuse_marked
+from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.scheme import Columns, Scheme
 
 
@@ -42,6 +43,7 @@ class DataShuffling(Scheme):
         same container as `x`
         """
         refuse_marked(x, "x")
+        refuse_other_order({"given": given}, labels_of_rows(x, "x"))
         column = frames.column(x, "x")
         others = np.atleast_2d(_checks.column(given, "given", dimensions=(1, 2), least=1).T)
         _checks.complete(others, "given")

@@ -14,6 +14,7 @@ from condmask._digits import finite, line, number
 from condmask._randomness import seeded_key, study_seed
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import drop_codes
+from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.scheme import Scheme
 from condmask.schemes.additive import AdditiveNoise
 from condmask.schemes.conditional import ConditionalMasking
@@ -162,7 +163,8 @@ def compare(
     ------
     ValueError
         If every record is closer than d to the best guess, so that nothing can be tuned, there are fewer
-        than 10 records, or values look like missing codes that the scheme does not declare.
+        than 10 records, values look like missing codes that the scheme does not declare, or the index of
+        `other` has the labels of `x` in another order.
 
     Notes
     -----
@@ -213,6 +215,7 @@ def compare(
 
 
 def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarray, list[np.ndarray]]:
+    refuse_other_order({"other": other}, labels_of_rows(x, "x"))
     given = {"x": frames.column(x, "x")}
     if other is not None:
         given["other"] = frames.column(other, "other")

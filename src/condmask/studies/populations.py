@@ -7,6 +7,7 @@ from scipy.special import ndtr
 
 from condmask import _checks
 from condmask.errors import ArgumentTypeError
+from condmask.row_labels import labels_of_rows, refuse_other_order
 
 NODES = 1000  # of an axis of the double integral of a correlation
 
@@ -77,6 +78,7 @@ class Resampled:
     """
 
     def __init__(self, x: Any, other: Any = None) -> None:
+        refuse_other_order({"other": other}, labels_of_rows(x, "x"))
         named = {"x": x} if other is None else {"x": x, "other": other}
         self.columns = tuple(_checks.column(values, name) for name, values in named.items())
         for name, column in zip(named, self.columns, strict=True):

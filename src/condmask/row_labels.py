@@ -1,0 +1,205 @@
+"""Labels of rows: columns that are used side by side are taken by position, so labels that pandas gives their
+rows must not say another order.
+
+Two indexes that hold the same labels in different orders are refused; equal indexes, and those with
+different labels, are accepted. Rows without labels, as of arrays and files, count as numbered from 0 on.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import frames
+from condmask.errors import ArgumentError
+
+RELEASE = "the release"
+# multipliers of the finalizer of SplitMix64, which spreads the bits of a number
+SPREAD = (30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)
+NEXT_LEVEL = np.uint64(0x9E3779B97F4A7C15)
+MISSING = 0x5BD1E995  # the mark of a missing label
+MOST_COLUMNS = 1000  # of a list of columns; longer lists hold values
+
+
+class RowLabels(NamedTuple):
+    """The labels of the rows of one container.
+
+    Attributes
+    ----------
+    index : pandas Index, ndarray or None
+        One label for each row; None where rows are numbered from 0 on.
+    source : str
+        The Python expression that gives the index; empty where there is none.
+    of : str
+        The container's name for messages.
+    """
+
+    index: Any = None
+    source: str = ""
+    of: str = RELEASE
+
+
+Known = tuple[RowLabels, ...]
+NUMBERED: Known = (RowLabels(),)
+
+
+def labels_of_rows(values: Any, name: str, *, of: str = "") -> Known:
+    """Return the labels of the rows of a column or a table; refuse columns of a dict in different orders.
+
+    Parameters
+    ----------
+    values : column, data frame, or dict or list of columns
+    name : str
+        The argument, or another expression that gives the values.
+    of : str
+        The name of the values for messages; by default that of the argument or of its first column.
+    """
+    first, column = next(_columns(values, name), (name, None))
+    index = index_of(column)
+    rows = RowLabels(index, "" if index is None else f"{first}.index", of or first)
+    return refuse_other_order({name: values}, (rows,))
+
+
+def refuse_other_order(given: Mapping[str, Any], known: Known = NUMBERED) -> Known:
+    """Refuse arguments whose rows have labels that are known, or those of an earlier one, in another order.
+
+    Parameters
+    ----------
+    given : dict
+        Columns, data frames, and dicts or lists of columns, by the names of their arguments. Anything
+        without an index of pandas is passed over.
+    known : tuple of RowLabels
+        Of the rows beside which the arguments are used.
+
+    Returns
+    -------
+    tuple of RowLabels
+        Those that were known, and further ones of the arguments.
+    """
+    for argument, values in given.items():
+        for name, column in _columns(values, argument):
+            index = index_of(column)
+            if index is None:
+                continue
+            for rows in known:
+                if in_other_order(_as_index(rows, index), index):
+                    raise ArgumentError(_refusal(name, column, rows))
+            if not any(_as_index(rows, index).equals(index) for rows in known):
+                known = (*known, RowLabels(index, f"{name}.index", name))
+    return known
+
+
+def has_index(given: Mapping[str, Any]) -> bool:
+    """Return whether any argument has an index of pandas."""
+    columns = (column for name, values in given.items() for _, column in _columns(values, name))
+    return any(index_of(column) is not None for column in columns)
+
+
+def labels_of_some(known: Known, chosen: np.ndarray) -> Known:
+    """Return the labels of some of the rows, True where chosen."""
+    some = []
+    for rows in known:
+        index = np.arange(chosen.size) if rows.index is None else rows.index
+        source = rows.source and f"{rows.source}[rows]"
+        some.append(RowLabels(index[chosen], source, rows.of))
+    return tuple(some)
+
+
+def index_of(values: Any) -> Any:
+    """Return the index of a container that keeps its rows in one of pandas, else None."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or frames.home(values) in ("builtins", "numpy"):
+        return None
+    try:
+        index = getattr(values, "index", None)
+    except Exception:  # whatever the values' own attributes raise
+        return None
+    return index if isinstance(index, pandas.Index) else None
+
+
+def in_other_order(one: Any, two: Any) -> bool:
+    """Return whether two indexes hold the same labels, each as often, in different orders."""
+    if one is two or len(one) != len(two) or one.nlevels != two.nlevels or one.equals(two):
+        return False
+    marks = np.zeros((2, len(one)), dtype=np.uint64)
+    for level in range(one.nlevels):
+        of_level = _level_marks(one.get_level_values(level), two.get_level_values(level))
+        marks = _spread(marks * NEXT_LEVEL + np.array(of_level))
+    first, second = marks
+    return bool(first.sum() == second.sum() and (first != second).any())
+
+
+# --- private ---
+
+
+def _columns(values: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the columns of a dict or a list of columns with their expressions, else the values themselves."""
+    if isinstance(values, dict):
+        yield from ((f"{name}[{key!r}]", column) for key, column in values.items())
+    elif _is_list_of_columns(values):
+        yield from ((f"{name}[{k}]", column) for k, column in enumerate(values))
+    else:
+        yield name, values
+
+
+def _is_list_of_columns(values: Any) -> bool:
+    """Return whether it is a short list with a column of pandas in it, and no column of values itself."""
+    short = isinstance(values, list | tuple) and len(values) <= MOST_COLUMNS
+    return short and any(index_of(value) is not None for value in values)
+
+
+def _as_index(rows: RowLabels, like: Any) -> Any:
+    """Return labels as an index of pandas; rows that are numbered are as many as those of another index."""
+    pandas = sys.modules["pandas"]
+    if rows.index is None:
+        return pandas.RangeIndex(len(like))
+    return pandas.Index(rows.index) if isinstance(rows.index, np.ndarray) else rows.index
+
+
+def _level_marks(one: Any, two: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return a number for each label of two indexes, the same for equal labels."""
+    kinds = {index.dtype.kind if isinstance(index.dtype, np.dtype) else "O" for index in (one, two)}
+    if kinds <= {*"iu"}:
+        return one.to_numpy().astype(np.uint64), two.to_numpy().astype(np.uint64)
+    if kinds <= {*"iuf"}:
+        return _float_marks(one), _float_marks(two)
+    if one.dtype == two.dtype and hasattr(one, "asi8"):  # dates and times
+        return one.asi8.view(np.uint64), two.asi8.view(np.uint64)
+    return _hashes(one), _hashes(two)
+
+
+def _float_marks(index: Any) -> np.ndarray:
+    """Return the bits of labels as float64, one pattern for zeros of either sign and one for NaN."""
+    labels = index.to_numpy().astype(np.float64) + 0.0
+    return np.where(np.isnan(labels), np.uint64(MISSING), labels.view(np.uint64))
+
+
+def _hashes(index: Any) -> np.ndarray:
+    """Return Python's hashes of labels, which are equal for equal labels of any type."""
+    labels = np.fromiter(map(hash, index.tolist()), dtype=np.int64, count=len(index))
+    return np.where(index.isna(), np.uint64(MISSING), labels.view(np.uint64))
+
+
+def _spread(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers of 64 bits, different for different ones, whose sums tell sets of labels apart."""
+    for shift, factor in SPREAD:
+        numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
+
+
+def _refusal(name: str, column: Any, rows: RowLabels) -> str:
+    """Return the message about a column in another order, with what settles it."""
+    ways = []
+    if column.index.is_unique:
+        ways.append(f"{name}.loc[{rows.source}]" if rows.source else f"{name}.sort_index()")
+    plain = hasattr(column, "dtype") and (isinstance(column.dtype, np.dtype) or not column.isna().any())
+    if plain:
+        by_position = f"{name}.to_numpy()"
+    else:  # an array would lose the names of columns, or the kind of nulls
+        by_position = f"{name}.set_axis({rows.source})" if rows.source else f"{name}.reset_index(drop=True)"
+    ways.append(f"{by_position} if rows are meant by position")
+    repeated = "" if column.index.is_unique else ", where some labels stand several times"
+    return (
+        f"{name}: its index has the labels of {rows.of} in another order{repeated}; pass {', or '.join(ways)}"
+    )
