@@ -247,7 +247,7 @@ def test_a_file_that_notes_an_index_of_pandas_has_its_labels(tmp_path, kind, suf
         with pytest.raises(ValueError, match=REFUSED) as refusal:
             one.correlation(in_order)
         by_label, _ = ways(refusal.value)
-        assert one.correlation(eval(by_label, {"pandas": pd, "other": in_order})) == expected
+        assert one.correlation(eval(by_label, {"pd": pd, "other": in_order})) == expected
 
 
 def test_arguments_are_compared_with_one_another():

@@ -19,6 +19,7 @@ RELEASE = "the release"
 SPREAD = (30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)
 NEXT_LEVEL = np.uint64(0x9E3779B97F4A7C15)
 MISSING = 0x5BD1E995  # the mark of a missing label
+TEXTS = "str", "string"  # types of texts alone
 MOST_COLUMNS = 1000  # of a list of columns; longer lists hold values
 
 
@@ -85,7 +86,7 @@ def refuse_other_order(given: Mapping[str, Any], known: Known = NUMBERED) -> Kno
             for rows in known:
                 if in_other_order(_as_index(rows, index), index):
                     raise ArgumentError(_refusal(name, column, rows))
-            if not any(_as_index(rows, index).equals(index) for rows in known):
+            if not any(_equal(_as_index(rows, index), index) for rows in known):
                 known = (*known, RowLabels(index, f"{name}.index", name))
     return known
 
@@ -120,7 +121,10 @@ def index_of(values: Any) -> Any:
 
 def in_other_order(one: Any, two: Any) -> bool:
     """Return whether two indexes hold the same labels, each as often, in different orders."""
-    if one is two or len(one) != len(two) or one.nlevels != two.nlevels or one.equals(two):
+    if one is two or len(one) != len(two) or one.nlevels != two.nlevels:
+        return False
+    kinds = {_kind(one), _kind(two)} - {""}
+    if len(kinds) > 1 or one.equals(two):
         return False
     marks = np.zeros((2, len(one)), dtype=np.uint64)
     for level in range(one.nlevels):
@@ -131,6 +135,11 @@ def in_other_order(one: Any, two: Any) -> bool:
 
 
 # --- private ---
+
+
+def _equal(one: Any, two: Any) -> bool:
+    """Return whether two indexes have the same labels in the same order, of one type or nearly."""
+    return _kind(one) == _kind(two) and bool(one.equals(two))
 
 
 def _columns(values: Any, name: str) -> Iterator[tuple[str, Any]]:
@@ -157,6 +166,14 @@ def _as_index(rows: RowLabels, like: Any) -> Any:
     return pandas.Index(rows.index) if isinstance(rows.index, np.ndarray) else rows.index
 
 
+def _kind(index: Any) -> str:
+    """Return whether an index holds numbers, texts or times; empty where its type does not say."""
+    name, kind = str(index.dtype), index.dtype.kind
+    if isinstance(index.dtype, np.dtype) and kind in "iuf":
+        return "number"
+    return "text" if name in TEXTS else "time" if kind in "mM" else ""
+
+
 def _level_marks(one: Any, two: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return a number for each label of two indexes, the same for equal labels."""
     kinds = {index.dtype.kind if isinstance(index.dtype, np.dtype) else "O" for index in (one, two)}
@@ -181,11 +198,11 @@ def _hashes(index: Any) -> np.ndarray:
     return np.where(index.isna(), np.uint64(MISSING), labels.view(np.uint64))
 
 
-def _spread(numbers: np.ndarray) -> np.ndarray:
+def _spread(marks: np.ndarray) -> np.ndarray:
     """Return numbers of 64 bits, different for different ones, whose sums tell sets of labels apart."""
     for shift, factor in SPREAD:
-        numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
-    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
+        marks = (marks ^ (marks >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(marks ^ (marks >> np.uint64(31)))
 
 
 def _refusal(name: str, column: Any, rows: RowLabels) -> str:

@@ -170,7 +170,7 @@ class Source:
             return NUMBERED
         reader = "read_parquet" if self.format == "Parquet" else "read_feather"
         index = self.table(names).to_pandas().set_index(names).index
-        return (RowLabels(index, f"pandas.{reader}({str(self.path)!r}).index"),)
+        return (RowLabels(index, f"pd.{reader}({str(self.path)!r}).index"),)
 
     def sample(self) -> Any:
         """Some rows from all over the files; after a pass through all."""

@@ -91,8 +91,8 @@ def mask_table(
     Raises
     ------
     ValueError
-        If a column is unknown or noted as masked, `p` or `donors` differ, a stratum is too small, or columns of
-        a dict have an index of pandas with the same labels in different orders.
+        If a column is unknown or noted as masked, `p` or `donors` differ, a stratum is too small, or columns
+        of a dict have an index of pandas with the same labels in different orders.
     ReleaseError
         If the release, with its unmasked columns, would show too much of the originals (`audit`).
 

@@ -284,8 +284,8 @@ class ConditionalMasking(Scheme):
         Raises
         ------
         ValueError
-            If values lie off the grid of the scheme, Counts are of another scheme, or the index of `strata` or
-            `patterns` has the labels of `z` in another order.
+            If values lie off the grid of the scheme, Counts are of another scheme, or the index of `strata`
+            or `patterns` has the labels of `z` in another order.
 
         Examples
         --------
