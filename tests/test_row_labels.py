@@ -322,6 +322,19 @@ def test_the_original_of_a_release_has_its_rows_in_order(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_original_that_is_matched_by_a_column_may_have_any_order():
+    frame = pd.DataFrame({"income": INCOME, "person": np.arange(N) + 100})
+    release = cm.mask_table(frame, {"income": SCHEME}, rng=1)
+    drawn = [
+        cm.plot_release(original, release, **options)[0].get_lines()[1].get_xydata()
+        for original, options in ((frame, {}), (frame.iloc[ORDER], {"match": "person"}))
+    ]
+
+    np.testing.assert_array_equal(*drawn)
+    with pytest.raises(ValueError, match=REFUSED):
+        cm.plot_release(frame.iloc[ORDER], release)
+
+
 def test_plans_and_comparisons_take_columns_in_one_order():
     x, other = pd.Series(INCOME), pd.Series(AGE).iloc[ORDER]
     few = {"p": [0.3], "sigma": [20.0], "reverse_mapping": True, "d": 5.0}
