@@ -164,14 +164,19 @@ def tables():
         yield name, lambda name: getattr(datasets, f"load_{name}")(as_frame=True).frame
 
 
+def candidates(frame):
+    """The columns of a real table that are masked: complete ones of many values."""
+    numbers = frame.select_dtypes("number").dropna(axis=1).drop(columns=["id", "year"], errors="ignore")
+    fit = [column for column in numbers if numbers[column].nunique() >= 50]
+    return fit[:MOST_COLUMNS] if len(frame) >= FEWEST else []
+
+
 def real(some):
     """Which columns of public tables are refused, and whether what refusals say passes."""
     for name, load in list(tables())[slice(*some)]:
         frame = load(name)
         table = {column: frame[column].to_numpy() for column in frame}
-        numbers = frame.select_dtypes("number").dropna(axis=1).drop(columns=["id", "year"], errors="ignore")
-        fit = [column for column in numbers if numbers[column].nunique() >= 50]
-        for column in fit[:MOST_COLUMNS] if len(frame) >= FEWEST else ():
+        for column in candidates(frame):
             chosen = choose(table_of(table, {column: SCHEME})[0], [column], cm.ConditionalMasking)
             schemes = {column: chosen[column].scheme}
             told = [finding for finding in cm.audit(table, schemes).findings if finding.refuses]

@@ -45,7 +45,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         ["tests/estimates", "tests/moments", "tests/plot/test_plot.py", "tests/test_errors.py"],
     ),
     "frames": (
-        ["frames.py", "indicators.py", "labels.py", "missing_codes.py", "strata.py"],
+        ["frames.py", "indicators.py", "labels.py", "missing_codes.py", "strata.py", "suspected_codes.py"],
         [
             *(f"tests/test_{name}.py" for name in ("frames", "missing_codes", "strata", "errors")),
             "tests/files",

@@ -32,6 +32,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"distribution", "linear", "moments", "reverse_mapping", "variance"},
     {"draws"},
     {"closed_form_risk", "indicators", "strata"},
+    {"suspected_codes"},
     {"correlations", "missing_codes", "plot"},
     {"labels", "marks", "row_labels"},
     {"frames"},

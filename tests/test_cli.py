@@ -276,8 +276,9 @@ CALLS = [  # a command, its function, what must be given, what may be given, and
     ),
     (
         "mask", "mask_file", ("odd.csv", "new.csv", "-c", "income", "-c", "educ"),
-        "--strata region --missing -8 --missing none --no-log",
-        {"strata": ["region"], "missing": [-8.0, None], "schemes": ["income", "educ"], "log": False},
+        "--strata region --missing none --missing -8 --missing -9:-1 --missing=:-20 --missing 9990: --no-log",
+        {"missing": [-8.0, (-9.0, -1.0), (None, -20.0), (9990.0, None), None], "strata": ["region"],
+         "schemes": ["income", "educ"], "log": False},
     ),
     ("risk", "risk", ("in.parquet", "-c", "income", *SIGMA), "--d 5 --d 6", {"d": [5.0, 6.0]}),
     ("estimate", "read_release", ("out.parquet",), "--workers 3", {"workers": 3}),
@@ -354,6 +355,26 @@ def test_options_of_a_file_give_way_to_those_typed(answer, tmp_path):
         0.6, 0.3, scale="log", reverse_mapping=True, missing=(-8, None), range=(0, None)
     )
     assert alike(found["columns"], {"income": scheme.to_dict()})
+
+
+def test_codes_of_a_file_are_numbers_ranges_or_words(run, tmp_path):
+    (tmp_path / "options.toml").write_text(
+        'p = 0.6\nsigma = 2\nreverse_mapping = true\nmissing = [[9990, 9999], "none", -8]\n'
+        '[columns.income]\nmissing = ["none", ":-1", [97, 99], 77]\n[columns.educ]\n'
+    )
+
+    found = json.loads(run("audit", "in.parquet", "--options", "NEW/options.toml", "--json")[1])
+
+    assert found["schemes"]["income"]["missing"] == [[None, -1.0], [97.0, 99.0], 77.0, None]
+    assert found["schemes"]["educ"]["missing"] == [[9990.0, 9999.0], -8.0, None]
+
+
+@pytest.mark.parametrize("word", ["x:", ":", "1:2:3", "x", ""])
+def test_words_that_are_no_code_are_refused(run, word):
+    code, _, err = run("plan", "in.parquet", "-c", "income", "--missing", word)
+
+    assert code == 2
+    assert f"a range (9990:9999, :-1, 9990:) or none, got {word!r}" in err
 
 
 def test_columns_of_a_file_may_differ(run, tmp_path):

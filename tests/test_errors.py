@@ -96,7 +96,19 @@ WRONG_VALUES = {
         lambda: scheme(reverse_mapping=True, aggregate_ends=1)
     ),
     "decimals must be at most 15, got 16": lambda: scheme(decimals=16),
-    "missing must be a finite number or a sequence of several, got nan": lambda: scheme(missing=np.nan),
+    "missing must be a finite number or a sequence of several, with ranges as pairs in it: "
+    "[-8, (9990, 9999)], got nan": lambda: scheme(missing=np.nan),
+    "missing must name each code once, got 9995, which overlaps with (9990, 9999)": (
+        lambda: scheme(missing=[(9990, 9999), 9995])
+    ),
+    "missing must have ranges that ascend, got (9999, 9990); pass missing=[(9990, 9999)] "
+    "(--missing 9990:9999)": lambda: scheme(missing=[(9999, 9990)]),
+    "missing must have ranges of two ends, of which one may be None: (9990, 9999), (None, -1), "
+    "got (None, None)": lambda: scheme(missing=[-8, (None, None)]),
+    "missing=(None, -1) could be a range or a code: pass missing=[(None, -1)] (--missing :-1) for all "
+    "numbers up to it, missing=(-1, None) (--missing -1 --missing none) for this code and no others": (
+        lambda: scheme(missing=(None, -1))
+    ),
     "missing must name each code once, got -8.0": lambda: scheme(missing=[-8, -8.0]),
     "scheme must be one of 'AdditiveNoise', 'ConditionalMasking', 'DataShuffling', 'DataSwapping', "
     "'MultiplicativeNoise', 'RankSwapping', got 'Swapping'": lambda: read(scheme="Swapping"),
@@ -259,7 +271,8 @@ WRONG_TYPES = {
         lambda: scheme(range=(0, "1"))
     ),
     "reverse_mapping must be True or False, got 1": lambda: scheme(reverse_mapping=1),
-    "missing must be a finite number or a sequence of several, got 'NA'": lambda: scheme(missing=[-8, "NA"]),
+    "missing must be a finite number or a sequence of several, with ranges as pairs in it: "
+    "[-8, (9990, 9999)], got 'NA'": lambda: scheme(missing=[-8, "NA"]),
     "decimals must be a whole number of at least -15, got False": lambda: scheme(decimals=False),
     "strata must be None, a name or a sequence of names, got ['region', 1]": (
         lambda: scheme(strata=["region", 1])

@@ -17,8 +17,8 @@ from releases import ALARM, DONORS, NOISES, assert_same_bits, coins_of, in_steps
 import condmask as cm
 from condmask import missing_codes
 from condmask._randomness import Key
-from condmask.missing_codes import looks_like_code, suspicion
 from condmask.scheme import Scheme
+from condmask.suspected_codes import looks_like_code, suspicion
 
 CODES = (-8.0, -999.0)
 N = 2_000
@@ -312,7 +312,7 @@ def test_a_declared_code_leaves_the_other_to_be_asked_about():
         replace(scheme, missing=missing).mask(CODED, rng=1, accept_visible_coins=True)
 
 
-@pytest.mark.parametrize("missing", [None, (None,), [-8, None], (None, -8)])
+@pytest.mark.parametrize("missing", [None, (None,), [-8, None], (-8.0, None)])
 def test_that_there_are_no_others_travels(missing):
     scheme = replace(MAPPED, missing=missing)
 
@@ -362,6 +362,16 @@ def with_codes(x, codes, times=12):
         (STREAM.normal(36.6, 0.5, N), (99.9,)),
         (STREAM.normal(0.0, 300.0, N), (-32768.0,)),
         (STREAM.normal(0.0, 300.0, N), (2147483647.0,)),
+        (HOURS, (95.0, 96.0, 97.0, 98.0, 99.0)),
+        (AGES + 100.0, (9995.0, 9997.0, 9998.0, 9999.0)),
+        (AGES + 100.0, (9990.0,)),
+        (AGES + 100.0, (9_999_990.0,)),
+        (AGES + 100.0, (-21.0, -20.0, -11.0, -10.0, -9.0, -8.0, -7.0, -2.0, -1.0)),
+        (AGES, (-1.0, 999.0)),  # at both ends
+        (INCOMES, (9_999_999.0, 1e20, 2.0**127)),
+        (INCOMES, (123_456_789.0,)),
+        (np.where(STREAM.random(N) < 0.1, 0.0, AGES), (500.0,)),
+        (STREAM.normal(15.0, 4.0, N), (-3.4028234663852886e38, 9.969209968386869e36)),
     ],
 )
 def test_codes_as_surveys_have_them_are_suspected(x, codes):
@@ -394,7 +404,7 @@ def test_codes_as_surveys_have_them_are_suspected(x, codes):
         np.append(np.repeat(np.arange(41.0), 40), np.full(5, -1.0)),  # years since school, as computed
         np.where(STREAM.random(N) < 0.02, 7.0, -np.rint(STREAM.uniform(3.0, 300.0, N))),  # a positive one
         np.append(AGES, [999.0, 999.0]),  # twice is no code
-        np.where(STREAM.random(N) < 0.1, 500.0, AGES),  # a number that no survey takes
+        np.where(STREAM.random(N) < 0.1, 150.0, AGES),  # no survey takes it, and it is not that far
         np.where(STREAM.random(N) < 0.1, 9.0, AGES + 20.0),  # nor at this end
         np.full(N, 99.0),
         np.full(N, np.nan),
@@ -451,11 +461,149 @@ def test_each_part_of_the_rule_holds_to_its_last_record(others, code, records, f
     assert suspicion((), column, "float64") == (((code,), records) if found else ((), 0))
 
 
-def test_six_codes_may_follow_on_one_another_and_no_more():
-    six, seven = np.arange(-9.0, -3.0), np.arange(-9.0, -2.0)
+@pytest.mark.parametrize(
+    "fill", [2.0**127, 2.0**333, -3.4028234663852886e38, 1e20, 9.969209968386869e36, 2.0**32 - 1.0]
+)
+def test_a_fill_value_of_software_is_suspected_in_one_record(fill):
+    assert suspicion((), np.append(INCOMES, fill), "float64") == ((fill,), 1)
+    assert suspicion((), np.append(INCOMES, np.full(2, 123_456_789.0)), "float64") == ((), 0)
 
-    assert suspicion((), with_codes(SCALE + 20.0, six), "float64") == (tuple(six), 6 * 12)
-    assert suspicion((), with_codes(SCALE + 20.0, seven), "float64") == ((), 0)
+
+def with_gap(spreads, records, others=1_000):
+    """0 to 100 in steps of .1 or so, and a value so many spreads (from the median to the last 2%) beyond."""
+    values = np.linspace(0.0, 100.0, others + 1)
+    return np.append(values, np.full(records, 100.0 + spreads * 48.0))
+
+
+@pytest.mark.parametrize(
+    ("x", "found"),
+    [
+        (with_gap(3.01, 3), True),
+        (with_gap(2.99, 3), False),
+        (with_gap(3.01, 2), False),
+        (-with_gap(3.01, 3), True),
+        (np.append(with_gap(6.0, 3), [180.0, 240.0]), True),  # 148 beyond 240; the second gap is 60
+        (np.append(with_gap(6.0, 3), [175.0, 255.0]), False),  # 133, less than 3 spreads
+        (counted((0, 900), (1, 30), (2, 20), (3, 9), (4, 5), (40, 3)), True),
+        (counted((0, 900), (1, 30), (2, 20), (3, 9), (40, 3)), False),  # too few others for a spread
+    ],
+)
+def test_repeated_values_are_suspected_by_spreads(x, found):
+    """The spread is the distance from the median to the quantile of .98: 48."""
+    assert bool(suspicion((), x, "float64")[0]) == found
+
+
+@pytest.mark.parametrize(
+    ("missing", "codes", "suspected"),
+    [
+        ((9990, 9999), (9990.0, 9995.0, 9999.0), (9995.0,)),
+        ((9999,), (9998.0, 9999.0), (9998.0,)),  # once is enough beside a declared one
+        ([(9990, 9999)], (9990.0, 9995.0, 9999.0), ()),
+        ([(None, -1)], (-30.0, -9.0, -8.0, -1.0), ()),
+        ([(9990, None)], (9990.0, 1e20, 2.0**127), ()),
+        ((-8,), (-9.0, -8.0, 999.0), (-9.0, 999.0)),
+        ((9990, 9999, None), (9990.0, 9995.0, 9999.0), ()),
+    ],
+)
+def test_declared_codes_are_looked_beside(missing, codes, suspected):
+    declared = missing_codes.declared_codes(missing)
+    x = np.append(with_codes(AGES + 100.0, codes), codes)
+    if suspected == (9998.0,):
+        x = np.append(x[x != 9998.0], 9998.0)
+
+    found, records = suspicion(declared, x, "float64")
+
+    assert sorted(found) == sorted(suspected)
+    assert records == np.isin(x, suspected).sum()
+
+
+def test_a_pair_that_may_be_meant_as_a_range_is_asked_about_wherever_it_lies():
+    x = np.append(np.arange(5_000.0, 15_000.0), [12_990.0, 12_999.0])  # among the values, without a gap
+
+    assert suspicion((12_990.0, 12_999.0), x, "float64")[0] == tuple(np.arange(12_991.0, 12_999.0))
+    assert suspicion((12_999.0, 12_990.0), x, "float64") == ((), 0)  # no range is written so
+    assert suspicion((5_000.0, 14_999.0), x, "float64") == ((), 0)  # nor one that holds the median
+    assert suspicion((12_990.0, 12_991.0), x, "float64") == ((), 0)
+    with pytest.raises(
+        ValueError,
+        match=r"whether 12991 to 12998 in x \(8 records, between 12990 and 12999\) stand for a missing "
+        r"value; pass missing=\[\(12990, 12999\)\] \(--missing 12990:12999\) if so, "
+        r"missing=\(12990, 12999, None\) ",
+    ):
+        replace(MAPPED, missing=(12_990, 12_999)).mask(x)
+
+
+# --- ranges ---
+
+
+@pytest.mark.parametrize(
+    ("missing", "codes", "words"),
+    [
+        ([(9990, 9999)], (9990.0, 9995.0, 9999.0), "9990 to 9999"),
+        ([(None, -1)], (-30.0, -1.0), "-1 or less"),
+        ([(9_000_000, None), -8], (9_999_999.0, -8.0), "9000000 or more and -8"),
+        ([(-np.inf, -1), (97.0, 99.0)], (-1.0, 97.0, 98.0, 99.0), "-1 or less and 97 to 99"),
+    ],
+)
+@pytest.mark.parametrize("missing_as", ["code", "null"])
+def test_every_code_of_a_range_stays_what_it_is(missing, codes, words, missing_as):
+    scheme = cm.ConditionalMasking(0.6, 300.0, reverse_mapping=True, missing=missing, missing_as=missing_as)
+    x = with_codes(VALUES, codes)
+    coded = np.isin(x, codes)
+    gaps = np.where(coded, np.nan, x)
+    key = Key(bytes(range(16)))
+
+    z = scheme.mask(pl.Series(x), rng=key, accept_visible_coins=True)
+
+    assert Scheme.from_dict(json.loads(json.dumps(scheme.to_dict()))) == scheme
+    assert eval(repr(scheme), {"ConditionalMasking": cm.ConditionalMasking}) == scheme
+    assert f"Missing values are written {words}." in scheme.sentence()
+    assert np.array_equal(z.is_null(), coded & (missing_as == "null"))
+    masked = z.to_numpy()
+    assert np.array_equal(np.sort(masked[~coded]), np.sort(x[~coded]))
+    assert missing_as == "null" or np.array_equal(masked[coded], x[coded])
+    assert scheme.estimate(z).n == np.count_nonzero(~coded)
+    assert scheme.estimate(z).mean() == pytest.approx(np.nanmean(gaps), rel=1e-12)
+
+
+@pytest.mark.parametrize("grid", [{"step": 0.5}, {"step": 0}, {"step": 7}])
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("code", [(40.0, 44.2), (None, 60.0), (230.25, None), (150.1, 152.9)])
+def test_the_number_of_hits_of_a_range_is_that_of_its_points(grid, noise, code):
+    scheme = cm.ConditionalMasking(0.6, 25.0, noise=noise, missing=[code], **grid)
+    x = 7.0 * np.rint(np.random.default_rng(2).normal(21.0, 1.5, 300))
+    x = x[(x < 150.1) | (x > 152.9)]
+    units = scheme.canonical(np.append(x, np.nan), "x", "float64")
+    low, high = (end if end is not None else side for end, side in zip(code, (-5e3, 5e3), strict=True))
+
+    found = missing_codes.expected_hits(scheme, scheme.codes[0], units, "float64")
+
+    if scheme.step:
+        points = scheme.step * np.arange(np.ceil(low / scheme.step), np.floor(high / scheme.step) + 1.0)
+        expected = sum(by_points(scheme, point, x) for point in points.tolist())
+    else:
+        noise_cdf = [[reference.noise_cdf(noise, (end - value) / 25.0) for end in (low, high)] for value in x]
+        expected = 0.4 * sum(above - below for below, above in noise_cdf)
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_a_range_within_reach_is_refused_and_nulls_are_not():
+    scheme = cm.ConditionalMasking(0.6, 30.0, decimals=0, missing=[(None, -1)])
+    x = np.where(IS_CODE, -5.0, np.rint(VALUES / 10.0))
+
+    with pytest.raises(ValueError, match=r"got \(None, -1\), on which [\d.e+]+ of x are expected to land"):
+        replace(scheme, sigma=150.0).mask(x, rng=1, accept_visible_coins=True)
+    nulls = replace(scheme, sigma=150.0, missing_as="null").mask(x, rng=1, accept_visible_coins=True)
+
+    assert np.array_equal(np.isnan(nulls), IS_CODE)
+    assert (nulls < 0.0).any()
+
+
+def test_twelve_codes_may_follow_on_one_another_and_no_more():
+    twelve, more = np.arange(-12.0, 0.0), np.arange(-13.0, 0.0)
+
+    assert suspicion((), with_codes(SCALE + 20.0, twelve), "float64") == (tuple(twelve), 12 * 12)
+    assert suspicion((), with_codes(SCALE + 20.0, more), "float64") == ((), 0)
 
 
 SURVEYS = ("cps91", "loanapp", "fertil2", "wage1", "htv", "mroz", "gpa2", "sleep75", "happiness", "affairs")
@@ -470,7 +618,8 @@ def test_real_columns_are_asked_about_in_vain_less_than_once_in_a_hundred():
                 asked.append((survey, name))
 
     assert columns > 250
-    assert asked == [("loanapp", "review")]  # the one that has a code
+    coded = [("loanapp", name) for name in ("emp", "yjob", "liq", "term", "review")]
+    assert asked == coded  # all but the first two are codes, and those have 6 and 9 beside 0 and 1
 
 
 def test_single_precision_has_its_codes_in_few_digits():
@@ -478,16 +627,18 @@ def test_single_precision_has_its_codes_in_few_digits():
     x[x < 99.0] /= 2.0
 
     assert suspicion((), x.astype(np.float64), "float32") == ((99.9,), 12)
-    assert suspicion((), x.astype(np.float64), "float64") == ((), 0)
+    assert not looks_like_code(float(np.float32(99.9)), "float64")
 
 
 @pytest.mark.parametrize(
     ("numbers", "expected"),
     [
         ((-1, -5, -9, -77, -999, 7, 8, 9, 66, 96, 97, 98, 99, 888, 996 + 1, 9999, 9.9, 99.99), True),
-        ((-32768, -2147483648, 32767, 65535, 2147483647), True),
+        ((-32768, -2147483648, 32767, 65535, 2147483647, -32767, -2147483647, 4294967295), True),
+        ((9990, 9995, 9999990, 999000, -95, -97, -990, 99.97, 9_999_999_999_999), True),
+        ((2.0**127, 2.0**333, 3.4028234663852886e38, 1e20, float(np.float32(1e20)), 9.96921e36), True),
         ((0, 1, 5, 6, 10, 95, 100, 899, 958, 0.99, 9.9e13, 8.8, -10, -1.5, np.inf, -np.inf), False),
-        ((-32767, -32769, -2147483647, 32768, 65536, 2147483648, 1e12, 9_999_999_999_999), False),
+        ((-32769, -2147483646, 32768, 65536, 2147483649, 1e12, 990, 995, 9.7, 2.0**128), False),
     ],
 )
 def test_which_numbers_look_like_codes(numbers, expected):

@@ -19,7 +19,7 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import Grid
 from condmask.law import Law
 from condmask.marks import marked, refuse_marked
-from condmask.missing_codes import Declared, numbers_of, restore_codes
+from condmask.missing_codes import Code, Declared, numbers_of, restore_codes
 from condmask.strata import Names, Pools
 
 Columns = tuple[np.ndarray, ...]
@@ -83,7 +83,7 @@ class Scheme:
         return super().__new__(cls)
 
     @property
-    def codes(self) -> tuple[float, ...]:
+    def codes(self) -> tuple[Code, ...]:
         """The codes of missing values that are declared."""
         return tuple(code for code in self.missing or () if code is not None)
 
@@ -220,8 +220,7 @@ class Scheme:
             Its method under "scheme", and its parameters.
         """
         entries = asdict(self)  # type: ignore[call-overload]
-        lists = {name: list(value) for name, value in entries.items() if isinstance(value, tuple)}
-        return {"scheme": self.method, **entries, **lists}
+        return {"scheme": self.method, **{name: as_lists(value) for name, value in entries.items()}}
 
     def key_entries(self) -> dict[str, Any]:
         """The parts of the scheme that enter the key of a release."""
@@ -266,6 +265,11 @@ class Scheme:
             raise ArgumentTypeError(f"{self!r} has no closed form of its risk; simulate it")
         values = numbers_of(x, "x", self.codes)
         return values[~np.isnan(values)] if _checks.has_gaps(values, "x", "omit") else values, self.law
+
+
+def as_lists(value: Any) -> Any:
+    """Return a value with lists for tuples, also within them, as JSON has them."""
+    return [as_lists(entry) for entry in value] if isinstance(value, tuple) else value
 
 
 def together(schemes: Mapping[str, Scheme], strata: Any = None) -> dict[str, Any]:

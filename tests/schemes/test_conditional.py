@@ -94,7 +94,9 @@ def test_neither_a_negative_zero_nor_an_infinity_is_ever_released(x, sigma, data
     noise = data.draw(st.sampled_from(NOISES))
     schemes = [
         cm.AdditiveNoise(sigma, noise=noise), cm.DataSwapping(), cm.RankSwapping(50.0),
-        cm.ConditionalMasking(0.5, sigma, noise=noise, step=step if step is None or step > 1e-290 else 0.0),
+        cm.ConditionalMasking(
+            0.5, sigma, noise=noise, step=step if step is None or step > 1e-290 else 0.0, missing=None
+        ),
     ]  # fmt: skip
     for scheme in schemes:
         with warnings.catch_warnings():

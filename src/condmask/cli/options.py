@@ -11,13 +11,16 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from cyclopts.config import Dict
 
 import condmask as cm
 from condmask.cli.text import UsageError, to_json
+
+if TYPE_CHECKING:
+    from condmask.missing_codes import Code
 
 HELP = """\
 Mask columns of a file, or estimate from a masked file. For example:
@@ -37,6 +40,34 @@ SEVERAL = "An option takes one value; repeat it for several: -c income -c rent."
 def _fraction(_: Any, tokens: Sequence[Any]) -> float:
     """A number, or a fraction of two."""
     return float(Fraction(tokens[0].value))
+
+
+def _codes(words: Sequence[str]) -> "list[Code | None]":
+    """Return the codes that words stand for: -8, 9990:9999, :-1, 9990: or none, which comes last."""
+    return sorted(map(_code, words), key=lambda code: code is None)
+
+
+def _code(word: str) -> "Code | None":
+    """Return the code that a word stands for."""
+    if word.strip().lower() in ("none", "null"):
+        return None
+    ends = word.split(":")
+    try:
+        numbers = [float(end) if end.strip() else None for end in ends]
+    except ValueError:
+        numbers = []
+    if len(numbers) == 1 and numbers[0] is not None:
+        return numbers[0]
+    if len(numbers) == 2 and numbers != [None, None]:
+        return numbers[0], numbers[1]
+    raise UsageError(
+        f"--missing must be a number (-8), a range (9990:9999, :-1, 9990:) or none, got {word!r}"
+    )
+
+
+def _missing(_: Any, tokens: Sequence[Any]) -> "list[Code | None]":
+    """Return the codes of all words of the option, and of a TOML file."""
+    return _codes([token.value for token in tokens])
 
 
 @Parameter(name="*")
@@ -72,7 +103,8 @@ class PlanOptions(_Options):
     small_strata
         what to do about groups of fewer than 10 records (default refuse)
     missing
-        number that stands for a missing value (-8) and stays where it is; none: there are no others
+        number that stands for a missing value (-8), or range of them (9990:9999, :-1 for all up to -1), and
+        stays where it is; none: there are no others
     missing_as
         how such numbers are released (default code)
     """
@@ -85,7 +117,7 @@ class PlanOptions(_Options):
     step: Annotated[float | None, Parameter(converter=_fraction)] = None
     strata: list[str] | None = None
     small_strata: Literal["refuse", "merge"] | None = None
-    missing: list[float | None] | None = None
+    missing: Annotated[list[str] | None, Parameter(converter=_missing, allow_leading_hyphen=True)] = None
     missing_as: Literal["code", "null"] | None = None
 
 
@@ -124,6 +156,8 @@ class SchemeOptions(PlanOptions):
             raise UsageError("column must be given")
         found = {name: {"scheme": "ConditionalMasking"} | shared | own.get(name, {}) for name in names}
         for name, values in found.items():
+            if "missing" in own.get(name, {}):
+                values["missing"] = _codes(_words_of_codes(values["missing"]))
             if missing := {"p", "sigma"} - values.keys():
                 raise UsageError(f"{min(missing)} must be given for column {name!r}")
         return {name: cm.ConditionalMasking.from_dict(values) for name, values in found.items()}
@@ -225,8 +259,19 @@ def _from_file(app: App, commands: tuple[str, ...], arguments: Any) -> None:
             Dict(entries, source=path, use_commands_as_keys=False)(app, commands, arguments)
 
 
+def _words_of_codes(value: Any) -> list[str]:
+    """Return the words for codes in a TOML file: numbers, and ranges as pairs or as they are typed."""
+    words = []
+    for code in value if isinstance(value, list) else [value]:
+        ends = ["" if end in (None, "none") else str(end) for end in code] if isinstance(code, list) else []
+        words.append(":".join(ends) if ends else str(code))
+    return words
+
+
 def _word(name: str, value: Any) -> Any:
     """A table as the words that would say the same; those of columns as JSON, in which none is null."""
+    if name == "missing":
+        return _words_of_codes(value)
     if not isinstance(value, dict):
         return value
     if name == "columns":

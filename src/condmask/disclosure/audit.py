@@ -18,10 +18,10 @@ from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
 from condmask.grid import check_fits
 from condmask.marks import refuse_marked
-from condmask.missing_codes import drop_codes
 from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.scheme import together
 from condmask.strata import donor_pools, labels_of, not_masked, present_values
+from condmask.suspected_codes import drop_codes
 
 LOG = logging.getLogger(__name__)
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"

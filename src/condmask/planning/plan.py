@@ -17,12 +17,13 @@ from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 from condmask.grid import default_step
 from condmask.marks import refuse_marked
-from condmask.missing_codes import drop_codes, numbers_of
+from condmask.missing_codes import numbers_of
 from condmask.planning.candidates import QUANTILES, RELATED, Candidate, Column, evaluate, frontier
 from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.schemes.conditional import ConditionalMasking
 from condmask.schemes.parameters import CHOICES, WITHOUT
 from condmask.strata import labels_of, pools_of
+from condmask.suspected_codes import drop_codes
 from condmask.variance.interval import TARGETS
 from condmask.visible_grid import visible_grid
 

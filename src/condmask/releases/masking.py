@@ -79,8 +79,9 @@ def mask_table(
         Release the rows in a new order, drawn from the operating system (from `rng`, if there is one), where
         their order tells something of the values. A pandas index of row numbers is made anew. Where only
         names are given, schemes are chosen for the rows in that order.
-    missing : number or sequence of numbers, optional
-        Where only names are given: codes that stand for missing values, or None if there are none.
+    missing : number or sequence of numbers and pairs, optional
+        Where only names are given: codes that stand for missing values, and ranges of them, as for
+        `ConditionalMasking`, or None if there are none.
 
     Returns
     -------

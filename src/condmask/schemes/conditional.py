@@ -76,11 +76,12 @@ class ConditionalMasking(Scheme):
     small_strata : {"refuse", "merge"}
         What to do with strata of fewer than 10 records. "merge": they become one, by a rule that anyone who
         has the columns can repeat (docs/theory.rst, "Small strata").
-    missing : float or sequence of float, or None
-        Codes in the data that stand for missing values: -8, -999. They stay in place, and are left out of
-        estimates. A code that masked values could reach is refused, as are data with values that look like
-        codes (999, far from all others) until you declare them here, or say with None, alone or after the
-        codes, that there are no others.
+    missing : float or sequence of float and pairs, or None
+        Codes in the data that stand for missing values: -8, or (-8, -999). A pair within a sequence is a
+        range, [(9990, 9999)] or [-8, (None, -20)] for all numbers up to -20; (9990, 9999) by itself is two
+        codes. They stay in place, and are left out of estimates. A code that masked values could reach is
+        refused, as are data with values that look like codes (999, far from all others) until you declare
+        them here, or say with None, alone or after the codes, that there are no others.
     missing_as : {"code", "null"}
         "null": release a null, NaN or empty field in place of a code; then any code is allowed.
 

@@ -3,6 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
+from condmask.missing_codes import codes_in_words
 from condmask.schemes.limits import in_words
 from condmask.strata import names_of
 
@@ -23,7 +24,7 @@ def conditional(scheme: Any) -> str:
     within = f" of the same {groups}" if groups else ""
     limits = "" if scheme.range is None else f" No value lies outside of {in_words(scheme.range)}."
     if scheme.codes:
-        limits += f" Missing values are written {' and '.join(f'{code:g}' for code in scheme.codes)}."
+        limits += f" Missing values are written {codes_in_words(scheme.codes)}."
     if scheme.reverse_mapping:
         return _reverse(scheme, groups, within) + limits
     grid = "" if scheme.grid is None else f" Values are multiples of {scheme.grid.step:g}."

@@ -18,10 +18,11 @@ from condmask.errors import ArgumentError, Refusals
 from condmask.frames import Column
 from condmask.grid import decimals_of, nearest
 from condmask.labels import Labels
-from condmask.missing_codes import is_code, refuse_reachable, restore_codes, without_any_codes
+from condmask.missing_codes import is_code, refuse_reachable, restore_codes
 from condmask.schemes.limits import check_limits
 from condmask.schemes.rounding import Moved
 from condmask.strata import Pools, pools_of
+from condmask.suspected_codes import without_any_codes
 
 
 class Prepared(NamedTuple):

@@ -13,7 +13,6 @@ from condmask._blocks import Workers
 from condmask._digits import finite, line, number
 from condmask._randomness import seeded_key, study_seed
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.missing_codes import drop_codes
 from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.scheme import Scheme
 from condmask.schemes.additive import AdditiveNoise
@@ -24,6 +23,7 @@ from condmask.schemes.swapping import DataSwapping, RankSwapping
 from condmask.studies.attacker import FittedAttacker
 from condmask.studies.populations import Fixed
 from condmask.studies.simulate import DECILES, named, simulate
+from condmask.suspected_codes import drop_codes
 
 MOST = 20_000  # records that are masked again and again
 RANGE = 1e-2, 1e2  # of a parameter: standard deviations of the file, factors, or percent
