@@ -5,8 +5,8 @@ suspected that do not belong there, for one of three reasons:
 
 * *They look like codes.* At the low end a negative whole number from -9 on, of one digit again and again
   (-99, -888), or of 9s and any last digit (-97, -995); at the high end 7, 8, 9, a number of one such digit
-  (66, 77, 999, 99.9), 9s and a last 6, 7 or 8 (97, 998, 99.7), or three 9s and any last digit, with zeros
-  behind them or not (9990, 9995, 999000). A run of whole numbers, each less than `NEAR` from the next, is
+  (66, 77, 999, 99.9), 9s and a last 6, 7 or 8 (97, 998, 99.7), or two 9s or more and any last digit, or
+  three and zeros (990, 9995, 999000). A run of whole numbers, each less than `NEAR` from the next, is
   suspected where its outermost number looks like one (95 to 99) or its innermost does (-1 to -21). One of
   them is in `FEWEST` records, and in one of 10,000, or all together are in twice as many; and a gap parts
   them from the rest: more than `TIMES` the second largest gap between the other values from that end to the
@@ -54,6 +54,7 @@ WIDER = 10.0  # times as far as the lowest code, what else is negative by accide
 FAR = 3.0  # spreads
 MIN_OTHERS = 5  # different values, of which a spread can be taken
 TAIL = 0.02  # of the other records, beyond which a spread ends
+NO_AMOUNT = 1e20  # numbers beyond it fill gaps
 LARGEST = 1e15  # numbers of which all digits are held
 SINGLE = float(np.finfo(np.float32).max)
 BITS = (-32768.0, -32767.0, 32767.0, 65535.0)  # look like codes; the others are fill values as well
@@ -184,14 +185,14 @@ def looks_like_code(value: float, kind: str) -> bool:
         return set(digits) == {"9"} or (nines and len(digits) > 2 and digits[-1] in "678")
     if len(set(whole)) == 1:
         return value < 0.0 or whole[0] in ("789" if size < 10.0 else "6789")
-    if nines and (value < 0.0 or len(whole) > 3 or whole[-1] in "678"):
+    if nines and (value < 0.0 or len(whole) > 2 or whole[-1] in "678"):
         return True
     return len(whole.rstrip("0")) > 2 and set(whole.rstrip("0")) == {"9"}
 
 
 def _is_fill(value: float) -> bool:
     """Return whether software writes a number where there is no value."""
-    return value in FILL_NUMBERS
+    return value in FILL_NUMBERS or NO_AMOUNT < abs(value) < np.inf
 
 
 def _as_written(value: float, kind: str) -> float:
