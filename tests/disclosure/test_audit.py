@@ -16,6 +16,8 @@ from scipy.stats import norm
 
 import condmask as cm
 from condmask.cli import main
+from condmask.correlations import pearson, ranks
+from condmask.disclosure.rails import irregular_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
 
@@ -463,3 +465,37 @@ def test_a_table_is_masked_under_limits_as_audited():
     with pytest.raises(cm.ReleaseError, match="too narrow"):
         cm.mask_table(table, {"x": reverse_mapped(sigma=0.1)}, max_risk={0.02: 0.06})
     assert cm.mask_table(table, {"x": reverse_mapped(sigma=0.1)}).schemes
+
+
+@pytest.mark.parametrize("groups", [6_400, 6_464])  # so that n // 128 is even, and odd
+@pytest.mark.parametrize(("members", "true"), [(2, 0.5), (4, 0.75), (7, 6 / 7)])
+def test_neighbouring_rows_are_compared_at_every_place_in_their_groups(groups, members, true):
+    # members of a group share a value, so a row is like the next one in all but the last member's
+    # case: that is the rank correlation. 128 rows have a standard error of at most .09, and 20 draws
+    # of the data one of .02; five of them are exceeded once in 10^6 sets of seeds
+    found = []
+    for seed in range(20):
+        x = np.repeat(np.random.default_rng(seed).normal(size=groups), members)
+        first = irregular_rows(x.size - 1, 128)
+        found.append(pearson(ranks(x[first]), ranks(x[first + 1])))
+
+    assert abs(np.mean(found) - true) < 0.1
+
+
+@pytest.mark.parametrize("couples", [6_400, 6_464])
+def test_couples_in_neighbouring_rows_are_no_order(couples):
+    for seed in range(3):  # .5 is reported as .75 once in 10^3 draws, and these are fixed
+        x = np.repeat(np.random.default_rng(seed).normal(size=couples), 2)
+        found = cm.audit(x, cm.ConditionalMasking(0.6, 0.5))
+
+        assert [finding for finding in found.findings if "alike" in finding.text] == []
+
+
+@pytest.mark.parametrize("n", [3, 127, 128, 129, 130, 131, 255, 256, 257, 1_000, 12_800])
+def test_irregular_rows_are_distinct_rows_from_all_over(n):
+    rows = irregular_rows(n, 128)
+
+    assert np.all(np.diff(rows) > 0)
+    assert 0 <= rows[0] <= n / 128
+    assert n - 2 * n / 128 - 1 <= rows[-1] < n
+    assert rows.size == min(n, 128)
