@@ -116,7 +116,7 @@ def irregular_rows(n: int, count: int) -> np.ndarray:
     starts = np.arange(count + 1) * n // count
     golden = 0.5 * (np.sqrt(5.0) - 1.0)
     place = np.arange(count) * golden % 1.0
-    return starts[:-1] + np.floor(place * np.diff(starts)).astype(np.int64)
+    return np.asarray(starts[:-1] + np.floor(place * np.diff(starts)).astype(np.int64))
 
 
 def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
