@@ -31,7 +31,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"scheme"},
     {"distribution", "linear", "moments", "reverse_mapping", "variance"},
     {"draws"},
-    {"closed_form_risk", "indicators", "strata"},
+    {"closed_form_risk", "indicators", "own_grid", "strata"},
     {"suspected_codes"},
     {"correlations", "missing_codes", "plot"},
     {"labels", "marks", "row_labels"},

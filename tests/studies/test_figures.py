@@ -338,6 +338,21 @@ def test_samples_that_keep_nothing_of_a_covariance_have_all_else():
     assert alone.value("few", "T_1", "mean", "defined") == 2
 
 
+def test_defined_counts_the_samples_behind_each_figure():
+    # noise so wide that half of the variances are negative; 20 records do not bound a percentile
+    design = {"n": 20, "replications": 64, "quantiles": [0.01], "confidence_levels": [0.9], "rng": 2}
+    found = cm.simulate(PAPER, {"it": cm.ConditionalMasking(0.3, 6000.0)}, **design)
+    rows = {(row["estimator"], row["statistic"]): row for row in found.rows() if row["scheme"]}
+
+    assert 0 < rows["T_1", "correlation"]["defined"] < 64
+    interval = "0.9 interval, population"
+    assert rows[interval, "coverage of quantile 0.01"]["defined"] == 64
+    assert rows[interval, "length of quantile 0.01"]["defined"] == 0  # all are infinite
+    for column, values in zip(found.columns, found.values.T, strict=True):
+        if column.scheme:
+            assert rows[column.estimator, column.statistic]["defined"] == np.isfinite(values).sum()
+
+
 def test_a_generator_gives_the_seed_that_the_result_reports():
     found = simulated(rng=np.random.default_rng(5))
     again, other = simulated(rng=found.seed), simulated(rng=np.random.default_rng(6))

@@ -18,6 +18,7 @@ from condmask.disclosure.table import Table, clear_of
 from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
 from condmask.grid import check_fits
 from condmask.marks import refuse_marked
+from condmask.own_grid import on_own_grids
 from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.scheme import together
 from condmask.strata import donor_pools, labels_of, not_masked, present_values
@@ -162,6 +163,8 @@ def audit(
     >>> found.refused, found.findings
     (False, ())
     """
+    if isinstance(scheme, Mapping):  # a table, which is released on its own grids
+        scheme = on_own_grids(together(scheme), [data])
     return audit_table(*table_of(data, scheme, strata), limits_of(max_lift, max_risk))
 
 

@@ -28,6 +28,7 @@ from condmask.linear.records import Records
 from condmask.marks import mark_of
 from condmask.missing_codes import released_codes, without_codes
 from condmask.moments.moment_interval import NEGATIVE
+from condmask.own_grid import coarser_grid, options_of
 from condmask.row_labels import RELEASE, labels_of_rows, labels_of_some, refuse_other_order
 from condmask.strata import donor_pools, labels_of, missing_strata
 from condmask.variance.interval import TARGETS, EstimateWarning, asked
@@ -254,6 +255,7 @@ def estimate_records(
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
     _checks.has_gaps(column.array, "z", policy)  # gaps that no code declares
     rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
+    _warn_of_another_grid(scheme, rows)
     batch, (pool, refusal) = column.array.ndim == 2, _donor_pools(scheme, rows, strata, patterns)
     mark = mark_of(z)
     if mark is not None:
@@ -291,6 +293,20 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimat
     if counts.marked < released:  # parts of one release have one mark, as have releases of one size
         warn_of_other_records("z", counts.marked, released, scheme.strata)
     return Estimate(scheme, sample)
+
+
+def _warn_of_another_grid(scheme: Any, rows: np.ndarray) -> None:
+    """Warn where values were masked on the data's own grid, and the scheme has the default one."""
+    step = coarser_grid(scheme, rows) if getattr(scheme, "rounds", False) else None
+    if step is None:
+        return
+    options = options_of(step)
+    parameter = next(f"{name}={value:g}" for name, value in options.items() if value is not None)
+    warn(
+        f"z: all values are multiples of {step:g}, and the scheme has a step of {scheme.step:g}: estimate "
+        f"by the scheme that was published, release.schemes, or by one with {parameter}",
+        EstimateWarning,
+    )
 
 
 def _donor_pools(

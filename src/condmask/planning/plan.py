@@ -15,9 +15,9 @@ from condmask.disclosure.choose import is_skewed
 from condmask.disclosure.sample import two_digits
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
-from condmask.grid import default_step
 from condmask.marks import refuse_marked
 from condmask.missing_codes import numbers_of
+from condmask.own_grid import own_grid
 from condmask.planning.candidates import QUANTILES, RELATED, Candidate, Column, evaluate, frontier
 from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.schemes.conditional import ConditionalMasking
@@ -25,7 +25,6 @@ from condmask.schemes.parameters import CHOICES, WITHOUT
 from condmask.strata import labels_of, pools_of
 from condmask.suspected_codes import drop_codes
 from condmask.variance.interval import TARGETS
-from condmask.visible_grid import visible_grid
 
 P = tuple(round(0.1 * k, 1) for k in range(1, 10))
 SHARES = np.array([0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])  # sigma over the standard deviation
@@ -312,9 +311,8 @@ def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[st
     """
     if {"decimals", "step"} & options.keys():
         return options
-    fitting = default_step(_checks.positive(sigma, "sigma"))
-    grid = visible_grid(column.x, column.whole.kind, fitting)
-    return options if grid is None or grid.step <= 0.5 * fitting else options | {"step": grid.step}
+    step = own_grid(column.x, column.whole.kind, _checks.positive(sigma, "sigma"))
+    return options | {"step": float(step)} if step else options
 
 
 def _suggested(front: list[Candidate], most: float) -> dict[str, Candidate]:

@@ -20,6 +20,7 @@ from condmask.files.arrow import pa, pc
 from condmask.frames import Column
 from condmask.labels import coded
 from condmask.missing_codes import values_of
+from condmask.own_grid import on_own_grids
 from condmask.releases import usefulness
 from condmask.releases.log import mark_of
 from condmask.scheme import together
@@ -92,6 +93,10 @@ class Job:
         limits = limits_of(max_lift, max_risk)
         accepted = _checks.truth(accept_visible_coins, "accept_visible_coins")
         self.limits: Any = limits if first.shared_coins and not accepted else None
+
+    def take_own_grids(self, parts: Iterable[Any]) -> None:
+        """Let schemes without a named step have the grid of the data, of which these are all parts."""
+        self.schemes = on_own_grids(self.schemes, parts)
 
     def order(self, n: int) -> np.ndarray:
         """Return the new order of n rows, the same at each call; no one can undo it without its key."""

@@ -143,6 +143,7 @@ def mask_table(
         shuffle=shuffle, missing=missing,
     )  # fmt: skip
     frame = job.as_released(frame)
+    job.take_own_grids([frame])
     part = jobs.part_of(frame, job, "whole")
     jobs.warn_of_use(frame, part, job)
     look = jobs.look_at(part, job)
@@ -273,10 +274,13 @@ def mask_file(
             raise ArgumentError(f"{place} is shuffled only as one file of one part: shuffle the rows first")
         if -1 in origin.rows:  # there are more
             only = None  # one part at a time is held
+            job.take_own_grids(_numeric_parts(origin, job))
             looks, masked = _looked(origin, job, report), _masked(origin, job)
         else:
             only = only.take(job.order(only.num_rows)) if job.shuffle else only
-            whole = jobs.part_of(origin.numeric(only, job.schemes), job, "whole")
+            numeric = origin.numeric(only, job.schemes)
+            job.take_own_grids([numeric])
+            whole = jobs.part_of(numeric, job, "whole")
             if job.limits:
                 refuse_few(only.num_rows, job.schemes)
             jobs.warn_of_use(origin.numeric(only, job.schemes), whole, job)
@@ -310,6 +314,12 @@ def refuse_released(origin: Source) -> None:
     beside = {name for found in map(published, places) if found for name in found.schemes}
     there = [name for name in origin.names if name in own or name in beside]
     refuse_masked(there or own, origin.path)  # a masked column may have another name by now
+
+
+def _numeric_parts(origin: Source, job: jobs.Job) -> Iterator[Any]:
+    """Yield the columns to be masked, part by part, as numbers."""
+    for table in origin.parts([*job.schemes]):
+        yield origin.numeric(table, job.schemes)
 
 
 def _looked(origin: Source, job: jobs.Job, progress: Progress) -> list[jobs.Look]:

@@ -113,7 +113,15 @@ class Release(Mapping[str, Estimate]):
         return f"Release(records={self.records}, schemes={self.schemes!r}{where})"
 
     def to_dict(self) -> dict[str, Any]:
-        """What is published with the columns, in terms of JSON: "records", "schemes", "origins" and more."""
+        """Return what is published with the data, in terms of JSON, as `condmask info --json` prints it.
+
+        Returns
+        -------
+        dict
+            "about", a note for readers; the "version" of the format; "records" and "parts", their numbers;
+            "columns", the scheme of each masked column, and "origins", as in the attribute; and where they
+            apply "csv", "sums" of each part, and "shuffled".
+        """
         return self._published.to_dict()
 
     def write(

@@ -80,7 +80,8 @@ class StudyResult:
         truth is a mean over samples, of the differences from the samples' own statistics), that of the RMSE
         the s.d. of the squared errors over 2 RMSE sqrt(S). `defined` counts the replications in
         which a statistic is a number: s.d. and correlation are undefined if a variance is estimated negative,
-        T_b if the bandwidth is below 1.5 steps of a grid. `truth_of` says where the truth comes from: the
+        T_b if the bandwidth is below 1.5 steps of a grid, coverage if there is no interval or no target, the
+        length of an interval if it is infinite. `truth_of` says where the truth comes from: the
         population, or the mean over the unmasked samples if the population does not know it.
         """
         figures, samples = self._figures, {column.statistic for column in self.columns if not column.scheme}
@@ -89,9 +90,9 @@ class StudyResult:
             if scheme:
                 wanted = ERRORS if statistic in samples else SHARES
                 own = {figure: figures[figure][k].item() for figure in wanted}
+                own["defined"] = int(np.isfinite(self.values[:, k]).sum())
                 if wanted is ERRORS:
-                    known = "sample" if truth is None else "population"
-                    own |= {"defined": int(np.isfinite(self.values[:, k]).sum()), "truth_of": known}
+                    own["truth_of"] = "sample" if truth is None else "population"
                 entries.append({"scheme": scheme, "estimator": estimator, "statistic": statistic} | own)
         return entries
 
