@@ -363,7 +363,11 @@ def test_an_interval_warns_once(name):
     assert said(call, LIGHT, LIGHT) == []
     assert len(own) == len(both) == 1
     assert len(other) == (name not in ("variance", "deviation", "moment"))
-    assert own[0].startswith("heavy tails, of kurtosis ")
+    assert own[0].startswith("heavy tails of the original, of kurtosis ")
+    if other:
+        named = {"slope": "'w1'"}.get(name, "the other column")
+        assert other[0].startswith(f"heavy tails of {named}, of kurtosis ")
+        assert both[0].startswith(f"heavy tails of the original and {named}, of kurtosis up to ")
     assert own[0].endswith("cover less often than they say, as they would without masking")
 
 
@@ -374,13 +378,83 @@ def test_an_interval_warns_once(name):
 def test_more_records_bear_heavier_tails(kurtosis, n, says):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        heavy_tails.warn_of_heavy_tails([1.0, kurtosis, np.nan], n, "variances")
+        heavy_tails.warn_of_heavy_tails([1.0, kurtosis, np.nan], n, "variances", ["a", "b", "c"])
+
+    expected = f"heavy tails of b, of kurtosis {kurtosis:.3g} in {n} records: intervals of variances cover "
+    assert [str(each.message)[: len(expected)] for each in caught] == [expected] * says
+
+
+@pytest.mark.parametrize(
+    ("skewness", "n", "says"),
+    [(3.0, 2, False), (3.1, 2, True), (4.9, 1_250, False), (5.1, 1_250, True), (np.nan, 2, False)],
+)
+def test_means_bear_more_skewness_the_more_records_they_have(skewness, n, says):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        heavy_tails.warn_of_skewness(skewness, n, "means", "'income'")
 
     expected = (
-        f"heavy tails, of kurtosis {kurtosis:.3g} in {n} records: intervals of variances cover less often "
+        f"heavy tails of 'income', of skewness {skewness:.3g} in {n} records: intervals of means cover "
     )
     assert [str(each.message)[: len(expected)] for each in caught] == [expected] * says
 
 
-def test_means_do_not_warn():
-    assert said(lambda e, w: (e.mean_interval(), e.moment_interval(1)), HEAVY, LIGHT) == []
+@pytest.mark.parametrize("scale", [1.0, 5.0])
+def test_skewness_is_that_of_the_originals(scale):
+    # of p X + (1-p) (X + Y) about the mean: m2 + (1-p) sigma^2, and m3 of the originals
+    law = Law(P, "normal", 0.7)
+    means = np.array([1.0, 0.0, 1.0 + (1 - P) * 0.7**2, -2.5]) / scale ** np.arange(4)
+
+    assert heavy_tails.skewness(Powers(2.0, scale, means), law) == pytest.approx(2.5, rel=1e-12)
+
+
+OF_MEANS = {
+    "mean": lambda e, **target: e.mean_interval(**target),
+    "weighted mean": lambda e, **target: e.weighted_mean(np.linspace(0.5, 1.0, e.n), **target),
+    "groups": lambda e, **target: e.group_means(np.arange(e.n) % 2, **target),
+    "total": lambda e, **target: e.total(**target),
+    "Gini": lambda e, **target: e.gini_interval(**target),
+    "Lorenz": lambda e, **target: e.lorenz_interval([0.5, 0.9], **target),
+}
+
+
+@pytest.mark.parametrize("name", OF_MEANS)
+def test_intervals_of_means_warn_of_heavy_tails_about_the_population(name):
+    ask, rng = OF_MEANS[name], np.random.default_rng(5)
+    pareto, gamma = 5.0 + rng.pareto(2.5, 1_000), rng.gamma(2.0, 1.0, 1_000)
+    scheme = cm.ConditionalMasking(0.6, 0.3)
+    heavy, light = (scheme.estimate(scheme.mask(x, rng=1)) for x in (pareto, gamma))
+
+    def texts(estimate, **target):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ask(estimate, **target)
+        assert all(each.filename == __file__ for each in caught)
+        return [str(each.message) for each in caught]
+
+    (text,) = texts(heavy)
+    assert text.startswith("heavy tails of the original, of skewness ")
+    assert texts(heavy, target="file") == texts(light) == []
+
+
+@pytest.mark.parametrize(
+    ("draw", "low", "high"),
+    [
+        (lambda rng, shape: rng.normal(size=shape), 0.0, 0.0),
+        (lambda rng, shape: np.exp(0.5 * rng.normal(size=shape)), 0.0, 0.04),
+        (lambda rng, shape: rng.exponential(0.6, shape), 0.0, 0.04),
+        (lambda rng, shape: rng.pareto(2.5, shape) / 2.5, 0.7, 1.0),
+    ],
+    ids=["normal", "lognormal", "exponential", "Pareto"],
+)
+def test_means_warn_as_often_as_the_docs_say(draw, low, high):
+    # 1,000 files of 200 records; 4.3 standard errors: 1 seed in 10^5
+    files, n, sigma = 1_000, 200, 0.3
+    rng = np.random.default_rng(6)
+    scheme = cm.ConditionalMasking(P, sigma, step=0.0)
+    z = scheme.mask_rows(draw(rng, (files, n)), rng, ())
+
+    found = heavy_tails.skewness(powers_of_rows(z, 3, sigma), scheme.law) > max(3.0, (n / 2) ** 0.25)
+
+    room = 4.3 * np.sqrt(max(low * (1 - low), high * (1 - high)) / files)
+    assert low - room <= found.mean() <= high + room

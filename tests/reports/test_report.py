@@ -585,3 +585,16 @@ def test_pictures_of_shuffled_releases_match_rows(shuffled):
     drawn = set(zip(*points.get_data(), strict=True))
     assert drawn <= set(zip(joined["income_x"], joined["income_z"], strict=True))
     assert len(drawn) > 900
+
+
+def test_the_note_on_heavy_tails_names_the_column_that_has_them(tmp_path):
+    rng = np.random.default_rng(1)
+    sales = pd.DataFrame({"price": rng.normal(100.0, 15.0, 500).round(1), "area": rng.pareto(2.0, 500)})
+    scheme = cm.ConditionalMasking(0.6, 5.0, decimals=1)
+    release = cm.mask_table(sales, {"price": scheme}, rng=3, accept_visible_coins=True)
+
+    cm.report(release, tmp_path / "report.html")
+
+    notes = re.findall(r'<p class="note">(.*)</p>', (tmp_path / "report.html").read_text())
+    (heavy,) = [note for note in notes if "heavy tails" in note]
+    assert heavy.startswith("price: heavy tails of &#39;area&#39;, of kurtosis ")

@@ -19,6 +19,8 @@ from condmask.linear.pseudo_values import PseudoValues
 from condmask.linear.records import Records
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.row_labels import has_index, refuse_other_order
+from condmask.variance import heavy_tails
+from condmask.variance.heavy_tails import UNNAMED
 from condmask.variance.interval import UndefinedError
 from condmask.variance.of_cdf import CdfSums
 
@@ -77,6 +79,20 @@ class Shared:
         if self.scheme.reverse_mapping:
             self._undone.warn_of_variation()
         return self._undone
+
+    @property
+    def _shown_name(self) -> str:
+        """The column as messages name it."""
+        return repr(self._name) if self._name else UNNAMED
+
+    def _warn_of_skewness(self, target: str, n: int, quantities: str) -> None:
+        """Warn if the tails of the original are heavy for means of n records of a population.
+
+        About the file it is mostly the noise that varies, and intervals cover.
+        """
+        if target == "population":
+            skewness = heavy_tails.skewness(self._sample.powers(3), self._law)
+            heavy_tails.warn_of_skewness(skewness, n, quantities, self._shown_name)
 
     def _refuse_additive(self) -> None:
         if self._law.p == 0.0:

@@ -133,6 +133,11 @@ class Functionals(Distribution):
             With a leading axis of replicates where `z` is 2-D. If no amount is negative, interval and
             estimate lie within [0, 1]; where `gini` lies outside, the estimate is the nearest end.
 
+        Warns
+        -----
+        EstimateWarning
+            As for `mean_interval`.
+
         Notes
         -----
         Near 0 and 1 the interval is built as in `correlation_interval`, so that it keeps its level there. If
@@ -140,6 +145,7 @@ class Functionals(Distribution):
         taken to be negative; then the coefficient may exceed 1, and nothing is cut.
         """
         level, target = asked(confidence_level, target)
+        self._warn_of_skewness(target, self._sample.n, "Gini coefficients")
         return self._bounded([self._gini()], np.ones(()), level, target, "the Gini coefficient")
 
     def lorenz(self, q: Any) -> Any:
@@ -185,8 +191,15 @@ class Functionals(Distribution):
         Interval
             In the shape of `q`, with a leading axis of replicates where `z` is 2-D. If no amount is negative,
             intervals and estimates lie within [0, q] (`gini_interval`).
+
+        Warns
+        -----
+        EstimateWarning
+            As for `mean_interval`.
         """
-        shares, (level, target) = _checks.probabilities(q, "q"), asked(confidence_level, target)
+        shares = _checks.probabilities(q, "q")
+        level, target = asked(confidence_level, target)
+        self._warn_of_skewness(target, self._sample.n, "Lorenz curves")
         return self._bounded(self._lorenz(shares), shares, level, target, "the Lorenz curve")
 
     # --- private ---

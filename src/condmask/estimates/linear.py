@@ -106,7 +106,8 @@ class LinearEstimates(Shared):
         Warns
         -----
         EstimateWarning
-            If a group says less than 5 unmasked records would, n_g (1-p)^2 < 5.
+            If a group says less than 5 unmasked records would, n_g (1-p)^2 < 5; about the population if the
+            tails of the original are heavy for the smallest group, as for `mean_interval`.
 
         Notes
         -----
@@ -143,6 +144,8 @@ class LinearEstimates(Shared):
         w = None if weights is None else self._weights(weights, least=0.0)
         found, records = group_means(self._linear(), self._rows, code, len(names), w, options)
         self._warn_of_few(records)
+        smallest = records[records > 1].min(initial=self._rows.size)
+        self._warn_of_skewness(options.target, int(smallest), "means of groups")
         about = f"{found.about}, by {' and '.join(columns)}{self._left_out(int(records.sum()))}"
         return Intervals(names, *found[:6], about, records, tuple(columns))
 
@@ -169,6 +172,11 @@ class LinearEstimates(Shared):
         ValueError
             As for `group_means`, or if a weight is negative.
 
+        Warns
+        -----
+        EstimateWarning
+            As for `mean_interval`.
+
         Notes
         -----
         sum w Zt / sum w, Zt the pseudo-values. Student's t has (sum w)^2 / sum w^2 - 1 degrees of
@@ -183,6 +191,7 @@ class LinearEstimates(Shared):
         found, records = group_means(self._linear(), self._rows, None, 1, w, options)
         if np.isnan(found.estimate[0]):
             raise ArgumentError("weights must not all be 0")
+        self._warn_of_skewness(options.target, int(records[0]), "weighted means")
         return self._single(found, int(records[0]))
 
     def total(
@@ -209,6 +218,11 @@ class LinearEstimates(Shared):
         ValueError
             As for `group_means`.
 
+        Warns
+        -----
+        EstimateWarning
+            As for `mean_interval`.
+
         Notes
         -----
         sum w Zt, Zt the pseudo-values. About the population the products w X vary from record to record,
@@ -217,7 +231,9 @@ class LinearEstimates(Shared):
         self._refuse_other_order(weights=weights, clusters=clusters)
         options = self._options(confidence_level, target, clusters, population_size)
         w = None if weights is None else self._weights(weights)
-        return self._single(*total(self._linear(), self._rows, w, options))
+        found, records = total(self._linear(), self._rows, w, options)
+        self._warn_of_skewness(options.target, records, "totals")
+        return self._single(found, records)
 
     def regress(
         self, W: Any, *, intercept: bool = True, confidence_level: float = 0.95, target: str = "population",
@@ -283,7 +299,8 @@ class LinearEstimates(Shared):
             raise ArgumentError("W must have no column called 'intercept' where intercept=True")
         found, n, kurtoses = regress(self._linear(), self._rows, design, options, intercept=intercept)
         original = heavy_tails.kurtosis(self._sample.powers(4), self._law)
-        heavy_tails.warn_of_heavy_tails([original, *kurtoses], n, "coefficients")
+        columns = [self._shown_name, *map(repr, design)]
+        heavy_tails.warn_of_heavy_tails([original, *kurtoses], n, "coefficients", columns)
         names, about = [*(["intercept"] if intercept else []), *design], found.about + self._left_out(n)
         return Intervals(names, *found[:6], about, np.full(len(names), n), ("coefficient",))
 

@@ -99,6 +99,12 @@ class Moments(Shared):
         Interval
             In the units of the data, with a leading axis of replicates where `z` is 2-D.
 
+        Warns
+        -----
+        EstimateWarning
+            About the population, if the tails of the original are heavy, by its estimated skewness
+            (docs/inference.rst, "Heavy tails").
+
         Notes
         -----
         n times the variance is the variance of Z less :math:`(1-p)^2 \operatorname{Var} X` for the file (for
@@ -115,8 +121,9 @@ class Moments(Shared):
         >>> bool(found.low < x.mean() < found.high)
         True
         """
-        asked = self._asked(1, confidence_level, target)
-        return moments.moment_interval(*asked, 1, "the mean", central=False)
+        sampled, level, target = self._asked(1, confidence_level, target)
+        self._warn_of_skewness(target, sampled.n, "means")
+        return moments.moment_interval(sampled, level, target, 1, "the mean", central=False)
 
     def moment_interval(
         self, order: int, *, central: bool = False, confidence_level: float = 0.95, target: str = "population"
@@ -222,5 +229,6 @@ class Moments(Shared):
         self._refuse_additive()
         (level, target), sampled = asked(confidence_level, target), self._sampled(2 * order)
         if order > 1 and not (self._law.p == 1.0 and target == "file"):  # which would be exact
-            warn_of_heavy_tails(kurtosis(sampled.masked, self._law), sampled.n, quantities)
+            heaviness = kurtosis(sampled.masked, self._law)
+            warn_of_heavy_tails(heaviness, sampled.n, quantities, [self._shown_name])
         return sampled, level, target

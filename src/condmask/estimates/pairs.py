@@ -125,7 +125,7 @@ class Pairs(Shared):
         masking.
         """
         options = asked(confidence_level, target)
-        return pair_interval.covariance_interval(self._pair(other), *options)
+        return pair_interval.covariance_interval(self._pair(other), *options, self._names_with(other))
 
     def correlation_interval(
         self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
@@ -180,7 +180,7 @@ class Pairs(Shared):
         True
         """
         options = asked(confidence_level, target)
-        return pair_interval.correlation_interval(self._pair(other), *options)
+        return pair_interval.correlation_interval(self._pair(other), *options, self._names_with(other))
 
     # --- private ---
 
@@ -198,6 +198,14 @@ class Pairs(Shared):
         if together:
             return pair
         return pair._replace(linear=lambda: linear_covariance(self._linear(), records, w, moments)[1:])
+
+    def _names_with(self, other: Any) -> tuple[str, str]:
+        """Both columns as messages name them."""
+        if isinstance(other, Pairs):
+            name = other._name
+        else:
+            name = other if isinstance(other, str) else frames.column(other, "other").name
+        return self._shown_name, repr(name) if name else "the other column"
 
     def _beside(self, other: Any) -> Any:
         """The released values of another column, or its name in the file of the records."""

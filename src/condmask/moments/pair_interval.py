@@ -3,6 +3,7 @@
 Of the estimates of Theorem 2.5 (docs/inference.rst, "Groups, weights, regressions, pairs").
 """
 
+from collections.abc import Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -81,17 +82,23 @@ def correlation(pair: Pair) -> Correlation:
     return Correlation(np.asarray(pair.correlation), square, originals, error, kept)
 
 
-def covariance_interval(pair: Pair, level: float, target: str) -> Interval:
-    """The interval of the covariance: exact given the file with a plain column, else by the theorem."""
+def covariance_interval(pair: Pair, level: float, target: str, names: Sequence[str]) -> Interval:
+    """The interval of the covariance: exact given the file with a plain column, else by the theorem.
+
+    Warnings of heavy tails call the columns by `names`.
+    """
     variances = pair.variances(np.eye(1, 3))[:, 0] if pair.linear is None else pair.linear()
     variance = np.maximum(variances[TARGETS.index(target)], 0.0)
-    warn_of_heavy_tails(kurtoses(pair), int(pair.moments.n), "covariances")
+    warn_of_heavy_tails(kurtoses(pair), int(pair.moments.n), "covariances", names)
     estimate, error = (float(each) * pair.unit for each in (pair.covariance, np.sqrt(variance)))
     return interval(estimate, error, level, target, "covariance")
 
 
-def correlation_interval(pair: Pair, level: float, target: str) -> Interval:
-    """The interval of the correlation: all values that the test does not reject."""
+def correlation_interval(pair: Pair, level: float, target: str, names: Sequence[str]) -> Interval:
+    """The interval of the correlation: all values that the test does not reject.
+
+    Warnings of heavy tails call the columns by `names`.
+    """
     n, found = int(pair.moments.n), correlation(pair)
     nearest = np.clip(found.r, -1.0, 1.0)[()]
     square = polyval(nearest, np.moveaxis(found.square[TARGETS.index(target)], -1, 0), tensor=False)
@@ -101,7 +108,7 @@ def correlation_interval(pair: Pair, level: float, target: str) -> Interval:
     if little:
         warn(f"correlation: {little}", EstimateWarning)
     elif not np.isnan(error).all():
-        warn_of_heavy_tails(kurtoses(pair), n, "correlations")
+        warn_of_heavy_tails(kurtoses(pair), n, "correlations", names)
     return answer._replace(about=answer.about + _remark(float(found.r)))
 
 

@@ -114,9 +114,9 @@ class View:
         """Estimates of the original with their intervals; none where there are too few records."""
         estimate = self.release[name]
         found = dict(self._noted(name, estimate.summary, target=target) or {})
-        together = {each: self.release[each] for each in self.schemes if each != name}
-        for other, values in (self.numbers | together).items():
-            interval = self._noted(name, estimate.correlation_interval, values, target=target)
+        together = [each for each in self.schemes if each != name]
+        for other in [*self.numbers, *together]:  # by name, which warnings then give
+            interval = self._noted(name, estimate.correlation_interval, other, target=target)
             if interval is not None:
                 found[CORRELATION + other] = interval
         return found
