@@ -59,7 +59,9 @@ def pytest_fixture_setup(fixturedef, request):
 def unaudited():
     """Releases go out whatever they show: for tests of what masking does, not of whether it should."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("schemes.prepare.check_release", "releases.job.check_release"):
-            patch.setattr(f"condmask.{name}", lambda *_: None)
+        for module in ("schemes.prepare", "releases.job"):
+            patch.setattr(f"condmask.{module}.check_at_once", lambda *_: None)
+            patch.setattr(f"condmask.{module}.check_attack", lambda *_: None)
+            patch.setattr(f"condmask.{module}.fewest", lambda _: 10)  # as without an audit
         patch.setattr("condmask.disclosure.audit.FEW", 0)
         yield

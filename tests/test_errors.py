@@ -72,7 +72,10 @@ def released():
 OFF_GRID = "; round=True rounds the data, whose digits would otherwise reveal swapped records"
 MERGE = '; recode them, or pass small_strata="merge"'
 OMIT = '; pass nan_policy="omit" to leave them out'
-SAME_GAPS = "; a donor must have the same gaps, so leave these records out or mask fewer columns"
+SAME_GAPS = (
+    "; a donor must have the same gaps, so leave these records out, --rare-gaps drop "
+    '(rare_gaps="drop"), or mask fewer columns in one call'
+)
 NOT_TOGETHER = "other must have been masked together with this column (mask_table), got groups "
 NEEDS = ", which needs normal noise, 0.45 <= p < 1 and a fine step"
 AUTO = "method must be 'auto' for normal noise, p="
@@ -168,7 +171,8 @@ WRONG_VALUES = {
     "nan_policy must be one of 'raise', 'omit', got 'drop'": lambda: mask(nan_policy="drop"),
     "strata must be as long as x, 10 values, got 2": lambda: mask(strata=[1, 2]),
     "strata must be 1-D, got 0-D": lambda: mask(strata="region"),
-    "strata must have at least 10 records each, got 6 in stratum 'a'" + MERGE: (lambda: mask(strata=REGIONS)),
+    "strata must have at least 10 records each, got 2 with fewer (10 records in all, the smallest with 4 in "
+    "stratum 'b')" + MERGE: lambda: mask(strata=REGIONS),
     "strata must have at least 10 records each, got 8 in stratum 'a', 1" + MERGE: lambda: scheme(
         strata=CROSSED
     ).mask(np.tile(X, 2), strata=[["a"] * 8 + ["b"] * 12, [1] * 20]),
@@ -210,9 +214,8 @@ WRONG_VALUES = {
     ),
     f"patterns of missing values must have at least 10 records each, got 1 without b{SAME_GAPS}": one_gap,
     f"2 things must be settled: (1) bonus has 1 missing value, the first at position 3{OMIT}; (2) patterns "
-    f"of missing values must have at least 10 records each, got 1 without bonus{SAME_GAPS}": (
-        lambda: table(frame=FRAME.assign(bonus=with_value(np.nan)))
-    ),
+    "of missing values must have at least 10 records each, got 2 with fewer (10 records in all, the smallest "
+    f"with 1 without bonus){SAME_GAPS}": (lambda: table(frame=FRAME.assign(bonus=with_value(np.nan)))),
     # an estimate
     "q must lie strictly between 0 and 1, got 2.0": lambda: estimate().quantile([0.5, 2.0]),
     "q must not hold NaN": lambda: estimate().quantile([0.5, np.nan]),

@@ -23,13 +23,14 @@ from condmask.disclosure.audit import ReleaseWarning
 from condmask.files.about import Published
 from condmask.files.arrow import pa, pq
 from condmask.files.parts import MANIFEST, SAMPLE, unified
-from condmask.files.publish import publishing, refuse_target
+from condmask.files.publish import publishing
 from condmask.files.tables import reading
 from condmask.marks import mark_of, refuse_masked
 from condmask.releases import job as jobs
 from condmask.releases.log import Log, Where
 from condmask.releases.masking import mask_part
 from condmask.releases.release import Release, released_in
+from condmask.releases.stages import Obstacles, check_places
 from condmask.releases.write import Shape, released_parts
 
 OTHER = "the frame has other rows or columns the second time: persist it; nothing was published"
@@ -119,15 +120,18 @@ def mask(
     ...     release.parts, bool(abs(release["income"].mean() / income.mean() - 1) < 0.02)
     ((5000, 5000, 5000, 5000), True)
     """
-    job = jobs.Job(
-        schemes, strata=strata, nan_policy=nan_policy, round=round,
-        accept_visible_coins=accept_visible_coins,
-    )  # fmt: skip
     known = hasattr(ddf, "to_delayed") and hasattr(ddf, "columns")
     _checks.require(known, "ddf must be a data frame of Dask", type(ddf).__name__, errors.ArgumentTypeError)
-    book, again = Log(log), _checks.truth(again, "again")
     out = _checks.path(target, "target").absolute()
-    refuse_target(out, None, force=False)
+    again = _checks.truth(again, "again")
+    book, found = Log(log), Obstacles(dry_run=False)
+    with found.data.collected():
+        job = jobs.Job(
+            schemes, may_choose=False, strata=strata, nan_policy=nan_policy, round=round,
+            accept_visible_coins=accept_visible_coins,
+        )  # fmt: skip
+    check_places(out, None, book, found, force=False)
+    found.raise_all()
     partitions = ddf.to_delayed()
     with errors.each_once():
         seen = _on_each(partitions, partial(_seen, job, 2 * SAMPLE // len(partitions) + 1), out)
@@ -135,6 +139,7 @@ def mask(
             raise errors.ArgumentError("ddf must have at least 2 records, got none")
         schema = unified("ddf", [one.sample.schema for one in seen], {})
         looks = [one.look for one in seen]
+        entry = book.refuse(jobs.marks_of(looks), None, again=again)
         for text in dict.fromkeys(text for one in seen for text in one.warnings):
             errors.warn(text, ReleaseWarning, about=text)
 
@@ -143,7 +148,6 @@ def mask(
 
         if job.limits:
             jobs.audit_sample(_sample(seen), job, rows_with)
-        entry = book.refuse(jobs.marks_of(looks), None, again=again)
         told = jobs.told(looks, job)
     with publishing(out) as hidden:
         attempts = hidden / ".attempts"

@@ -23,6 +23,10 @@ from condmask.labels import Labels, codes, label_columns
 
 SMALLEST = 10  # records of a stratum
 SMALL_TABLE = 1 << 16  # pairs of labels
+SAME_GAPS = (
+    "a donor must have the same gaps, so leave these records out, --rare-gaps drop "
+    '(rare_gaps="drop"), or mask fewer columns in one call'
+)
 
 Names = str | tuple[str, ...] | None  # of the columns, as a scheme has them
 
@@ -165,7 +169,16 @@ def values_by_pool(x: np.ndarray, pool: np.ndarray | None) -> Iterator[tuple[Any
 
 def make_pools(code: np.ndarray, present: np.ndarray) -> Pools:
     """Pools of the ``present`` rows by stratum code."""
-    pool = np.where(present, code, -1).astype(index_type(code.size))
+    return pools_by(pool_numbers(code, present))
+
+
+def pool_numbers(code: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Return the number of each record's pool, -1 for a record in none."""
+    return np.where(present, code, -1).astype(index_type(code.size))
+
+
+def pools_by(pool: np.ndarray) -> Pools:
+    """Pools of records by their numbers."""
     order, size = by_stratum(pool)
     return Pools(pool, np.cumsum(size) - size, size, order)
 
@@ -202,40 +215,76 @@ def present_values(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.n
 
 
 def pools_of(
-    scheme: Any, columns: Mapping[str, np.ndarray], strata: Sequence[Labels]
-) -> tuple[Pools | None, tuple[str, ...]]:
-    """Donor pools of columns that are masked together; None where all rows are one pool.
+    scheme: Any, columns: Mapping[str, np.ndarray], strata: Sequence[Labels], least: int = SMALLEST
+) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """Number the donor pools of columns that are masked together; None where all rows are one pool.
 
     And the columns whose pattern of missing values parts the pools, none where it does not. Small strata are
-    pooled where the scheme says so, else refused.
+    pooled where the scheme says so, and pools of fewer than ``least`` records are refused. `pools_by` sorts
+    the records by these numbers.
     """
     present, patterns = present_values(list(columns.values()))
     if not strata and not patterns and present.all():
         return None, ()
     code = donor_pools(scheme, strata, patterns, present)
-    pools = make_pools(np.zeros(present.size) if code is None else code, present)
+    pool = pool_numbers(np.zeros(present.size) if code is None else code, present)
     if strata or patterns:
-        _refuse_small(pools, strata, dict(zip(columns, patterns, strict=False)), scheme.small_strata)
-    return pools, tuple(columns) if patterns else ()
+        merges = scheme.small_strata == "merge"
+        refuse_small(pool, strata, dict(zip(columns, patterns, strict=False)), least, merges=merges)
+    return pool, tuple(columns) if patterns else ()
 
 
-def _refuse_small(
-    pools: Pools, strata: Sequence[Labels], patterns: Mapping[str, np.ndarray], small_strata: str
+def refuse_small(
+    pool: np.ndarray,
+    strata: Sequence[Labels],
+    patterns: Mapping[str, np.ndarray],
+    least: int,
+    *,
+    merges: bool,
 ) -> None:
-    """Refuse pools of too few records, by the name of the first one, and say what can be done."""
-    small = np.flatnonzero((pools.size > 0) & (pools.size < SMALLEST))
+    """Refuse pools of fewer than ``least`` records: name the smallest, count the rest, and say what helps."""
+    size = np.bincount(pool[pool >= 0])
+    small = np.flatnonzero((size > 0) & (size < least))
     if not small.size:
         return
-    got, row = f"{pools.size[small[0]]}", int(pools.order[pools.first[small[0]]])
+    smallest = small[np.argmin(size[small])]
+    row = int(np.argmax(pool == smallest))
+    got = str(size[smallest])
     hints = []
-    if strata and small_strata != "merge":
+    if strata and not merges:
         labels = [column.distinct[column.code[row]] for column in strata]
         got += f" in stratum {', '.join(map(repr, labels))}"
         hints.append('recode them, or pass small_strata="merge"')
     if patterns:
         missing = ", ".join(name for name, there in patterns.items() if not there[row])
         got += f" without {missing}" if missing else ""
-        hints.append("a donor must have the same gaps, so leave these records out or mask fewer columns")
-    what = "strata" if strata else "patterns of missing values"
-    rule = f"{what} must have at least {SMALLEST} records each"
+        hints.append(SAME_GAPS)
+    if small.size > 1:
+        records = int(size[small].sum())
+        got = f"{small.size} with fewer ({records:,} records in all, the smallest with {got})"
+    kind = "strata" if strata else "patterns of missing values"
+    rule = f"{kind} must have at least {least} records each"
     raise ArgumentError("; ".join([f"{rule}, got {got}", *hints]))
+
+
+def with_rare_gaps(
+    scheme: Any, columns: Mapping[str, np.ndarray], strata: Sequence[Labels], least: int
+) -> np.ndarray:
+    """Find the records whose gaps fewer than ``least`` records share.
+
+    None is found within a stratum that is too small as a whole, since gaps are not at fault there. Where
+    small strata are pooled, records with one pattern of gaps are counted in all strata.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    present, patterns = present_values(list(columns.values()))
+    if not patterns:
+        return np.zeros(present.size, dtype=bool)
+    within = [] if scheme.small_strata == "merge" else [column.code for column in strata]
+    stratum = crossed(within, present.size)
+    pool = crossed([*within, *patterns], present.size)
+    size = np.bincount(pool, present)[pool]
+    whole = np.bincount(stratum, present)[stratum]
+    return np.asarray(present & (size < least) & (whole >= least))

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 BUG = "this is a bug in condmask; please report it with the lines above, which contain no value of the data"
 
+WARNED = 3  # the exit code of a release of which there is a warning
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
@@ -23,7 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code.
+        The exit code: 0 if all was done, 1 if something was refused or failed, 2 if the command was wrong,
+        3 if a release was made, or tried in a dry run, and there is a warning of it.
     """
     from condmask.cli.text import UsageError, fail, one_line_warnings, say
     from condmask.errors import CondmaskError, optional
@@ -34,8 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             from condmask.cli.commands import COMMANDS
             from condmask.cli.options import parsed
         command = parsed(COMMANDS, words)
-        with one_line_warnings():
+        with one_line_warnings() as shown:
             code = command() or 0
+        code = code or _code_of(shown)
         sys.stdout.flush()
     except CondmaskError as error:
         return fail(error, 2 if isinstance(error, UsageError) else 1)
@@ -50,3 +54,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"Traceback (most recent call last):\n{where}{type(error).__qualname__}")
         return fail(BUG, 1)
     return code if words else 2
+
+
+def _code_of(shown: Sequence[type[Warning]]) -> int:
+    """Return the exit code of a command that did all, by the kinds of the warnings that it showed."""
+    if not shown:
+        return 0
+    from condmask.disclosure.audit import ReleaseWarning  # which takes time to import
+
+    return WARNED if any(issubclass(kind, ReleaseWarning) for kind in shown) else 0

@@ -106,12 +106,15 @@ def audit(
 def mask(
     source: str, target: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME,
     nan_policy: Literal["raise", "omit"] = "raise", round: bool = False, shuffle: bool = False,
-    max_lift: float = 0.1, max_risk: Several = None, accept_visible_coins: bool = False,
+    rare_gaps: Literal["refuse", "drop"] = "refuse", max_lift: float = 0.1, max_risk: Several = None,
+    accept_visible_coins: bool = False,
     keep_metadata: Several = None, part_rows: int | None = None, dry_run: bool = False, force: bool = False,
     log: str | None = None, no_log: bool = False, again: bool = False, workers: int = 1,
     csv: FileOptions = CSV, output: Output = OUTPUT,
 ) -> None:  # fmt: skip
     """Mask columns of a file. How they were masked is stored with the masked data.
+
+    The exit code is 3 if there was a warning: read it before you publish the release.
 
     For example: condmask mask people.parquet masked.parquet -c income
 
@@ -130,6 +133,8 @@ def mask(
         first round the data to multiples of the step (ties up), and report what that changes
     shuffle
         release the rows in a new order, where their order tells something of the values
+    rare_gaps
+        drop: leave out records whose gaps too few others share, rather than refuse the file
     max_lift
         how much a release may add to what the columns in clear tell, in shares of values guessed (default .1)
     max_risk
@@ -141,7 +146,7 @@ def mask(
     part_rows
         rows of a part, from which donors come; a file of up to 2^24 cells is one part
     dry_run
-        check and audit everything, but write nothing
+        check and audit everything, but write nothing; what stands in the way of writing is a warning
     force
         replace the target if it exists
     log
@@ -162,6 +167,7 @@ def mask(
     with progress() as report:
         release = cm.mask_file(
             source, target, schemes, nan_policy=nan_policy, round=round, shuffle=shuffle,
+            rare_gaps=rare_gaps,
             accept_visible_coins=accept_visible_coins, keep_metadata=keep_metadata or (), csv=csv.format(),
             part_rows=part_rows, dry_run=dry_run, force=force, log=log or not no_log, again=again,
             workers=workers, progress=report, max_lift=max_lift, max_risk=caps, **beside,

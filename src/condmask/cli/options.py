@@ -33,7 +33,7 @@ condmask COMMAND --help lists the options of a command; --options FILE.toml
 reads them from a file. Messages may name an option as Python does:
 nan_policy="omit" is --nan-policy omit, shuffle=True is --shuffle. The exit code
 is 0 if all was done, 1 if something was refused or failed, 2 if the command was
-wrong."""
+wrong, 3 if a release was made, or tried, with a warning."""
 SEVERAL = "An option takes one value; repeat it for several: -c income -c rent."
 
 

@@ -37,17 +37,19 @@ def to_json(value: Any) -> str:
 
 
 @contextlib.contextmanager
-def one_line_warnings() -> Iterator[None]:
-    """Show each warning to users once, on one line; hide those to programmers."""
+def one_line_warnings() -> Iterator[list[type[Warning]]]:
+    """Show each warning to users once, on one line; hide those to programmers. Yield the kinds shown."""
+    shown: list[type[Warning]] = []
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        shown.append(category)
         say(f"warning: {' '.join(str(message).split())}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("once", UserWarning)
         warnings.showwarning = show
-        yield
+        yield shown
 
 
 @contextlib.contextmanager

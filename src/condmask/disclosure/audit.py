@@ -11,7 +11,7 @@ from condmask import _checks, frames
 from condmask._digits import finite, line
 from condmask.disclosure.known_coins import Figures
 from condmask.disclosure.limits import Case, Limits, judged
-from condmask.disclosure.rails import FEW, SHUFFLE, Finding, rails
+from condmask.disclosure.rails import FEW, SHUFFLE, Finding, at_once, of_values
 from condmask.disclosure.rare_values import open_ends, with_ends
 from condmask.disclosure.sample import sample_of
 from condmask.disclosure.table import Table, clear_of
@@ -180,25 +180,47 @@ def limits_of(max_lift: Any, max_risk: Any) -> Limits:
 
 def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT) -> Audit:
     """The audit of columns to be masked; of a part of a long table by the guard rails alone."""
+    found = at_once(table, schemes)
+    figures, more = attacked(table, schemes, limits, found)
+    return Audit(table.n, figures, (*found, *more), dict(schemes), limits)
+
+
+def attacked(
+    table: Table, schemes: dict[str, Any], limits: Limits, seen: Sequence[Finding] = ()
+) -> tuple[dict[str, Figures], list[Finding]]:
+    """Return the figures of an attack and what it finds, beyond what was ``seen`` at once."""
     LOG.info("auditing %d records, columns to mask: %d", table.n, len(schemes))
-    found = rails(table, schemes)
+    found = of_values(table, schemes)
     few = table.n < FEW and not next(iter(schemes.values())).reverse_mapping  # to judge
     if table.scope == "part" or few or table.n < 2:
-        return Audit(table.n, {}, tuple(found), dict(schemes), limits)
-    shuffled = any(finding.remedy == SHUFFLE and finding.refuses for finding in found)
+        return {}, found
+    shuffled = any(finding.remedy == SHUFFLE and finding.refuses for finding in seen)
     figures, findings = judged(Case(sample_of(table, shuffled=shuffled), schemes, limits))
-    return Audit(table.n, figures, (*found, *findings), dict(schemes), limits)
+    return figures, [*found, *findings]
 
 
-def check_release(table: Table, schemes: dict[str, Any], limits: Limits) -> None:
-    """Refuse a release that shows too much, for all that there is, and warn of what else it shows."""
-    findings, refusals = audit_table(table, schemes, limits).findings, Refusals()
-    refusals.errors += [ReleaseError(f"{each}{GO_ON}") for each in findings if each.refuses]
-    refusals.raise_all()
-    for finding in findings:
-        warn(str(finding), ReleaseWarning, about=finding.column + finding.remedy)
+def check_at_once(table: Table, schemes: dict[str, Any], refusals: Refusals) -> None:
+    """Collect all for which the release is refused without an attack, and warn of what else is seen."""
+    _say(at_once(table, schemes), refusals)
     if table.scope == "part":  # of a file
-        refuse_few(table.n, schemes)
+        with refusals.collected():
+            refuse_few(table.n, schemes)
+
+
+def check_attack(table: Table, schemes: dict[str, Any], limits: Limits) -> None:
+    """Refuse a release that shows too much to attackers, for all that there is, and warn of what else it
+    shows."""
+    refusals = Refusals()
+    _say(attacked(table, schemes, limits)[1], refusals)
+    refusals.raise_all()
+
+
+def _say(findings: Sequence[Finding], refusals: Refusals) -> None:
+    """Collect findings for which a release is refused, and warn of all others."""
+    refusals.errors += [ReleaseError(f"{each}{GO_ON}") for each in findings if each.refuses]
+    for finding in findings:
+        if not finding.refuses:
+            warn(str(finding), ReleaseWarning, about=finding.column + finding.remedy)
 
 
 def refuse_few(n: int, schemes: Mapping[str, Any]) -> None:

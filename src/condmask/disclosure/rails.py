@@ -5,6 +5,7 @@ column; rare values that come back to their own records; and what a publisher wo
 place of the ends, zeros that stay zeros, columns that name persons. All that is found is said at once.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -14,8 +15,12 @@ from condmask._digits import number
 from condmask.correlations import pearson, ranks
 from condmask.disclosure.rare_values import OWN, against_rare, aggregate, too_often
 from condmask.disclosure.table import Table
+from condmask.strata import SMALLEST
 
 FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool, by reverse mapping
+LEAST_SHARE = 1e-9  # of records kept or swapped
+ROUNDING = 1e-6  # of a record
+MIDDLE = 0.5  # the p at which as many are kept as swapped
 FEW = 100  # records in all, by additive noise
 IN_ORDER, NEARLY = 0.95, 0.75  # rank correlations
 COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
@@ -49,18 +54,38 @@ class Finding(NamedTuple):
 
 def rails(table: Table, schemes: dict[str, Any]) -> list[Finding]:
     """All that the guard rails find in columns to be masked, and in those left in clear."""
-    first = next(iter(schemes.values()))
-    found = [] if table.scope == "sample" else list(_of_pools(table, first))
-    for name, scheme in schemes.items():
+    return [*at_once(table, schemes), *of_values(table, schemes)]
+
+
+def at_once(table: Table, schemes: dict[str, Any]) -> list[Finding]:
+    """List what is seen without simulation: small donor pools, rows in order, columns of names."""
+    found = [] if table.scope == "sample" else list(_of_pools(table, next(iter(schemes.values()))))
+    for name in schemes:
         found += _of_order(table.values[name], name)
-        if scheme.reverse_mapping and table.scope != "sample":
-            found += _of_rare(table, name, scheme)
-            found += _of_ends(table, name, scheme)
-            found += _of_zeros(table.values[name], name, scheme)
     for name in table.clear.identifiers if table.clear else ():
         text = f"{name} has a different value in every record examined and is released unmasked"
         found.append(Finding("", text, f"drop {name} if it identifies persons", False))
     return found
+
+
+def of_values(table: Table, schemes: dict[str, Any]) -> list[Finding]:
+    """List what reverse mapping does to rare values, ends and zeros; a sample does not show it."""
+    found: list[Finding] = []
+    for name, scheme in schemes.items():
+        if scheme.reverse_mapping and table.scope != "sample":
+            found += _of_rare(table, name, scheme)
+            found += _of_ends(table, name, scheme)
+            found += _of_zeros(table.values[name], name, scheme)
+    return found
+
+
+def fewest(scheme: Any) -> int:
+    """Return how many records a donor pool of an audited release must have."""
+    if not scheme.reverse_mapping:
+        return SMALLEST
+    kept = FEWEST_KEPT / max(1.0 - scheme.p, LEAST_SHARE)
+    swapped = FEWEST_SWAPPED / max(scheme.p, LEAST_SHARE)
+    return int(max(FEWEST, math.ceil(kept - ROUNDING), math.ceil(swapped - ROUNDING)))
 
 
 def _of_pools(table: Table, scheme: Any) -> Iterator[Finding]:
@@ -71,23 +96,35 @@ def _of_pools(table: Table, scheme: Any) -> Iterator[Finding]:
             yield Finding("", f"{n} records are too few to judge what a release of them shows", "", False)
         return
     sizes = np.bincount(code[code >= 0])
-    least = int(sizes[sizes > 0].min(initial=table.n))
-    merge = "merge strata, or leave them out" if scheme.strata else ""
-    has = f"a donor pool has {least} records"
-    if least < FEWEST:
-        text = f"{has}, fewer than {FEWEST}: anyone who knows most of them can work out the rest"
-        yield Finding("", text, merge or "publish no values of so few records", True)
-    elif least < SMALL:
-        text = f"{has}: anyone who knows most of them learns much about the rest"
+    sizes = sizes[sizes > 0]
+    needed = fewest(scheme)
+    small = sizes[sizes < needed]
+    if small.size:
+        at = f" at p={scheme.p:g}" if needed > FEWEST else ""
+        text = (
+            f"{_pools(small)}, fewer than {needed}{at}: anyone who knows most of them can work out the rest"
+        )
+        yield Finding("", text, _against_small_pools(int(small.min()), scheme), True)
+    elif sizes.size and sizes.min() < SMALL:
+        text = f"{_pools(sizes[sizes < SMALL])}: anyone who knows most of them learns much about the rest"
         yield Finding("", text, f"{SMALL} records or more are safer", False)
-    for share, most, what, other in (
-        (1.0 - scheme.p, FEWEST_KEPT, "kept", "smaller"),
-        (scheme.p, FEWEST_SWAPPED, "swapped", "larger"),
-    ):
-        if least * share < most:
-            text = f"a donor pool of {least} records has on average {least * share:.1f} that are {what}"
-            remedy = ", ".join(filter(None, (f"pass a {other} p", merge)))
-            yield Finding("", f"{text}, fewer than {most}", remedy, True)
+
+
+def _pools(sizes: np.ndarray) -> str:
+    """Say how many records small donor pools have."""
+    if sizes.size == 1:
+        return f"a donor pool has {sizes[0]} records"
+    return f"{sizes.size} donor pools have {sizes.sum():,} records in all, the smallest {sizes.min()}"
+
+
+def _against_small_pools(least: int, scheme: Any) -> str:
+    """Name the remedies where the smallest donor pool has ``least`` records."""
+    remedies = []
+    if least >= FEWEST:  # enough under another p
+        remedies.append(f"pass a {'smaller' if scheme.p > MIDDLE else 'larger'} p")
+    if scheme.strata:
+        remedies.append("merge strata, or leave them out")
+    return ", ".join(remedies) or "publish no values of so few records"
 
 
 def _of_order(x: np.ndarray, name: str) -> Iterator[Finding]:

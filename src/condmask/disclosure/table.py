@@ -122,11 +122,25 @@ def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
     return found if rows is found.rows else _looked_at(frame, names, rows, masked)
 
 
+def glimpse_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
+    """Look for nothing but columns in clear that may name persons; None where `clear_of` gives None."""
+    frame = frames.with_index(frame)
+    names = [name for name in frames.column_names(frame) if name not in masked]
+    if not names and len(masked) == 1:
+        return None
+    rows = in_stretches(next(iter(masked.values())).size, ROWS)
+    return Clear(rows, identifiers=_identifiers({name: in_rows(frame, name, rows) for name in names}, rows))
+
+
+def _identifiers(columns: Columns, rows: np.ndarray) -> tuple[str, ...]:
+    return tuple(name for name, column in columns.items() if may_identify(column, rows))
+
+
 def _looked_at(frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mapping[str, np.ndarray]) -> Clear:
     columns = {name: in_rows(frame, name, rows) for name in names}
     numbers, labels = numbers_and_labels(columns)
     units = units_of(numbers, labels, {name: x[rows] for name, x in masked.items()}, rows)
-    identifiers = tuple(name for name, column in columns.items() if may_identify(column, rows))
+    identifiers = _identifiers(columns, rows)
     dates = tuple(name for name, column in columns.items() if is_date(column))
     return Clear(rows, numbers, labels, units, identifiers, dates)
 

@@ -343,8 +343,8 @@ def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Colu
     name, n = column.name or "x", column.array.size
     values = drop_codes({name: common}, {name: column})
     labels = labels_of(strata, common.strata, n, "x", "plan")
-    pools, _ = pools_of(common, values, labels)
-    pool = pools.pool if pools is not None and labels else None
+    pool, _ = pools_of(common, values, labels)
+    pool = pool if labels else None
     rows = np.argsort(values[name], kind="stable")
     beside, present = np.resize([-1.0, 1.0], n)[np.argsort(rows)], ~np.isnan(values[name])
     if other is not None:

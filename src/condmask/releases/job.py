@@ -9,10 +9,11 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
-from condmask.disclosure.audit import DEFAULT, ReleaseWarning, check_release, limits_of, table_of
-from condmask.disclosure.choose import Choice, choose, with_wider_noise
-from condmask.disclosure.rare_values import open_ends
-from condmask.disclosure.table import Table, clear_of
+from condmask.disclosure.audit import DEFAULT, ReleaseWarning, check_at_once, check_attack, limits_of
+from condmask.disclosure.choose import TRIES, Choice, choose, with_wider_noise
+from condmask.disclosure.rails import fewest
+from condmask.disclosure.rare_values import open_ends, with_ends
+from condmask.disclosure.table import Table, clear_of, glimpse_of
 from condmask.errors import ArgumentError, Refusals, warn
 from condmask.estimates.origin import Origin
 from condmask.files.about import Published
@@ -25,29 +26,34 @@ from condmask.releases import usefulness
 from condmask.releases.log import mark_of
 from condmask.scheme import together
 from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.prepare import Prepared, prepare
+from condmask.schemes.prepare import Prepared, in_units, look, settled
 from condmask.schemes.rounding import Moved, asked, shift_of
-from condmask.strata import not_masked
+from condmask.strata import SMALLEST, not_masked, with_rare_gaps
 
+RARE_GAPS = ("refuse", "drop")
 BETWEEN = 0.1  # of the variance: parts that differ by more are worth a word
 UNITS = 256  # firms, households and the like that are looked at whole
 
 
 class Job:
-    """All arguments, checked before any data are masked.
+    """All arguments, checked before any data are looked at.
 
     Parameters
     ----------
     schemes : dict of str to scheme, or names of columns
-    frame_of : callable (names), optional
-        The table for which schemes are chosen, where only names are given, or the number of ends.
+    may_choose : bool
+        Whether there is a table for which schemes, or the number of ends, may be chosen.
     strata, rng, nan_policy, round, accept_visible_coins, workers, max_lift, max_risk, shuffle, missing
+        As for `mask_table`.
+    rare_gaps
         As for `mask_table`.
 
     Attributes
     ----------
     schemes : dict of str to scheme
-        By column, with the strata that the call names.
+        By column, with the strata that the call names; until `choose` those by which columns are looked at.
+    names : tuple of str
+        The columns whose schemes are chosen.
     chosen : dict of str to Choice
         What was chosen for names alone.
     groups : tuple of str
@@ -59,44 +65,75 @@ class Job:
     """
 
     def __init__(
-        self, schemes: Any, frame_of: Callable[[tuple[str, ...]], Any] | None = None, *, strata: Any = None,
-        rng: Any = None, nan_policy: str = "raise", round: bool = False, accept_visible_coins: bool = False,
-        workers: int = 1, max_lift: float = DEFAULT.lift, max_risk: Mapping[float, float] | None = None,
-        shuffle: bool = False, missing: Any = (),
+        self, schemes: Any, *, may_choose: bool = True, strata: Any = None, rng: Any = None,
+        nan_policy: str = "raise", round: bool = False, accept_visible_coins: bool = False, workers: int = 1,
+        max_lift: float = DEFAULT.lift, max_risk: Mapping[float, float] | None = None, shuffle: bool = False,
+        missing: Any = (), rare_gaps: str = "refuse",
     ) -> None:  # fmt: skip
-        names: tuple[str, ...] = ()
-        random = check_rng(rng)
-        self.root = None if random is None else root_key(random)
-        self.shuffle = _checks.truth(shuffle, "shuffle")
-        self._order = np.zeros(0, np.int64)
+        self.names: tuple[str, ...] = ()
         self.chosen: dict[str, Choice] = {}
-        if frame_of is not None and isinstance(schemes, str | list | tuple):
-            names = _checks.names([schemes] if isinstance(schemes, str) else schemes, "schemes")
-            within = {} if strata is None else {"strata": strata, "small_strata": "merge"}
-            of: Any = partial(ConditionalMasking, missing=missing, **within)
-            first_guess = dict.fromkeys(names, of(0.6, 1.0, reverse_mapping=True))
-            table, _ = table_of(self.as_released(frame_of(names)), first_guess)
-            self.chosen = with_wider_noise(table, choose(table, names, of))
-        rule = "missing must be left out where schemes are given, each of which has its own"
-        _checks.require(bool(names) or (isinstance(missing, tuple) and not missing), rule, missing)
-        given = {name: choice.scheme for name, choice in self.chosen.items()} or schemes
-        self.schemes = together(given, strata)
-        if open_ends(self.schemes):
-            if frame_of is None:
-                raise ArgumentError("aggregate_ends must be a number in a table of Dask, got 'auto'")
-            _, self.schemes = table_of(self.as_released(frame_of(tuple(given))), self.schemes)
+        self._may_choose = may_choose
+        self._order = np.zeros(0, np.int64)
+        self._strata = strata
+        refusals = Refusals()
+        with refusals.collected():
+            self._set_schemes(schemes, missing)
+        with refusals.collected():
+            random = check_rng(rng)
+            self.root = None if random is None else root_key(random)
+        with refusals.collected():
+            policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
+            self.policy = "omit" if self.names else policy
+        with refusals.collected():
+            self.drops = _checks.choice(rare_gaps, "rare_gaps", RARE_GAPS) == "drop"
+        with refusals.collected():
+            self.workers = _checks.whole(workers, "workers", least=1)
+        with refusals.collected():
+            limits = limits_of(max_lift, max_risk)
+        with refusals.collected():
+            self.shuffle = _checks.truth(shuffle, "shuffle")
+        with refusals.collected():
+            accepted = _checks.truth(accept_visible_coins, "accept_visible_coins")
+        refusals.raise_all()
         first = next(iter(self.schemes.values()))
         self.groups = not_masked(first.strata, self.schemes)
-        policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
-        self.policy = "omit" if names else policy
-        self.round, self.workers = asked(round, given), _checks.whole(workers, "workers", least=1)
-        limits = limits_of(max_lift, max_risk)
-        accepted = _checks.truth(accept_visible_coins, "accept_visible_coins")
+        self.round = asked(round, self.schemes)
         self.limits: Any = limits if first.shared_coins and not accepted else None
 
     def take_own_grids(self, parts: Iterable[Any]) -> None:
         """Let schemes without a named step have the grid of the data, of which these are all parts."""
         self.schemes = on_own_grids(self.schemes, parts)
+
+    def _set_schemes(self, schemes: Any, missing: Any) -> None:
+        """Take the schemes, or make those by which columns are looked at whose schemes are chosen later."""
+        named = self._may_choose and isinstance(schemes, str | list | tuple)
+        if named:
+            self.names = _checks.names([schemes] if isinstance(schemes, str) else schemes, "schemes")
+        rule = "missing must be left out where schemes are given, each of which has its own"
+        _checks.require(bool(self.names) or (isinstance(missing, tuple) and not missing), rule, missing)
+        within = {} if self._strata is None else {"strata": self._strata, "small_strata": "merge"}
+        of: Any = partial(ConditionalMasking, missing=missing, **within)
+        if named:
+            schemes = dict.fromkeys(self.names, of(0.6, 1.0, reverse_mapping=True))
+        self.of = of
+        self.schemes = together(schemes, self._strata)
+        if open_ends(self.schemes) and not self._may_choose:
+            raise ArgumentError("aggregate_ends must be a number in a table of Dask, got 'auto'")
+
+    @property
+    def chooses(self) -> bool:
+        """Whether schemes, or the number of ends, are still to be chosen."""
+        return bool(open_ends(self.schemes)) or (bool(self.names) and not self.chosen)
+
+    def choose(self, table: Table) -> None:
+        """Choose the schemes of columns that are only named, and the number of ends, for a table."""
+        if self.names:
+            self.chosen = with_wider_noise(table, choose(table, self.names, self.of))
+            schemes = {name: choice.scheme for name, choice in self.chosen.items()}
+        else:
+            ends = {name: with_ends(table, name, self.schemes[name]) for name in open_ends(self.schemes)}
+            schemes = self.schemes | ends
+        self.schemes = together(schemes, self._strata)
 
     def order(self, n: int) -> np.ndarray:
         """Return the new order of n rows, the same at each call; no one can undo it without its key."""
@@ -110,20 +147,72 @@ class Job:
         return frames.reordered(frame, self.order) if self.shuffle else frame
 
 
-def part_of(frame: Any, job: Job, scope: str | None) -> Prepared:
-    """A table ready to be masked, or an error that says all that is wrong with it.
+def kept_rows(frame: Any, job: Job) -> np.ndarray | None:
+    """Return where records stay that are released; None where all do.
+
+    Records whose gaps too few others share are left out, where the job says so.
+    """
+    if not job.drops:
+        return None
+    values = values_of(job.schemes, _columns(frame, job))
+    labels = [coded(frame, name) for name in job.groups]
+    first = next(iter(job.schemes.values()))
+    tried = (
+        [job.of(p, 1.0, reverse_mapping=True) for p, _, _ in TRIES] if job.chooses and job.names else [first]
+    )
+    least = SMALLEST if job.limits is None else max(map(fewest, tried))
+    rare = with_rare_gaps(first, values, labels, least)
+    return None if not rare.any() else ~rare
+
+
+def warn_of_dropped(records: int, total: int) -> None:
+    """Say how many records are left out."""
+    if records:
+        were = "was" if records == 1 else "were"
+        text = (
+            f'{records:,} of {total:,} records {were} left out, whose gaps too few share (rare_gaps="drop")'
+        )
+        warn(text, ReleaseWarning, about="rare_gaps")
+
+
+def look_at_once(frame: Any, job: Job, scope: str | None, refusals: Refusals) -> Prepared:
+    """Collect all that is wrong with a table and is seen without an attack; return it as it was looked at.
 
     The scope is that of the `Table` that is audited, None where none is; where it is "whole", the audit looks
     at the columns in clear, too.
     """
 
     def table(values: dict[str, np.ndarray], pool: np.ndarray | None) -> Table:
-        return Table(values, pool, clear_of(frame, values) if scope == "whole" else None, str(scope))
+        return Table(values, pool, glimpse_of(frame, values) if scope == "whole" else None, str(scope))
 
-    return prepare(
-        job.schemes, _columns(frame, job), labels=[coded(frame, name) for name in job.groups],
-        nan_policy=job.policy, to_grid=job.round, limits=job.limits if scope else None, table=table,
+    limits = job.limits if scope else None
+    return look(
+        job.schemes, _columns(frame, job), refusals, labels=[coded(frame, name) for name in job.groups],
+        nan_policy=job.policy, to_grid=job.round, limits=limits,
+        table=None if scope is None or (limits is None and not job.chooses) else table,
     )  # fmt: skip
+
+
+def settle(seen: Prepared, frame: Any, job: Job) -> Prepared:
+    """Choose schemes where they are to be chosen, then attack: what takes time."""
+    if seen.table is not None:
+        seen = seen._replace(table=seen.table._replace(clear=clear_of(frame, seen.values)))
+    if job.chooses and seen.table is not None:
+        job.choose(seen.table)
+        refusals = Refusals()
+        if job.limits:  # another p may need larger pools
+            check_at_once(seen.table, job.schemes, refusals)
+        seen = seen._replace(units=in_units(seen, job.schemes, refusals))
+        refusals.raise_all()
+    return settled(seen, job.schemes, job.limits)
+
+
+def part_of(frame: Any, job: Job, scope: str | None) -> Prepared:
+    """A table ready to be masked, or an error that says all that is wrong with it."""
+    refusals = Refusals()
+    seen = look_at_once(frame, job, scope, refusals)
+    refusals.raise_all()
+    return settled(seen, job.schemes, job.limits if scope else None)
 
 
 def warn_of_use(frame: Any, part: Prepared, job: Job) -> None:
@@ -148,7 +237,10 @@ def audit_sample(sample: Any, job: Job, rows_with: Callable[[Units], Iterable[An
         units = named[0], frames.without_dictionary(some).unique()
         rows = [rows_of(units, sample, others=True), *rows_with(units)]
         table = _some(pa.concat_tables(rows, promote_options="default"), job)
-    check_release(table, job.schemes, job.limits)
+    refusals = Refusals()
+    check_at_once(table, job.schemes, refusals)
+    refusals.raise_all()
+    check_attack(table, job.schemes, job.limits)
 
 
 def _some(frame: Any, job: Job) -> Table:
@@ -196,14 +288,19 @@ class Look(NamedTuple):
     moments: dict[str, tuple[float, float, float]]
 
 
+def marks_in(part: Prepared, job: Job) -> dict[str, np.ndarray]:
+    """Return by which the log knows the columns again; nothing for examples, which have no entry."""
+    return {} if job.root is not None else {name: mark_of(one.array) for name, one in part.columns.items()}
+
+
 def look_at(part: Prepared, job: Job) -> Look:
     """What a look at a part finds."""
-    units, marked = part.units, part.columns if job.root is None else {}
+    units = part.units
     return Look(
         next(iter(units.values())).size,
         part.patterns,
         part.moved,
-        {name: mark_of(column.array) for name, column in marked.items()},
+        marks_in(part, job),
         {name: (np.isfinite(x).sum(), np.nansum(x), np.nansum(x * x)) for name, x in units.items()},
     )
 

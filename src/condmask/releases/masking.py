@@ -7,23 +7,26 @@ separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint masking")
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from condmask import _checks, frames
 from condmask._randomness import release_key
-from condmask.disclosure.audit import DEFAULT, refuse_few
-from condmask.errors import ArgumentError, CondmaskError, each_once, heard
-from condmask.files.about import published, sidecar
+from condmask.disclosure.audit import DEFAULT
+from condmask.errors import Refusals, each_once
 from condmask.files.csv_text import CsvFormat
-from condmask.files.parts import Source
-from condmask.files.publish import publishing, refuse_target
-from condmask.marks import marked, refuse_marked, refuse_masked
+from condmask.files.publish import publishing
+from condmask.marks import marked, refuse_marked
 from condmask.releases import job as jobs
+from condmask.releases import stages
 from condmask.releases.columns import Frame
-from condmask.releases.log import Log, Where
+from condmask.releases.log import Where
 from condmask.releases.release import Release, released_in
-from condmask.releases.write import Progress, shape_of, write
+from condmask.releases.stages import Obstacles
+from condmask.releases.write import Progress, write
 from condmask.row_labels import labels_of_rows
 from condmask.schemes.prepare import Prepared, released
 
@@ -52,6 +55,7 @@ def mask_table(
     max_risk: Mapping[float, float] | None = None,
     shuffle: bool = False,
     missing: Any = (),
+    rare_gaps: str = "refuse",
 ) -> Release:
     """Mask several columns of a data frame together: each record is swapped in all of them, or in none.
 
@@ -82,6 +86,10 @@ def mask_table(
     missing : number or sequence of numbers and pairs, optional
         Where only names are given: codes that stand for missing values, and ranges of them, as for
         `ConditionalMasking`, or None if there are none.
+    rare_gaps : {"refuse", "drop"}
+        What to do about records whose gaps too few others share, as a donor must have the same: refuse the
+        table, or leave these records out, with a warning of how many. A pandas index of row numbers is made
+        anew.
 
     Returns
     -------
@@ -134,24 +142,40 @@ def mask_table(
     >>> release.schemes["income"]
     ConditionalMasking(p=0.6, sigma=0.3, reverse_mapping=True, aggregate_ends=3)
     """
-    refuse_marked(frame, "frame")
     frames.same_lengths(frame, "frame")
     labels_of_rows(frame, "frame")
-    job = jobs.Job(
-        schemes, lambda names: frame, strata=strata, rng=rng, nan_policy=nan_policy, round=round,
-        workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk,
-        shuffle=shuffle, missing=missing,
-    )  # fmt: skip
-    frame = job.as_released(frame)
-    job.take_own_grids([frame])
-    part = jobs.part_of(frame, job, "whole")
-    jobs.warn_of_use(frame, part, job)
-    look = jobs.look_at(part, job)
+    refusals = Refusals()
+    with refusals.collected():
+        job = jobs.Job(
+            schemes, strata=strata, rng=rng, nan_policy=nan_policy, round=round, workers=workers,
+            accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk, shuffle=shuffle,
+            missing=missing, rare_gaps=rare_gaps,
+        )  # fmt: skip
+    with refusals.collected():
+        refuse_marked(frame, "frame")
+    refusals.raise_all()
+    with each_once():
+        frame = _rows_to_release(frame, job)
+        job.take_own_grids([frame])
+        seen = jobs.look_at_once(frame, job, "whole", refusals)
+        refusals.raise_all()
+        part = jobs.settle(seen, frame, job)
+        jobs.warn_of_use(frame, part, job)
+        look = jobs.look_at(part, job)
+        told = jobs.told([look], job)
     masked = frames.with_columns(frame, mask_part(part, job))
-    told = jobs.told([look], job)
     masked = marked(masked, [*job.schemes], told.records)
     table = Frame(masked, look.marks, job.limits is not None)
     return Release(told, table, workers=job.workers, chosen=job.chosen)
+
+
+def _rows_to_release(frame: Any, job: jobs.Job) -> Any:
+    """Return the rows of a frame that are released, in the order in which they are."""
+    kept = jobs.kept_rows(frame, job)
+    if kept is not None:
+        jobs.warn_of_dropped(int(np.count_nonzero(~kept)), kept.size)
+        frame = frames.reordered(frame, lambda _: np.flatnonzero(kept))
+    return job.as_released(frame)
 
 
 def mask_file(
@@ -177,6 +201,7 @@ def mask_file(
     max_risk: Mapping[float, float] | None = None,
     shuffle: bool = False,
     missing: Any = (),
+    rare_gaps: str = "refuse",
 ) -> Release:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays unchanged.
 
@@ -224,7 +249,7 @@ def mask_file(
     shuffle : bool
         Release the rows in a new order, as `mask_table` does; a folder, or a source of several parts, is
         refused.
-    missing
+    missing, rare_gaps
         As for `mask_table`.
 
     Returns
@@ -256,101 +281,43 @@ def mask_file(
     over the source, with all rows of some of the firms, households and the like in them.
     """
     place, out = _checks.path(source, "source"), _checks.path(target, "target")
-    origin = Source(place, csv, part_rows)
-    refuse_target(out, place, force=_checks.truth(force, "force"))
-    refuse_released(origin)
-    shape = shape_of(origin, out, _checks.names(keep_metadata, "keep_metadata"))
-    only = next(origin.parts())
-    job = jobs.Job(
-        schemes, lambda names: origin.numeric(only, names), strata=strata, rng=rng, nan_policy=nan_policy,
-        round=round, workers=workers, accept_visible_coins=accept_visible_coins, max_lift=max_lift,
-        max_risk=max_risk, shuffle=shuffle, missing=missing,
+    found = Obstacles(dry_run=_checks.truth(dry_run, "dry_run"))
+    force, again = _checks.truth(force, "force"), _checks.truth(again, "again")
+    report, keep = _checks.called(progress, "progress"), _checks.names(keep_metadata, "keep_metadata")
+    make_job = partial(
+        jobs.Job, schemes, strata=strata, rng=rng, nan_policy=nan_policy, round=round, workers=workers,
+        accept_visible_coins=accept_visible_coins, max_lift=max_lift, max_risk=max_risk, shuffle=shuffle,
+        missing=missing, rare_gaps=rare_gaps,
     )  # fmt: skip
-    book, report = Log(log if job.root is None else False), _checks.called(progress, "progress")
-    again, dry_run = _checks.truth(again, "again"), _checks.truth(dry_run, "dry_run")
-    origin.require(job.groups, job.schemes)
     with each_once():
-        if job.shuffle and (origin.is_folder or -1 in origin.rows):  # each file has rows of its own
-            raise ArgumentError(f"{place} is shuffled only as one file of one part: shuffle the rows first")
-        if -1 in origin.rows:  # there are more
+        task, only = stages.open_files(
+            make_job, place, out, found, csv=csv, part_rows=part_rows, keep=keep, log=log, force=force
+        )
+        if task.in_parts:
+            stages.choose_by_first(task, only, found)
             only = None  # one part at a time is held
-            job.take_own_grids(_numeric_parts(origin, job))
-            looks, masked = _looked(origin, job, report), _masked(origin, job)
+            task.job.take_own_grids(stages.numeric_parts(task))
+            looked = stages.look_at_parts(task, report, found, again=again)
+            stages.settle_parts(task)
+            prepared = stages.parts_as_released(task)
         else:
-            only = only.take(job.order(only.num_rows)) if job.shuffle else only
-            numeric = origin.numeric(only, job.schemes)
-            job.take_own_grids([numeric])
-            whole = jobs.part_of(numeric, job, "whole")
-            if job.limits:
-                refuse_few(only.num_rows, job.schemes)
-            jobs.warn_of_use(origin.numeric(only, job.schemes), whole, job)
-            looks = [jobs.look_at(whole, job)]
-            # masked when it is written, which a dry run does not
-            masked = ((only, mask_part(one, job)) for one in [whole])
-        LOG.info("%d records of %s in %d parts", sum(origin.rows), place.name, len(looks))
-        entry = book.refuse(jobs.marks_of(looks), origin, again=again)
-        told = jobs.told(looks, job)
-    if dry_run:
-        return Release(told, None, chosen=job.chosen)
+            only, seen, looked = stages.look_at_whole(task, only, found, again=again)
+            whole, looked = stages.settle_whole(task, only, seen, looked)
+            prepared = iter([(only, whole)])
+        LOG.info("%d records of %s in %d parts", sum(looked.rows), place.name, len(looked.looks))
+        told = jobs.told(looked.looks, task.job)
+    if found.dry_run:
+        return Release(told, None, chosen=task.job.chosen)
+    masked = _masked(prepared, task.job)  # which a dry run does not
     with publishing(out) as hidden:
-        write(hidden, shape, told, masked, origin.rows, report, job.workers)
+        write(hidden, task.shape, told, masked, looked.rows, report, task.job.workers)
     LOG.info("published %s", out.name)
-    book.enter(out, entry)
-    return released_in(out, workers=job.workers, chosen=job.chosen)
+    task.book.enter(out, looked.entry)
+    return released_in(out, workers=task.job.workers, chosen=task.job.chosen)
 
 
-def originals(source: Any, csv: CsvFormat | None = None) -> Source:
-    """Open files of original data; refused where they are of a release."""
-    origin = Source(source, csv)
-    refuse_released(origin)
-    return origin
-
-
-def refuse_released(origin: Source) -> None:
-    """Refuse files of a release, by their own marks, by those beside them or by those of folders above."""
-    own = dict.fromkeys(name for mark in origin.marks for name in mark.columns)
-    text = [file for file in origin.files if sidecar(file).exists()]
-    places = dict.fromkeys([origin.base, *origin.base.resolve().parents, *text])
-    beside = {name for found in map(published, places) if found for name in found.schemes}
-    there = [name for name in origin.names if name in own or name in beside]
-    refuse_masked(there or own, origin.path)  # a masked column may have another name by now
-
-
-def _numeric_parts(origin: Source, job: jobs.Job) -> Iterator[Any]:
-    """Yield the columns to be masked, part by part, as numbers."""
-    for table in origin.parts([*job.schemes]):
-        yield origin.numeric(table, job.schemes)
-
-
-def _looked(origin: Source, job: jobs.Job, progress: Progress) -> list[jobs.Look]:
-    """A look at every part, and an audit of some rows of all."""
-    found, rows = [], 0
-    for table in origin.parts([*job.schemes, *job.groups]):
-        first, rows = rows + 1, rows + table.num_rows
-        try:
-            part = jobs.part_of(origin.numeric(table, job.schemes, first), job, "part")
-        except CondmaskError as error:
-            under = f", under {job.schemes}" if job.chosen else ""
-            raise type(error)(f"{error} (in rows {first:,} to {rows:,}{under})") from None
-        jobs.warn_of_use(origin.numeric(table, job.schemes, first), part, job)
-        found.append(jobs.look_at(part, job))
-        del table, part  # before the next part is read
-        if progress is not None:
-            progress(rows, None)
-
-    def rows_with(units: jobs.Units) -> Iterator[Any]:
-        return (origin.numeric(jobs.rows_of(units, part), job.schemes) for part in origin.parts())
-
-    if job.limits:
-        jobs.audit_sample(origin.numeric(origin.sample(), job.schemes), job, rows_with)
-    return found
-
-
-def _masked(origin: Source, job: jobs.Job) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The parts, and their masked columns."""
-    names = [name for name in origin.names if name not in origin.keys or name in job.groups]
-    for number, table in enumerate(origin.parts(names)):
-        with heard():  # what was said when it was looked at
-            part = jobs.part_of(origin.numeric(table, job.schemes), job, None)
+def _masked(parts: Iterable[tuple[Any, Prepared]], job: jobs.Job) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield the parts, and their masked columns."""
+    for number, (table, part) in enumerate(parts):
         yield table, mask_part(part, job, number)
         del table, part  # before the next part is read

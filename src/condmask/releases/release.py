@@ -10,12 +10,13 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.disclosure.audit import refuse_few
 from condmask.disclosure.choose import Choice
-from condmask.errors import ArgumentError, ArgumentTypeError, warn
+from condmask.errors import ArgumentError, ArgumentTypeError, Refusals, warn
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.results import Intervals
 from condmask.files.about import Published, published, sidecar
 from condmask.files.parts import MANIFEST, Source
+from condmask.files.publish import refuse_target
 from condmask.linear.masked_regress import POWERS, Masked, Table, fit
 from condmask.releases.columns import Frame, MaskedColumn
 from condmask.releases.log import Log, Where
@@ -172,11 +173,19 @@ class Release(Mapping[str, Estimate]):
         source = self._source
         if not isinstance(source, Frame):
             raise ArgumentError("write must be called on the release of a table; a file is written already")
-        if source.audited:
-            refuse_few(self.records, self.schemes)
         target, book = _checks.path(path, "path"), Log(log)
-        entry = book.refuse(source.marks, None, again=_checks.truth(again, "again"))
-        write_table(source.table, target, self._published, force=_checks.truth(force, "force"))
+        force, again = _checks.truth(force, "force"), _checks.truth(again, "again")
+        refusals, entry = Refusals(), dict[str, Any]()
+        with refusals.collected():
+            if source.audited:
+                refuse_few(self.records, self.schemes)
+        with refusals.collected():
+            refuse_target(target, None, force=force)
+        with refusals.collected():
+            book.refuse_unwritable()
+            entry = book.refuse(source.marks, None, again=again)
+        refusals.raise_all()
+        write_table(source.table, target, self._published)
         book.enter(target, entry)
         source.marks = {} if entry else source.marks  # written to another file it is no other release
 

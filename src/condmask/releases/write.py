@@ -16,7 +16,7 @@ from condmask.files.arrow import pa, pc
 from condmask.files.csv_text import Layout
 from condmask.files.names import padded
 from condmask.files.parts import MANIFEST, Source
-from condmask.files.publish import publishing, refuse_target
+from condmask.files.publish import publishing
 from condmask.labels import coded
 from condmask.marks import with_mark
 from condmask.schemes.prepare import decimals_in_text
@@ -205,11 +205,10 @@ def _as_text(part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], l
     return pa.table(texts)
 
 
-def write_table(frame: Any, target: Path, published: Published, *, force: bool) -> None:
+def write_table(frame: Any, target: Path, published: Published) -> None:
     """Write a masked data frame."""
     with optional("write", "files"):
         table = frames.arrow_table(frame)
-    refuse_target(target, None, force=force)
     layout = csv_text.new_layout(target, table.schema.names) if tables.format_of(target) == "CSV" else None
     shape = Shape([ALONE], table.schema, layout)
     masked = {name: table[name] for name in published.schemes}
