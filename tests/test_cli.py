@@ -269,7 +269,8 @@ CALLS = [  # a command, its function, what must be given, what may be given, and
     (
         "mask", "mask_file", ("odd.csv", "new.csv", "-c", "income", *SIGMA),
         "--nan-policy omit --round --shuffle --rare-gaps drop --max-lift .2 --max-risk 1=.3 "
-        "--accept-visible-coins --keep-metadata units --part-rows 99 --dry-run --force --log my.log --again --workers 3 --na *",
+        "--accept-visible-coins --keep-metadata units --part-rows 99 --dry-run --force --log my.log "
+        "--again --workers 3 --na *",
         {"nan_policy": "omit", "round": True, "shuffle": True, "rare_gaps": "drop",
          "max_lift": 0.2, "max_risk": {1.0: 0.3},
          "accept_visible_coins": True, "keep_metadata": ["units"], "part_rows": 99, "dry_run": True,

@@ -183,7 +183,7 @@ class Release(Mapping[str, Estimate]):
             refuse_target(target, None, force=force)
         with refusals.collected():
             book.refuse_unwritable()
-            entry = book.refuse(source.marks, None, again=again)
+            entry = book.refuse(source.marks, None, again=again, keeps=not refusals.errors)
         refusals.raise_all()
         write_table(source.table, target, self._published)
         book.enter(target, entry)

@@ -143,7 +143,8 @@ def check_formats(origin: Source, out: Path, keep: Sequence[str], found: Obstacl
     """Return the shape of the release; collect formats that do not fit, and columns masked before."""
     shape = None
     with found.data.collected():
-        shape = shape_of(origin, out, keep)
+        if origin.is_folder or not out.is_dir():  # otherwise refused already, whatever its name ends in
+            shape = shape_of(origin, out, keep)
     with found.data.collected():
         refuse_released(origin)
     return shape
@@ -172,8 +173,9 @@ def check_columns(origin: Source, job: jobs.Job, found: Obstacles) -> bool:
 def check_by_log(task: Task, marks: dict[str, Any], found: Obstacles, *, again: bool) -> dict[str, Any]:
     """Return the entry for the log; collect its refusal of values that were released before."""
     entry: dict[str, Any] = {}
+    keeps = not (found.dry_run or found.writing.errors)  # otherwise nothing is released
     with found.writing.collected():
-        entry = task.book.refuse(marks, task.origin, again=again, keeps=not found.dry_run)
+        entry = task.book.refuse(marks, task.origin, again=again, keeps=keeps)
     return entry
 
 
@@ -197,7 +199,9 @@ def look_at_whole(task: Task, only: Any, found: Obstacles, *, again: bool) -> tu
             jobs.warn_of_dropped(int(np.count_nonzero(~kept)), kept.size)
             rows = rows_of_files([kept], rows)
         only = _ordered(_filtered(only, kept), job)
-        seen = jobs.look_at_once(task.origin.numeric(only, job.schemes), job, "whole", found.data)
+        frame = task.origin.numeric(only, job.schemes)
+        job.take_own_grids([frame])
+        seen = jobs.look_at_once(frame, job, "whole", found.data)
         if job.limits:
             with found.data.collected():
                 refuse_few(only.num_rows, job.schemes)
@@ -246,6 +250,12 @@ def choose_by_first(task: Task, first: Any, found: Obstacles) -> None:
         found.raise_all()
     else:
         job.choose(seen.table._replace(clear=clear_of(frame, seen.values)))
+
+
+def numeric_parts(task: Task) -> Iterator[Any]:
+    """Yield the columns to be masked, part by part, as numbers."""
+    for table in task.origin.parts([*task.job.schemes]):
+        yield task.origin.numeric(table, task.job.schemes)
 
 
 def look_at_parts(task: Task, progress: Progress, found: Obstacles, *, again: bool) -> Looked:
