@@ -56,7 +56,7 @@ def plan(
         draw risk against loss of precision in this file
     """
     from condmask.frames import as_frame
-    from condmask.releases.masking import originals
+    from condmask.releases.stages import originals
 
     given, form = scheme.given(), csv.format()
     groups = given.pop("strata", [])
@@ -94,7 +94,7 @@ def audit(
     max_risk
         DISTANCE=SHARE: largest share of values that the attacker may guess closer than this
     """
-    from condmask.releases.masking import originals
+    from condmask.releases.stages import originals
 
     caps, schemes = pairs(max_risk, float, float), scheme.schemes(column)
     table = originals(source, csv.format()).table(numeric=schemes)
@@ -202,7 +202,7 @@ def risk(
     """
     from condmask.disclosure.audit import table_of
     from condmask.disclosure.risk import risk_of
-    from condmask.releases.masking import originals
+    from condmask.releases.stages import originals
     from condmask.reports.alignment import in_order
 
     if released is None and match is not None:

@@ -150,6 +150,13 @@ def check_formats(origin: Source, out: Path, keep: Sequence[str], found: Obstacl
     return shape
 
 
+def originals(source: Any, csv: CsvFormat | None = None) -> Source:
+    """Open files of original data; refused where they are of a release."""
+    origin = Source(source, csv)
+    refuse_released(origin)
+    return origin
+
+
 def refuse_released(origin: Source) -> None:
     """Refuse files of a release, by their own marks, by those beside them or by those of folders above."""
     own = dict.fromkeys(name for mark in origin.marks for name in mark.columns)
