@@ -107,10 +107,9 @@ def mask(
     source: str, target: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME,
     nan_policy: Literal["raise", "omit"] = "raise", round: bool = False, shuffle: bool = False,
     rare_gaps: Literal["refuse", "drop"] = "refuse", max_lift: float = 0.1, max_risk: Several = None,
-    accept_visible_coins: bool = False,
-    keep_metadata: Several = None, part_rows: int | None = None, dry_run: bool = False, force: bool = False,
-    log: str | None = None, no_log: bool = False, again: bool = False, workers: int = 1,
-    csv: FileOptions = CSV, output: Output = OUTPUT,
+    accept_visible_coins: bool = False, keep_metadata: Several = None, part_rows: int | None = None,
+    dry_run: bool = False, force: bool = False, log: str | None = None, no_log: bool = False,
+    again: bool = False, workers: int = 1, csv: FileOptions = CSV, output: Output = OUTPUT,
 ) -> None:  # fmt: skip
     """Mask columns of a file. How they were masked is stored with the masked data.
 
@@ -166,8 +165,7 @@ def mask(
         schemes, beside = scheme.schemes(column), {}
     with progress() as report:
         release = cm.mask_file(
-            source, target, schemes, nan_policy=nan_policy, round=round, shuffle=shuffle,
-            rare_gaps=rare_gaps,
+            source, target, schemes, nan_policy=nan_policy, round=round, shuffle=shuffle, rare_gaps=rare_gaps,
             accept_visible_coins=accept_visible_coins, keep_metadata=keep_metadata or (), csv=csv.format(),
             part_rows=part_rows, dry_run=dry_run, force=force, log=log or not no_log, again=again,
             workers=workers, progress=report, max_lift=max_lift, max_risk=caps, **beside,

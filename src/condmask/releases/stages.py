@@ -120,6 +120,10 @@ def open_files(
     check_places(out, place, book, found, force=force)
     if job is None or origin is None:
         found.raise_all()
+    with found.data.collected():
+        refuse_released(origin)
+    if found.data.errors:  # of a release, or with wrong arguments, nothing else matters
+        found.raise_all()
     shape: Any = check_formats(origin, out, keep, found)
     complete = check_columns(origin, job, found)
     with found.data.collected():
@@ -140,13 +144,11 @@ def check_places(out: Path, source: Path | None, book: Log, found: Obstacles, *,
 
 
 def check_formats(origin: Source, out: Path, keep: Sequence[str], found: Obstacles) -> Shape | None:
-    """Return the shape of the release; collect formats that do not fit, and columns masked before."""
+    """Return the shape of the release; collect formats that do not fit."""
     shape = None
     with found.data.collected():
         if origin.is_folder or not out.is_dir():  # otherwise refused already, whatever its name ends in
             shape = shape_of(origin, out, keep)
-    with found.data.collected():
-        refuse_released(origin)
     return shape
 
 
