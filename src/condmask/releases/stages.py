@@ -221,7 +221,9 @@ def look_at_whole(task: Task, only: Any, found: Obstacles, *, again: bool) -> tu
 
 def settle_whole(task: Task, only: Any, seen: Prepared, looked: Looked) -> tuple[Prepared, Looked]:
     """Choose schemes and attack; return the part ready to be masked."""
-    whole = jobs.settle(seen, task.origin.numeric(only, task.job.schemes), task.job)
+    frame = task.origin.numeric(only, task.job.schemes)
+    whole = jobs.settle(seen, frame, task.job)
+    jobs.warn_of_use(frame, whole, task.job)
     return whole, looked._replace(looks=[jobs.look_at(whole, task.job)])
 
 
@@ -282,7 +284,9 @@ def look_at_parts(task: Task, progress: Progress, found: Obstacles, *, again: bo
             with _naming_rows(first, rows, f", under {job.schemes}" if job.chosen else ""):
                 frame = origin.numeric(table, job.schemes, first)
                 stays = jobs.kept_rows(frame, job)
-                part = jobs.part_of(_filtered(frame, stays), job, "part")
+                frame = _filtered(frame, stays)
+                part = jobs.part_of(frame, job, "part")
+            jobs.warn_of_use(frame, part, job)
             looks.append(jobs.look_at(part, job))
             kept.append(np.ones(table.num_rows, dtype=bool) if stays is None else stays)
             del table, frame, part  # before the next part is read
