@@ -186,7 +186,7 @@ def test_the_command_says_it_and_what_it_names_passes(tmp_path, capsys):
         "log",
     ]
     words += ["--reverse-mapping", "--aggregate-ends", "3"]
-    assert main([*words, "--sigma", "3", "--dry-run"]) == 0
+    assert main([*words, "--sigma", "3", "--dry-run"]) == 3
     said = capsys.readouterr().err
     assert re.search(f"^warning: x: {SAID}", said, re.MULTILINE)
     sigma = re.search(r"\(--sigma (\S+)\)", said)[1]
