@@ -71,6 +71,7 @@ class Job:
         missing: Any = (), rare_gaps: str = "refuse",
     ) -> None:  # fmt: skip
         self.names: tuple[str, ...] = ()
+        self.schemes: dict[str, Any] = {}
         self.chosen: dict[str, Choice] = {}
         self._may_choose = may_choose
         self._order = np.zeros(0, np.int64)
