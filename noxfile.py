@@ -16,13 +16,16 @@ nox.options.sessions = ["lint", "tests", "docs"]
 nox.options.reuse_existing_virtualenvs = True
 
 HERE = Path(__file__).parent
-# examples draw fixed keys, as tests do; threads for small products wait for one another beside other tests
+# examples draw fixed keys, as tests do; threads for small products wait for one another beside
+# other tests
 SETTINGS = {"PYTHONPATH": str(HERE / "tests" / "fixed_keys"), "OPENBLAS_NUM_THREADS": "1"}
-# what the lowest versions are tried on, without what is counted over many releases, and without how near
-# attackers come that another scikit-learn has trained
+# what the lowest versions are tried on, without what is counted over many releases, and without
+# how near attackers come that another scikit-learn has trained
 STOREYS = ["kernels", "distribution", "moments", "variance", "estimates", "schemes"]
 LOWEST = [*STOREYS, "disclosure", "files", "plot", "test_frames.py"]
-NO_COUNTING = "not cover and not unbiased and not insider and not other_programs and not one_by_hand"
+NO_COUNTING = (
+    "not cover and not unbiased and not insider and not other_programs and not one_by_hand"
+)
 
 
 @nox.session
@@ -35,7 +38,11 @@ def lint(session):
     session.run("asv", "check", "--python", "same")
 
 
-@nox.session(python=["3.11", "3.12", "3.13", "3.14"] if os.environ.get("CONDMASK_PYTHONS") == "all" else None)
+@nox.session(
+    python=["3.11", "3.12", "3.13", "3.14"]
+    if os.environ.get("CONDMASK_PYTHONS") == "all"
+    else None
+)
 def tests(session):
     """Every claim once; arguments go to pytest (``nox -s tests -- tests/files``)."""
     session.install("-e", ".[test]")
@@ -46,7 +53,8 @@ def tests(session):
 def slow(session):
     """More cases and replications of what the tests show."""
     session.install("-e", ".[test]")
-    chosen = ["-m", "slow and not long", *session.posargs]  # of those that are long, too: -- -m long
+    # of those that are long, too: -- -m long
+    chosen = ["-m", "slow and not long", *session.posargs]
     session.run("python", "-m", "pytest", "-n", "auto", *chosen, env=SETTINGS)
 
 
@@ -57,7 +65,9 @@ def docs(session):
     build = HERE / "build"
     shutil.rmtree(HERE / "docs" / "api", ignore_errors=True)  # pages of names that are gone
     site, trees = str(build / "html"), str(build / "html" / ".doctrees")
-    session.run("sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "docs", site, env=SETTINGS)
+    session.run(
+        "sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "docs", site, env=SETTINGS
+    )
     session.run("python", "docs/extensions/offline.py", site, env=SETTINGS)
     # trees are those of the site, so that no page is read twice
     pages = [str(page) for page in sorted(Path("docs").glob("**/*.rst")) if has_examples(page)]
@@ -76,7 +86,8 @@ def nojit(session):
 
 @nox.session
 def bounds(session):
-    """Kernels never reach outside their arrays: arguments go to pytest in place of the kernels' tests."""
+    """Kernels never reach outside their arrays: arguments go to pytest in place of the kernels'
+    tests."""
     session.install("-e", ".[test]")
     chosen = session.posargs or ["tests/kernels"]
     # apart from machine code without checks, of which numba's cache does not tell it
@@ -105,7 +116,8 @@ def bench(session):
 def history(session):
     """Time the commits of ``benchmarks/milestones.txt`` and HEAD, and make pages in ``.asv/html``.
 
-    What was timed before is not timed again. Arguments go to ``asv run``: ``nox -s history -- --bench Mask``.
+    What was timed before is not timed again. Arguments go to ``asv run``:
+    ``nox -s history -- --bench Mask``.
     """
     session.install("asv>=0.6.4", "virtualenv>=20")
     commits = [*milestones(), head(session)]
@@ -114,14 +126,16 @@ def history(session):
         listed.write_text("\n".join(commits))
         run = ["run", "--skip-existing-successful", *session.posargs, f"HASHFILE:{listed}"]
         session.run("asv", "machine", "--yes", silent=True)
-        session.run("asv", *run, success_codes=[0, 2])  # 2: a milestone lacks what a benchmark times
+        # 2: a milestone lacks what a benchmark times
+        session.run("asv", *run, success_codes=[0, 2])
     session.run("asv", "publish")
     session.log("open .asv/html/index.html by way of: asv preview")
 
 
 @nox.session
 def gate(session):
-    """Name what became 1.5 times slower than main, or a commit: ``nox -s gate -- HEAD~5 --bench Mask``."""
+    """Name what became 1.5 times slower than main, or a commit:
+    ``nox -s gate -- HEAD~5 --bench Mask``."""
     session.install("asv>=0.6.4", "virtualenv>=20")
     base, *rest = session.posargs or ["main"]
     session.run("asv", "machine", "--yes", silent=True)
@@ -131,7 +145,10 @@ def gate(session):
 
 def has_examples(page):
     """Whether a page has examples that the doctest builder runs."""
-    return re.search(r"^ *(>>> |\.\. (testcode|doctest)::)", page.read_text(), re.MULTILINE) is not None
+    return (
+        re.search(r"^ *(>>> |\.\. (testcode|doctest)::)", page.read_text(), re.MULTILINE)
+        is not None
+    )
 
 
 def milestones():

@@ -1,4 +1,5 @@
-"""Long studies in cells: each is kept in a folder once it is done, and the table is of those there."""
+"""Long studies in cells: each is kept in a folder once it is done, and the table is of those
+there."""
 
 import argparse
 import functools
@@ -20,7 +21,8 @@ def parser(doc, replications):
 
 
 def finish(asked, cells, run, table):
-    """Compute the cells that are missing by ``run(name, replications, seed)``; print and write the table."""
+    """Compute the cells that are missing by ``run(name, replications, seed)``; print and write the
+    table."""
     asked.folder.mkdir(parents=True, exist_ok=True)
     chosen = [name for name in cells if all(word in name.split() for word in asked.only)]
     if not chosen:
@@ -42,7 +44,11 @@ def finish(asked, cells, run, table):
 
 def rows(lines):
     """A list-table whose first line has the heads."""
-    shown = [f"   {'  ' if k else '* '}- {field}".rstrip() for line in lines for k, field in enumerate(line)]
+    shown = [
+        f"   {'  ' if k else '* '}- {field}".rstrip()
+        for line in lines
+        for k, field in enumerate(line)
+    ]
     return "\n".join([".. list-table::", "   :header-rows: 1", "", *shown, ""])
 
 
@@ -55,7 +61,11 @@ def _kept(folder, run, replications, seed, name):
     file = _file(folder, name)
     known = json.loads(file.read_text()) if file.exists() else {}
     if (known.get("replications"), known.get("seed")) != (replications, seed):
-        found = {"replications": replications, "seed": seed, "found": run(name, replications, seed)}
+        found = {
+            "replications": replications,
+            "seed": seed,
+            "found": run(name, replications, seed),
+        }
         beside = file.with_suffix(".part")
         beside.write_text(json.dumps(found))
         beside.replace(file)

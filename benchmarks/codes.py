@@ -1,10 +1,11 @@
-"""How often columns of public tables are asked about in vain: values that look like codes of missing ones.
+"""How often columns of public tables are asked about in vain: values that look like codes of
+missing ones.
 
     python -m benchmarks.codes
 
-Prints every column that is asked about, with its values, and the share of these among all numeric columns,
-and among those that the benchmark of attackers masks (benchmarks/coins.py). Whether a value is a code is for
-the code book to say: CODED lists those that are.
+Prints every column that is asked about, with its values, and the share of these among all numeric
+columns, and among those that the benchmark of attackers masks (benchmarks/coins.py). Whether a
+value is a code is for the code book to say: CODED lists those that are.
 """
 
 import numpy as np
@@ -36,7 +37,9 @@ def main() -> None:
                 note = "in vain" if asked else "a code"
                 print(f"{name}, {column}: {np.array(codes)} in {records} records, {note}")
     for kind, count in columns.items():
-        print(f"{kind} columns: {in_vain[kind]} of {count} asked about in vain, {in_vain[kind] / count:.2%}")
+        print(
+            f"{kind} columns: {in_vain[kind]} of {count} asked about in vain, {in_vain[kind] / count:.2%}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
-"""What figures of an attacker who knows every coin rest on: features, tables that tell nothing, real columns.
+"""What figures of an attacker who knows every coin rest on: features, tables that tell nothing,
+real columns.
 
     python -m benchmarks.coins features > docs/measured/coins_features.rst
     python -m benchmarks.coins outsider > docs/measured/coins_outsider.rst
     python -m benchmarks.coins null --some 0 200
     python -m benchmarks.coins real --some 0 60
 
-`features` leaves each out in turn, on the tables of tests/disclosure_tables.py, under four halvings and
-maskings. `outsider` holds the figures against what somebody reached who wrote attacks by hand. `null` audits
-random tables. `real` masks the columns of public tables one by one, each beside all others, and pastes what a
-refusal says. It takes some seconds a table; `--some` are the first and the last.
+`features` leaves each out in turn, on the tables of tests/disclosure_tables.py, under four
+halvings and maskings. `outsider` holds the figures against what somebody reached who wrote attacks
+by hand. `null` audits random tables. `real` masks the columns of public tables one by one, each
+beside all others, and pastes what a refusal says. It takes some seconds a table; `--some` are the
+first and the last.
 """
 
 import argparse
@@ -39,19 +41,29 @@ PARTS = {
     "ITSELF": features.ITSELF,
     "NAMED": named.NAMED,
 }
-SEEDS, N = 4, 4_000
-FEWEST, MOST_COLUMNS = 300, 2  # rows of a real table; its columns that are masked
+SEEDS = 4
+N = 4_000
+FEWEST = 300
+MOST_COLUMNS = 2  # rows of a real table; its columns that are masked
 BY_HAND = {
-    "tax_rates": 0.74, "last_digits": 0.90, "profit": 0.80, "firm_inside_text": 0.21,
-    "branch_in_last_digits": 0.23, "earlier_case": 0.27, "machines_in_turn": 0.36,
-    "weeks": 0.27, "growth": 0.41, "coordinates": 0.23,
-}  # fmt: skip
+    "tax_rates": 0.74,
+    "last_digits": 0.90,
+    "profit": 0.80,
+    "firm_inside_text": 0.21,
+    "branch_in_last_digits": 0.23,
+    "earlier_case": 0.27,
+    "machines_in_turn": 0.36,
+    "weeks": 0.27,
+    "growth": 0.41,
+    "coordinates": 0.23,
+}
 SCHEME = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, aggregate_ends=5)
 
 
 def halvings(made):
     """The first masked column of a case and, for each seed, its records in other halves."""
-    sample, name = sample_of(table_of(made.table, made.schemes)[0]), next(iter(made.schemes))
+    sample = sample_of(table_of(made.table, made.schemes)[0])
+    name = next(iter(made.schemes))
     for seed in range(SEEDS):
         halves = np.random.default_rng(seed).permutation(np.arange(sample.block.max() + 1) % 2)
         yield seed, name, sample._replace(half=halves[sample.block])
@@ -73,7 +85,10 @@ def left_out(some):
                 lost[idea].setdefault(case.__name__, []).append((found.clear, found.worst))
     lines = [["without", "clear", "worst", "in the table"]]
     for idea in ideas[1:]:
-        cost = {name: np.mean(np.subtract(lost[None][name], lost[idea][name]), axis=0) for name in lost[idea]}
+        cost = {
+            name: np.mean(np.subtract(lost[None][name], lost[idea][name]), axis=0)
+            for name in lost[idea]
+        }
         most = max(cost, key=lambda name: cost[name].max())
         shown = (f"{share:.3f}" for share in cost[most])
         lines.append([f"``{idea.__name__}``", *shown, most.replace("_", " ")])
@@ -95,7 +110,9 @@ def outsider(some):
                 known_coins.attacked(halved, made.schemes, seed)[name][0].worst
                 for seed, name, halved in halvings(made)
             ]
-            shares = (f"{share:.2f}".lstrip("0") for share in (np.mean(found), BY_HAND[case.__name__]))
+            shares = (
+                f"{share:.2f}".lstrip("0") for share in (np.mean(found), BY_HAND[case.__name__])
+            )
             lines.append([case.__name__.replace("_", " "), *shares])
     return rows(lines)
 
@@ -103,14 +120,17 @@ def outsider(some):
 def random_table(seed):
     """A column, and others that tell a multiple correlation of at most .7; with heaps and gaps."""
     stream = np.random.default_rng(seed)
-    level, several = stream.normal(0.0, 1.0, N), stream.integers(1, 7)
+    level = stream.normal(0.0, 1.0, N)
+    several = stream.integers(1, 7)
     correlation = stream.choice([0.0, 0.3, 0.5, 0.7])
     slope = correlation / np.sqrt(several * (1 - correlation**2))
     noise = stream.normal(0.0, 1.0, (several, N)) + level * slope
     table = {f"w{k}": stream.permutation(x) if k % 3 == 2 else x for k, x in enumerate(noise)}
     table["region"] = np.array(["north", "south", "east"])[stream.integers(0, 3, N)]
     log = stream.integers(0, 2) == 0
-    x = np.round(np.exp(8.0 + 0.6 * level) if log else 1e4 + 1e3 * level, -int(stream.integers(0, 2)))
+    x = np.round(
+        np.exp(8.0 + 0.6 * level) if log else 1e4 + 1e3 * level, -int(stream.integers(0, 2))
+    )
     x[stream.random(N) < stream.choice([0.0, 0.1])] = np.nan
     return {"x": x, **table}, replace(SCHEME, sigma=0.18, scale="log") if log else replace(
         SCHEME, sigma=300.0
@@ -118,7 +138,8 @@ def random_table(seed):
 
 
 def nothing(some):
-    """How far what a release adds in random tables is from that of the column alone; which are refused."""
+    """How far what a release adds in random tables is from that of the column alone; which are
+    refused."""
     apart = []
     for seed in range(*some):
         table, scheme = random_table(seed)
@@ -129,8 +150,10 @@ def nothing(some):
 
 
 def pasted(table, schemes, findings, *, drop):
-    """The table and its schemes after what refusals say; None where one says nothing that could be done."""
-    table, schemes = dict(table), dict(schemes)
+    """The table and its schemes after what refusals say; None where one says nothing that could be
+    done."""
+    table = dict(table)
+    schemes = dict(schemes)
     for finding in findings:
         told = finding.remedy
         more = [] if drop else re.findall(r"([^\s,]+) \(sigma=([^),]+)(, scale)?", told)
@@ -166,7 +189,9 @@ def tables():
 
 def candidates(frame):
     """The columns of a real table that are masked: complete ones of many values."""
-    numbers = frame.select_dtypes("number").dropna(axis=1).drop(columns=["id", "year"], errors="ignore")
+    numbers = (
+        frame.select_dtypes("number").dropna(axis=1).drop(columns=["id", "year"], errors="ignore")
+    )
     fit = [column for column in numbers if numbers[column].nunique() >= 50]
     return fit[:MOST_COLUMNS] if len(frame) >= FEWEST else []
 
@@ -189,7 +214,9 @@ def real(some):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("what", choices=["features", "outsider", "null", "real"])
     parser.add_argument("--some", type=int, nargs=2, default=(0, 200))
     asked = parser.parse_args()

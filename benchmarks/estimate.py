@@ -10,7 +10,8 @@ class Pairs:
     params = [[1_000, 1_000_000], [1, 10], [0.501, 0.6, 0.9]]
 
     def setup(self, n, m, p):
-        self.estimate, self.x = data.estimate(n, p, step=0.0), data.points(m)
+        self.estimate = data.estimate(n, p, step=0.0)
+        self.x = data.points(m)
         self.time_cdf(n, m, p)
 
     def time_cdf(self, n, m, p):
@@ -28,7 +29,9 @@ class Quantile:
 
     def time_quantile(self, n, bandwidth):
         # a fresh Estimate, so that counting is inside the clock
-        data.estimate(n).quantile([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], bandwidth=bandwidth)
+        data.estimate(n).quantile(
+            [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], bandwidth=bandwidth
+        )
 
 
 class Moments:
@@ -39,7 +42,8 @@ class Moments:
 
     def setup(self, n):
         x = data.original(n)
-        self.estimate, self.x = data.estimate(n), x + x[::-1]  # .7; with x itself it may be estimated above 1
+        self.estimate = data.estimate(n)
+        self.x = x + x[::-1]  # .7; with x itself it may be estimated above 1
         self.time_moments(n)
 
     def time_moments(self, n):

@@ -16,7 +16,8 @@ class Analysis:
     timeout = 300
 
     def setup(self, n, noise):
-        self.x, self.z = data.points(1000), data.masked(n, noise=noise)
+        self.x = data.points(1000)
+        self.z = data.masked(n, noise=noise)
         self.time_grid(n, noise)
         self.time_grid_two_workers(n, noise)
         self.time_smoothed(n, noise)
@@ -55,7 +56,8 @@ class Spread:
             "outlier": np.append(rng.normal(0.0, data.SIGMA, n - 1), 1e12 * data.SIGMA),
         }[kind]
         self.scheme = cm.ConditionalMasking(0.6, data.SIGMA)
-        self.x, self.z = data.points(1000), self.scheme.mask(x, rng=1, accept_visible_coins=True)
+        self.x = data.points(1000)
+        self.z = self.scheme.mask(x, rng=1, accept_visible_coins=True)
         self.time_cdf(n, kind)
 
     def time_cdf(self, n, kind):
@@ -71,7 +73,8 @@ class Counts:
     params = [[1_000, 1_000_000]]
 
     def setup(self, n):
-        self.scheme, self.z = cm.ConditionalMasking(0.6, data.SIGMA), data.masked(n)
+        self.scheme = cm.ConditionalMasking(0.6, data.SIGMA)
+        self.z = data.masked(n)
         self.time_counts(n)
 
     def time_counts(self, n):

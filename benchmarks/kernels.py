@@ -15,7 +15,8 @@ class Series:
     params = [[1_000, 100_000], [0.501, 0.6, 0.9], [1e-6, 1e-10, 1e-14], [1, 2]]
 
     def setup(self, n, p, tol, workers):
-        self.z, self.x = data.masked(n, p), data.points(64)
+        self.z = data.masked(n, p)
+        self.x = data.points(64)
         self.time_sums(n, p, tol, workers)
 
     def time_sums(self, n, p, tol, workers):
@@ -24,7 +25,9 @@ class Series:
         parts = np.zeros((len(rows), self.x.size))
 
         def add(k):
-            series.add_weights(self.x, self.z, data.SIGMA, c, rate, reach, 0, 64, *rows[k], parts[k])
+            series.add_weights(
+                self.x, self.z, data.SIGMA, c, rate, reach, 0, 64, *rows[k], parts[k]
+            )
 
         list(ordered_map(add, range(len(rows)), workers))
         return parts.sum(axis=0)
@@ -37,8 +40,10 @@ class Bisection:
     params = [[100, 10_000], [9, 999], [1, 2]]
 
     def setup(self, nodes, probabilities, workers):
-        width, shifts = 16.0 / nodes, np.linspace(-1.0, 1.0, 50)
-        self.rows, self.origin = np.sort(np.random.default_rng(1).normal(size=(50, 100))), np.full(50, -8.0)
+        width = 16.0 / nodes
+        shifts = np.linspace(-1.0, 1.0, 50)
+        self.rows = np.sort(np.random.default_rng(1).normal(size=(50, 100)))
+        self.origin = np.full(50, -8.0)
         self.nodes = 100.0 * ndtr(-8.0 + width * np.arange(nodes) - shifts[:, None])
         self.rule = width, 1.0, width**2, False
         self.targets = 200.0 * (np.arange(probabilities) + 0.5) / probabilities
@@ -50,7 +55,13 @@ class Bisection:
         def invert(block):
             own = slice(*block)
             replication.quantiles_of_rows(
-                self.rows[own], self.nodes[own], self.origin[own], *self.rule, self.targets, False, out[own]
+                self.rows[own],
+                self.nodes[own],
+                self.origin[own],
+                *self.rule,
+                self.targets,
+                False,
+                out[own],
             )
 
         list(ordered_map(invert, blocks(50, 5), workers))

@@ -1,4 +1,5 @@
-"""The populations of the studies of coverage: plain laws, and those with modes, atoms and heavy tails."""
+"""The populations of the studies of coverage: plain laws, and those with modes, atoms and heavy
+tails."""
 
 import math
 from dataclasses import dataclass, field
@@ -43,9 +44,11 @@ class Population:
 
 
 class Mixture:
-    """30% of the records in a mode a tenth as wide as the other, and a twelfth as wide as the noise."""
+    """30% of the records in a mode a tenth as wide as the other, and a twelfth as wide as the
+    noise."""
 
-    parts, weights = (stats.norm(0.0, 1.0), stats.norm(30.0, 10.0)), (0.3, 0.7)
+    parts = (stats.norm(0.0, 1.0), stats.norm(30.0, 10.0))
+    weights = (0.3, 0.7)
 
     def cdf(self, t):
         return sum(w * part.cdf(t) for w, part in zip(self.weights, self.parts, strict=True))
@@ -54,11 +57,13 @@ class Mixture:
         return np.where(rng.random(size) < 0.3, *(part.rvs(size, rng) for part in self.parts))
 
     def ppf(self, q):
-        low, high = np.full(np.shape(q), -20.0), np.full(np.shape(q), 120.0)
+        low = np.full(np.shape(q), -20.0)
+        high = np.full(np.shape(q), 120.0)
         for _ in range(60):
             middle = 0.5 * (low + high)
             below = self.cdf(middle) < q
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
+            low = np.where(below, middle, low)
+            high = np.where(below, high, middle)
         return high
 
     def mean(self):

@@ -2,9 +2,10 @@
 
     python -m benchmarks.limits FOLDER --write docs/measured/limits.rst
 
-Linux. Each call runs in a process of its own for each size. Memory is what the process holds for itself at
-most, beyond what it held when condmask was imported and the data were there; times are those of the processor
-at the larger size. Each call is kept in FOLDER when it is done; ``--only plan`` takes some.
+Linux. Each call runs in a process of its own for each size. Memory is what the process holds for
+itself at most, beyond what it held when condmask was imported and the data were there; times are
+those of the processor at the larger size. Each call is kept in FOLDER when it is done;
+``--only plan`` takes some.
 """
 
 import subprocess
@@ -27,26 +28,34 @@ MB = 2.0**20
 STEP = 0.002  # s between two looks at the memory
 SCHEMES = {
     "grid": cm.ConditionalMasking(0.6, 500.0),
-    "reverse": cm.ConditionalMasking(0.6, 0.5, scale="log", reverse_mapping=True, aggregate_ends=5),
+    "reverse": cm.ConditionalMasking(
+        0.6, 0.5, scale="log", reverse_mapping=True, aggregate_ends=5
+    ),
 }
 OPEN = {"accept_visible_coins": True}  # what an audit would refuse is measured all the same
 
 
 class Data:
-    """What calls are given: a table of four columns, as arrays, as a file and as a release of a scheme."""
+    """What calls are given: a table of four columns, as arrays, as a file and as a release of a
+    scheme."""
 
     def __init__(self, folder, n, kind):
         rng = np.random.default_rng(1)
-        self.folder, self.scheme, self.schemes = Path(folder), SCHEMES[kind], {"income": SCHEMES[kind]}
+        self.folder = Path(folder)
+        self.scheme = SCHEMES[kind]
+        self.schemes = {"income": SCHEMES[kind]}
         self.x = rng.lognormal(6.0, 0.7, n)
         self.w = self.x + rng.normal(0.0, 800.0, n)
         self.table = {
-            "income": self.x, "wealth": self.w,
-            "age": rng.integers(0, 100, n), "region": rng.integers(0, 3, n),
-        }  # fmt: skip
+            "income": self.x,
+            "wealth": self.w,
+            "age": rng.integers(0, 100, n),
+            "region": rng.integers(0, 3, n),
+        }
         release = cm.mask_table({"income": self.x, "age": self.table["age"]}, self.schemes, **OPEN)
         self.z = np.asarray(release.data["income"])
-        self.people, self.released = self.folder / "people.parquet", self.folder / "released.parquet"
+        self.people = self.folder / "people.parquet"
+        self.released = self.folder / "released.parquet"
         self.target = self.folder / "target.parquet"
         pq.write_table(pa.table(self.table), self.people)
         release.write(self.released, log=False)
@@ -67,7 +76,9 @@ CALLS = {
     "risk released": lambda d: cm.risk(d.x, d.scheme, d=250.0, released=d.z),
     "plan": lambda d: cm.plan(d.x, other=d.w),
     "compare": lambda d: cm.compare(d.x, d.scheme, d=250.0, replications=10),
-    "simulate": lambda d: cm.simulate(cm.Resampled(d.x), {"it": d.scheme}, n=d.x.size // 10, replications=20),
+    "simulate": lambda d: cm.simulate(
+        cm.Resampled(d.x), {"it": d.scheme}, n=d.x.size // 10, replications=20
+    ),
     "estimate summary": lambda d: d.estimate.summary(),
     "estimate cdf": lambda d: d.estimate.cdf(d.t),
     "estimate cdf bandwidth": lambda d: d.estimate.cdf(d.t, bandwidth="scott"),
@@ -82,7 +93,9 @@ CALLS = {
     "mask_file": lambda d: cm.mask_file(d.people, d.target, d.schemes, log=False, **OPEN),
     "read_release summary": lambda d: cm.read_release(d.released, "income").summary(),
     "read_release group_means": lambda d: cm.read_release(d.released, "income").group_means("age"),
-    "report": lambda d: cm.report(d.released, d.folder / "a.html", original=d.people, d={"income": 250.0}),
+    "report": lambda d: cm.report(
+        d.released, d.folder / "a.html", original=d.people, d={"income": 250.0}
+    ),
 }
 
 
@@ -91,7 +104,9 @@ def alone(kind, name, n):
     warnings.simplefilter("ignore")
     with TemporaryDirectory() as folder:
         data = Data(folder, int(n), kind)
-        before, peak, done = held(), [0.0], threading.Event()
+        before = held()
+        peak = [0.0]
+        done = threading.Event()
         watch = threading.Thread(target=watched, args=(peak, done))
         watch.start()
         start = time.process_time()
@@ -111,7 +126,10 @@ def watched(peak, done):
 def held():
     """Megabytes that this process holds for itself: no pages of files."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon", "RssShmem"))) / 1024.0
+    return (
+        sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon", "RssShmem")))
+        / 1024.0
+    )
 
 
 def run(name, replications, seed):
@@ -120,8 +138,10 @@ def run(name, replications, seed):
     found = []
     for n in SIZES:
         command = [sys.executable, "-m", "benchmarks.limits", "--alone", kind, call, str(n)]
-        runs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-                for _ in range(replications)]  # fmt: skip
+        runs = [
+            subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+            for _ in range(replications)
+        ]
         found.append(np.median(np.array(runs, dtype=float), axis=0).tolist())
     return found
 

@@ -8,7 +8,13 @@ class Mask:
     """One column on the default grid, or without one, keyed by the operating system."""
 
     param_names = ["n", "noise", "donors", "step", "workers"]
-    params = [[10_000, 1_000_000], ["normal", "laplace"], ["sample", "permutation"], [None, 0.0], [1, 2]]
+    params = [
+        [10_000, 1_000_000],
+        ["normal", "laplace"],
+        ["sample", "permutation"],
+        [None, 0.0],
+        [1, 2],
+    ]
 
     def setup(self, n, noise, donors, step, workers):
         self.scheme = cm.ConditionalMasking(0.6, data.SIGMA, noise=noise, donors=donors, step=step)

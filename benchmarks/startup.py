@@ -12,12 +12,23 @@ import numpy as np
 COMMANDS = {
     "info": ["info", "masked.parquet"],
     "mask": [
-        "mask", "small.csv", "out.csv", "-c", "x", "--p", ".6", "--sigma", "300", "--decimals", "2",
-        "--force", "--no-log",
+        "mask",
+        "small.csv",
+        "out.csv",
+        "-c",
+        "x",
+        "--p",
+        ".6",
+        "--sigma",
+        "300",
+        "--decimals",
+        "2",
+        "--force",
+        "--no-log",
     ],
     "estimate": ["estimate", "masked.parquet"],
     "demo": ["demo"],
-}  # fmt: skip
+}
 
 
 def timeraw_import():
@@ -44,11 +55,14 @@ class Commands:
     timeout = 300
 
     def track_seconds(self, command, run):
-        """The median of three, on the first run of a machine (no kernel is kept) or on later ones."""
+        """The median of three, on the first run of a machine (no kernel is kept) or on later
+        ones."""
         with tempfile.TemporaryDirectory() as folder:
             prepare(Path(folder))
             caches = ["cold1", "cold2", "cold3"] if run == "first" else ["kept"] * 4
-            return float(np.median([seconds(COMMANDS[command], folder, cache) for cache in caches][-3:]))
+            return float(
+                np.median([seconds(COMMANDS[command], folder, cache) for cache in caches][-3:])
+            )
 
 
 def prepare(folder):
@@ -70,6 +84,9 @@ def seconds(arguments, folder, cache):
     start = time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", "condmask", *arguments],
-        cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=folder,
+        env=environment,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     return time.perf_counter() - start

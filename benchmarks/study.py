@@ -19,13 +19,18 @@ class Study:
 
     def time_study(self, n, replications):
         cm.simulate(
-            cm.paper_population(), self.schemes, n=n, replications=replications,
-            risk_distances=(500.0, 1000.0), rng=1,
-        )  # fmt: skip
+            cm.paper_population(),
+            self.schemes,
+            n=n,
+            replications=replications,
+            risk_distances=(500.0, 1000.0),
+            rng=1,
+        )
 
 
 class StudyOfIntervals:
-    """Intervals of nine quantiles, mean, s.d. and correlation at three levels, for both targets."""
+    """Intervals of nine quantiles, mean, s.d. and correlation at three levels, for both
+    targets."""
 
     param_names = ["n", "scheme"]
     params = [[200, 2_000], ["additive noise", "reverse mapping"]]

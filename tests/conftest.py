@@ -1,4 +1,5 @@
-"""What holds for every test: its draws are the same in every run, in any order, on any number of cores."""
+"""What holds for every test: its draws are the same in every run, in any order, on any number of
+cores."""
 
 import hashlib
 import os
@@ -14,8 +15,8 @@ import numpy as np
 import pytest
 from hypothesis import Phase, settings
 
-# Compiling a kernel takes seconds the first time, so no deadline. `--hypothesis-profile exploring` tries
-# examples that nobody has seen (CONTRIBUTING.md).
+# Compiling a kernel takes seconds the first time, so no deadline. `--hypothesis-profile exploring`
+# tries examples that nobody has seen (CONTRIBUTING.md).
 settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
 settings.register_profile("exploring", deadline=None, max_examples=1000, print_blob=True)
 # `tests/faults.py` asks whether a test fails, not for the smallest example
@@ -32,9 +33,13 @@ def pytest_configure():
     fixed_keys.install()
     # processes that tests start, too: they import sitecustomize.py beside it
     folder = str(Path(fixed_keys.__file__).parent)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH"))))
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (folder, os.environ.get("PYTHONPATH")))
+    )
     generator = np.random.default_rng
-    np.random.default_rng = lambda seed=None: generator(fixed_keys.randbits(64) if seed is None else seed)
+    np.random.default_rng = lambda seed=None: generator(
+        fixed_keys.randbits(64) if seed is None else seed
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -57,9 +62,10 @@ def pytest_fixture_setup(fixturedef, request):
 
 @pytest.fixture(scope="module")
 def unaudited():
-    """Releases go out whatever they show: for tests of what masking does, not of whether it should."""
+    """Releases go out whatever they show: for tests of what masking does, not of whether it
+    should."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("schemes.prepare", "releases.job"):
+        for module in ("publish.prepare", "publish.job"):
             patch.setattr(f"condmask.{module}.check_at_once", lambda *_: None)
             patch.setattr(f"condmask.{module}.check_attack", lambda *_: None)
             patch.setattr(f"condmask.{module}.fewest", lambda _: 10)  # as without an audit

@@ -34,7 +34,8 @@ class Case:
 
 
 def by_hand(made, near=0.1):
-    """The share of values of who knows the coins and takes means of kept records that say the same."""
+    """The share of values of who knows the coins and takes means of kept records that say the
+    same."""
     key = Key(bytes(16))
     data = {name: made.table[name] for name in made.schemes}
     release = cm.mask_table(data, made.schemes, rng=key, accept_visible_coins=True).data
@@ -43,7 +44,8 @@ def by_hand(made, near=0.1):
     z = np.mean([np.log(column) for column in release.values()], axis=0)
     number = np.bincount(made.same, ~swapped)
     mean = np.bincount(made.same, np.where(swapped, 0.0, z)) / np.maximum(number, 1)
-    mean, told = mean[made.same], number[made.same] > 0
+    mean = mean[made.same]
+    told = number[made.same] > 0
     guess = np.where(told, np.polyval(np.polyfit(mean[told], u[told], 1), mean), np.median(u))
     spread = np.diff(np.quantile(u, (0.1, 0.9)))[0] / 2.563
     return np.mean(np.abs(u - guess) < near * spread)
@@ -64,7 +66,9 @@ def incomes(stream, n=N):
 def firms(stream, size=10, within=0.05):
     """Firms of so many months, whose revenues say nearly the same each time; rows in no order."""
     firm = np.repeat(np.arange(N // size), size)
-    value = np.exp(np.repeat(stream.normal(8.0, 0.8, N // size), size) + stream.normal(0.0, within, N))
+    value = np.exp(
+        np.repeat(stream.normal(8.0, 0.8, N // size), size) + stream.normal(0.0, within, N)
+    )
     order = stream.permutation(N)
     return firm[order], np.tile(np.arange(size), N // size)[order], value[order].round()
 
@@ -87,8 +91,14 @@ def correlated():
 
 def total():
     stream = np.random.default_rng(3)
-    income, bonus = incomes(stream), stream.lognormal(6.0, 0.5, N).round()
-    table = {"income": income, "bonus": bonus, "total": income + bonus, "age": stream.integers(18, 90, N)}
+    income = incomes(stream)
+    bonus = stream.lognormal(6.0, 0.5, N).round()
+    table = {
+        "income": income,
+        "bonus": bonus,
+        "total": income + bonus,
+        "age": stream.integers(18, 90, N),
+    }
     return Case(table, {"income": log()}, 0.9, "income = total - bonus", ("total",))
 
 
@@ -102,7 +112,8 @@ def near_copies():
 
 def body_mass():
     stream = np.random.default_rng(5)
-    height, weight = stream.normal(170.0, 10.0, N).round(), stream.normal(75.0, 12.0, N).round(1)
+    height = stream.normal(170.0, 10.0, N).round()
+    weight = stream.normal(75.0, 12.0, N).round(1)
     index = (weight / (height / 100.0) ** 2).round(2)
     return Case(
         {"weight": weight, "height": height, "bmi": index},
@@ -157,7 +168,8 @@ def street_and_house():
 def twins():
     """Records stand twice, with the same columns in clear but for rounding."""
     stream = np.random.default_rng(12)
-    income, age = incomes(stream, N // 2), stream.normal(45.0, 12.0, N // 2)
+    income = incomes(stream, N // 2)
+    age = stream.normal(45.0, 12.0, N // 2)
     height = stream.normal(170.0, 10.0, N // 2)
     order = stream.permutation(N)
     table = {"income": np.tile(income, 2), "age": np.tile(age, 2), "height": np.tile(height, 2)}
@@ -198,7 +210,10 @@ def tax_rates():
     """Of the six amounts that a tax leaves possible, one alone is shown."""
     stream = np.random.default_rng(17)
     net = stream.lognormal(6.0, 0.9, N).round(2)
-    table = {"net": net, "tax": (net * stream.choice([0.05, 0.07, 0.1, 0.13, 0.19, 0.25], N)).round(2)}
+    table = {
+        "net": net,
+        "tax": (net * stream.choice([0.05, 0.07, 0.1, 0.13, 0.19, 0.25], N)).round(2),
+    }
     return Case(table, {"net": log(0.45)}, 0.70, "tell whose", ("tax",))
 
 
@@ -211,7 +226,11 @@ def last_digits():
         [f"RF{a:05d}-{b:04d}" for a, b in zip(stream.integers(0, 10**5, N), ends, strict=True)]
     )
     return Case(
-        {"amount": amount, "reference": reference}, {"amount": log(0.45)}, 0.85, "tell whose", ("reference",)
+        {"amount": amount, "reference": reference},
+        {"amount": log(0.45)},
+        0.85,
+        "tell whose",
+        ("reference",),
     )
 
 
@@ -221,7 +240,9 @@ def profit():
     revenue = stream.lognormal(6.0, 0.8, N).round(2)
     costs = (revenue * (1.0 - stream.normal(0.05, 0.12, N))).round(2)
     table = {"revenue": revenue, "costs": costs, "profit": (revenue - costs).round(2)}
-    return Case(table, dict.fromkeys(("revenue", "costs"), log(0.25)), 0.65, "tell whose", ("profit",))
+    return Case(
+        table, dict.fromkeys(("revenue", "costs"), log(0.25)), 0.65, "tell whose", ("profit",)
+    )
 
 
 def effects(stream, groups, size=10, within=0.4):
@@ -234,10 +255,15 @@ def effects(stream, groups, size=10, within=0.4):
 def firm_inside_text():
     stream = np.random.default_rng(20)
     firm, amount = effects(stream, N // 10)
-    name = np.array(["".join(letters) for letters in stream.choice(list("abcdefghij"), (N // 10, 8))])[firm]
+    name = np.array(
+        ["".join(letters) for letters in stream.choice(list("abcdefghij"), (N // 10, 8))]
+    )[firm]
     verb = stream.choice(["invoice from", "payment to", "reminder of"], N)
     text = np.array(
-        [f"{a} {b} no {c}" for a, b, c in zip(verb, name, stream.integers(0, 10**6, N), strict=True)]
+        [
+            f"{a} {b} no {c}"
+            for a, b, c in zip(verb, name, stream.integers(0, 10**6, N), strict=True)
+        ]
     )
     return Case({"amount": amount, "text": text}, {"amount": log(0.2)}, 0.17, "too narrow")
 
@@ -251,7 +277,8 @@ def branch_in_last_digits():
 
 def earlier_case():
     """Cases name the one before by its number."""
-    stream, length = np.random.default_rng(22), 20
+    stream = np.random.default_rng(22)
+    length = 20
     steps = stream.normal(0.0, 0.3, (N // length, length))
     steps[:, 0] = stream.normal(0.0, 1.0, N // length)
     number = stream.permutation(10**6)[:N]
@@ -279,15 +306,22 @@ def weeks():
 
 def growth():
     """Rates of growth carry on what other years of a firm show."""
-    stream, years = np.random.default_rng(25), 20
+    stream = np.random.default_rng(25)
+    years = 20
     rate = 0.35 * stream.normal(0.0, 1.0, (N // years, years))
     rate[:, 0] = 0.0
     level = stream.normal(6.0, 1.0, (N // years, 1)) + rate.cumsum(axis=1)
     table = {"sales": np.exp(level).round(3).ravel(), "growth": np.expm1(rate).round(4).ravel()}
-    table |= {"firm": np.repeat(np.arange(N // years), years), "year": np.tile(np.arange(years), N // years)}
+    table |= {
+        "firm": np.repeat(np.arange(N // years), years),
+        "year": np.tile(np.arange(years), N // years),
+    }
     order = stream.permutation(N)
     return Case(
-        {name: column[order] for name, column in table.items()}, {"sales": log(0.7)}, 0.30, "too narrow"
+        {name: column[order] for name, column in table.items()},
+        {"sales": log(0.7)},
+        0.30,
+        "too narrow",
     )
 
 
@@ -304,26 +338,39 @@ def coordinates():
 def prices():
     """A product has one price, and quantities are in clear, of which some are zero."""
     stream = np.random.default_rng(27)
-    product, quantity = stream.integers(0, N // 15, N), stream.integers(0, 200, N)
+    product = stream.integers(0, N // 15, N)
+    quantity = stream.integers(0, 200, N)
     revenue = (quantity * stream.lognormal(2.0, 1.2, N // 15)[product]).round(2)
     table = {"revenue": revenue, "product": product, "quantity": quantity}
     return Case(table, {"revenue": log(0.3)}, 0.45, "too narrow")
 
 
 def others_of_the_firm():
-    """What a firm of any size pays the others on average lacks what it pays each, and tells all values."""
+    """What a firm of any size pays the others on average lacks what it pays each, and tells all
+    values."""
     stream = np.random.default_rng(28)
-    firm, pay = stream.integers(0, N // 10, N), incomes(stream)
-    others = ((np.bincount(firm, pay)[firm] - pay) / np.maximum(np.bincount(firm)[firm] - 1, 1)).round(2)
-    return Case({"pay": pay, "firm": firm, "others": others}, {"pay": mapped(600.0)}, 0.9, "columns in clear")
+    firm = stream.integers(0, N // 10, N)
+    pay = incomes(stream)
+    others = (
+        (np.bincount(firm, pay)[firm] - pay) / np.maximum(np.bincount(firm)[firm] - 1, 1)
+    ).round(2)
+    return Case(
+        {"pay": pay, "firm": firm, "others": others},
+        {"pay": mapped(600.0)},
+        0.9,
+        "columns in clear",
+    )
 
 
 def sorted_by_a_sum():
     """The total was dropped, and the rows are in its order."""
     stream = np.random.default_rng(29)
-    wage, rent = incomes(stream), incomes(stream)
+    wage = incomes(stream)
+    rent = incomes(stream)
     order = np.argsort(wage + rent)
-    return Case({"wage": wage[order], "rent": rent[order]}, {"wage": log()}, 0.6, "columns in clear")
+    return Case(
+        {"wage": wage[order], "rent": rent[order]}, {"wage": log()}, 0.6, "columns in clear"
+    )
 
 
 def moving_average():
@@ -335,20 +382,30 @@ def moving_average():
 
 def moving_averages_by_date():
     """The same within firms, whose rows stand apart."""
-    months, number = 80, N // 80
+    months = 80
+    number = N // 80
     income = incomes(np.random.default_rng(34)).reshape(months, number)
     smooth = np.vstack(
-        (np.full((6, number), np.nan), np.lib.stride_tricks.sliding_window_view(income, 7, 0).mean(2))
+        (
+            np.full((6, number), np.nan),
+            np.lib.stride_tricks.sliding_window_view(income, 7, 0).mean(2),
+        )
     )
     month, firm = np.indices(income.shape).reshape(2, N)
-    table = {"income": income.ravel(), "smooth": smooth.ravel().round(1), "month": month, "firm": firm}
+    table = {
+        "income": income.ravel(),
+        "smooth": smooth.ravel().round(1),
+        "month": month,
+        "firm": firm,
+    }
     return Case(table, {"income": log()}, 0.3, "too narrow")
 
 
 def average_of_marks():
     """One mark follows from the others, their weights and the average."""
     stream = np.random.default_rng(35)
-    marks, weights = stream.integers(40, 100, (4, N)), stream.integers(1, 9, (4, N))
+    marks = stream.integers(40, 100, (4, N))
+    weights = stream.integers(1, 9, (4, N))
     table = {f"mark {k}": mark for k, mark in enumerate(marks)} | {
         f"weight {k}": w for k, w in enumerate(weights)
     }
@@ -366,7 +423,8 @@ def margin():
 
 
 def meter():
-    """A reading adds up the means of two values of a machine, whose rows stand apart: trapezoids."""
+    """A reading adds up the means of two values of a machine, whose rows stand apart:
+    trapezoids."""
     load = incomes(np.random.default_rng(37)).reshape(40, N // 40)
     reading = np.vstack((np.zeros(N // 40), np.cumsum((load[1:] + load[:-1]) / 2.0, axis=0)))
     hour, machine = np.indices(load.shape).reshape(2, N)
@@ -378,7 +436,13 @@ def mostly_zero():
     stream = np.random.default_rng(30)
     bonus = np.where(stream.random(N) < 0.85, 0.0, incomes(stream))
     near = (bonus * stream.normal(1.0, 0.005, N)).round()
-    return Case({"bonus": bonus, "near": near}, {"bonus": mapped(400.0)}, 0.98, "columns in clear", ("near",))
+    return Case(
+        {"bonus": bonus, "near": near},
+        {"bonus": mapped(400.0)},
+        0.98,
+        "columns in clear",
+        ("near",),
+    )
 
 
 def inside_records():
@@ -389,10 +453,40 @@ def inside_records():
 
 
 CASES = (
-    harmless, correlated, total, near_copies, body_mass, running_total, month_before, panel,
-    keys_in_one_number, keys_in_text, street_and_house, twins, alike_neighbours, ten_that_say_the_same,
-    three_apart, additive, tax_rates, last_digits, profit, firm_inside_text, branch_in_last_digits,
-    earlier_case, machines_in_turn, weeks, growth, coordinates, prices, others_of_the_firm, sorted_by_a_sum,
-    mostly_zero, inside_records, moving_average, moving_averages_by_date, average_of_marks, margin,
+    harmless,
+    correlated,
+    total,
+    near_copies,
+    body_mass,
+    running_total,
+    month_before,
+    panel,
+    keys_in_one_number,
+    keys_in_text,
+    street_and_house,
+    twins,
+    alike_neighbours,
+    ten_that_say_the_same,
+    three_apart,
+    additive,
+    tax_rates,
+    last_digits,
+    profit,
+    firm_inside_text,
+    branch_in_last_digits,
+    earlier_case,
+    machines_in_turn,
+    weeks,
+    growth,
+    coordinates,
+    prices,
+    others_of_the_firm,
+    sorted_by_a_sum,
+    mostly_zero,
+    inside_records,
+    moving_average,
+    moving_averages_by_date,
+    average_of_marks,
+    margin,
     meter,
-)  # fmt: skip
+)

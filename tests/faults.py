@@ -1,10 +1,10 @@
 """Faults put into condmask one at a time, to see whether the tests notice.
 
-``python tests/faults.py kernels --sample 40`` puts in 40 small changes of the room's syntax trees, such as
-``<`` for ``<=``, chosen by chance, so that nobody can write tests to them.
+``python tests/faults.py kernels --sample 40`` puts in 40 small changes of the room's syntax trees,
+such as ``<`` for ``<=``, chosen by chance, so that nobody can write tests to them.
 
-A fault is noticed if a test of the room fails, or if the tests compute five times as long as without it:
-seconds of a processor are counted, so that a busy machine notices nothing.
+A fault is noticed if a test of the room fails, or if the tests compute five times as long as
+without it: seconds of a processor are counted, so that a busy machine notices nothing.
 """
 
 import argparse
@@ -45,7 +45,14 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         ["tests/estimates", "tests/moments", "tests/plot/test_plot.py", "tests/test_errors.py"],
     ),
     "frames": (
-        ["frames.py", "indicators.py", "labels.py", "missing_codes.py", "strata.py", "suspected_codes.py"],
+        [
+            "frames.py",
+            "indicators.py",
+            "labels.py",
+            "missing_codes.py",
+            "strata.py",
+            "suspected_codes.py",
+        ],
         [
             *(f"tests/test_{name}.py" for name in ("frames", "missing_codes", "strata", "errors")),
             "tests/files",
@@ -75,11 +82,17 @@ ROOMS = {  # the source of a room, and what pytest is told to run
             "tests/schemes/test_other_schemes.py",
         ],
     ),
-    "linear": (["linear"], [f"tests/estimates/test_{name}.py" for name in ("linear", "masked_regression")]),
-    "moments": (["moments"], ["tests/moments", "tests/estimates/test_estimate.py", IN_EXACT_NUMBERS]),
+    "linear": (
+        ["linear"],
+        [f"tests/estimates/test_{name}.py" for name in ("linear", "masked_regression")],
+    ),
+    "moments": (
+        ["moments"],
+        ["tests/moments", "tests/estimates/test_estimate.py", IN_EXACT_NUMBERS],
+    ),
     "planning": (["planning"], ["tests/planning"]),
-    "releases": (
-        ["files", "releases"],
+    "publish": (
+        ["files", "publish"],
         [
             *("tests/files", "tests/schemes/test_grid.py", "tests/test_errors.py"),
             *("tests/test_frames.py", "tests/test_systems.py"),
@@ -95,21 +108,30 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     ),
     "reports": (["reports"], ["tests/reports"]),
     "reverse_mapping": (["reverse_mapping"], ["tests/estimates/test_reverse_mapping.py"]),
-    "schemes": (
-        ["schemes", "draws.py", "law.py", "strata.py"],
+    "masking": (
+        ["masking", "law.py", "strata.py"],
         [
             *(f"tests/test_{name}.py" for name in ("errors", "strata", "frames", "missing_codes")),
             "tests/schemes",
         ],
     ),
     "studies": (["studies"], ["tests/studies"]),
-    "variance": (["variance"], ["tests/variance", "tests/moments", "tests/estimates"]),
+    "inference": (["inference", "pairs"], ["tests/variance", "tests/moments", "tests/estimates"]),
 }
 SWAPS = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
-    ast.And: ast.Or, ast.Or: ast.And,
-}  # fmt: skip
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
 TWINS = {"min": "max", "any": "all", "floor": "ceil", "left": "right", "minimum": "maximum"}
 TWINS |= {twin: name for name, twin in TWINS.items()}
 NOT_TRIED = (ast.Import, ast.ImportFrom, ast.Raise, ast.Assert, ast.JoinedStr)  # messages, mostly
@@ -134,7 +156,9 @@ def main():
     """Put in the faults that the command line asks for; the exit code is 1 if one survived."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("room", choices=ROOMS)
-    parser.add_argument("--sample", type=int, metavar="N", default=40, help="how many changes (default: 40)")
+    parser.add_argument(
+        "--sample", type=int, metavar="N", default=40, help="how many changes (default: 40)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the chance (default: 1)")
     parser.add_argument("--workers", type=int, default=2, help="faults at once (default: 2)")
     args = parser.parse_args()
@@ -148,7 +172,11 @@ def sampled(room, count, seed):
     """As many small changes of a room, each as likely as any other."""
     folders, _ = ROOMS[room]
     roots = [ROOT / SOURCE / name for name in folders]
-    files = [path for root in roots for path in ([root] if root.is_file() else sorted(root.rglob("*.py")))]
+    files = [
+        path
+        for root in roots
+        for path in ([root] if root.is_file() else sorted(root.rglob("*.py")))
+    ]
     found = [fault for path in files for fault in changes(path.relative_to(ROOT))]
     return random.Random(seed).sample(found, min(count, len(found)))
 
@@ -203,7 +231,12 @@ def variants(node):
         case ast.Call(keywords=keywords):
             for keyword in keywords:
                 if keyword.arg != "strict":  # which only asserts
-                    yield node, unparsed(node, keywords=[other for other in keywords if other is not keyword])
+                    yield (
+                        node,
+                        unparsed(
+                            node, keywords=[other for other in keywords if other is not keyword]
+                        ),
+                    )
 
 
 def unparsed(node, **fields):
@@ -247,7 +280,8 @@ def fresh_copy(folder):
 
 
 def tested(folder, room, limit):
-    """What pytest ends with for a room within so many seconds of a processor, and the seconds it took.
+    """What pytest ends with for a room within so many seconds of a processor, and the seconds it
+    took.
 
     Tests that wait for something are stopped, too, after ten times as long.
     """

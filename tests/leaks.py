@@ -26,7 +26,9 @@ def figures(x, others=()):
 
 def numbers(page):
     """All numbers of a page, as they are written but for thousands and minus."""
-    return {each.replace(",", "").replace("\u2212", "-").lstrip("-") for each in NUMBER.findall(page)}
+    return {
+        each.replace(",", "").replace("\u2212", "-").lstrip("-") for each in NUMBER.findall(page)
+    }
 
 
 def roundings(value):
@@ -42,7 +44,11 @@ def roundings(value):
             written.add(fixed)
     for scaled in (100.0 * value,):  # percent
         written |= {f"{scaled:.{digits}g}" for digits in DIGITS}
-    return {each.lstrip("-") for each in written if len(each.strip("-0.").replace(".", "")) >= DIGITS[0]}
+    return {
+        each.lstrip("-")
+        for each in written
+        if len(each.strip("-0.").replace(".", "")) >= DIGITS[0]
+    }
 
 
 def told(page, values):
@@ -71,13 +77,30 @@ class Links(HTMLParser):
     """Whatever makes a browser fetch, run or follow something."""
 
     NAMES = (
-        "src", "href", "xlink:href", "srcset", "data", "action", "formaction", "poster", "background",
+        "src",
+        "href",
+        "xlink:href",
+        "srcset",
+        "data",
+        "action",
+        "formaction",
+        "poster",
+        "background",
         "ping",
-    )  # fmt: skip
+    )
     ELEMENTS = (
-        "script", "iframe", "object", "embed", "link", "base", "form", "audio", "video", "img",
+        "script",
+        "iframe",
+        "object",
+        "embed",
+        "link",
+        "base",
+        "form",
+        "audio",
+        "video",
+        "img",
         "image",
-    )  # fmt: skip
+    )
 
     def __init__(self, page):
         super().__init__()

@@ -1,6 +1,7 @@
 """The public pictures, drawn from fixed inputs, and small grey images of them.
 
-``python tests/pictures.py`` draws the stored images anew; look at what `git diff` shows before you keep them.
+``python tests/pictures.py`` draws the stored images anew; look at what `git diff` shows before you
+keep them.
 """
 
 import sys
@@ -19,36 +20,56 @@ from condmask.studies.compare import MethodComparison
 from condmask.studies.result import Column, StudyResult
 
 FOLDER = Path(__file__).with_name("plot") / "images"
-DPI, BLOCK = 100, 4  # pixels of an inch, and of a side of the squares that an image has the means of
+DPI = 100
+BLOCK = 4  # pixels of an inch, and of a side of the squares that an image has the means of
 SCHEME = cm.ConditionalMasking(0.4, 700.0)
 
 
 def plan(**changes):
-    """A plan of twelve schemes at two distances, one of them refused, with caps and three suggestions."""
+    """A plan of twelve schemes at two distances, one of them refused, with caps and three
+    suggestions."""
     p = np.repeat([0.1, 0.3, 0.6, 0.9], 3)
     sigma = np.tile([100.0, 300.0, 900.0], 4)
     loss = (1.0 + p) / (1.0 - p) * (1.0 + sigma / 3000.0)
-    near, far = 0.1 + 0.4 * (1.0 - p) * np.exp(-sigma / 400.0), 0.3 + 0.5 * (1.0 - p) * np.exp(-sigma / 400.0)
+    near = 0.1 + 0.4 * (1.0 - p) * np.exp(-sigma / 400.0)
+    far = 0.3 + 0.5 * (1.0 - p) * np.exp(-sigma / 400.0)
     risk = np.column_stack([near, far])
-    schemes = [cm.ConditionalMasking(*pair) for pair in zip(p.tolist(), sigma.tolist(), strict=True)]
+    schemes = [
+        cm.ConditionalMasking(*pair) for pair in zip(p.tolist(), sigma.tolist(), strict=True)
+    ]
     candidates = [
         Candidate(scheme, own, np.array([0.1, 0.3]), own, {}, {}, cost)
         for scheme, own, cost in zip(schemes, risk, loss, strict=True)
     ]
-    suggestions = {"most useful": candidates[2], "balanced": candidates[5], "safest": candidates[8]}
+    suggestions = {
+        "most useful": candidates[2],
+        "balanced": candidates[5],
+        "safest": candidates[8],
+    }
     fields = {
-        "n": 500, "d": (25.0, 100.0), "candidates": candidates, "suggestions": suggestions,
-        "refusals": {schemes[11]: "no"}, "caps": {"risk 25": 0.25}, "target": "file",
-        "allowed": risk[:, 0] <= 0.25, "name": "income",
-    }  # fmt: skip
+        "n": 500,
+        "d": (25.0, 100.0),
+        "candidates": candidates,
+        "suggestions": suggestions,
+        "refusals": {schemes[11]: "no"},
+        "caps": {"risk 25": 0.25},
+        "target": "file",
+        "allowed": risk[:, 0] <= 0.25,
+        "name": "income",
+    }
     return Plan(**fields | changes)
 
 
 def study(quantiles=(0.1, 0.3, 0.5, 0.7, 0.9)):
     """A study of two schemes with three estimators, of which one has no quantiles."""
-    columns, values = [], []
+    columns = []
+    values = []
     scores = norm.ppf((np.arange(100) + 0.5) / 100)
-    for scheme, estimator, size in (("masked", "T_1", 1.0), ("masked", "T_b", 3.0), ("noise", "ANM", np.nan)):
+    for scheme, estimator, size in (
+        ("masked", "T_1", 1.0),
+        ("masked", "T_b", 3.0),
+        ("noise", "ANM", np.nan),
+    ):
         for q in quantiles:
             columns += [Column(scheme, estimator, f"quantile {q:g}", 0.0)]
             values += [size * (10.0 * (q - 0.4) + (60.0 + 120.0 * abs(q - 0.5)) * scores)]
@@ -63,16 +84,53 @@ def study(quantiles=(0.1, 0.3, 0.5, 0.7, 0.9)):
 def comparison(**changes):
     """Four methods: one is exact, one has no deciles, one was not tuned."""
     rows = [
-        {"method": "conditional masking", "estimator": "T_1", "mean": 10.0, "s.d.": 12.0, "deciles": 30.0},
-        {"method": "conditional masking", "estimator": "T_b", "mean": 10.0, "s.d.": 12.0, "deciles": 27.0},
-        {"method": "reverse mapping", "estimator": "T_1", "mean": 0.0, "s.d.": 0.0, "deciles": 0.0},
-        {"method": "normal noise", "estimator": "ANM", "mean": 18.0, "s.d.": 25.0, "deciles": np.nan},
-        {"method": "multiplicative noise", "estimator": "masked", "mean": 25.0, "s.d.": 5e2, "deciles": 70.0},
-    ]  # fmt: skip
+        {
+            "method": "conditional masking",
+            "estimator": "T_1",
+            "mean": 10.0,
+            "s.d.": 12.0,
+            "deciles": 30.0,
+        },
+        {
+            "method": "conditional masking",
+            "estimator": "T_b",
+            "mean": 10.0,
+            "s.d.": 12.0,
+            "deciles": 27.0,
+        },
+        {
+            "method": "reverse mapping",
+            "estimator": "T_1",
+            "mean": 0.0,
+            "s.d.": 0.0,
+            "deciles": 0.0,
+        },
+        {
+            "method": "normal noise",
+            "estimator": "ANM",
+            "mean": 18.0,
+            "s.d.": 25.0,
+            "deciles": np.nan,
+        },
+        {
+            "method": "multiplicative noise",
+            "estimator": "masked",
+            "mean": 25.0,
+            "s.d.": 5e2,
+            "deciles": 70.0,
+        },
+    ]
     fields = {
-        "risk": 0.3, "d": 5.0, "records": 500, "replications": 20, "seed": 1, "schemes": {}, "rows": rows,
-        "missing": {"data shuffling": "it needs another column"}, "column": "income",
-    }  # fmt: skip
+        "risk": 0.3,
+        "d": 5.0,
+        "records": 500,
+        "replications": 20,
+        "seed": 1,
+        "schemes": {},
+        "rows": rows,
+        "missing": {"data shuffling": "it needs another column"},
+        "column": "income",
+    }
     return MethodComparison(**fields | changes)
 
 
@@ -101,16 +159,19 @@ PICTURES = {
     "cdf": cdf,
     "release": lambda: released(SCHEME, originals()),
     "reverse_mapping": lambda: released(
-        cm.ConditionalMasking(0.4, 0.3, scale="log", reverse_mapping=True), np.exp(originals() / 2_000.0)
+        cm.ConditionalMasking(0.4, 0.3, scale="log", reverse_mapping=True),
+        np.exp(originals() / 2_000.0),
     ),
 }
 
 
 def drawn(name, change=None):
-    """A picture without letters, in shades of grey: means of small squares, 0 for black and 255 for white.
+    """A picture without letters, in shades of grey: means of small squares, 0 for black and 255
+    for white.
 
-    Letters differ between versions of matplotlib and fonts, and with them legends and the room that is left;
-    so there are none, and panels stand at fixed places. `change` is done to the axes before.
+    Letters differ between versions of matplotlib and fonts, and with them legends and the room
+    that is left; so there are none, and panels stand at fixed places. `change` is done to the axes
+    before.
     """
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -145,7 +206,11 @@ def main():
     FOLDER.mkdir(exist_ok=True)
     for name in PICTURES:
         squares = np.rint(drawn(name)).astype(np.uint8)
-        imsave(FOLDER / f"{name}.png", np.repeat(squares[..., None], 3, axis=-1), metadata={"Software": None})
+        imsave(
+            FOLDER / f"{name}.png",
+            np.repeat(squares[..., None], 3, axis=-1),
+            metadata={"Software": None},
+        )
 
 
 if __name__ == "__main__":

@@ -18,10 +18,13 @@ import numpy as np
 from randomgen import AESCounter
 from scipy.special import ndtr
 
-# --- masking: the draw contract -------------------------------------------------------------------
+# --- masking: the draw contract
+# -------------------------------------------------------------------
 
 ROWS_PER_BLOCK = 65_536
-COINS, DONORS, NOISES = 0, 1, 2
+COINS = 0
+DONORS = 1
+NOISES = 2
 
 
 def working_secret(seed, schemes, columns, strata=None):
@@ -33,9 +36,9 @@ def working_secret(seed, schemes, columns, strata=None):
 def derived_secret(root, schemes, columns, strata=None):
     """The same where rng is a key: what is released, hashed, are the labels of its use.
 
-    ``schemes`` are names and entries, as published; those of conditional masking have an empty list of
-    patterns besides. Columns are as they are masked; where there are pools, the first row of each record's
-    pool follows.
+    ``schemes`` are names and entries, as published; those of conditional masking have an empty
+    list of patterns besides. Columns are as they are masked; where there are pools, the first row
+    of each record's pool follows.
     """
     described = [
         [name, {**scheme, "patterns": []} if scheme["scheme"] == "ConditionalMasking" else scheme]
@@ -72,7 +75,9 @@ def swapped_rows(secret, p, n):
     swapped = []
     for block, rows in enumerate(block_ranges(n)):
         words = raw_words(secret, block, COINS, len(rows))
-        swapped += [row for row, word in zip(rows, words, strict=True) if word < Fraction(p) * 2**64]
+        swapped += [
+            row for row, word in zip(rows, words, strict=True) if word < Fraction(p) * 2**64
+        ]
     return swapped
 
 
@@ -86,7 +91,8 @@ def donor_words(secret, swapped, n):
 
 
 def pools(columns, strata):
-    """The pool of each row: its stratum and which columns are there; None for a row without any."""
+    """The pool of each row: its stratum and which columns are there; None for a row without
+    any."""
     n = len(columns[0])
     there = [tuple(bool(x[row] == x[row]) for x in columns) for row in range(n)]
     stratum = [None] * n if strata is None else list(strata)
@@ -94,7 +100,8 @@ def pools(columns, strata):
 
 
 def merged_strata(columns, strata):
-    """The strata where small ones are merged, pattern by pattern of missing values; None for no pool."""
+    """The strata where small ones are merged, pattern by pattern of missing values; None for no
+    pool."""
     pool = pools(columns, strata)
     found = list(pool)
     for pattern in {own[1] for own in pool if own is not None}:
@@ -161,7 +168,8 @@ def noise(secret, p, n, law, column):
 
 
 def exact_step(step):
-    """The number that a step stands for: the simplest fraction that is the same float; None for no grid."""
+    """The number that a step stands for: the simplest fraction that is the same float; None for no
+    grid."""
     if step == 0.0:
         return None
     simple = Fraction(step).limit_denominator(10**6)
@@ -208,8 +216,10 @@ def masked(secret, p, columns, laws, *, strata=None, donors="sample"):
 def mapped_back(secret, p, columns, laws, *, strata=None):
     """The release of ``columns`` by reverse mapping; a law is (noise, sigma, scale)."""
     n = len(columns[0])
-    swapped, pool = swapped_rows(secret, p, n), pools(columns, strata)
-    donor_word, kept_word = donor_words(secret, swapped, n), {}
+    swapped = swapped_rows(secret, p, n)
+    pool = pools(columns, strata)
+    donor_word = donor_words(secret, swapped, n)
+    kept_word = {}
     for block, rows in enumerate(block_ranges(n)):
         taken = [row for row in rows if row in donor_word]
         left = [row for row in rows if row not in donor_word]
@@ -242,10 +252,11 @@ def mapped_back(secret, p, columns, laws, *, strata=None):
     return released
 
 
-# --- the weight K ---------------------------------------------------------------------------------
+# --- the weight K
+# ---------------------------------------------------------------------------------
 #
-# p K(u) + (1 - p) E K(u - Y) = 1{u >= 0}; with a bandwidth beta > 0 (in units of sigma, as u is) the
-# right-hand side is Phi(u / beta).
+# p K(u) + (1 - p) E K(u - Y) = 1{u >= 0}; with a bandwidth beta > 0 (in units of sigma, as u is)
+# the right-hand side is Phi(u / beta).
 
 
 def gauss_legendre(edges, order=60):
@@ -300,7 +311,8 @@ def smoothed_step(u, beta):
 
 
 def laplace_weight(u, p, beta=0.0):
-    """K for Laplace noise: an exponential beyond the step; with a bandwidth, smoothed by quadrature."""
+    """K for Laplace noise: an exponential beyond the step; with a bandwidth, smoothed by
+    quadrature."""
     decay = math.sqrt(p / 2.0)
     if beta == 0.0:
         u = np.asarray(u, dtype=float)
@@ -308,11 +320,14 @@ def laplace_weight(u, p, beta=0.0):
         return np.where(u >= 0.0, 1.0 + tail, -tail)
     if np.ndim(u):
         return np.array([laplace_weight(value, p, beta) for value in np.asarray(u).tolist()])
-    # the step of K(u - y), at y = u, and its steep tail are edges of panels, and so is the Gaussian's width
+    # the step of K(u - y), at y = u, and its steep tail are edges of panels, and so is the
+    # Gaussian's width
     offsets = np.concatenate(
         [np.linspace(-1.0, 1.0, 41) * 10 * beta, u + np.linspace(-1, 1, 41) * 40 * decay]
     )
-    edges = np.unique(np.append(np.clip(offsets, -10 * beta, 10 * beta), np.clip(u, -10 * beta, 10 * beta)))
+    edges = np.unique(
+        np.append(np.clip(offsets, -10 * beta, 10 * beta), np.clip(u, -10 * beta, 10 * beta))
+    )
     y, weight = gauss_legendre(edges)
     gaussian = np.exp(-0.5 * (y / beta) ** 2) / (beta * math.sqrt(2.0 * math.pi))
     return float(laplace_weight(u - y, p) @ (gaussian * weight))
@@ -331,7 +346,8 @@ def noise_cdf(noise, y):
 
 
 def rounded_noise(noise, delta, reach):
-    """P(Y rounds to k delta), k = -reach .. reach, without cancellation in the tails; Y of unit s.d."""
+    """P(Y rounds to k delta), k = -reach .. reach, without cancellation in the tails; Y of unit
+    s.d."""
     k = np.arange(1, reach + 1)
     upper = noise_cdf(noise, -(k - 0.5) * delta) - noise_cdf(noise, -(k + 0.5) * delta)
     middle = 1.0 - 2.0 * float(noise_cdf(noise, -0.5 * delta))
@@ -352,12 +368,14 @@ def rounded_weights(noise, p, delta, reach):
 
 
 def grid_jumps(noise, p, delta, size):
-    """The jumps of K_d at 0, 1, .. size - 1 steps, from the end back to -1, by the O(size^2) Fourier sum.
+    """The jumps of K_d at 0, 1, .. size - 1 steps, from the end back to -1, by the O(size^2)
+    Fourier sum.
 
     What the noise has beyond half the size is folded back, so it must be nothing.
     """
     reach = (size - 1) // 2
-    chance, k = rounded_noise(noise, delta, reach), np.arange(-reach, reach + 1)
+    chance = rounded_noise(noise, delta, reach)
+    k = np.arange(-reach, reach + 1)
     turns = np.arange(size)
     jumps = np.zeros(size)
     for turn in turns:
@@ -367,10 +385,12 @@ def grid_jumps(noise, p, delta, size):
 
 
 def grid_cdf(steps, points, noise, p, delta, beta=0.0, reach=None):
-    """T of data on a grid at points in steps; with a bandwidth (in sigma) every jump of K_d is smoothed."""
+    """T of data on a grid at points in steps; with a bandwidth (in sigma) every jump of K_d is
+    smoothed."""
     reach = int(40.0 / delta) + 1 if reach is None else reach
     jumps = np.roll(grid_jumps(noise, p, delta, 2 * reach + 1), reach)
-    values, counted = [], list(zip(*np.unique(steps, return_counts=True), strict=True))
+    values = []
+    counted = list(zip(*np.unique(steps, return_counts=True), strict=True))
     for point in np.atleast_1d(points).tolist():
         at = point - np.arange(-reach, reach + 1)
         total = 0.0
@@ -382,12 +402,15 @@ def grid_cdf(steps, points, noise, p, delta, beta=0.0, reach=None):
 
 def grid_quantiles(line, levels):
     """(first, rearranged): positions in the values of T at successive points of the grid."""
-    first = [min((k for k, value in enumerate(line) if value >= q), default=len(line)) for q in levels]
+    first = [
+        min((k for k, value in enumerate(line) if value >= q), default=len(line)) for q in levels
+    ]
     ascending = sorted(line)
     return first, [sum(value < q for value in ascending) for q in levels]
 
 
-# --- estimates ------------------------------------------------------------------------------------
+# --- estimates
+# ------------------------------------------------------------------------------------
 
 
 def cdf(z, x, noise, p, sigma, bandwidth=0.0):
@@ -395,7 +418,9 @@ def cdf(z, x, noise, p, sigma, bandwidth=0.0):
     beta = bandwidth / sigma
     values = []
     for point in np.atleast_1d(x).tolist():
-        values.append(math.fsum(weights(noise, (point - np.asarray(z)) / sigma, p, beta).tolist()) / len(z))
+        values.append(
+            math.fsum(weights(noise, (point - np.asarray(z)) / sigma, p, beta).tolist()) / len(z)
+        )
     return np.array(values)
 
 
@@ -424,7 +449,8 @@ def noise_moments(noise, order, scale):
 
 def original_moments(z, order, noise, p, sigma, added=None):
     """Raw moments of the original, orders 0 .. order, by Theorem 2.1 in fractions."""
-    values, p = [Fraction(float(v)) for v in z], Fraction(p)
+    values = [Fraction(float(v)) for v in z]
+    p = Fraction(p)
     added = noise_moments(noise, order, Fraction(sigma)) if added is None else added
     result = []
     for k in range(order + 1):
@@ -446,27 +472,31 @@ def original_variance(z, p, noise_variance):
 def covariance(z, w, p, strata=None):
     """Theorem 2.5 in fractions, of the records where both values are there.
 
-    Donors are the other records of a stratum that have a z, m in all: masking leaves (1-p) - p/(m-1) of a
-    deviation from their mean, whether they have a w or not.
+    Donors are the other records of a stratum that have a z, m in all: masking leaves (1-p) -
+    p/(m-1) of a deviation from their mean, whether they have a w or not.
     """
     p = Fraction(p)
     labels = [0] * len(z) if strata is None else list(strata)
     undone = {}
     for label in set(labels):
         pool = {
-            row: Fraction(float(z[row])) for row in range(len(z)) if labels[row] == label and z[row] == z[row]
+            row: Fraction(float(z[row]))
+            for row in range(len(z))
+            if labels[row] == label and z[row] == z[row]
         }
         if len(pool) < 2:
             undone.update(pool)
             continue
-        mean, left = sum(pool.values()) / len(pool), (1 - p) - p / (len(pool) - 1)
+        mean = sum(pool.values()) / len(pool)
+        left = (1 - p) - p / (len(pool) - 1)
         undone.update({row: mean + (value - mean) / left for row, value in pool.items()})
     pairs = [(value, Fraction(float(w[row]))) for row, value in undone.items() if w[row] == w[row]]
     mean_a, mean_b = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
     return sum((a - mean_a) * (b - mean_b) for a, b in pairs) / (len(pairs) - 1)
 
 
-# --- linear statistics ----------------------------------------------------------------------------
+# --- linear statistics
+# ----------------------------------------------------------------------------
 
 mpmath.mp.dps = 40
 
@@ -487,20 +517,25 @@ def about_their_mean(terms):
 
 
 class LinearReference:
-    """What is linear in the original and its standard errors, from the words of docs/inference.rst.
+    """What is linear in the original and its standard errors, from the words of
+    docs/inference.rst.
 
     All records have a value; `pool` numbers them.
     """
 
     def __init__(self, z, pool, p, sigma, permutation, population_size=math.inf):
-        self.p, self.permutation, self.pool = mpmath.mpf(p), permutation, pool
-        self.z, noise = exact(z), (1 - self.p) * mpmath.mpf(sigma) ** 2
+        self.p = mpmath.mpf(p)
+        self.permutation = permutation
+        self.pool = pool
+        self.z = exact(z)
+        noise = (1 - self.p) * mpmath.mpf(sigma) ** 2
         self.unsampled = 1 - mpmath.mpf(len(z)) / mpmath.mpf(population_size)
         self.undone, self.variance, self.q, self.f = (self.z * 0 for _ in range(4))
         self.shared = {}
         for own in set(pool):
             rows = np.flatnonzero(pool == own)
-            z, n = self.z[rows], rows.size
+            z = self.z[rows]
+            n = rows.size
             squares = (z - sum(z) / n) ** 2 * n / (n - 1)
             s2 = max(sum(squares) / n - noise, 0)
             other = self.p * s2 + noise
@@ -508,36 +543,45 @@ class LinearReference:
             self.undone[rows] = (z - (1 - f) * sum(z) / n) / f
             self.variance[rows] = self.p * squares + (1 - self.p) * other
             self.q[rows] = (squares - other) / (1 - self.p)
-            self.f[rows], self.shared[own] = f, s2
+            self.f[rows] = f
+            self.shared[own] = s2
 
     def about_the_file(self, weights):
         """The variance of sum l_i Zt_i by the masking."""
         total = mpmath.mpf(0)
         for own, s2 in self.shared.items():
             rows = np.flatnonzero(self.pool == own)
-            w, f, n = weights[rows], self.f[rows][0], rows.size
+            w = weights[rows]
+            f = self.f[rows][0]
+            n = rows.size
             k = (w - (1 - f) * sum(w) / n) / f
             total += sum(k**2 * self.variance[rows])
             if self.permutation:
                 p = self.p
-                total -= sum(k) / n * (2 * p * (1 - p) * sum(k * self.q[rows]) + p * p * s2 * sum(k))
+                total -= (
+                    sum(k) / n * (2 * p * (1 - p) * sum(k * self.q[rows]) + p * p * s2 * sum(k))
+                )
         return max(total, 0)
 
     def error(self, weights, squares, target):
-        """The standard error; `squares` is what the sample varies by, the masking in it included."""
+        """The standard error; `squares` is what the sample varies by, the masking in it
+        included."""
         file = self.about_the_file(weights)
         excess = squares - sum(weights**2 * self.variance / self.f**2)
         return mpmath.sqrt(file if target == "file" else file + self.unsampled * max(excess, 0))
 
     def of_clusters(self, weights, squares, sums):
-        """What clusters vary by, and at least what records do and the error of what masking adds to both."""
+        """What clusters vary by, and at least what records do and the error of what masking adds
+        to both."""
         apart = sum(weights**2 * self.variance / self.f**2) - self.about_the_file(weights)
         return max(
-            about_their_mean(sums), squares + mpmath.sqrt(mpmath.mpf(2) / (sums.size - 1)) * max(apart, 0)
+            about_their_mean(sums),
+            squares + mpmath.sqrt(mpmath.mpf(2) / (sums.size - 1)) * max(apart, 0),
         )
 
     def mean(self, weights, target, clusters=None, group=False):
-        """A weighted mean and its standard error, 0 for no weight; of a group by n_g / (n_g - 1)."""
+        """A weighted mean and its standard error, 0 for no weight; of a group by n_g / (n_g -
+        1)."""
         w = exact(weights) / sum(exact(weights))
         mean = sum(w * self.undone)
         terms = w * (self.undone - mean)
@@ -562,20 +606,23 @@ class LinearReference:
 
     def covariance(self, column, target):
         """The covariance with a plain column and its standard error."""
-        w, n = exact(column), len(column)
+        w = exact(column)
+        n = len(column)
         w = (w - sum(w) / n) / (n - 1)
         terms = w * (self.undone - sum(self.undone) / n)
         squares = about_their_mean(terms)
         return sum(terms), self.error(w, squares, target)
 
     def regression(self, columns, used, target, clusters=None):
-        """Coefficients from the records that are used, and their standard errors, HC3 or by clusters."""
+        """Coefficients from the records that are used, and their standard errors, HC3 or by
+        clusters."""
         design = np.array([exact(column) for column in columns]) * used
         inverse = np.array(mpmath.inverse(mpmath.matrix((design @ design.T).tolist())).tolist())
         lines = inverse @ design  # the weights of each coefficient
         found = lines @ self.undone
         residual = self.undone - found @ design
-        n, q = int(used.sum()), design.shape[0]
+        n = int(used.sum())
+        q = design.shape[0]
         errors = []
         for line in lines:
             if clusters is None:
@@ -584,7 +631,9 @@ class LinearReference:
             else:
                 sums = sums_by(clusters[used], (line * residual)[used])
                 squares = (
-                    self.of_clusters(line, sum((line * residual) ** 2), sums) * mpmath.mpf(n - 1) / (n - q)
+                    self.of_clusters(line, sum((line * residual) ** 2), sums)
+                    * mpmath.mpf(n - 1)
+                    / (n - q)
                 )
             errors.append(self.error(line, squares, target))
         return found, errors
@@ -593,21 +642,30 @@ class LinearReference:
 class MaskedRegression:
     """Regression of the last column on the others, 1 first, of which some were masked together.
 
-    From the words of docs/inference.rst: polynomials in the deviations of masked columns, which are undone
-    monomial by monomial. Columns have NaN where a value is missing; `noise` has the second and the fourth
-    moment by place. Without noise the released values are the originals, as reverse mapping by none has it.
+    From the words of docs/inference.rst: polynomials in the deviations of masked columns, which
+    are undone monomial by monomial. Columns have NaN where a value is missing; `noise` has the
+    second and the fourth moment by place. Without noise the released values are the originals, as
+    reverse mapping by none has it.
     """
 
     def __init__(self, columns, noise, p, pool, *, shared_donors=False):
-        columns, self.places = np.array(columns), sorted(noise)
+        columns = np.array(columns)
+        self.places = sorted(noise)
         here = ~np.isnan(columns[self.places]).any(axis=0)
         columns = columns[:, here]
         _, self.number, self.size = np.unique(pool[here], return_inverse=True, return_counts=True)
-        self.p, self.noise, self.shared_donors = p, noise, shared_donors
-        self.lent = (p * self.size / (self.size - 1))[self.number] if p < 1 else np.ones(here.sum())  # p'
+        self.p = p
+        self.noise = noise
+        self.shared_donors = shared_donors
+        # p'
+        self.lent = (
+            (p * self.size / (self.size - 1))[self.number] if p < 1 else np.ones(here.sum())
+        )
         self.f = 1 - self.lent if p < 1 else self.lent
         self.used = ~np.isnan(columns).any(axis=0)
-        self.n, self.clear, self.z = self.used.sum(), columns.copy(), []
+        self.n = self.used.sum()
+        self.clear = columns.copy()
+        self.z = []
         for place in self.places:
             self.clear[place] = self.average(columns[place])
             self.z.append(columns[place] - self.clear[place])
@@ -615,7 +673,9 @@ class MaskedRegression:
         self.nothing = (0,) * len(self.places)
         self.known = {"m": {self.nothing: 1.0}, "t": {self.nothing: 1.0}}
         every = np.eye(len(columns))
-        products = np.array([[self.mean(times(self.form(g), self.form(c))) for c in every] for g in every])
+        products = np.array(
+            [[self.mean(times(self.form(g), self.form(c))) for c in every] for g in every]
+        )
         self.inverse = np.linalg.inv(products[:-1, :-1])
         self.found = self.inverse @ products[:-1, -1]
         rows = np.array([self.undone(self.form(g)) for g in every[:-1]]) * self.used
@@ -627,7 +687,10 @@ class MaskedRegression:
 
     def form(self, g):
         """A linear form of the columns, as a polynomial: the factors by exponents."""
-        own = {self.exponents(k): np.full(self.used.size, g[place]) for k, place in enumerate(self.places)}
+        own = {
+            self.exponents(k): np.full(self.used.size, g[place])
+            for k, place in enumerate(self.places)
+        }
         return {self.nothing: g @ self.clear} | own
 
     def exponents(self, k):
@@ -666,13 +729,15 @@ class MaskedRegression:
             a: self.average(self.used * factor) for a, factor in product.items()
         }  # to the pool, as donor
         given[self.nothing] = -sum(given[a] * self.of("m", a) for a in given if sum(a) == 2)
-        own, lent = self.used * self.undone(product), self.lent * self.undone(given)
+        own = self.used * self.undone(product)
+        lent = self.lent * self.undone(given)
         if self.shared_donors:
             more = 2.0 * self.lent * self.used * self.undone(times(product, given))
             more = more - self.lent**2 * self.undone(times(given, given))
         else:
             more = 2.0 * (g @ self.clear) * (c @ self.clear) * lent
-        plain, robust = (own - lent) ** 2, ((own - lent) / (1.0 - self.leverage)) ** 2
+        plain = (own - lent) ** 2
+        robust = ((own - lent) / (1.0 - self.leverage)) ** 2
         if target == "population":
             return (robust.sum() + more.sum() - (own - lent).sum() ** 2 / self.n) / self.n**2
         within = self.mean(times(product, product)) - self.mean(product) ** 2
@@ -682,21 +747,32 @@ class MaskedRegression:
     def intervals(self, reach, target, wald=False):
         """Coefficients, their standard errors, and the ends: where the test does not reject.
 
-        The variance for a coefficient that is larger by delta is computed where delta g is as large as r. By
-        Wald's interval it is the same for every delta, but of masked regressors.
+        The variance for a coefficient that is larger by delta is computed where delta g is as
+        large as r. By Wald's interval it is the same for every delta, but of masked regressors.
         """
-        found, hidden, r = [], [], np.append(-self.found, 1.0)
+        found = []
+        hidden = []
+        r = np.append(-self.found, 1.0)
         for j, estimate in enumerate(self.found):
             g = np.append(self.inverse[j] / self.inverse[j, j], 0.0)
             d, square = (self.mean(times(self.form(c), self.form(c))) for c in (g, r))
             step = math.sqrt(abs(square / d))
-            at, up, down = (self.variance(g, r - delta * g, target) for delta in (0.0, step, -step))
-            half, bend = reach**2 * (up - down) / (4.0 * step), (up + down - 2.0 * at) / (2.0 * step**2)
+            at, up, down = (
+                self.variance(g, r - delta * g, target) for delta in (0.0, step, -step)
+            )
+            half = reach**2 * (up - down) / (4.0 * step)
+            bend = (up + down - 2.0 * at) / (2.0 * step**2)
             if wald and j not in self.places:
-                half, bend = 0.0, 0.0
-            error, left = math.sqrt(max(at, 0.0)) / d, d**2 - reach**2 * bend
+                half = 0.0
+                bend = 0.0
+            error = math.sqrt(max(at, 0.0)) / d
+            left = d**2 - reach**2 * bend
             radius = math.sqrt(max(half**2 + left * (reach * d * error) ** 2, 0.0))
-            ends = [(half - radius) / left, (half + radius) / left] if d > 0 < left else [-np.inf, np.inf]
+            ends = (
+                [(half - radius) / left, (half + radius) / left]
+                if d > 0 < left
+                else [-np.inf, np.inf]
+            )
             found.append(
                 [estimate, error, estimate + ends[0], estimate + ends[1]]
                 if d > 0
@@ -723,11 +799,13 @@ def times(one, two):
     return found
 
 
-# --- many releases at once ------------------------------------------------------------------------
+# --- many releases at once
+# ------------------------------------------------------------------------
 
 
 def releases(rng, x, p, sigma, donors="sample", noise="normal"):
-    """A release of each row of whole steps by eq. (1), noise rounded to them; donors as schemes name them."""
+    """A release of each row of whole steps by eq. (1), noise rounded to them; donors as schemes
+    name them."""
     count, n = x.shape
     swapped = rng.random(x.shape) < p
     if donors == "sample":
@@ -738,14 +816,20 @@ def releases(rng, x, p, sigma, donors="sample", noise="normal"):
         for row, coins in zip(donor, swapped, strict=True):
             ring = rng.permutation(np.flatnonzero(coins))
             row[ring] = np.roll(ring, 1)
-    drawn = rng.standard_normal if noise == "normal" else lambda size: rng.laplace(0.0, math.sqrt(0.5), size)
+    drawn = (
+        rng.standard_normal
+        if noise == "normal"
+        else lambda size: rng.laplace(0.0, math.sqrt(0.5), size)
+    )
     kept = x + np.rint(sigma * drawn(x.shape))
     return np.where(swapped, np.take_along_axis(x, donor, axis=1), kept)
 
 
 def cdfs(z, points, noise, p, delta):
     """T of each row of whole steps at ascending points, a matrix product of counts and weights."""
-    first, last, reach = int(z.min()), int(z.max()), int(24.0 / delta)
+    first = int(z.min())
+    last = int(z.max())
+    reach = int(24.0 / delta)
     size = last - first + 1
     place = (z - first).astype(np.int64) + size * np.arange(len(z))[:, None]
     counts = np.bincount(place.ravel(), minlength=size * len(z)).reshape(len(z), size)
@@ -754,7 +838,8 @@ def cdfs(z, points, noise, p, delta):
     return counts @ k[np.clip(apart, -reach, reach) + reach].T / z.shape[1]
 
 
-# --- clusters far apart -----------------------------------------------------------------------------
+# --- clusters far apart
+# -----------------------------------------------------------------------------
 
 SETTLES = 40  # sigma, beyond which K is 0 or 1 to 1e-18 for p >= .05
 
@@ -769,10 +854,12 @@ def settled_weights(noise, p, per_sigma, grid):
 
 
 def cluster_line(clusters, noise, p, per_sigma, *, grid):
-    """T without a bandwidth about each cluster: [(center, first step, T there and on, T just before), ...].
+    """T without a bandwidth about each cluster: [(center, first step, T there and on, T just
+    before), ...].
 
-    ``clusters`` are ascending (center, {place: records}), places and steps counted from the center, so many
-    to a sigma; on a grid they are its steps. Clusters within reach of each other become one.
+    ``clusters`` are ascending (center, {place: records}), places and steps counted from the
+    center, so many to a sigma; on a grid they are its steps. Clusters within reach of each other
+    become one.
     """
     reach = SETTLES * per_sigma
     k = settled_weights(noise, p, per_sigma, grid)
@@ -787,7 +874,8 @@ def cluster_line(clusters, noise, p, per_sigma, *, grid):
         else:
             together.append((center, dict(held)))
     n = sum(sum(held.values()) for _, held in together)
-    before, line = 0, []
+    before = 0
+    line = []
     for center, held in together:
         first = min(held) - reach
         t = np.full(max(held) + reach + 1 - first, float(before))
@@ -798,21 +886,26 @@ def cluster_line(clusters, noise, p, per_sigma, *, grid):
             t[start + k.size :] += records
             jumps[place - first] += 0.0 if grid else records * jump
         before += sum(held.values())
-        line.append((center, first, t / n, np.append(t[:-1] if grid else (t - jumps)[1:], 0.0) / n))
+        line.append(
+            (center, first, t / n, np.append(t[:-1] if grid else (t - jumps)[1:], 0.0) / n)
+        )
     return line
 
 
 def cluster_quantiles(line, q, per_sigma):
-    """(first, rearranged): where T first is at least q, and how long it is below, from where the line begins.
+    """(first, rearranged): where T first is at least q, and how long it is below, from where the
+    line begins.
 
     T goes straight from step to step, and between clusters it is level.
     """
-    found, lengths = None, [line[0][0], line[0][1] / per_sigma]
+    found = None
+    lengths = [line[0][0], line[0][1] / per_sigma]
     for k, (center, first, t, left) in enumerate(line):
         reached = np.flatnonzero(t >= q)
         if found is None and reached.size:
             found = center + (first + int(reached[0])) / per_sigma
-        begin, end = t[:-1], left[:-1]
+        begin = t[:-1]
+        end = left[:-1]
         along = np.clip((q - begin) / np.where(end == begin, 1.0, end - begin), 0.0, 1.0)
         rising = np.where(end < q, 1.0, along)
         below = np.where(begin < q, rising, np.where(end < q, 1.0 - along, 0.0))

@@ -1,4 +1,5 @@
-"""What tests of releases share: data whose masked values tell their donors, the reference's, files."""
+"""What tests of releases share: data whose masked values tell their donors, the reference's,
+files."""
 
 from itertools import combinations, permutations, product
 
@@ -8,14 +9,15 @@ import reference
 
 import condmask as cm
 from condmask._blocks import blocks
-from condmask.draws import coins
 from condmask.estimates.origin import Origin
-from condmask.scheme import release_key
+from condmask.masking.draws import coins
+from condmask.masking.scheme import release_key
 from condmask.strata import labels_of, pools_of
 
 NOISES = ("normal", "laplace")
 DONORS = ("sample", "permutation")
-ALARM = 1e-6  # a statistical test has a fixed key and raises a false alarm in at most one key of 10^6
+# a statistical test has a fixed key and raises a false alarm in at most one key of 10^6
+ALARM = 1e-6
 
 
 def generic(n, seed=0):
@@ -42,8 +44,12 @@ def law_of(scheme):
 
 
 def reference_of(scheme, x, seed, strata=None):
-    secret = reference.working_secret(seed, [("", scheme.to_dict())], [in_steps(scheme, x)], strata)
-    (z,) = reference.masked(secret, scheme.p, [x], [law_of(scheme)], strata=strata, donors=scheme.donors)
+    secret = reference.working_secret(
+        seed, [("", scheme.to_dict())], [in_steps(scheme, x)], strata
+    )
+    (z,) = reference.masked(
+        secret, scheme.p, [x], [law_of(scheme)], strata=strata, donors=scheme.donors
+    )
     return z
 
 
@@ -57,14 +63,16 @@ def masked(scheme, x, **options):
 
 
 def assert_same_bits(a, b):
-    a, b = np.asarray(a), np.asarray(b)
+    a = np.asarray(a)
+    b = np.asarray(b)
     assert np.array_equal(a, b, equal_nan=True)
     if a.dtype == float:
         assert np.array_equal(np.signbit(a), np.signbit(b)) or np.isnan(a).any()
 
 
 def coins_of(scheme, x, key, strata=None):
-    """Whether each record of a column without a name was swapped; only the key's owner can know."""
+    """Whether each record of a column without a name was swapped; only the key's owner can
+    know."""
     pools = None
     if strata is not None:
         labels = labels_of(strata, scheme.strata, x.size, "x", "mask")
@@ -80,7 +88,8 @@ def coins_of_table(schemes, table, key):
     """Whether each record of some columns without gaps, masked in one call, was swapped."""
     columns = [schemes[name].canonical(x, name, "float64") for name, x in table.items()]
     derived = release_key(key, schemes, columns, None)
-    swapped, p = np.zeros(columns[0].size, dtype=bool), next(iter(schemes.values())).p
+    swapped = np.zeros(columns[0].size, dtype=bool)
+    p = next(iter(schemes.values())).p
     for block, (start, stop) in enumerate(blocks(swapped.size)):
         swapped[start + coins(derived, p, block, stop - start)[0]] = True
     return swapped
@@ -115,16 +124,27 @@ FILES = {
 
 def scheme_of(x, p=0.6, noise="normal", scale="linear", **options):
     sigma = 0.3 if scale == "log" else 0.3 * float(x.std())
-    return cm.ConditionalMasking(p, sigma, noise=noise, scale=scale, reverse_mapping=True, **options)
+    return cm.ConditionalMasking(
+        p, sigma, noise=noise, scale=scale, reverse_mapping=True, **options
+    )
 
 
 def mapped_rows(x, scheme, count, rng):
-    """The scheme as it is written, `count` times: rows of one file, all in one pool; and the coins."""
-    n, shape = x.size, (count, x.size)
+    """The scheme as it is written, `count` times: rows of one file, all in one pool; and the
+    coins."""
+    n = x.size
+    shape = (count, x.size)
     swapped = rng.random(shape) < scheme.p
-    noise = rng.standard_normal(shape) if scheme.noise == "normal" else rng.laplace(0.0, np.sqrt(0.5), shape)
-    keys = x + scheme.sigma * noise if scheme.scale == "linear" else x * np.exp(scheme.sigma * noise)
-    order = np.lexsort((rng.random(shape), np.where(swapped, np.inf, keys)))  # the kept first, ties at random
+    noise = (
+        rng.standard_normal(shape)
+        if scheme.noise == "normal"
+        else rng.laplace(0.0, np.sqrt(0.5), shape)
+    )
+    keys = (
+        x + scheme.sigma * noise if scheme.scale == "linear" else x * np.exp(scheme.sigma * noise)
+    )
+    # the kept first, ties at random
+    order = np.lexsort((rng.random(shape), np.where(swapped, np.inf, keys)))
     z = np.empty(shape)
     np.put_along_axis(z, order, np.sort(np.where(swapped, np.inf, x), axis=1), axis=1)
     hat = np.argsort(np.where(swapped, rng.random(shape), 2.0), axis=1)
@@ -154,7 +174,8 @@ def donor_choices(swapped, n, donors):
 
 
 def outcomes(x, kept, donors):
-    """Every masked file of a pool with its probability; `kept` is what noise makes of x on average."""
+    """Every masked file of a pool with its probability; `kept` is what noise makes of x on
+    average."""
     n = x.size
     for count in range(n + 1):
         for swapped in combinations(range(n), count):
@@ -167,12 +188,15 @@ def outcomes(x, kept, donors):
 
 
 class File:
-    """A file in one pool or two, with columns that were not masked and sums of originals that they weigh."""
+    """A file in one pool or two, with columns that were not masked and sums of originals that they
+    weigh."""
 
     def __init__(self, donors, pools, n=150):
         rng = np.random.default_rng(5)
         self.n = n
-        self.scheme = cm.ConditionalMasking(P, 0.7, donors=donors, strata=None if pools == 1 else "region")
+        self.scheme = cm.ConditionalMasking(
+            P, 0.7, donors=donors, strata=None if pools == 1 else "region"
+        )
         self.strata = np.repeat(np.arange(pools), self.n // pools)
         x = rng.gamma(4.0, 0.5, self.n) + 0.5 * self.strata
         units = self.scheme.canonical(x, "x", "float64")
@@ -216,7 +240,8 @@ class File:
 
     def intervals(self, z, target):
         """Of the five sums, in their order."""
-        e, about = self.estimate(z), {"target": target}
+        e = self.estimate(z)
+        about = {"target": target}
         line = e.regress(self.w, **about)
         return [
             e.group_means(self.group, **about)[True],

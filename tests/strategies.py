@@ -16,7 +16,9 @@ def columns(least=2, most=60, missing=False):
     value = st.floats(-1e9, 1e9, allow_nan=False).map(lambda v: v + np.pi)
     if not missing:
         return st.lists(value, min_size=least, max_size=most).map(np.array)
-    gappy = st.lists(st.one_of(value, st.just(np.nan)), min_size=least, max_size=most).map(np.array)
+    gappy = st.lists(st.one_of(value, st.just(np.nan)), min_size=least, max_size=most).map(
+        np.array
+    )
     return gappy.filter(lambda x: np.isfinite(x).sum() >= 2)
 
 

@@ -1,6 +1,8 @@
-"""The command line does what the functions do, from words or a TOML file, and fails in one sentence.
+"""The command line does what the functions do, from words or a TOML file, and fails in one
+sentence.
 
-Oracle: the same call in Python, under the same key; the parameters of the functions, and their defaults.
+Oracle: the same call in Python, under the same key; the parameters of the functions, and their
+defaults.
 """
 
 import inspect
@@ -23,7 +25,8 @@ from condmask import cli, demo
 from condmask.files.parts import Source
 
 N = 1200
-P, SIGMA = ("--p", "0.6", "--sigma", "0.3"), ("--p", "0.6", "--sigma", "300")
+P = ("--p", "0.6", "--sigma", "0.3")
+SIGMA = ("--p", "0.6", "--sigma", "300")
 MAPPED = (*P, "--scale", "log", "--reverse-mapping")
 SCHEME = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)
 NOISE = cm.ConditionalMasking(0.6, 300.0)
@@ -40,12 +43,17 @@ schemes = {masked = {p = 0.6, sigma = 20000.0}}  # so much that some samples hav
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """An original, its release by reverse mapping, a study."""
-    where, random = tmp_path_factory.mktemp("cli"), np.random.default_rng(7)
+    where = tmp_path_factory.mktemp("cli")
+    random = np.random.default_rng(7)
     income = random.lognormal(7.0, 0.5, N).round()
-    frame = pd.DataFrame({
-        "income": income, "educ": np.round(np.log(income) + random.normal(0.0, 1.0, N)),
-        "region": random.choice(["east", "west"], N), "gaps": np.where(np.arange(N) % 9, income, np.nan),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "income": income,
+            "educ": np.round(np.log(income) + random.normal(0.0, 1.0, N)),
+            "region": random.choice(["east", "west"], N),
+            "gaps": np.where(np.arange(N) % 9, income, np.nan),
+        }
+    )
     frame[["income", "educ", "region"]].to_parquet(where / "in.parquet")
     frame[["gaps"]].to_parquet(where / "gaps.parquet")
     frame[["income"]].to_csv(where / "one.csv", index=False)
@@ -90,14 +98,18 @@ def alike(found, expected):
 def test_plan(answer, folder, tmp_path):
     words = (*SIGMA, "--max-risk", "150=.5", "--no-reverse-mapping", "--plot", "NEW/a.svg")
     income = cm.read_column(folder / "one.csv", "income")
-    expected = cm.plan(income, max_risk={150.0: 0.5}, p=[0.6], sigma=[300.0], reverse_mapping=False)
+    expected = cm.plan(
+        income, max_risk={150.0: 0.5}, p=[0.6], sigma=[300.0], reverse_mapping=False
+    )
 
     assert alike(answer("plan", "one.csv", "-c", "income", *words), expected.to_dict())
     assert "income" in (tmp_path / "a.svg").read_text()
 
 
 def test_audit(answer, folder):
-    found = answer("audit", "one.csv", "-c", "income", *SIGMA, "--max-risk", "1=.01", "--max-lift", ".2")
+    found = answer(
+        "audit", "one.csv", "-c", "income", *SIGMA, "--max-risk", "1=.01", "--max-lift", ".2"
+    )
     table = Source(folder / "one.csv").table(numeric=["income"])
     expected = cm.audit(table, {"income": NOISE}, max_lift=0.2, max_risk={1.0: 0.01}).to_dict()
 
@@ -111,7 +123,9 @@ def test_risk(answer, folder, released):
     shown = pd.read_parquet(folder / "out.parquet") if released else None
     expected = cm.risk(frame, {"income": SCHEME}, d=[50.0, 200.0], released=shown)
 
-    assert alike(answer("risk", "in.parquet", *words, "--d", "50", "--d", "200"), expected.to_dict())
+    assert alike(
+        answer("risk", "in.parquet", *words, "--d", "50", "--d", "200"), expected.to_dict()
+    )
 
 
 def test_risk_of_a_release_reads_it_as_it_is_written(answer, tmp_path):
@@ -126,7 +140,9 @@ def test_risk_of_a_release_reads_it_as_it_is_written(answer, tmp_path):
     words = ("--released", "NEW/out.csv", "--encoding", "cp1252", "--na", "k.A.", "--d", "50")
     rows = answer("risk", "NEW/in.csv", *words)["risk"]
     share = np.mean(np.abs(z - x)[1:] < 50.0)
-    assert next(row["risk"] for row in rows if row["attacker"] == "masked value") == pytest.approx(share)
+    assert next(row["risk"] for row in rows if row["attacker"] == "masked value") == pytest.approx(
+        share
+    )
 
 
 def test_risk_of_a_release_in_parts_is_that_of_each(answer, folder, tmp_path):
@@ -139,7 +155,9 @@ def test_risk_of_a_release_in_parts_is_that_of_each(answer, folder, tmp_path):
     halves = slice(0, N // 2), slice(N // 2, N)
 
     rows = answer("risk", "NEW/moved.csv", "--released", "NEW/out.csv", "--d", "50")["risk"]
-    each = [cm.risk(income[half], NOISE, d=50.0, released=released[half]).attackers for half in halves]
+    each = [
+        cm.risk(income[half], NOISE, d=50.0, released=released[half]).attackers for half in halves
+    ]
     found = {row["attacker"]: row["risk"] for row in rows}
     assert found == {who: pytest.approx((each[0][who] + each[1][who]) / 2) for who in each[0]}
 
@@ -150,7 +168,9 @@ def test_mask(answer, folder, tmp_path):
         found = answer("mask", "in.parquet", "NEW/a.parquet", "-c", "income", *words)
     with fixed_keys.under("the same"):
         options = {"log": False, "shuffle": True}
-        release = cm.mask_file(folder / "in.parquet", tmp_path / "b.parquet", {"income": SCHEME}, **options)
+        release = cm.mask_file(
+            folder / "in.parquet", tmp_path / "b.parquet", {"income": SCHEME}, **options
+        )
 
     assert alike(found, release.to_dict())
     assert pq.read_table(tmp_path / "a.parquet").equals(pq.read_table(tmp_path / "b.parquet"))
@@ -166,9 +186,23 @@ def test_mask_dry(run, tmp_path):
 
 
 def test_estimate(answer, folder):
-    asked = ("--quantile", ".5", "--cdf", "900", "--other", "educ", "--group", "region", "--regress", "educ")
-    found = answer("estimate", "out.parquet", *asked, "--weights", "educ", "--confidence-level", ".9")
-    income, options = cm.read_release(folder / "out.parquet", "income"), {"confidence_level": 0.9}
+    asked = (
+        "--quantile",
+        ".5",
+        "--cdf",
+        "900",
+        "--other",
+        "educ",
+        "--group",
+        "region",
+        "--regress",
+        "educ",
+    )
+    found = answer(
+        "estimate", "out.parquet", *asked, "--weights", "educ", "--confidence-level", ".9"
+    )
+    income = cm.read_release(folder / "out.parquet", "income")
+    options = {"confidence_level": 0.9}
     expected = {
         "summary": income.summary([0.5], points=[900.0], **options).to_dict(),
         "correlation": income.correlation_interval("educ", **options)._asdict(),
@@ -198,8 +232,10 @@ def test_info(answer, run, folder, tmp_path):
     assert '\n  "records": 1200,\n' in shown
     assert '\n    "Größe": {\n' in shown
     assert run("info", "out.parquet")[1].splitlines() == [
-        "1,200 records, 3 columns", f"income: {SCHEME!r}", "not masked: educ, region",
-    ]  # fmt: skip
+        "1,200 records, 3 columns",
+        f"income: {SCHEME!r}",
+        "not masked: educ, region",
+    ]
 
 
 def test_report(run, tmp_path):
@@ -210,7 +246,8 @@ def test_report(run, tmp_path):
     told = f"internal report in {tmp_path}/b.html: do not publish it\n"
     assert run("report", "out.parquet", "NEW/b.html", "--original", "in.parquet") == (0, told, "")
     titles = [
-        "Internal report on the release" in (tmp_path / name).read_text() for name in ("a.html", "b.html")
+        "Internal report on the release" in (tmp_path / name).read_text()
+        for name in ("a.html", "b.html")
     ]
     assert titles == [False, True]
     assert run(*words)[0] == 1
@@ -230,8 +267,10 @@ def test_what_is_known_of_a_study_that_was_interrupted_is_kept(run, monkeypatch,
     monkeypatch.setattr(cm, "simulate", lambda *_, **__: part)
 
     assert run("simulate", "study.toml", "--out", "NEW/a.npz") == (
-        1, f"{part}\n", "condmask: error: interrupted\n"
-    )  # fmt: skip
+        1,
+        f"{part}\n",
+        "condmask: error: interrupted\n",
+    )
     assert cm.StudyResult.load(tmp_path / "a.npz").replications == 2
 
 
@@ -245,57 +284,116 @@ def test_demo(answer, run, tmp_path):
 
 
 def test_a_scheme_is_chosen_where_none_is_named(run):
-    code, out, err = run("mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", "--json", "--no-log")
+    code, out, err = run(
+        "mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", "--json", "--no-log"
+    )
     scheme = json.loads(out)["columns"]["gaps"]
 
     assert (code, scheme["reverse_mapping"]) == (0, True)
-    assert err.splitlines()[0].startswith(f"gaps: {cm.ConditionalMasking.from_dict(scheme)!r}: noise of ")
+    assert err.splitlines()[0].startswith(
+        f"gaps: {cm.ConditionalMasking.from_dict(scheme)!r}: noise of "
+    )
 
 
 # --- every option reaches the function ---
 
-CALLS = [  # a command, its function, what must be given, what may be given, and what the function is told
+# a command, its function, what must be given, what may be given, and what the function is told
+CALLS = [
     (
-        "plan", "plan", ("odd.csv", "-c", "educ"),
+        "plan",
+        "plan",
+        ("odd.csv", "-c", "educ"),
         "--max-risk 1=.2 --max-record-risk 2=.3 --max-error mean=4 --d 5 --d 6 --other income --p .6 "
         "--sigma 3 --target file --noise laplace --strata region --missing -8 --na *",
-        {"max_risk": {1.0: 0.2}, "max_record_risk": {2.0: 0.3}, "max_error": {"mean": 4.0}, "d": [5.0, 6.0],
-         "p": [0.6], "sigma": [3.0], "target": "file", "noise": "laplace", "missing": [-8.0]},
+        {
+            "max_risk": {1.0: 0.2},
+            "max_record_risk": {2.0: 0.3},
+            "max_error": {"mean": 4.0},
+            "d": [5.0, 6.0],
+            "p": [0.6],
+            "sigma": [3.0],
+            "target": "file",
+            "noise": "laplace",
+            "missing": [-8.0],
+        },
     ),
     (
-        "audit", "audit", ("odd.csv", "-c", "income", *SIGMA), "--max-lift .2 --max-risk 1=.3 --missing 7",
+        "audit",
+        "audit",
+        ("odd.csv", "-c", "income", *SIGMA),
+        "--max-lift .2 --max-risk 1=.3 --missing 7",
         {"max_lift": 0.2, "max_risk": {1.0: 0.3}},
     ),
     (
-        "mask", "mask_file", ("odd.csv", "new.csv", "-c", "income", *SIGMA),
+        "mask",
+        "mask_file",
+        ("odd.csv", "new.csv", "-c", "income", *SIGMA),
         "--nan-policy omit --round --shuffle --rare-gaps drop --max-lift .2 --max-risk 1=.3 "
         "--accept-visible-coins --keep-metadata units --part-rows 99 --dry-run --force --log my.log "
         "--again --workers 3 --na *",
-        {"nan_policy": "omit", "round": True, "shuffle": True, "rare_gaps": "drop",
-         "max_lift": 0.2, "max_risk": {1.0: 0.3},
-         "accept_visible_coins": True, "keep_metadata": ["units"], "part_rows": 99, "dry_run": True,
-         "force": True, "log": "my.log", "again": True, "workers": 3, "csv": cm.CsvFormat(na="*")},
+        {
+            "nan_policy": "omit",
+            "round": True,
+            "shuffle": True,
+            "rare_gaps": "drop",
+            "max_lift": 0.2,
+            "max_risk": {1.0: 0.3},
+            "accept_visible_coins": True,
+            "keep_metadata": ["units"],
+            "part_rows": 99,
+            "dry_run": True,
+            "force": True,
+            "log": "my.log",
+            "again": True,
+            "workers": 3,
+            "csv": cm.CsvFormat(na="*"),
+        },
     ),
     (
-        "mask", "mask_file", ("odd.csv", "new.csv", "-c", "income", "-c", "educ"),
+        "mask",
+        "mask_file",
+        ("odd.csv", "new.csv", "-c", "income", "-c", "educ"),
         "--strata region --missing none --missing -8 --missing -9:-1 --missing=:-20 --missing 9990: --no-log",
-        {"missing": [-8.0, (-9.0, -1.0), (None, -20.0), (9990.0, None), None], "strata": ["region"],
-         "schemes": ["income", "educ"], "log": False},
+        {
+            "missing": [-8.0, (-9.0, -1.0), (None, -20.0), (9990.0, None), None],
+            "strata": ["region"],
+            "schemes": ["income", "educ"],
+            "log": False,
+        },
     ),
     ("risk", "risk", ("in.parquet", "-c", "income", *SIGMA), "--d 5 --d 6", {"d": [5.0, 6.0]}),
     ("estimate", "read_release", ("out.parquet",), "--workers 3", {"workers": 3}),
     (
-        "report", "report", ("out.parquet", "a.html"),
+        "report",
+        "report",
+        ("out.parquet", "a.html"),
         "--original odd.csv --d 5 --units income=euros --match id --force --workers 3 --delimiter \\t "
         "--decimal , --encoding cp1252 --na * --na .",
-        {"original": "odd.csv", "d": [5.0], "units": {"income": "euros"}, "match": "id", "force": True,
-         "workers": 3, "csv": cm.CsvFormat("\t", ",", "cp1252", ["*", "."])},
+        {
+            "original": "odd.csv",
+            "d": [5.0],
+            "units": {"income": "euros"},
+            "match": "id",
+            "force": True,
+            "workers": 3,
+            "csv": cm.CsvFormat("\t", ",", "cp1252", ["*", "."]),
+        },
     ),
     (
-        "simulate", "simulate", ("study.toml",), "--checkpoint a.npz --workers 3",
-        {"checkpoint": "a.npz", "workers": 3, "progress": True, "n": 60, "replications": 3, "rng": 3},
+        "simulate",
+        "simulate",
+        ("study.toml",),
+        "--checkpoint a.npz --workers 3",
+        {
+            "checkpoint": "a.npz",
+            "workers": 3,
+            "progress": True,
+            "n": 60,
+            "replications": 3,
+            "rng": 3,
+        },
     ),
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -303,7 +401,8 @@ def told(run, monkeypatch):
     """What a function is told by the words of its command; it does nothing."""
 
     def go(function, *words):
-        heard, form = {}, inspect.signature(getattr(cm, function))
+        heard = {}
+        form = inspect.signature(getattr(cm, function))
 
         def spy(*args, **kwargs):
             heard.update(form.bind(*args, **kwargs).arguments)
@@ -322,7 +421,8 @@ def test_every_option_reaches_the_function(told, command, function, given, optio
     found = told(function, command, *given, *options.split())
     assert {name: found[name] for name in expected} == expected
 
-    without, known = told(function, command, *given), inspect.signature(getattr(cm, function)).parameters
+    without = told(function, command, *given)
+    known = inspect.signature(getattr(cm, function)).parameters
     names = {word[2:].replace("-", "_") for word in options.split() if word.startswith("--")}
     by_default = {name: known[name].default for name in names & without.keys() & known.keys()}
     assert {name: without[name] for name in by_default} == by_default
@@ -330,12 +430,15 @@ def test_every_option_reaches_the_function(told, command, function, given, optio
 
 def test_columns_reach_the_function_by_name_and_as_the_file_is_written(told, folder):
     frame = pd.read_csv(folder / "odd.csv", na_values="*")
-    form, words = cm.CsvFormat(na="*"), ("-c", "gaps", "--na", "*")
+    form = cm.CsvFormat(na="*")
+    words = ("-c", "gaps", "--na", "*")
     planned = told("plan", "plan", "odd.csv", *words, "--other", "gaps", "--strata", "region")
     tables = [told(name, name, "odd.csv", *words, *SIGMA)["data"] for name in ("audit", "risk")]
 
     assert planned["x"].name == "gaps"
-    assert all(np.array_equal(planned[name], frame["gaps"], equal_nan=True) for name in ("x", "other"))
+    assert all(
+        np.array_equal(planned[name], frame["gaps"], equal_nan=True) for name in ("x", "other")
+    )
     as_masked = pd.read_csv(folder / "odd.csv", keep_default_na=False)["region"]
     assert planned["strata"]["region"].to_pylist() == as_masked.to_list()
     for table in tables:
@@ -351,7 +454,9 @@ def test_options_of_a_file_give_way_to_those_typed(answer, tmp_path):
         'reverse_mapping = true\nmissing = [-8, "none"]\nrange = [0, "none"]\ndry_run = true\n'
     )
 
-    found = answer("mask", "--target", "NEW/a.parquet", "--options", "NEW/options.toml", "--p", "0.6")
+    found = answer(
+        "mask", "--target", "NEW/a.parquet", "--options", "NEW/options.toml", "--p", "0.6"
+    )
 
     scheme = cm.ConditionalMasking(
         0.6, 0.3, scale="log", reverse_mapping=True, missing=(-8, None), range=(0, None)
@@ -404,7 +509,9 @@ def test_columns_of_a_file_may_differ(run, tmp_path):
 def test_unknown_options_of_a_file_are_refused(run, tmp_path, text, exit_code, sentence):
     (tmp_path / "options.toml").write_text(text)
 
-    code, out, err = run("mask", "in.parquet", "NEW/a.parquet", *P, "--options", "NEW/options.toml")
+    code, out, err = run(
+        "mask", "in.parquet", "NEW/a.parquet", *P, "--options", "NEW/options.toml"
+    )
 
     assert (code, out, len(err.splitlines())) == (exit_code, "", 1)
     assert err.startswith(f"condmask: error: {sentence.replace('NEW', str(tmp_path))}")
@@ -425,12 +532,21 @@ MASK = ("mask", "in.parquet", "NEW/a.parquet")
             (*MASK, "-c", "income", "--p", "half"),
             'Invalid value for --p: unable to convert "half" into float',
         ),
-        ((*MASK, "-c", "income", "educ"), "Unused Tokens: ['educ']. An option takes one value; repeat it"),
+        (
+            (*MASK, "-c", "income", "educ"),
+            "Unused Tokens: ['educ']. An option takes one value; repeat it",
+        ),
         ((*MASK, "-c", "income", "--decimals", "0"), "p must be given for column 'income'"),
         ((*MASK, *P), "column must be given"),
         ((*MASK, "-c", "income", "--log", "a", "--no-log"), "log must be left out with --no-log"),
-        (("audit", "one.csv", "-c", "income", "--max-risk", "150"), "a value must be of the form NAME=VALUE"),
-        (("risk", "in.parquet", "--released", "out.parquet", *P), "options of the scheme must be left out"),
+        (
+            ("audit", "one.csv", "-c", "income", "--max-risk", "150"),
+            "a value must be of the form NAME=VALUE",
+        ),
+        (
+            ("risk", "in.parquet", "--released", "out.parquet", *P),
+            "options of the scheme must be left out",
+        ),
         (
             ("risk", "in.parquet", "-c", "income", *SIGMA, "--match", "id"),
             "match must be left out without --released",
@@ -452,24 +568,51 @@ def test_wrong_usage(run, tmp_path, words, sentence):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((*MASK, "-c", "income", "--p", "2", "--sigma", "0"), "2 things must be settled: (1) p must"),
-        ((*MASK, "-c", "salary", *P), "in.parquet has no column 'salary'; it has 'income', 'educ', 'region'"),
+        (
+            (*MASK, "-c", "income", "--p", "2", "--sigma", "0"),
+            "2 things must be settled: (1) p must",
+        ),
+        (
+            (*MASK, "-c", "salary", *P),
+            "in.parquet has no column 'salary'; it has 'income', 'educ', 'region'",
+        ),
         ((*MASK, "-c", "region", *P), "region must "),
         (("mask", "no.csv", "NEW/a.csv", "-c", "x", *P), "no.csv"),
         # before a scheme is chosen, which would be said
         (("mask", "in.parquet", "out.parquet", "-c", "income"), "out.parquet exists; it is"),
-        (("mask", "one.csv", "NEW/a.parquet", "-c", "income"), "NEW/a.parquet must be text, as one.csv is"),
-        (("mask", "one.csv", "NEW/a.xlsx", "-c", "income"), "NEW/a.xlsx must end in one of .parquet"),
-        (("mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", *MAPPED), "gaps has 134 missing values"),
-        ((*MASK, "-c", "income", *MAPPED, "--max-risk", "1e9=.5"), "income: an attacker who knows which"),
+        (
+            ("mask", "one.csv", "NEW/a.parquet", "-c", "income"),
+            "NEW/a.parquet must be text, as one.csv is",
+        ),
+        (
+            ("mask", "one.csv", "NEW/a.xlsx", "-c", "income"),
+            "NEW/a.xlsx must end in one of .parquet",
+        ),
+        (
+            ("mask", "gaps.parquet", "NEW/a.parquet", "-c", "gaps", *MAPPED),
+            "gaps has 134 missing values",
+        ),
+        (
+            (*MASK, "-c", "income", *MAPPED, "--max-risk", "1e9=.5"),
+            "income: an attacker who knows which",
+        ),
         (("risk", "one.csv", "-c", "income", *SIGMA, "--d", "-1"), "d must "),
         (("estimate", "in.parquet"), "in.parquet holds no scheme"),
-        (("estimate", "out.parquet", "-c", "educ"), "column must be one of the masked columns 'income'"),
-        (("estimate", "out.parquet", "--quantile", "1", "--other", "no"), "2 things must be settled: (1) q"),
-        (("simulate", "study.toml", "--out", "NEW/none/a.npz"), "out must be a file in a folder that can be"),
+        (
+            ("estimate", "out.parquet", "-c", "educ"),
+            "column must be one of the masked columns 'income'",
+        ),
+        (
+            ("estimate", "out.parquet", "--quantile", "1", "--other", "no"),
+            "2 things must be settled: (1) q",
+        ),
+        (
+            ("simulate", "study.toml", "--out", "NEW/none/a.npz"),
+            "out must be a file in a folder that can be",
+        ),
         (("audit", "one.csv", *SIGMA, "-c", "income", "--options", "no.toml"), "no.toml"),
     ],
-)  # fmt: skip
+)
 def test_a_refusal_is_one_sentence(run, tmp_path, words, sentence):
     code, out, err = run(*words)
 
@@ -501,7 +644,9 @@ def test_warnings_to_programmers_are_not_shown(run, monkeypatch):
 def test_all_that_is_worth_knowing_is_said(run, tmp_path, more):
     rng = np.random.default_rng(7)
     income = rng.lognormal(7.0, 0.5, N).round() * (rng.random(N) > 1.0 / 3.0)
-    pd.DataFrame({"income": income, "person": [f"P{3 * k}" for k in range(N)]}).to_csv(tmp_path / "a.csv")
+    pd.DataFrame({"income": income, "person": [f"P{3 * k}" for k in range(N)]}).to_csv(
+        tmp_path / "a.csv"
+    )
     words = ("-c", "income", *MAPPED, "--no-log")  # zeros stay under --scale log
 
     code, _, err = run("mask", "NEW/a.csv", "NEW/b.csv", *words, *more)
@@ -513,7 +658,9 @@ def test_all_that_is_worth_knowing_is_said(run, tmp_path, more):
 VALUE = "1204.50 of Ada"
 
 
-@pytest.mark.parametrize("bug", [KeyError(VALUE), OSError(VALUE), ExceptionGroup(VALUE, [ValueError(VALUE)])])
+@pytest.mark.parametrize(
+    "bug", [KeyError(VALUE), OSError(VALUE), ExceptionGroup(VALUE, [ValueError(VALUE)])]
+)
 def test_a_bug_shows_where_and_no_data(run, monkeypatch, bug):
     def broken(*_, **__):
         raise bug
@@ -584,7 +731,9 @@ def test_help_of_a_command_has_its_options_and_no_seed_or_default(run, command):
         together = name in ("scheme", "csv", "output")
         names |= vars(parameter.default).keys() - {"columns"} if together else {name}
     assert code == 0
-    assert {*re.findall(r"(?<= )--[a-z-]*[a-z]", out)} == {f"--{name.replace('_', '-')}" for name in names}
+    assert {*re.findall(r"(?<= )--[a-z-]*[a-z]", out)} == {
+        f"--{name.replace('_', '-')}" for name in names
+    }
     assert "seed" not in out
     assert "[default" not in out
 
@@ -597,7 +746,9 @@ def test_help_imports_nothing_heavy():
         f"sys.exit(any(codes) or [name for name in {heavy!r} if name in sys.modules] or 0)"
     )
 
-    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
 
     assert (finished.returncode, finished.stderr) == (0, "")
 
@@ -627,7 +778,9 @@ def test_verbose_says_what_is_done_and_when(run, monkeypatch):
 
 
 def test_an_audit_that_refuses_ends_with_1(run):
-    found = [run("audit", "in.parquet", "-c", "income", *P, *more)[:2] for more in ((), MAPPED[-3:])]
+    found = [
+        run("audit", "in.parquet", "-c", "income", *P, *more)[:2] for more in ((), MAPPED[-3:])
+    ]
 
     assert [code for code, _ in found] == [1, 0]
     assert ["REFUSED" in out for _, out in found] == [True, False]

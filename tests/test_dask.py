@@ -1,4 +1,5 @@
-"""A cluster masks as files are masked: a part for each partition, each masked once, or nothing is published.
+"""A cluster masks as files are masked: a part for each partition, each masked once, or nothing is
+published.
 
 Oracle: the originals, and `mask_file` over the same parts.
 """
@@ -21,7 +22,7 @@ import pytest
 
 import condmask as cm
 from condmask._randomness import root_key
-from condmask.releases.masking import mask_part
+from condmask.publish.masking import mask_part
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -30,7 +31,9 @@ distributed = pytest.importorskip("distributed")
 RNG = np.random.default_rng(1)
 N = 12_000
 PAY = RNG.lognormal(8.0, 0.5, N).round(2)
-FRAME = pd.DataFrame({"pay": PAY, "bonus": np.rint(0.2 * PAY + RNG.normal(0.0, 200.0, N)).astype(int)})
+FRAME = pd.DataFrame(
+    {"pay": PAY, "bonus": np.rint(0.2 * PAY + RNG.normal(0.0, 200.0, N)).astype(int)}
+)
 FRAME["age"] = RNG.integers(18, 66, N)
 FRAME["place"] = np.array(["north", "south"])[RNG.integers(0, 2, N)]
 SCHEMES = {
@@ -70,7 +73,8 @@ def assert_refused(kind, text, target, ddf, schemes=SCHEMES, **options):
 
 
 def obey(folder):
-    """Have a worker, when it has written a file, do what files in this folder say: to die, or to wait."""
+    """Have a worker, when it has written a file, do what files in this folder say: to die, or to
+    wait."""
 
     def write(*arguments, **options):
         written(*arguments, **options)
@@ -90,7 +94,12 @@ def obey(folder):
 @pytest.fixture(scope="module")
 def client():
     """Two processes, which draw their keys from the system, unlike other tests."""
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
+    settings = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "dashboard_address": ":0",
+        "memory_limit": 0,
+    }
     with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -127,10 +136,14 @@ def test_each_part_is_masked_once_though_a_worker_is_killed(client, tmp_path):
     assert not (tmp_path / "one dies").exists()
     files = sorted((tmp_path / "out").iterdir())
     assert [file.name for file in files] == [
-        "_condmask.json", "part-00000.parquet", "part-00001.parquet", "part-00002.parquet",
-    ]  # fmt: skip
+        "_condmask.json",
+        "part-00000.parquet",
+        "part-00001.parquet",
+        "part-00002.parquet",
+    ]
     assert [pq.read_metadata(file).num_rows for file in files[1:]] == [2_000, 3_000, 7_000]
-    release["pay"].correlation("age")  # refused where a file is not the one of which the manifest tells
+    # refused where a file is not the one of which the manifest tells
+    release["pay"].correlation("age")
 
 
 def test_nothing_stands_under_the_name_if_the_client_is_killed(client, tmp_path):
@@ -154,7 +167,10 @@ def test_nothing_stands_under_the_name_if_the_client_is_killed(client, tmp_path)
 
 
 def test_what_partitions_warn_of_is_said_here(client, tmp_path):
-    wide = {"pay": replace(SCHEMES["pay"], sigma=3e3), "age": replace(SCHEMES["bonus"], sigma=60.0)}
+    wide = {
+        "pay": replace(SCHEMES["pay"], sigma=3e3),
+        "age": replace(SCHEMES["bonus"], sigma=60.0),
+    }
     with pytest.warns(cm.ReleaseWarning) as told:
         cm.dask.mask(partitioned(), wide, tmp_path / "out", **OPEN)
 
@@ -181,9 +197,12 @@ def test_workers_that_die_for_good(client, tmp_path):  # the last one that needs
 
 
 def test_with_given_keys_it_has_the_bits_of_a_file_in_the_same_parts(here, tmp_path, monkeypatch):
-    frame, cuts = FRAME[:3_499], [0, 1_000, 2_000, 3_499]
+    frame = FRAME[:3_499]
+    cuts = [0, 1_000, 2_000, 3_499]
     frame.to_parquet(tmp_path / "in.parquet", index=False)
-    cm.mask_file(tmp_path / "in.parquet", tmp_path / "out.parquet", SCHEMES, rng=1, part_rows=1_000, **OPEN)
+    cm.mask_file(
+        tmp_path / "in.parquet", tmp_path / "out.parquet", SCHEMES, rng=1, part_rows=1_000, **OPEN
+    )
 
     def with_key(part, job):
         number = [PAY[cut] for cut in cuts].index(part.columns["pay"].array[0])
@@ -194,20 +213,29 @@ def test_with_given_keys_it_has_the_bits_of_a_file_in_the_same_parts(here, tmp_p
     monkeypatch.setattr("condmask.dask.mask_part", with_key)
     release = cm.dask.mask(partitioned(frame, cuts), SCHEMES, tmp_path / "out", **OPEN)
 
-    found, expected = pq.read_table(tmp_path / "out"), pq.read_table(tmp_path / "out.parquet")
+    found = pq.read_table(tmp_path / "out")
+    expected = pq.read_table(tmp_path / "out.parquet")
     for name in SCHEMES:
         assert found[name].equals(expected[name])
-    assert release["pay"].quantile(0.3) == cm.read_release(tmp_path / "out.parquet", "pay").quantile(0.3)
+    assert release["pay"].quantile(0.3) == cm.read_release(
+        tmp_path / "out.parquet", "pay"
+    ).quantile(0.3)
 
 
 def test_the_log_knows_the_values_in_other_partitions(here, tmp_path):
-    alone, one = FRAME[["pay"]], {"pay": SCHEMES["pay"]}
+    alone = FRAME[["pay"]]
+    one = {"pay": SCHEMES["pay"]}
     cm.dask.mask(partitioned(alone), one, tmp_path / "a", log=tmp_path / "log")
     again = partitioned(alone.sample(frac=1.0, random_state=1), [0, 6_000, N])
 
     options = {"log": tmp_path / "log", "accept_visible_coins": False}
     assert_refused(
-        cm.ReleaseError, "the same values are in .*a, released", tmp_path / "b", again, one, **options
+        cm.ReleaseError,
+        "the same values are in .*a, released",
+        tmp_path / "b",
+        again,
+        one,
+        **options,
     )
     cm.dask.mask(again, one, tmp_path / "b", log=tmp_path / "log", again=True)
 
@@ -217,9 +245,12 @@ def test_a_large_partition_is_audited_by_its_records(here, tmp_path):
     rng = np.random.default_rng(1)
     pay = rng.lognormal(8.0, 0.5, cuts[-1]).round(2)
     tax = 0.3 * np.where(np.arange(pay.size) < 30_000, pay, rng.permutation(pay))
-    ddf, one = partitioned(pd.DataFrame({"pay": pay, "tax": tax}), cuts), {"pay": SCHEMES["pay"]}
+    ddf = partitioned(pd.DataFrame({"pay": pay, "tax": tax}), cuts)
+    one = {"pay": SCHEMES["pay"]}
 
-    assert_refused(cm.ReleaseError, "drop tax", tmp_path / "out", ddf, one, accept_visible_coins=False)
+    assert_refused(
+        cm.ReleaseError, "drop tax", tmp_path / "out", ddf, one, accept_visible_coins=False
+    )
 
 
 def changed(**columns):
@@ -230,7 +261,9 @@ def changed(**columns):
         part = rows(k, FRAME, CUTS)
         again = k in seen
         seen.add(k)
-        return part.assign(**{name: make(part) for name, make in columns.items()}) if again else part
+        return (
+            part.assign(**{name: make(part) for name, make in columns.items()}) if again else part
+        )
 
     return dd.from_map(partition, range(len(CUTS) - 1), meta=FRAME.iloc[:0])
 
@@ -239,27 +272,43 @@ def texts(part):
     return ["east"] * len(part)
 
 
-FAR = [Decimal(10**14), *map(Decimal, map(repr, PAY.tolist()[1:]))]  # whose partition comes back as floats
+# whose partition comes back as floats
+FAR = [Decimal(10**14), *map(Decimal, map(repr, PAY.tolist()[1:]))]
 DECIMALS = pd.array(FAR, pd.ArrowDtype(pa.decimal128(30, 2)))
 REFUSED = {
     "too few": (
-        partitioned(cuts=[0, 7, N]), ValueError, r"7 records are too few.*\(in partition 0\)",
+        partitioned(cuts=[0, 7, N]),
+        ValueError,
+        r"7 records are too few.*\(in partition 0\)",
         {"accept_visible_coins": False},
     ),
-    "other values": (changed(pay=lambda part: part["pay"] + 1.0), cm.FileError, "has other rows", {}),
+    "other values": (
+        changed(pay=lambda part: part["pay"] + 1.0),
+        cm.FileError,
+        "has other rows",
+        {},
+    ),
     "text at last": (changed(pay=texts), TypeError, r"partition \d", {}),
     "text elsewhere": (changed(age=texts), cm.FileError, "other rows or columns", {}),
     "digits beyond those of floats": (
-        partitioned(FRAME.assign(pay=DECIMALS)), ValueError, "must have columns of one type",
+        partitioned(FRAME.assign(pay=DECIMALS)),
+        ValueError,
+        "must have columns of one type",
         {"schemes": {"pay": cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)}},
     ),
     "no rows": (partitioned(cuts=[0, 0, 0]), ValueError, "at least 2 records, got none", {}),
     "open ends": (
-        partitioned(), ValueError, "aggregate_ends must be a number in a table of Dask",
-        {"schemes": {"pay": cm.ConditionalMasking(0.6, 1e3, reverse_mapping=True, aggregate_ends="auto")}},
+        partitioned(),
+        ValueError,
+        "aggregate_ends must be a number in a table of Dask",
+        {
+            "schemes": {
+                "pay": cm.ConditionalMasking(0.6, 1e3, reverse_mapping=True, aggregate_ends="auto")
+            }
+        },
     ),
     "no frame": (FRAME, TypeError, "ddf must be a data frame of Dask, got 'DataFrame'", {}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -271,11 +320,14 @@ def test_refused(name, here, tmp_path):
 @pytest.mark.parametrize("finds", ["no folder", "another"])
 def test_workers_that_do_not_share_the_target(finds, here, tmp_path, monkeypatch):
     (tmp_path / "another").mkdir()
-    is_dir, exists = Path.is_dir, Path.exists
+    is_dir = Path.is_dir
+    exists = Path.exists
     if finds == "no folder":
         monkeypatch.setattr(Path, "is_dir", lambda path: path.name != ".attempts" and is_dir(path))
     else:
-        monkeypatch.setattr(Path, "exists", lambda path: ".attempts" not in path.parts and exists(path))
+        monkeypatch.setattr(
+            Path, "exists", lambda path: ".attempts" not in path.parts and exists(path)
+        )
     with pytest.raises(cm.FileError, match="workers and client must share"):
         cm.dask.mask(partitioned(), SCHEMES, tmp_path / "out", **OPEN)
     monkeypatch.undo()
@@ -336,4 +388,6 @@ def test_a_released_table_is_not_masked_again(here, tmp_path):
 
     again = dd.read_parquet(tmp_path / "out")
     assert_refused(ValueError, "pay, bonus is masked already in ddf", tmp_path / "two", again)
-    assert_refused(ValueError, "mask all columns in one call", tmp_path / "two", again, {"age": SCHEME})
+    assert_refused(
+        ValueError, "mask all columns in one call", tmp_path / "two", again, {"age": SCHEME}
+    )

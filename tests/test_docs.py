@@ -1,4 +1,5 @@
-"""Pages, demonstration and extras: nothing public is left out, and each package is asked for by name."""
+"""Pages, demonstration and extras: nothing public is left out, and each package is asked for by
+name."""
 
 import inspect
 import json
@@ -38,7 +39,9 @@ def test_every_public_name_has_a_page(name):
     assert re.search(rf"^( *~|\.\. autoclass:: ){re.escape(name)}$", PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isclass(getattr(condmask, name[9:]))])
+@pytest.mark.parametrize(
+    "name", [name for name in PUBLIC if inspect.isclass(getattr(condmask, name[9:]))]
+)
 def test_every_public_method_says_what_it_does(name):
     for method, thing in inspect.getmembers(getattr(condmask, name[9:]), inspect.isroutine):
         if not method.startswith("_") and getattr(thing, "__module__", "").startswith("condmask"):
@@ -46,17 +49,25 @@ def test_every_public_method_says_what_it_does(name):
 
 
 def test_pages_and_sections_that_the_code_names_exist():
-    code = [*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
+    code = [
+        *ROOT.glob("src/**/*.py"),
+        *ROOT.glob("tests/**/*.py"),
+        *ROOT.glob("benchmarks/**/*.py"),
+    ]
     named = {
         found
         for file in code
-        for found in re.findall(r'(docs/\w+\.(?:rst|md))(?:,\s+"([^"]+)")?', file.read_text("utf-8"))
+        for found in re.findall(
+            r'(docs/\w+\.(?:rst|md))(?:,\s+"([^"]+)")?', file.read_text("utf-8")
+        )
     }
 
     assert len(named) > 20
     for page, section in named:
         text = (ROOT / page).read_text("utf-8")
-        heads = re.findall(r"^(.+)\n[-~=]+$", text, re.MULTILINE) + re.findall(r"^\*(.+?)\.\*", text, re.M)
+        heads = re.findall(r"^(.+)\n[-~=]+$", text, re.MULTILINE) + re.findall(
+            r"^\*(.+?)\.\*", text, re.M
+        )
         assert not section or " ".join(section.split()) in heads, (page, section)
 
 
@@ -88,7 +99,9 @@ def test_what_a_reader_offline_would_miss_is_found(page, count):
 def test_the_first_python_of_the_readme_runs_when_pasted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     programs = re.findall(
-        r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+        r"^```python\n(.*?)^```$",
+        (ROOT / "README.md").read_text("utf-8"),
+        re.MULTILINE | re.DOTALL,
     )
     names = {}
 
@@ -101,7 +114,12 @@ def test_the_first_python_of_the_readme_runs_when_pasted(tmp_path, monkeypatch):
 DOI = re.compile(r"\b10\.\d{4,9}/[^\s>,`\"}\]]*[\w)]")
 LITERATURE = (ROOT / "docs" / "literature.rst").read_text("utf-8")
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-TEXTS = [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.rst"), ROOT / "README.md", ROOT / "CITATION.cff"]
+TEXTS = [
+    *ROOT.glob("src/**/*.py"),
+    *ROOT.glob("docs/*.rst"),
+    ROOT / "README.md",
+    ROOT / "CITATION.cff",
+]
 SOURCES = [path for path in TEXTS if DOI.search(path.read_text("utf-8"))]
 
 
@@ -145,13 +163,20 @@ FLOORS = dict(
     if not text.startswith("condmask[")
 )
 PINNED = dict(
-    re.findall(r"^([\w-]+)==([\d.]+)\.\*$", (ROOT / ".ci" / "lowest.txt").read_text(), re.MULTILINE)
+    re.findall(
+        r"^([\w-]+)==([\d.]+)\.\*$", (ROOT / ".ci" / "lowest.txt").read_text(), re.MULTILINE
+    )
 )
 NEEDED = [
     re.match(r"[\w-]+", text)[0]
     for text in (
         *PROJECT["dependencies"],
-        *(text for extra in ("dask", "files", "plot") for text in EXTRAS[extra] if "[" not in text),
+        *(
+            text
+            for extra in ("dask", "files", "plot")
+            for text in EXTRAS[extra]
+            if "[" not in text
+        ),
     )
 ]
 
@@ -213,7 +238,8 @@ def test_estimates_are_those_of_the_masked_file_and_intervals_hold_the_originals
 
 
 def test_how_near_masked_amounts_are_is_counted(kept):
-    earnings, masked = survey(), read_column(kept[1], "earnings")
+    earnings = survey()
+    masked = read_column(kept[1], "earnings")
     near = np.abs(earnings[:, None] - earnings) < 50.0
 
     assert kept[0].near[0] == np.mean(np.abs(earnings - masked) < 50.0)
@@ -221,18 +247,21 @@ def test_how_near_masked_amounts_are_is_counted(kept):
 
 
 def test_the_text_has_a_line_for_every_row(kept):
-    lines, names = str(kept[0]).splitlines(), [row["name"] for row in kept[0].rows]
+    lines = str(kept[0]).splitlines()
+    names = [row["name"] for row in kept[0].rows]
 
     assert all(any(line.startswith(f"{name} ") for line in lines) for name in names)
 
 
 def test_people_are_the_same_each_time_and_round_their_incomes():
-    first, second = people(), people()
+    first = people()
+    second = people()
 
     assert first.equals(second)
     assert (len(first), first["income"].median()) == (20_000, 1600)
     assert (first["income"] % 10 == 0).all()
-    assert 0.6 < (first["income"] % 100 == 0).mean() < 0.7  # 60%, and one in ten of the others by chance
+    # 60%, and one in ten of the others by chance
+    assert 0.6 < (first["income"] % 100 == 0).mean() < 0.7
 
 
 SCRIPT = """
@@ -319,7 +348,9 @@ def test_what_needs_a_package_names_it_and_its_extra(hidden, tmp_path):
     assert done.returncode == 0, done.stderr
     told = {name: TOLD.search(text) for name, text in json.loads(done.stdout).items()}
     found = {name: match[1] for name, match in told.items() if match}
-    assert found == {name: PACKAGES[package] for name, package in NEEDS[hidden].items()}, done.stdout
+    assert found == {name: PACKAGES[package] for name, package in NEEDS[hidden].items()}, (
+        done.stdout
+    )
     for match in filter(None, told.values()):
         assert match[1] in packages(match[2])
         assert match[1] in packages("all")

@@ -1,7 +1,8 @@
 """One table of refusals: a call, and the exact message it brings, a row for each rule.
 
-The form is argument, rule, value: ``p must lie strictly between 0 and 1, got 1.5``. A column that is refused
-holds a conspicuous number, of which neither the message nor the traceback shows a digit.
+The form is argument, rule, value: ``p must lie strictly between 0 and 1, got 1.5``. A column that
+is refused holds a conspicuous number, of which neither the message nor the traceback shows a
+digit.
 """
 
 import pickle
@@ -18,7 +19,7 @@ from releases import in_group
 import condmask as cm
 from condmask import errors
 from condmask._randomness import Key
-from condmask.variance.interval import UndefinedError
+from condmask.inference.interval import UndefinedError
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -34,12 +35,18 @@ def scheme(p=0.6, sigma=1000.0, **options):
 
 def mask(x=X, rng=1, strata=None, **options):
     named = None if strata is None else "region"
-    given = {name: options.pop(name) for name in ("decimals", "sigma", "small_strata") if name in options}
+    given = {
+        name: options.pop(name)
+        for name in ("decimals", "sigma", "small_strata")
+        if name in options
+    }
     return scheme(strata=named, **given).mask(x, rng=rng, strata=strata, **options)
 
 
 def table(frame=FRAME, income=None, bonus=None, **options):
-    return cm.mask_table(frame, {"income": income or scheme(), "bonus": bonus or scheme()}, rng=1, **options)
+    return cm.mask_table(
+        frame, {"income": income or scheme(), "bonus": bonus or scheme()}, rng=1, **options
+    )
 
 
 def read(**entries):
@@ -119,10 +126,14 @@ WRONG_VALUES = {
         lambda: cm.ConditionalMasking.from_dict({"scheme": "ConditionalMasking", "p": 0.5})
     ),
     "scheme has unknown entries 'alpha', 'key'": lambda: read(key=1, alpha=2),
-    "strata must name each column once, got ['a', 'b', 'a']": lambda: scheme(strata=["a", "b", "a"]),
+    "strata must name each column once, got ['a', 'b', 'a']": lambda: scheme(
+        strata=["a", "b", "a"]
+    ),
     "step must be at least 0 and finite, got -1.0": lambda: scheme(step=-1.0),
     "step must be at least sigma / 2^40, got 1e-10 with sigma=1000.0": lambda: scheme(step=1e-10),
-    "step must be left out where decimals=1 is given, got 0.5": lambda: scheme(decimals=1, step=0.5),
+    "step must be left out where decimals=1 is given, got 0.5": lambda: scheme(
+        decimals=1, step=0.5
+    ),
     "secret must be 16 bytes, got 5": lambda: Key(b"short"),
     # a column
     f"x has 1 missing value, the first at position 3{OMIT}": lambda: mask(with_value(np.nan)),
@@ -158,7 +169,9 @@ WRONG_VALUES = {
         lambda: mask(np.float32([0.5, 0.25]), decimals=1)
     ),
     "x must stay within 2^53 steps of 1e-12, noise included, got a value beyond at position 1; pass "
-    "step=1.862645149230957e-09 and round=True": lambda: mask([1.0, VALUE], sigma=1.0, decimals=12),
+    "step=1.862645149230957e-09 and round=True": lambda: mask(
+        [1.0, VALUE], sigma=1.0, decimals=12
+    ),
     "x must stay within 2^53 steps of 1e-12, noise included, got a value beyond at position 0": (
         lambda: mask([VALUE * 1e293, 1.0], sigma=1.0, decimals=12)
     ),
@@ -203,8 +216,12 @@ WRONG_VALUES = {
         lambda: cm.audit(FRAME, {"income": scheme(), "bonus": scheme(strata="region")})
     ),
     f"{AGREE}p=0.6, got 0.5 for 'bonus'": lambda: table(bonus=scheme(0.5)),
-    f"{AGREE}donors='permutation', got 'sample' for 'bonus'": lambda: table(bonus=scheme(donors="sample")),
-    "strata must not be a column that is masked, got 'bonus'": lambda: table(strata=["region", "bonus"]),
+    f"{AGREE}donors='permutation', got 'sample' for 'bonus'": lambda: table(
+        bonus=scheme(donors="sample")
+    ),
+    "strata must not be a column that is masked, got 'bonus'": lambda: table(
+        strata=["region", "bonus"]
+    ),
     "schemes must name at least one column, got none": lambda: cm.mask_table(FRAME, {}),
     "frame must have the column 'wage', it has 'income', 'bonus', 'region', 'name'": (
         lambda: cm.mask_table(FRAME, {"wage": scheme()})
@@ -215,7 +232,9 @@ WRONG_VALUES = {
     f"patterns of missing values must have at least 10 records each, got 1 without b{SAME_GAPS}": one_gap,
     f"2 things must be settled: (1) bonus has 1 missing value, the first at position 3{OMIT}; (2) patterns "
     "of missing values must have at least 10 records each, got 2 with fewer (10 records in all, the smallest "
-    f"with 1 without bonus){SAME_GAPS}": (lambda: table(frame=FRAME.assign(bonus=with_value(np.nan)))),
+    f"with 1 without bonus){SAME_GAPS}": (
+        lambda: table(frame=FRAME.assign(bonus=with_value(np.nan)))
+    ),
     # an estimate
     "q must lie strictly between 0 and 1, got 2.0": lambda: estimate().quantile([0.5, 2.0]),
     "q must not hold NaN": lambda: estimate().quantile([0.5, np.nan]),
@@ -289,7 +308,9 @@ WRONG_TYPES = {
     "x must be numeric, got complex numbers": lambda: mask([1j, VALUE]),
     "x must be numeric, got dtype String": lambda: mask(pd.Series([str(VALUE)] * 3)),
     "x must be numeric, got dtype Boolean": lambda: mask(pl.Series([True, False])),
-    "x must be numeric, got dtype Int128": lambda: mask(pl.Series("x", [5, None], dtype=pl.Int128)),
+    "x must be numeric, got dtype Int128": lambda: mask(
+        pl.Series("x", [5, None], dtype=pl.Int128)
+    ),
     "x must be float32 or float64, got dtype float16": lambda: mask(np.float16([3.0, 8.67])),
     "x must be a plain array, got a masked one; fill its gaps with NaN": (
         lambda: mask(np.ma.array([VALUE, 2.5], mask=[0, 1]))
@@ -300,7 +321,9 @@ WRONG_TYPES = {
     "schemes must be a dict of schemes by column, got ConditionalMasking(p=0.6, sigma=1000.0)": (
         lambda: cm.mask_table(FRAME, scheme())
     ),
-    "schemes must be masking schemes, got 0.6 for 'income'": lambda: cm.mask_table(FRAME, {"income": 0.6}),
+    "schemes must be masking schemes, got 0.6 for 'income'": lambda: cm.mask_table(
+        FRAME, {"income": 0.6}
+    ),
     "frame must be a data frame, got ndarray": lambda: table(frame=X),
     "q must be a number or an array of numbers, got '0.5'": lambda: estimate().quantile("0.5"),
     "t must be a number or an array of numbers, got booleans": lambda: estimate().cdf(True),

@@ -1,4 +1,5 @@
-"""Containers: what comes back is of the kind that went in; notes of masked columns are known again."""
+"""Containers: what comes back is of the kind that went in; notes of masked columns are known
+again."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -25,7 +26,9 @@ def test_the_same_container_comes_back_with_the_same_numbers(name):
     assert type(z) is (np.ndarray if isinstance(x, (list, tuple)) else type(x))
     assert len(z) == len(x)
     plain = cm.ConditionalMasking(0.5, 1.0, step=0).mask(
-        pd.Series(ZOO[name].values, name=getattr(x, "name", None) or None), rng=1, nan_policy="omit"
+        pd.Series(ZOO[name].values, name=getattr(x, "name", None) or None),
+        rng=1,
+        nan_policy="omit",
     )
     plain = plain.astype(np.float32) if name == "float32" else plain
     assert np.array_equal(values_of(z), plain.to_numpy(dtype=float), equal_nan=True)
@@ -99,20 +102,26 @@ NAMELESS = {
 CALLS = {
     "mask_table": lambda frame, scheme: cm.mask_table(frame, {"x": scheme}),
     "audit": lambda frame, scheme: cm.audit(frame, {"x": scheme}),
-    "strata": lambda frame, scheme: replace(scheme, strata="a").mask(np.arange(200.0), strata=frame),
+    "strata": lambda frame, scheme: replace(scheme, strata="a").mask(
+        np.arange(200.0), strata=frame
+    ),
     "plan": lambda frame, scheme: cm.plan(np.arange(200.0), strata=frame),
 }
 
 
 @pytest.mark.parametrize(
     ("name", "call"),
-    [*((name, "mask_table") for name in NAMELESS), *(("pandas, a name twice", call) for call in CALLS)],
+    [
+        *((name, "mask_table") for name in NAMELESS),
+        *(("pandas, a name twice", call) for call in CALLS),
+    ],
 )
 def test_columns_without_a_name_of_their_own_are_refused(name, call):
     frame, wrong = NAMELESS[name]
 
     with pytest.raises(
-        cm.CondmaskError, match=f"must have columns with different names that are text, got also {wrong}"
+        cm.CondmaskError,
+        match=f"must have columns with different names that are text, got also {wrong}",
     ):
         CALLS[call](frame, cm.ConditionalMasking(0.5, 1.0, decimals=0))
 
@@ -140,7 +149,9 @@ def test_strata_of_several_dimensions_are_refused():
         lambda labels: pa.array(labels).dictionary_encode(),
         lambda labels: pd.Series(labels, dtype="category"),
         lambda labels: pl.Series(labels, dtype=pl.Categorical),
-        lambda labels: pd.Series([np.nan if label is None else label for label in labels], dtype=object),
+        lambda labels: pd.Series(
+            [np.nan if label is None else label for label in labels], dtype=object
+        ),
     ],
     ids=["arrow chunks", "arrow", "pandas category", "polars categorical", "pandas objects"],
 )
@@ -202,9 +213,12 @@ def test_an_index_of_pandas_becomes_columns_unless_it_numbers_the_rows():
     frame = pd.DataFrame({"x": [1.0, 2.0], "index": [3, 4], "day": [5, 6]})
     levels = pd.MultiIndex.from_arrays([[1, 2], [3, 4], [5, 6]], names=["a", None, "a"])
     for index, added in (
-        ([3, 7], []), ([7, 3], ["unnamed"]), ([3, 3], ["unnamed"]),
-        (pd.Index([2, 1], name="day"), ["day"]), (levels, ["a", "unnamed", "a"]),
-    ):  # fmt: skip
+        ([3, 7], []),
+        ([7, 3], ["unnamed"]),
+        ([3, 3], ["unnamed"]),
+        (pd.Index([2, 1], name="day"), ["day"]),
+        (levels, ["a", "unnamed", "a"]),
+    ):
         names = [f"{name} (level {k} of the index)" for k, name in enumerate(added)]
         assert list(frames.with_index(frame.set_axis(index)).columns) == [*names, *frame.columns]
     assert frames.with_index(PLAIN) is PLAIN
@@ -231,7 +245,9 @@ def test_decimals_come_back_as_decimals_with_their_gaps(form):
 
 def test_decimals_are_numbers_wherever_a_column_is_taken(tmp_path):
     x = np.random.default_rng(1).lognormal(7.0, 0.5, 500).round(2)
-    table = pa.table({"pay": pa.array([Decimal(f"{value:.2f}") for value in x], pa.decimal128(12, 2))})
+    table = pa.table(
+        {"pay": pa.array([Decimal(f"{value:.2f}") for value in x], pa.decimal128(12, 2))}
+    )
     scheme = cm.ConditionalMasking(0.6, 300.0, decimals=2)
     release = cm.mask_table(table, {"pay": scheme}, rng=1, accept_visible_coins=True)
     z = release.data["pay"]
@@ -241,9 +257,13 @@ def test_decimals_are_numbers_wherever_a_column_is_taken(tmp_path):
     for series in (pl.Series("pay", table["pay"]), pandas):
         masked = scheme.mask(series, rng=1, accept_visible_coins=True)
         assert (masked.name, masked.to_list()) == ("pay", z.to_pylist())
-    assert scheme.mask(pandas.rename(None), rng=1, accept_visible_coins=True).index.equals(pandas.index)
+    assert scheme.mask(pandas.rename(None), rng=1, accept_visible_coins=True).index.equals(
+        pandas.index
+    )
     found = cm.risk(table["pay"], scheme, d=50.0, released=z)
-    assert found.attackers == cm.risk(x, scheme, d=50.0, released=np.array(z, dtype=float)).attackers
+    assert (
+        found.attackers == cm.risk(x, scheme, d=50.0, released=np.array(z, dtype=float)).attackers
+    )
     cm.report(release, tmp_path / "internal.html", original=table)
     assert (tmp_path / "internal.html").exists()
 
@@ -252,7 +272,9 @@ def test_tables_are_those_of_arrow_or_it_is_said_which_columns_cannot_be():
     for frame in (PLAIN, pd.DataFrame(PLAIN), pl.DataFrame(PLAIN), pa.table(PLAIN)):
         assert frames.arrow_table(frame).to_pydict() == pa.table(PLAIN).to_pydict()
     hours = pa.array([0, None], pa.timestamp("us", "Europe/Berlin"))
-    assert frames.arrow_table({"hours": hours, "n": pl.Series([1, None])})["hours"].type == hours.type
+    assert (
+        frames.arrow_table({"hours": hours, "n": pl.Series([1, None])})["hours"].type == hours.type
+    )
     mixed = {"x": [1.0, 2.0], "mixed": np.array([1, "a"], dtype=object), "far": [10**30, "b"]}
     said = r"^frame\['mixed'\] must be a column of one type that Arrow has, got 'others'$"
     for frame in (mixed, pd.DataFrame(mixed)):
@@ -262,7 +284,10 @@ def test_tables_are_those_of_arrow_or_it_is_said_which_columns_cannot_be():
 
 @pytest.mark.parametrize("make", [np.array, pd.Series, pl.Series, pa.array])
 def test_as_many_values_as_asked_for_are_needed_all_finite(make):
-    for take in (frames.column, lambda x, name, **options: frames.column_of({name: x}, name, **options)):
+    for take in (
+        frames.column,
+        lambda x, name, **options: frames.column_of({name: x}, name, **options),
+    ):
         assert take(make([1.0, np.inf]), "x", finite=False).array.tolist() == [1.0, np.inf]
         assert take(make([2]), "x", least=1).array.tolist() == [2.0]
         for values in ([1.0, np.inf], [2]):
@@ -271,11 +296,17 @@ def test_as_many_values_as_asked_for_are_needed_all_finite(make):
 
 
 def test_columns_that_are_not_there_or_too_short_are_named():
-    with pytest.raises(ValueError, match=r"^frame must have the column 'y', it has 'x', 'row', 'text'$"):
+    with pytest.raises(
+        ValueError, match=r"^frame must have the column 'y', it has 'x', 'row', 'text'$"
+    ):
         cm.mask_table(PLAIN, {"y": GRID})
-    with pytest.raises(ValueError, match=r"^frame must have columns of one length, got {'x': 200, 'y': 2}"):
+    with pytest.raises(
+        ValueError, match=r"^frame must have columns of one length, got {'x': 200, 'y': 2}"
+    ):
         cm.mask_table({**PLAIN, "y": [1, 2]}, {"x": GRID})
-    with pytest.raises(TypeError, match=r"^x must be an array or a series of numbers, got DataFrame$"):
+    with pytest.raises(
+        TypeError, match=r"^x must be an array or a series of numbers, got DataFrame$"
+    ):
         GRID.mask(pd.DataFrame(PLAIN))
 
 

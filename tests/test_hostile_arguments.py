@@ -1,4 +1,5 @@
-"""Whatever a caller passes by mistake, a public name answers or refuses in one sentence, and ends."""
+"""Whatever a caller passes by mistake, a public name answers or refuses in one sentence, and
+ends."""
 
 import datetime
 import inspect
@@ -91,35 +92,102 @@ OBJECTS = {
 }
 CALLED = {"g", "workers", "progress", "population"}  # what is called may raise what it likes
 LIMITS = {"draws", "replications", "n", "points"}  # may take as long as they say
-NEEDED = {  # by the names of parameters; of those with a default, only what keeps a call short or sound
-    "p": 0.6, "sigma": 300.0, "percent": 10.0, "x": X, "z": X, "data": X, "frame": {"x": X, "y": X**2},
-    "scheme": SCHEME, "schemes": {"x": SCHEME}, "source": "source.csv", "target": "target.csv", "name": "x",
-    "path": "released.csv", "t": 3000.0, "q": 0.5, "value": 0.5, "g": np.sqrt, "labels": TOWNS, "W": X**0.5,
-    "weights": np.ones(N), "order": 2, "other": X**0.5, "rows": np.ones(N, bool), "given": X**0.5,
-    "d": 100.0, "entries": SCHEME.to_dict(), "outcome": "y", "on": ["x"], "key": "x", "n": 20,
-    "replications": 2, "margins": cm.paper_population().margins, "population": cm.paper_population(),
-    "a": SCHEME.estimate(X), "b": SCHEME.estimate(X),
-}  # fmt: skip
-ALSO = {"accept_visible_coins": True, "log": False, "force": True, "points": 9, "other": X**0.5, "rng": 1}
+# by the names of parameters; of those with a default, only what keeps a call short or sound
+NEEDED = {
+    "p": 0.6,
+    "sigma": 300.0,
+    "percent": 10.0,
+    "x": X,
+    "z": X,
+    "data": X,
+    "frame": {"x": X, "y": X**2},
+    "scheme": SCHEME,
+    "schemes": {"x": SCHEME},
+    "source": "source.csv",
+    "target": "target.csv",
+    "name": "x",
+    "path": "released.csv",
+    "t": 3000.0,
+    "q": 0.5,
+    "value": 0.5,
+    "g": np.sqrt,
+    "labels": TOWNS,
+    "W": X**0.5,
+    "weights": np.ones(N),
+    "order": 2,
+    "other": X**0.5,
+    "rows": np.ones(N, bool),
+    "given": X**0.5,
+    "d": 100.0,
+    "entries": SCHEME.to_dict(),
+    "outcome": "y",
+    "on": ["x"],
+    "key": "x",
+    "n": 20,
+    "replications": 2,
+    "margins": cm.paper_population().margins,
+    "population": cm.paper_population(),
+    "a": SCHEME.estimate(X),
+    "b": SCHEME.estimate(X),
+}
+ALSO = {
+    "accept_visible_coins": True,
+    "log": False,
+    "force": True,
+    "points": 9,
+    "other": X**0.5,
+    "rng": 1,
+}
 OWN = {  # of calls that take something else by the same name
-    "audit.scheme": SCHEME, "simulate.schemes": [SCHEME], "read_column.path": "source.csv",
-    "Release.write.path": "written.csv", "Counts.merge.other": cm.Counts(SCHEME),
-}  # fmt: skip
-# what takes longest, pictures and searches for attackers; what authors of schemes call; results of calls
+    "audit.scheme": SCHEME,
+    "simulate.schemes": [SCHEME],
+    "read_column.path": "source.csv",
+    "Release.write.path": "written.csv",
+    "Counts.merge.other": cm.Counts(SCHEME),
+}
+# what takes longest, pictures and searches for attackers; what authors of schemes call; results of
+# calls
 METHODS_LEFT_OUT = {
-    "plot", "summary", "band", "compare", "expectation", "risk", "of", "rows", "masked", "canonical",
-    "publish", "key", "within",
-}  # fmt: skip
+    "plot",
+    "summary",
+    "band",
+    "compare",
+    "expectation",
+    "risk",
+    "of",
+    "rows",
+    "masked",
+    "canonical",
+    "publish",
+    "key",
+    "within",
+}
 NAMES_LEFT_OUT = {
-    "risk", "plan", "report", "plot_release", "compare", "compare_distributions", "Audit", "Risk", "Plan",
-    "RecordRisk", "InsiderRisk", "Linkage", "Release", "Estimate", "MethodComparison", "StudyResult", "dask",
+    "risk",
+    "plan",
+    "report",
+    "plot_release",
+    "compare",
+    "compare_distributions",
+    "Audit",
+    "Risk",
+    "Plan",
+    "RecordRisk",
+    "InsiderRisk",
+    "Linkage",
+    "Release",
+    "Estimate",
+    "MethodComparison",
+    "StudyResult",
+    "dask",
     "kernels",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory):
-    """Sound calls by name, in the folder where the files that they read lie: functions and arguments."""
+    """Sound calls by name, in the folder where the files that they read lie: functions and
+    arguments."""
     folder = tmp_path_factory.mktemp("hostile")
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -127,7 +195,9 @@ def calls(tmp_path_factory):
         patch.chdir(folder)
         patch.setenv("XDG_DATA_HOME", str(folder))
         pd.DataFrame({"x": X, "y": X**2}).to_csv("source.csv", index=False)
-        cm.mask_file("source.csv", "released.csv", {"x": SCHEME}, log=False, accept_visible_coins=True)
+        cm.mask_file(
+            "source.csv", "released.csv", {"x": SCHEME}, log=False, accept_visible_coins=True
+        )
         yield {name: sound(name, function) for name, function in functions()}
         plt.close("all")
 
@@ -139,12 +209,16 @@ def functions():
             yield name, getattr(cm, name)
     release = cm.mask_table({"x": X, "y": X**2}, {"x": SCHEME}, rng=1, accept_visible_coins=True)
     owners = {
-        "ConditionalMasking": SCHEME, "Estimate": SCHEME.estimate(X), "Release": release,
-        "Estimate of rows": SCHEME.estimate([X] * 2), "Estimate after reverse mapping": MAPPED.estimate(X),
+        "ConditionalMasking": SCHEME,
+        "Estimate": SCHEME.estimate(X),
+        "Release": release,
+        "Estimate of rows": SCHEME.estimate([X] * 2),
+        "Estimate after reverse mapping": MAPPED.estimate(X),
         "Counts": cm.Counts(SCHEME),
-    }  # fmt: skip
+    }
     for name, owner in owners.items():
-        kind = cm.Estimate if name.startswith("Estimate") else type(owner)  # rows are asked as one is
+        # rows are asked as one is
+        kind = cm.Estimate if name.startswith("Estimate") else type(owner)
         for method, _ in inspect.getmembers(kind, inspect.isroutine):
             if not method.startswith("_") and not METHODS_LEFT_OUT & {*method.split("_")}:
                 yield f"{name}.{method}", getattr(owner, method)
@@ -171,11 +245,14 @@ def attack(call, parameter, key):
 
 
 def is_right(error, parameter, key):
-    """Whether an exception may leave the package: a sentence of ours, or what is not of our making."""
+    """Whether an exception may leave the package: a sentence of ours, or what is not of our
+    making."""
     if isinstance(error, cm.CondmaskError):
         return bool(str(error)) and not {"\n", "\r"} & set(str(error))
     of_system = isinstance(error, OSError) and error.errno is not None
-    return of_system or isinstance(error, MemoryError) or (parameter in CALLED and key == "function")
+    return (
+        of_system or isinstance(error, MemoryError) or (parameter in CALLED and key == "function")
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -187,10 +264,15 @@ def test_sound_calls_are_answered(calls):
 @pytest.mark.filterwarnings("ignore")
 def test_what_was_not_meant_is_answered_or_refused_in_a_sentence(calls):
     pairs = [
-        (name, key) for name, call in calls.items() for key in inspect.signature(call.function).parameters
+        (name, key)
+        for name, call in calls.items()
+        for key in inspect.signature(call.function).parameters
     ]
     tried = [
-        (name, parameter, key) for name, parameter in pairs for key in OBJECTS if parameter not in LIMITS
+        (name, parameter, key)
+        for name, parameter in pairs
+        for key in OBJECTS
+        if parameter not in LIMITS
     ]
     refused = []
 
@@ -233,7 +315,8 @@ def test_nonsense_is_not_taken_for_a_value(calls, chosen):
 
 NANOSECONDS = np.random.default_rng(1).normal(1.7e18, 1e15, 200)
 CENTS = np.append(np.random.default_rng(2).lognormal(10.0, 0.6, 199).round(2), 9.99e17)
-HOURS, EUROS = cm.ConditionalMasking(0.6, 3600.0), cm.ConditionalMasking(0.6, 8000.0, decimals=2)
+HOURS = cm.ConditionalMasking(0.6, 3600.0)
+EUROS = cm.ConditionalMasking(0.6, 8000.0, decimals=2)
 NEAR = np.arange(200.0)
 
 
@@ -257,8 +340,10 @@ def test_values_beyond_the_grid_are_refused_before_anybody_looks_at_them(call):
 
 
 def test_a_masked_value_beyond_the_grid_is_named_by_its_place_in_the_column():
-    x, z = NEAR.copy(), NEAR.copy()
-    x[3], z[150] = np.nan, 1e18
+    x = NEAR.copy()
+    z = NEAR.copy()
+    x[3] = np.nan
+    z[150] = 1e18
 
     with pytest.raises(ValueError, match=r"released must stay within .* at position 150"):
         cm.risk(x, HOURS, d=1.0, released=z)

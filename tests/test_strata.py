@@ -1,4 +1,5 @@
-"""Strata under any label, of several columns, and small ones merged; categories as numbers; correlations."""
+"""Strata under any label, of several columns, and small ones merged; categories as numbers;
+correlations."""
 
 from dataclasses import replace
 
@@ -25,7 +26,8 @@ SIZES = st.lists(st.integers(1, 14), min_size=1, max_size=8)
 
 def same_partition(one, other):
     """Whether the same records are together, whatever the pools are called."""
-    first, second = {}, {}
+    first = {}
+    second = {}
     return len(one) == len(other) and all(
         first.setdefault(a, row) == second.setdefault(b, row)
         for row, (a, b) in enumerate(zip(one, other, strict=True))
@@ -56,12 +58,15 @@ def test_small_strata_are_merged_by_the_rule(sizes, pools):
 
 
 @given(
-    sizes=SIZES, gaps=st.lists(st.sampled_from([0, 1, 2, 3]), min_size=1, max_size=7), seed=st.integers(0, 99)
+    sizes=SIZES,
+    gaps=st.lists(st.sampled_from([0, 1, 2, 3]), min_size=1, max_size=7),
+    seed=st.integers(0, 99),
 )
 def test_merging_is_that_of_the_reference_whatever_labels_and_order(sizes, gaps, seed):
     rng = np.random.default_rng(seed)
     code = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-    kind = np.resize(gaps, code.size)[rng.permutation(code.size)]  # which of two columns are missing, as bits
+    # which of two columns are missing, as bits
+    kind = np.resize(gaps, code.size)[rng.permutation(code.size)]
     columns = [np.where(kind & bit, np.nan, 1.0) for bit in (1, 2)]
     there = kind != 3
     crossed = strata.crossed([code, kind], code.size)
@@ -69,15 +74,20 @@ def test_merging_is_that_of_the_reference_whatever_labels_and_order(sizes, gaps,
     pool = np.where(there, strata.merged(crossed, kind, there), -1)
 
     assert same_partition(pool.tolist(), reference.merged_strata(columns, code.tolist()))
-    shuffled, renamed = rng.permutation(code.size), rng.permutation(int(code.max()) + 1)
+    shuffled = rng.permutation(code.size)
+    renamed = rng.permutation(int(code.max()) + 1)
     again = strata.merged(
-        strata.crossed([renamed[code][shuffled], kind[shuffled]], code.size), kind[shuffled], there[shuffled]
+        strata.crossed([renamed[code][shuffled], kind[shuffled]], code.size),
+        kind[shuffled],
+        there[shuffled],
     )
     assert same_partition(np.where(there[shuffled], again, -1).tolist(), pool[shuffled].tolist())
 
 
 def test_one_name_in_a_sequence_is_that_name():
-    one, other = (cm.ConditionalMasking(0.6, 1.0, strata=named) for named in ("region", ["region"]))
+    one, other = (
+        cm.ConditionalMasking(0.6, 1.0, strata=named) for named in ("region", ["region"])
+    )
 
     assert one == other
     assert strata.named_strata(("region", "sex")) == ("region", "sex")
@@ -100,11 +110,15 @@ def test_crossed_labels_are_numbered_in_their_order(labels):
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("numbers", [None, [0, 0, 0], [2, 5, 3], [-1, 4, 1]])
 def test_values_of_a_pool_are_those_of_its_records(numbers, missing):
-    x, pool = np.arange(30.0) ** 2, numbers and np.resize(numbers, 30)
+    x = np.arange(30.0) ** 2
+    pool = numbers and np.resize(numbers, 30)
     if missing:
         x[::4] = np.nan
 
-    found = [(np.arange(30)[rows].tolist(), own.tolist()) for rows, own in strata.values_by_pool(x, pool)]
+    found = [
+        (np.arange(30)[rows].tolist(), own.tolist())
+        for rows, own in strata.values_by_pool(x, pool)
+    ]
 
     there = [row for row in range(30) if x[row] == x[row] and (pool is None or pool[row] >= 0)]
     of = {row: 0 if pool is None else int(pool[row]) for row in there}
@@ -113,7 +127,8 @@ def test_values_of_a_pool_are_those_of_its_records(numbers, missing):
 
 
 NAMES = ("region", "sex")
-REGION, SEX = np.repeat(["n", "s"], 6), np.tile([0, 1], 6)
+REGION = np.repeat(["n", "s"], 6)
+SEX = np.tile([0, 1], 6)
 TABLES = {
     "dict": {"sex": SEX, "region": REGION},
     "dict of series": {"sex": pl.Series(SEX), "region": pd.Series(REGION)},
@@ -160,7 +175,9 @@ def test_strata_follow_the_draw_contract(strata, scheme, seed, missing):
     assert_same_bits(z, reference_of(scheme, x, seed, strata))
 
 
-CROSSED = {"region": np.random.default_rng(44).choice(["n", "s", "w"], 400, p=[0.02, 0.4, 0.58]).tolist()}
+CROSSED = {
+    "region": np.random.default_rng(44).choice(["n", "s", "w"], 400, p=[0.02, 0.4, 0.58]).tolist()
+}
 CROSSED["sex"] = np.random.default_rng(45).integers(0, 2, 400).tolist()
 
 
@@ -168,14 +185,20 @@ CROSSED["sex"] = np.random.default_rng(45).integers(0, 2, 400).tolist()
 @pytest.mark.parametrize("merge", [False, True])
 @pytest.mark.parametrize("missing", [False, True])
 def test_crossed_and_merged_strata_follow_the_draw_contract(donors, merge, missing):
-    x, table = generic(400, 6), CROSSED
+    x = generic(400, 6)
+    table = CROSSED
     if missing:
         x[::5] = np.nan
     if not merge:  # without those that are too small
         kept = np.array(CROSSED["region"]) != "n"
-        x, table = x[kept], {name: np.array(values)[kept].tolist() for name, values in CROSSED.items()}
+        x = x[kept]
+        table = {name: np.array(values)[kept].tolist() for name, values in CROSSED.items()}
     scheme = cm.ConditionalMasking(
-        0.6, 500.0, donors=donors, strata=["region", "sex"], small_strata="merge" if merge else "refuse"
+        0.6,
+        500.0,
+        donors=donors,
+        strata=["region", "sex"],
+        small_strata="merge" if merge else "refuse",
     )
     strata = list(zip(table["region"], table["sex"], strict=True))
     if merge:
@@ -207,14 +230,19 @@ def test_strata_are_the_same_under_any_label(label):
     x = generic(90)
     scheme = cm.ConditionalMasking(0.6, 500.0, strata="region")
 
-    assert_same_bits(scheme.mask(x, rng=1, strata=label(strata)), scheme.mask(x, rng=1, strata=strata))
+    assert_same_bits(
+        scheme.mask(x, rng=1, strata=label(strata)), scheme.mask(x, rng=1, strata=strata)
+    )
 
 
 def test_a_stratum_has_ten_records():
-    x, scheme = generic(50), cm.ConditionalMasking(0.6, 500.0, strata="region")
+    x = generic(50)
+    scheme = cm.ConditionalMasking(0.6, 500.0, strata="region")
 
     scheme.mask(x, strata=np.repeat(["a", "b"], [10, 40]))
-    with pytest.raises(ValueError, match="strata must have at least 10 records each, got 9 in stratum 'a'"):
+    with pytest.raises(
+        ValueError, match="strata must have at least 10 records each, got 9 in stratum 'a'"
+    ):
         scheme.mask(x, strata=np.repeat(["a", "b"], [9, 41]))
 
 
@@ -290,14 +318,19 @@ def test_one_label_and_many_are_no_categories(labels):
         assert len(indicators([f"name {k % count}" for k in range(60)], "who", 60)) == count - 1
 
 
-A, B = np.array([1.5, 2.5, 4.0]), np.array([3.0, np.nan, 7.0])
+A = np.array([1.5, 2.5, 4.0])
+B = np.array([3.0, np.nan, 7.0])
 SERIES = pd.Series(A, name="a")
 DESIGNS = [
-    (A, {"w1": A}), (A.tolist(), {"w1": A}), (np.column_stack([A, B]), {"w1": A, "w2": B}),
-    (SERIES, {"a": A}), (pl.Series(A), {"w1": A}), ({"b": B, 5: SERIES}, {"b": B, "5": A}),
+    (A, {"w1": A}),
+    (A.tolist(), {"w1": A}),
+    (np.column_stack([A, B]), {"w1": A, "w2": B}),
+    (SERIES, {"a": A}),
+    (pl.Series(A), {"w1": A}),
+    ({"b": B, 5: SERIES}, {"b": B, "5": A}),
     (pd.DataFrame({"b": B, 5: A}), {"b": B, "5": A}),
     (pl.DataFrame({"b": B, "yes": [True, None, False]}), {"b": B, "yes": [1.0, np.nan, 0.0]}),
-]  # fmt: skip
+]
 REFUSED = {
     "one or two dimensions, got 3": np.zeros((2, 2, 2)),
     "at least one column, got none": {},
@@ -333,7 +366,8 @@ def test_ranks_are_mean_ranks_and_constant_columns_have_no_correlation():
 
 
 def test_the_share_between_labels_is_that_of_the_analysis_of_variance():
-    values, codes = np.array([1.0, 3.0, 5.0, 7.0, 9.0, 2.0, np.nan]), np.array([0, 0, 1, 1, 2, -1, 0])
+    values = np.array([1.0, 3.0, 5.0, 7.0, 9.0, 2.0, np.nan])
+    codes = np.array([0, 0, 1, 1, 2, -1, 0])
     # means 2 and 6: between 16 with one degree of freedom, within 4 / 2; two records each
     assert intraclass(values, codes) == pytest.approx((16.0 - 2.0) / (16.0 + 2.0))
     assert intraclass(values, np.arange(7)) == 0.0

@@ -1,4 +1,5 @@
-"""Threads, forks, executors, kept machine code and other systems: the same bits, and keys of their own."""
+"""Threads, forks, executors, kept machine code and other systems: the same bits, and keys of their
+own."""
 
 import builtins
 import io
@@ -26,7 +27,9 @@ from condmask.kernels import masking
 
 RNG = np.random.default_rng(1)
 PLACES = ["Zürich", "Kraków", "東京"]  # of which cp1252 has no word for two
-TABLE = pd.DataFrame({"income": RNG.lognormal(8.0, 0.4, 160).round(2), "région": RNG.choice(PLACES, 160)})
+TABLE = pd.DataFrame(
+    {"income": RNG.lognormal(8.0, 0.4, 160).round(2), "région": RNG.choice(PLACES, 160)}
+)
 SCHEME = {"income": cm.ConditionalMasking(0.6, 600.0, decimals=2)}
 
 
@@ -37,9 +40,13 @@ def played(patch):
     patch.setattr(shutil, "_use_fd_functions", False)
     for name in ("replace", "rename", "unlink", "remove"):
         patch.setattr(os, name, unless_open(getattr(os, name)))
-    opened, plain, encoding_of = os.open, builtins.open, io.text_encoding
+    opened = os.open
+    plain = builtins.open
+    encoding_of = io.text_encoding
     patch.setattr(os, "open", lambda path, *args, **kw: opened(no_folder(path), *args, **kw))
-    patch.setattr(io, "text_encoding", lambda encoding, *level: encoding_of(encoding or "cp1252", *level))
+    patch.setattr(
+        io, "text_encoding", lambda encoding, *level: encoding_of(encoding or "cp1252", *level)
+    )
 
     def in_cp1252(file, mode="r", buffering=-1, encoding=None, *rest, **named):
         own = encoding or (None if "b" in mode else "cp1252")
@@ -70,7 +77,8 @@ def no_folder(path):
 
 
 def work(folder, patch):
-    """Files masked, replaced, read and reported; all that was written, but for times and names of groups."""
+    """Files masked, replaced, read and reported; all that was written, but for times and names of
+    groups."""
     patch.setenv("XDG_DATA_HOME", str(folder / "state"))
     patch.chdir(folder)
     (folder / "many").mkdir()
@@ -166,7 +174,11 @@ def test_forked_processes_draw_keys_of_their_own():
     # without the fixed keys of tests
     environment = os.environ | {"PYTHONPATH": str(Path(cm.__file__).parents[1])}
     ended = subprocess.run(
-        [sys.executable, "-c", CHILDREN], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", CHILDREN],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
 
     assert len(set(ended.stdout.split())) == 7
@@ -218,7 +230,11 @@ def test_columns_of_several_blocks_are_looked_at_whole():
 
 
 def test_a_pool_may_be_abandoned_in_a_thread_of_its_own(monkeypatch):
-    main, there, ready, gone, unraised = current_thread(), Event(), Event(), Event(), []
+    main = current_thread()
+    there = Event()
+    ready = Event()
+    gone = Event()
+    unraised = []
     monkeypatch.setattr(sys, "unraisablehook", unraised.append)
 
     def task(k):
@@ -260,14 +276,17 @@ print(cm.simulate(cm.paper_population(), noise, n=200, replications=2, rng=1).va
 
 
 def travelling(function, task):
-    """A task as a pool of processes does it: all that it needs, and what comes of it, is pickled."""
+    """A task as a pool of processes does it: all that it needs, and what comes of it, is
+    pickled."""
     here, given = pickle.loads(pickle.dumps((function, task)))
     return pickle.loads(pickle.dumps(here(given)))
 
 
 def study(workers):
     asked = {"n": 20_000, "replications": 8, "confidence_levels": [0.9], "risk_distances": [500.0]}
-    return cm.simulate(cm.Resampled(LARGE, AGE), {"a": GRID}, rng=1, workers=workers, **asked).values
+    return cm.simulate(
+        cm.Resampled(LARGE, AGE), {"a": GRID}, rng=1, workers=workers, **asked
+    ).values
 
 
 def test_another_process_gives_the_bits_of_one_thread():
@@ -283,7 +302,8 @@ def test_another_process_gives_the_bits_of_one_thread():
 
 
 def test_the_page_shows_every_script_and_that_of_processes_runs_as_it_stands():
-    page, script = (DOCS / "dask.rst").read_text(), DOCS / "examples" / "executors" / "on_processes.py"
+    page = (DOCS / "dask.rst").read_text()
+    script = DOCS / "examples" / "executors" / "on_processes.py"
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
 
     assert len(SCRIPTS) == 3
@@ -294,7 +314,9 @@ def test_the_page_shows_every_script_and_that_of_processes_runs_as_it_stands():
 
 def test_a_study_has_the_same_bits_whatever_a_process_did_before():
     alone, after = (
-        subprocess.run([sys.executable, "-c", STUDY.format(after=after)], capture_output=True, check=True)
+        subprocess.run(
+            [sys.executable, "-c", STUDY.format(after=after)], capture_output=True, check=True
+        )
         for after in (False, True)
     )
 
@@ -320,7 +342,9 @@ def run(code, folder, **environment):
     """What a process prints whose modules are in a folder."""
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, **environment}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
 
@@ -342,11 +366,19 @@ def test_where_nothing_can_be_kept_a_kernel_is_compiled_all_the_same():
 
 
 def test_kernels_that_others_call_round_in_one_way():
-    # machine code in a caller may round otherwise than its own, and what is loaded first would serve both:
-    # a study would have other bits in the process that compiles than in those that come later
-    modules = (import_module(found.name) for found in iter_modules(kernels.__path__, f"{kernels.__name__}."))
+    # machine code in a caller may round otherwise than its own, and what is loaded first would
+    # serve both: a study would have other bits in the process that compiles than in those that
+    # come later
+    modules = (
+        import_module(found.name)
+        for found in iter_modules(kernels.__path__, f"{kernels.__name__}.")
+    )
     found = {one for module in modules for one in vars(module).values() if isinstance(one, Kernel)}
-    free = {one.__name__ for one in found if "fastmath" in one._options and "inline" not in one._options}
+    free = {
+        one.__name__
+        for one in found
+        if "fastmath" in one._options and "inline" not in one._options
+    }
 
     assert free == {"spread_rows", "read", "add_weights", "count_window"}
     assert {name for one in found for name in one.py_func.__code__.co_names} & free == set()

@@ -79,7 +79,9 @@ def masked(source, target, schemes=None, **options):
 def in_memory(table, schemes=None, key=KEY, **options):
     """The masked columns of a table in memory, under the same key."""
     schemes = schemes or JOINT
-    release = cm.mask_table(table, schemes, rng=key, nan_policy="omit", accept_visible_coins=True, **options)
+    release = cm.mask_table(
+        table, schemes, rng=key, nan_policy="omit", accept_visible_coins=True, **options
+    )
     return release.data.select(list(schemes))
 
 
@@ -90,14 +92,16 @@ def numbers(column):
 
 def assert_same(found, expected):
     """Two columns have the same bits, whatever their containers; -0 is another than 0."""
-    found, expected = numbers(found), numbers(expected)
+    found = numbers(found)
+    expected = numbers(expected)
     assert np.array_equal(np.isnan(found), np.isnan(expected))
     there = ~np.isnan(expected)
     assert found[there].tobytes() == expected[there].tobytes()
 
 
 def rest_slow(cases):
-    """The first case as it is; the others say the same of other parameters, and are marked slow."""
+    """The first case as it is; the others say the same of other parameters, and are marked
+    slow."""
     return _marked(cases, pytest.mark.slow)
 
 

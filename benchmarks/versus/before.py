@@ -1,9 +1,11 @@
-"""Masking and estimation against another commit: ``python benchmarks/versus/before.py --before PATH``.
+"""Masking and estimation against another commit:
+``python benchmarks/versus/before.py --before PATH``.
 
-PATH is the src of a checkout of that commit. Two processes, one with each code, take turns call by call, so
-that whatever else the machine does slows both. A figure is the median of the ratios of such pairs, over
-several starts for each call: what a process did before, and where its memory lies, makes it slower or faster
-by some percent while it lives. Both must release the same bits and give the same estimates.
+PATH is the src of a checkout of that commit. Two processes, one with each code, take turns call by
+call, so that whatever else the machine does slows both. A figure is the median of the ratios of
+such pairs, over several starts for each call: what a process did before, and where its memory
+lies, makes it slower or faster by some percent while it lives. Both must release the same bits and
+give the same estimates.
 """
 
 import hashlib
@@ -27,7 +29,8 @@ DECILES = np.arange(1, 10) / 10
 
 
 def jobs(folder, n):
-    """What is timed, by name: each call releases or estimates anew, and gives what must not differ."""
+    """What is timed, by name: each call releases or estimates anew, and gives what must not
+    differ."""
     import condmask as cm
 
     x = column(n)
@@ -36,7 +39,11 @@ def jobs(folder, n):
     z = scheme.mask(x, rng=1)
 
     known = inspect.signature(cm.mask_file).parameters
-    off = {"ledger": False, "overwrite": True} if "ledger" in known else {"log": False, "force": True}
+    off = (
+        {"ledger": False, "overwrite": True}
+        if "ledger" in known
+        else {"log": False, "force": True}
+    )
 
     def file(end):
         target = folder / f"released-{os.getpid()}.{end}"
@@ -57,7 +64,9 @@ def jobs(folder, n):
         "mask an Arrow file": lambda: file("arrow"),
         "mask a CSV file": lambda: file("csv"),
         "mean, s.d. and deciles": lambda: _figures(scheme.estimate(z)),
-        "intervals of deciles": lambda: scheme.estimate(z).quantile_interval(DECILES).low.tobytes(),
+        "intervals of deciles": lambda: (
+            scheme.estimate(z).quantile_interval(DECILES).low.tobytes()
+        ),
         "deciles of a file": lambda: released().quantile(DECILES).tobytes(),
         "means of groups of a file": lambda: repr(released().group_means("g")),
         "a study, 400 files of 2,000": lambda: repr(
@@ -122,7 +131,9 @@ def measure(args, n=1_000_000):
                     code: stack.enter_context(_started(f"{folder} {n}", extra))
                     for code, extra in _codes(args.before)
                 }
-                ratios.setdefault(name, []).extend(_ratios(servers, name, -(-args.rounds // STARTS)))
+                ratios.setdefault(name, []).extend(
+                    _ratios(servers, name, -(-args.rounds // STARTS))
+                )
     return [
         Line(f"{name}, relative to before", statistics.median(found), most=1.03)
         for name, found in ratios.items()
@@ -146,7 +157,9 @@ def _ratios(servers, name, rounds):
     for turn in range(rounds + 1):
         order = list(servers) if turn % 2 else list(servers)[::-1]
         answers = {code: _asked(servers[code], name) for code in order}
-        assert len({digest for _, digest in answers.values()}) == 1, f"{name}: other bits than before"
+        assert len({digest for _, digest in answers.values()}) == 1, (
+            f"{name}: other bits than before"
+        )
         if turn:  # the first loads what is kept
             ratios.append(answers["now"][0] / answers["before"][0])
     return ratios

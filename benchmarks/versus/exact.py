@@ -1,6 +1,7 @@
 """One column after reverse mapping against KDEpy and NumPy: ``python benchmarks/versus/exact.py``.
 
-Medians of interleaved runs on fresh estimates, one worker. Answers are checked before they are timed.
+Medians of interleaved runs on fresh estimates, one worker. Answers are checked before they are
+timed.
 """
 
 import numpy as np
@@ -46,7 +47,8 @@ def numpy(z):
 
 def check(z):
     """To NumPy within rounding; the same bits from parts of the values in another order."""
-    found, own = analysis(z), numpy(z)
+    found = analysis(z)
+    own = numpy(z)
     size = np.abs(z).max()
     assert abs(found[0] - own[0]) <= 1e-12 * size
     assert abs(found[1] - own[1]) <= 1e-12 * size
@@ -71,9 +73,13 @@ def measure(args, n=N):
         t = tables.medians(calls, args.rounds)
         lines += [
             Line(f"{name}: KDEpy's FFTKDE at 1024 points", 1e3 * t["FFTKDE"], unit="ms"),
-            Line("mean, s.d. and nine quantiles, relative to FFTKDE", t["exact"] / t["FFTKDE"], 1.0),
+            Line(
+                "mean, s.d. and nine quantiles, relative to FFTKDE", t["exact"] / t["FFTKDE"], 1.0
+            ),
             Line("the same, relative to NumPy's", t["exact"] / t["numpy"], 1.0),
-            Line("the same from Counts of ten parts, relative to NumPy's", t["parts"] / t["numpy"]),
+            Line(
+                "the same from Counts of ten parts, relative to NumPy's", t["parts"] / t["numpy"]
+            ),
         ]
     return lines
 

@@ -1,4 +1,5 @@
-"""The public face against another commit, bit for bit: ``python benchmarks/versus/face.py --before PATH``.
+"""The public face against another commit, bit for bit:
+``python benchmarks/versus/face.py --before PATH``.
 
 PATH is the src of a checkout of that commit. Both codes answer the same questions about the same
 masked columns: every statistic of an estimate, of batches, parts and groups, of released files of
@@ -55,7 +56,9 @@ def people():
     income = np.round(rng.lognormal(7.5, 0.5, N), 2)
     return {
         "income": income,
-        "wealth": np.where(rng.random(N) < 0.1, np.nan, np.round(3 * income + rng.normal(0, 900, N))),
+        "wealth": np.where(
+            rng.random(N) < 0.1, np.nan, np.round(3 * income + rng.normal(0, 900, N))
+        ),
         "region": np.array(["north", "south", "west"])[rng.integers(0, 3, N)],
         "age": rng.integers(18, 90, N).astype(float),
         "household": rng.integers(0, 400, N),
@@ -79,7 +82,15 @@ def statistics(estimate):
             f"expectation_interval {target}",
             lambda o=options: estimate.expectation_interval(np.cbrt, **o),
         )
-    for name in ("mean", "variance", "std", "median", "interquartile_range", "gini", "pseudo_values"):
+    for name in (
+        "mean",
+        "variance",
+        "std",
+        "median",
+        "interquartile_range",
+        "gini",
+        "pseudo_values",
+    ):
         yield name, getattr(estimate, name)
     yield "cdf", lambda: estimate.cdf(t)
     yield "cdf monotone", lambda: estimate.cdf(t, monotone=True)
@@ -99,7 +110,10 @@ def relations(estimate, table):
     for target in ("population", "file"):
         options = {"target": target}
         yield f"covariance {target}", lambda o=options: estimate.covariance_interval(weights, **o)
-        yield f"correlation {target}", lambda o=options: estimate.correlation_interval(weights, **o)
+        yield (
+            f"correlation {target}",
+            lambda o=options: estimate.correlation_interval(weights, **o),
+        )
         yield f"group_means {target}", lambda o=options: estimate.group_means(table["region"], **o)
         yield f"total {target}", lambda o=options: estimate.total(weights, **o)
         yield f"weighted_mean {target}", lambda o=options: estimate.weighted_mean(weights, **o)
@@ -157,14 +171,24 @@ def releases(cm, table):
     for kind, scheme in kinds.items():
         taken = {"income": scheme, "wealth": scheme}
         release = cm.mask_table(
-            table, taken, rng=4, nan_policy="omit", accept_visible_coins=True,
+            table,
+            taken,
+            rng=4,
+            nan_policy="omit",
+            accept_visible_coins=True,
             round=kind == "noise",
-        )  # fmt: skip
+        )
         yield f"table {kind}: values", lambda r=release: [r.data["income"], r.data["wealth"]]
-        yield f"table {kind}: together", lambda r=release: r["income"].correlation_interval("wealth")
+        yield (
+            f"table {kind}: together",
+            lambda r=release: r["income"].correlation_interval("wealth"),
+        )
         yield f"table {kind}: regress", lambda r=release: r.regress("wealth", on=["income", "age"])
         yield f"table {kind}: groups", lambda r=release: r["wealth"].group_means("region")
-        yield f"risk {kind}", lambda s=scheme: cm.risk(table["income"], s, d=[10.0, 100.0]).to_dict()
+        yield (
+            f"risk {kind}",
+            lambda s=scheme: cm.risk(table["income"], s, d=[10.0, 100.0]).to_dict(),
+        )
         yield (
             f"plan {kind}",
             lambda k=kind: cm.plan(
@@ -194,7 +218,9 @@ def plain(value):
         fields = ("low", "high", "standard_error", "estimate", "records")
         return [plain(value.names), *(plain(getattr(value, name)) for name in fields)]
     if hasattr(value, "standard_error"):
-        return [plain(getattr(value, name)) for name in ("low", "high", "standard_error", "estimate")]
+        return [
+            plain(getattr(value, name)) for name in ("low", "high", "standard_error", "estimate")
+        ]
     if dataclasses.is_dataclass(value):
         return plain(vars(value))
     if isinstance(value, dict):
@@ -240,7 +266,9 @@ def main():
     before = asked(args.before)
     now = asked(ROOT / "src")
     other = [case for case in before.keys() | now.keys() if before.get(case) != now.get(case)]
-    print(f"{len(before)} cases before, {len(now)} now, {len(now) - len(other)} with the same bits")
+    print(
+        f"{len(before)} cases before, {len(now)} now, {len(now) - len(other)} with the same bits"
+    )
     for case in sorted(other):
         print("other bits:", case)
     sys.exit(bool(other))

@@ -1,11 +1,12 @@
 """Estimates and intervals against those of another commit, figure by figure.
 
-``python benchmarks/versus/figures.py --write FILE.npz`` writes the figures of a grid of cases by the code
-that it imports; ``--before FILE.npz`` compares with such a file. Each figure is written with how far it may
-move: what rounding leaves, a step of the grid, or a share of its standard error (ends of intervals .2, and
-half of them .05 at most, so that a median is .25 or less). Samples are masked here, by eq. (1) in NumPy, so
-that they are the same whatever the code does. ``--only TEXT`` takes the cases whose name contains a text,
-``--long`` prints each figure that moved too far.
+``python benchmarks/versus/figures.py --write FILE.npz`` writes the figures of a grid of cases by
+the code that it imports; ``--before FILE.npz`` compares with such a file. Each figure is written
+with how far it may move: what rounding leaves, a step of the grid, or a share of its standard
+error (ends of intervals .2, and half of them .05 at most, so that a median is .25 or less).
+Samples are masked here, by eq. (1) in NumPy, so that they are the same whatever the code does.
+``--only TEXT`` takes the cases whose name contains a text, ``--long`` prints each figure that
+moved too far.
 """
 
 import argparse
@@ -20,14 +21,18 @@ import condmask as cm
 SIGMA = 6000.0
 STEPS = {"default": 4.0, "cents": 0.01, "sigma/3": 2000.0, "sigma": 6000.0, "none": 0.0}
 Q = np.array([0.01, 0.04, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99])
-EXACT, CLOSE, PARTS = 1e-11, 1e-9, 0.2  # in T, in standard errors, and where the path is another
+EXACT = 1e-11
+CLOSE = 1e-9
+PARTS = 0.2  # in T, in standard errors, and where the path is another
 ROUNDED = 1e-7  # in roots of sums that are nearly 0
 ENDS = ("low", "high", "standard_error")
 ESTIMATES = {"linear": CLOSE, "E g": 0.002, "gini": 0.01, "lorenz": 0.01}  # in standard errors
 SHAPES = {
     "normal": lambda rng, n: rng.normal(4.0, 1.5, n),
     "wide": lambda rng, n: rng.lognormal(1.0, 1.4, n),
-    "heaps": lambda rng, n: np.where(rng.random(n) < 0.8, 3.0 * rng.poisson(2.0, n), rng.gamma(2.0, 2.0, n)),
+    "heaps": lambda rng, n: np.where(
+        rng.random(n) < 0.8, 3.0 * rng.poisson(2.0, n), rng.gamma(2.0, 2.0, n)
+    ),
     "clusters": lambda rng, n: rng.normal(2.0, 0.5, n) + 100.0 * (rng.random(n) < 0.3),
     "equal": lambda rng, n: np.full(n, 2.5),
 }
@@ -61,8 +66,11 @@ def rounded(values, step):
 
 def cases():
     """(name, estimate, points, groups, another column, step): few of all combinations."""
-    shapes, p = list(SHAPES), (0.05, 0.3, 0.6, 0.9)
-    for k, (*law, step) in enumerate(product(("normal", "laplace"), ("permutation", "sample"), p, STEPS)):
+    shapes = list(SHAPES)
+    p = (0.05, 0.3, 0.6, 0.9)
+    for k, (*law, step) in enumerate(
+        product(("normal", "laplace"), ("permutation", "sample"), p, STEPS)
+    ):
         yield case(k, *law, step, shapes[(k // 5 + k) % 5], 200)
         if k % 3 == k // 20 % 3:
             yield case(k, *law, step, shapes[(k // 5 + 3 * k + 2) % 5], 20_000)
@@ -75,25 +83,37 @@ def cases():
 
 
 def case(seed, noise, donors, p, name, shape, n, kind=""):
-    rng, step = np.random.default_rng(seed), STEPS[name]
+    rng = np.random.default_rng(seed)
+    step = STEPS[name]
     x = [rounded(SIGMA * SHAPES[shape](rng, n), step) for _ in range(4 if kind == "batch" else 1)]
-    groups, other = rng.integers(0, 3, n), x[0] / SIGMA + rng.normal(0.0, 1.0, n)
+    groups = rng.integers(0, 3, n)
+    other = x[0] / SIGMA + rng.normal(0.0, 1.0, n)
     pools = groups if kind == "strata" else np.zeros(n)
     z = [masked(rng, each, noise, donors, p, step, pools, mapped=kind == "mapped") for each in x]
     options = {"decimals": 2} if name == "cents" else {"step": step}
-    options = {"mapped": {"reverse_mapping": True}, "strata": options | {"strata": "g"}}.get(kind, options)
+    options = {"mapped": {"reverse_mapping": True}, "strata": options | {"strata": "g"}}.get(
+        kind, options
+    )
     scheme = cm.ConditionalMasking(p, SIGMA, noise=noise, donors=donors, **options)
-    estimate = scheme.estimate(z if kind == "batch" else z[0], strata=groups if kind == "strata" else None)
+    estimate = scheme.estimate(
+        z if kind == "batch" else z[0], strata=groups if kind == "strata" else None
+    )
     ends = z[0].min() - 2.0 * SIGMA, z[0].max() + 2.0 * SIGMA, z[0].min(), z[0].max()
-    points = np.concatenate((np.quantile(z[0], Q), np.quantile(z[0], [0.3, 0.6]) + 0.3 * SIGMA, ends))
+    points = np.concatenate(
+        (np.quantile(z[0], Q), np.quantile(z[0], [0.3, 0.6]) + 0.3 * SIGMA, ends)
+    )
     name = f"{kind} {noise} {donors} p={p} {name} {shape} n={n}".strip()
     return name, estimate, points, groups, other, step
 
 
 def asked(e, points, groups, other, step):
     """(kind, call, how far its result may move)."""
-    p, near, first, placed = e.scheme.p, max(step, SIGMA / 1000.0), "first", "rearranged"
-    size, sizes = np.abs(points).max(), np.abs(other).max()
+    p = e.scheme.p
+    near = max(step, SIGMA / 1000.0)
+    first = "first"
+    placed = "rearranged"
+    size = np.abs(points).max()
+    sizes = np.abs(other).max()
     smooth = {"bandwidth": 0.3 * SIGMA}
     yield "T_1", partial(e.cdf, points), EXACT / p
     yield "T_b", partial(e.cdf, points, **smooth), EXACT / p
@@ -159,7 +179,9 @@ def figures(only):
             if kind in ESTIMATES:
                 exact = kind == "E g" and not 0.0 < given[-1] < SIGMA / 4096.0
                 most = (CLOSE if exact else ESTIMATES[kind]) * error
-                found[f"{kind} estimates|{key.partition('|')[2]}"] = with_most(value.estimate, most, EXACT)
+                found[f"{kind} estimates|{key.partition('|')[2]}"] = with_most(
+                    value.estimate, most, EXACT
+                )
     return found
 
 
@@ -171,7 +193,8 @@ def with_most(value, most, least=0.0):
 
 
 def compare(before, now, *, long):
-    """Print by kind how many figures moved, how many too far, and how far in what each may move."""
+    """Print by kind how many figures moved, how many too far, and how far in what each may
+    move."""
     found = {}
     for key, new in now.items():
         old = before[key]
@@ -180,11 +203,14 @@ def compare(before, now, *, long):
         else:
             same = (old[0] == new[0]) | (np.isnan(old[0]) & np.isnan(new[0]))
             with np.errstate(invalid="ignore"):
-                far = np.where(same, 0.0, np.nan_to_num(np.abs(new[0] - old[0]), nan=np.inf) / old[1])
+                far = np.where(
+                    same, 0.0, np.nan_to_num(np.abs(new[0] - old[0]), nan=np.inf) / old[1]
+                )
         found.setdefault(key.partition("|")[0], {})[key] = far.ravel()
     print(f"{'':20}{'figures':>9}{'moved':>9}{'too far':>9}{'median':>10}{'worst':>10}")
     for kind, by_key in found.items():
-        far, worst = np.concatenate(list(by_key.values())), max(by_key, key=lambda key: by_key[key].max())
+        far = np.concatenate(list(by_key.values()))
+        worst = max(by_key, key=lambda key: by_key[key].max())
         counts = f"{far.size:9}{np.count_nonzero(far):9}{np.count_nonzero(far > 1.0):9}"
         print(f"{kind:20}{counts}{np.median(far):10.2g}{far.max():10.2g}  {worst}")
         for key in by_key if long else ():

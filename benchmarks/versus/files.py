@@ -1,8 +1,10 @@
-"""Masking files against pyarrow, which reads and rewrites them: ``python benchmarks/versus/files.py``, Linux.
+"""Masking files against pyarrow, which reads and rewrites them:
+``python benchmarks/versus/files.py``, Linux.
 
-Five columns, of which one is masked. Each job is a process of its own; its time is without imports and the
-loading of kernels, which a first file brings; its memory is what the process holds besides mapped files.
-``--long`` adds 1e8 rows in one Parquet file and in 100, which take some 20 GB of disk.
+Five columns, of which one is masked. Each job is a process of its own; its time is without imports
+and the loading of kernels, which a first file brings; its memory is what the process holds besides
+mapped files. ``--long`` adds 1e8 rows in one Parquet file and in 100, which take some 20 GB of
+disk.
 """
 
 import json
@@ -20,19 +22,23 @@ from tables import Line
 
 import condmask as cm
 
-N, TIMES, FILES = 10_000_000, 10, 100
+N = 10_000_000
+TIMES = 10
+FILES = 100
 SCHEME = cm.ConditionalMasking(0.6, 1000.0, decimals=2)
 
 
 def people(n, seed):
     random = np.random.default_rng(seed)
-    return pa.table({
-        "id": np.arange(n),
-        "income": random.lognormal(8.0, 0.5, n).round(2),
-        "age": random.integers(18, 90, n),
-        "region": pa.array(np.array(["north", "south", "east"])[random.integers(0, 3, n)]),
-        "score": random.normal(size=n),
-    })  # fmt: skip
+    return pa.table(
+        {
+            "id": np.arange(n),
+            "income": random.lognormal(8.0, 0.5, n).round(2),
+            "age": random.integers(18, 90, n),
+            "region": pa.array(np.array(["north", "south", "east"])[random.integers(0, 3, n)]),
+            "score": random.normal(size=n),
+        }
+    )
 
 
 def write(source, n):
@@ -65,7 +71,8 @@ def check(source, target):
     if source.is_dir():
         source, target = (next(iter(sorted(one.glob("*.parquet")))) for one in (source, target))
     read = pa.csv.read_csv if source.suffix == ".csv" else pq.read_table
-    before, after = read(source), read(target)
+    before = read(source)
+    after = read(target)
     assert after.drop_columns(["income"]).equals(before.drop_columns(["income"]))
     steps = after["income"].to_numpy() / SCHEME.step
     np.testing.assert_allclose(steps, np.rint(steps), rtol=0.0, atol=1e-6)
@@ -78,8 +85,12 @@ def alone(given):
     with tempfile.TemporaryDirectory(dir=Path(source).parent) as folder:
         target = Path(folder, Path(source).name)
         pq.write_table(people(1_000, 1), Path(folder, "few.parquet"))
-        {"mask": mask, "rewrite": rewrite}[job](Path(folder, "few.parquet"), Path(folder, "warm.parquet"))
-        found = tables.watched(lambda: {"mask": mask, "rewrite": rewrite}[job](Path(source), target))
+        {"mask": mask, "rewrite": rewrite}[job](
+            Path(folder, "few.parquet"), Path(folder, "warm.parquet")
+        )
+        found = tables.watched(
+            lambda: {"mask": mask, "rewrite": rewrite}[job](Path(source), target)
+        )
         if job == "mask":
             check(Path(source), target)
         return json.dumps(found)
@@ -88,7 +99,10 @@ def alone(given):
 def measure(args, n=N):
     cases = {"Parquet": ("people.parquet", n), "CSV": ("people.csv", n // 10)}
     if args.long:
-        cases |= {"Parquet, long": ("people.parquet", TIMES * n), f"{FILES} files": ("people", TIMES * n)}
+        cases |= {
+            "Parquet, long": ("people.parquet", TIMES * n),
+            f"{FILES} files": ("people", TIMES * n),
+        }
     lines = []
     for what, (name, rows) in cases.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -97,12 +111,20 @@ def measure(args, n=N):
             found = {"mask": [], "rewrite": []}
             for _ in range(1 if rows > N else 1 + args.rounds // 3):
                 for job, taken in found.items():
-                    taken.append(json.loads(tables.run([__file__, "--alone", f"{job} {source}"], {})))
-        seconds = {job: statistics.median(time for time, _ in taken) for job, taken in found.items()}
+                    taken.append(
+                        json.loads(tables.run([__file__, "--alone", f"{job} {source}"], {}))
+                    )
+        seconds = {
+            job: statistics.median(time for time, _ in taken) for job, taken in found.items()
+        }
         peak = max(held for _, held in found["mask"])
         lines += [
             Line(f"{what}, {rows:,} rows", seconds["mask"], unit="s"),
-            Line(f"{what}: times as fast as pyarrow", seconds["rewrite"] / seconds["mask"], least=0.5),
+            Line(
+                f"{what}: times as fast as pyarrow",
+                seconds["rewrite"] / seconds["mask"],
+                least=0.5,
+            ),
             Line(f"{what}: memory of the process", peak, most=2000.0, unit="MB"),
         ]
     return lines

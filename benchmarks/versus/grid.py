@@ -1,7 +1,9 @@
-"""The grid engine against KDEpy, sorting and data without a grid: ``python benchmarks/versus/grid.py``.
+"""The grid engine against KDEpy, sorting and data without a grid:
+``python benchmarks/versus/grid.py``.
 
-Medians of interleaved runs on fresh estimates, so that counting is inside the clock and compilation is not.
-Answers are checked before they are timed. ``--before PATH`` compares data without a grid with older code.
+Medians of interleaved runs on fresh estimates, so that counting is inside the clock and
+compilation is not. Answers are checked before they are timed. ``--before PATH`` compares data
+without a grid with older code.
 """
 
 from itertools import count
@@ -12,16 +14,22 @@ from tables import Line
 
 import condmask as cm
 
-N, P, SIGMA, BANDWIDTH = 1_000_000, 0.6, 1000.0, 71.0
-X, SMOOTH_X = np.linspace(-3000.0, 3000.0, 1000), np.linspace(-6000.0, 6000.0, 1024)
-DECILES, Q = np.arange(1, 10) / 10, np.arange(1, 1000) / 1000
+N = 1_000_000
+P = 0.6
+SIGMA = 1000.0
+BANDWIDTH = 71.0
+X = np.linspace(-3000.0, 3000.0, 1000)
+SMOOTH_X = np.linspace(-6000.0, 6000.0, 1024)
+DECILES = np.arange(1, 10) / 10
+Q = np.arange(1, 1000) / 1000
 TOL = 1e-10
 
 
 def originals(n):
     """Columns to mask, by name."""
     rng = np.random.default_rng(1)
-    plain, wide = rng.laplace(10.0, SIGMA, n), rng.lognormal(10.0, 0.9, n)
+    plain = rng.laplace(10.0, SIGMA, n)
+    wide = rng.lognormal(10.0, 0.9, n)
     return {
         "Laplace": plain,
         "two far clusters": plain + np.where(np.arange(n) % 2 == 0, 0.0, 1e9 * SIGMA),
@@ -46,9 +54,11 @@ def everything(z):
     """All of T: its values, both crossings at 999 probabilities, and its rearrangement."""
     estimate = scheme().estimate(z)
     return (
-        estimate.cdf(X), estimate.quantile(Q), estimate.quantile(Q, crossing="rearranged"),
+        estimate.cdf(X),
+        estimate.quantile(Q),
+        estimate.quantile(Q, crossing="rearranged"),
         estimate.cdf(X, monotone=True),
-    )  # fmt: skip
+    )
 
 
 def smoothed(z):
@@ -59,7 +69,8 @@ def smoothed(z):
 
 def check(z):
     """T against K summed at every pair, crossings against T."""
-    estimate, x = scheme().estimate(z), X[::100]
+    estimate = scheme().estimate(z)
+    x = X[::100]
     values, first, rearranged, monotone = everything(z)
     assert np.abs(values[::100] - estimate.cdf(x, method="series")).max() < 2 * TOL
     smooth = [estimate.cdf(x, bandwidth=BANDWIDTH, method=method) for method in ("auto", "series")]
@@ -74,7 +85,10 @@ def check(z):
 def measure(args, n=N):
     from KDEpy import FFTKDE
 
-    columns = {name: scheme().mask(x, rng=2, accept_visible_coins=True) for name, x in originals(n).items()}
+    columns = {
+        name: scheme().mask(x, rng=2, accept_visible_coins=True)
+        for name, x in originals(n).items()
+    }
     z = columns["Laplace"]
     check(z)
     t = tables.medians(
@@ -108,15 +122,21 @@ def measure(args, n=N):
     names = ("two far clusters", "half of them tied", "one outlier at 1e12 sigma")
     calls = {name: (lambda z=columns[name]: analysis(z)) for name in ("Laplace", *names)}
     t = tables.medians(calls, args.rounds)
-    lines += [Line(f"{name}, relative to Laplace data", t[name] / t["Laplace"], 3.0) for name in names]
+    lines += [
+        Line(f"{name}, relative to Laplace data", t[name] / t["Laplace"], 3.0) for name in names
+    ]
     for name in ("lognormal over 2000 sigma", "Cauchy"):
         z = columns[name]
-        (values, _), (plain, _) = analysis(z), analysis(z, step=0.0)
-        # the half step between T_1 of rounded and of continuous data: T rises by at most .001 on it here
+        (values, _) = analysis(z)
+        (plain, _) = analysis(z, step=0.0)
+        # the half step between T_1 of rounded and of continuous data: T rises by at most .001 on
+        # it here
         assert np.abs(values - plain).max() < 2e-3
         calls = {"grid": lambda z=z: analysis(z), "none": lambda z=z: analysis(z, step=0.0)}
         t = tables.medians(calls, args.rounds)
-        lines.append(Line(f"{name}, relative to the same without a grid", t["grid"] / t["none"], 1.0))
+        lines.append(
+            Line(f"{name}, relative to the same without a grid", t["grid"] / t["none"], 1.0)
+        )
     if args.before:
         for name in ("Laplace", "lognormal over 2000 sigma", "Cauchy"):
             ratio = tables.to_before(__file__, args.before, name)
@@ -126,8 +146,10 @@ def measure(args, n=N):
 
 def alone(name):
     """Seconds of an analysis of data without a grid, with any version of the package."""
-    x, rng = originals(N)[name], np.random.default_rng(3)
-    swapped, donor = rng.random(N) < P, rng.integers(0, N, N)
+    x = originals(N)[name]
+    rng = np.random.default_rng(3)
+    swapped = rng.random(N) < P
+    donor = rng.integers(0, N, N)
     z = np.where(swapped, x[donor], x + rng.normal(0.0, SIGMA, N))
     grid = {"step": 0.0} if hasattr(cm.ConditionalMasking, "grid") else {}
     return tables.medians({"": lambda: analysis(z, **grid)}, 7)[""]

@@ -9,8 +9,10 @@ from tables import Line
 
 import condmask as cm
 
-N, SIGMA = 1_000_000, 1_500.0
-DECILES, SHARES = np.arange(1, 10) / 10, (0.1, 0.5, 0.9)
+N = 1_000_000
+SIGMA = 1_500.0
+DECILES = np.arange(1, 10) / 10
+SHARES = (0.1, 0.5, 0.9)
 
 
 def file(n, p=0.6, donors="sample"):
@@ -26,10 +28,13 @@ def check(x, estimate, points):
     cdf = estimate.cdf_interval(points, target="file")
     true = np.searchsorted(np.sort(x), points, side="right") / x.size
     for found, truth in ((quantiles, np.quantile(x, DECILES)), (cdf, true)):
-        assert (np.abs(found.estimate - truth) <= 5.0 * found.standard_error + 1e-6 * np.abs(truth)).all()
+        assert (
+            np.abs(found.estimate - truth) <= 5.0 * found.standard_error + 1e-6 * np.abs(truth)
+        ).all()
     band = estimate.cdf_band(target="file", rng=1)
     assert np.abs(estimate.cdf(points, monotone=True) - true).max() < 2.0 * band.half_width
-    ordered, rank = np.sort(x), np.arange(1, x.size + 1)
+    ordered = np.sort(x)
+    rank = np.arange(1, x.size + 1)
     gini = float((2.0 * rank - x.size - 1.0) @ ordered / (x.size * (x.size - 1.0) * x.mean()))
     lorenz = np.interp(SHARES, rank / x.size, np.cumsum(ordered) / ordered.sum())
     for found, truth in (
@@ -41,7 +46,11 @@ def check(x, estimate, points):
 
 def measure(args, n=N):
     calls = {}
-    for name, options in (("", {}), (", p = .3", {"p": 0.3}), (", permutation", {"donors": "permutation"})):
+    for name, options in (
+        ("", {}),
+        (", p = .3", {"p": 0.3}),
+        (", permutation", {"donors": "permutation"}),
+    ):
         x, scheme, z = file(n, **options)
         points = np.quantile(x, np.linspace(0.001, 0.999, 1_000))
         check(x, scheme.estimate(z), points)

@@ -1,8 +1,8 @@
 """Statistics of large Parquet files: ``python benchmarks/versus/large.py``, Linux, by hand.
 
-Mean, s.d. and deciles with intervals, means of groups by a column of text, and a regression, from 1e7 and
-from 1e8 rows of a release: seconds, and the most anonymous memory that the process has (as tables.py counts
-it), reading included.
+Mean, s.d. and deciles with intervals, means of groups by a column of text, and a regression, from
+1e7 and from 1e8 rows of a release: seconds, and the most anonymous memory that the process has (as
+tables.py counts it), reading included.
 """
 
 import json
@@ -18,10 +18,15 @@ from tables import Line
 
 import condmask as cm
 
-ROWS, PART, FEW, GROUPS = 100_000_000, 1_000_000, 10_000, 50
+ROWS = 100_000_000
+PART = 1_000_000
+FEW = 10_000
+GROUPS = 50
 SCHEMES = {
     "noise on a grid": cm.ConditionalMasking(0.6, 500.0),
-    "reverse mapping": cm.ConditionalMasking(0.6, 0.5, scale="log", reverse_mapping=True, aggregate_ends=5),
+    "reverse mapping": cm.ConditionalMasking(
+        0.6, 0.5, scale="log", reverse_mapping=True, aggregate_ends=5
+    ),
 }
 CALLS = {
     "mean, s.d. and deciles": lambda e: e.summary(),
@@ -32,15 +37,25 @@ CALLS = {
 
 def release(folder, what, rows):
     """Write a masked file of so many rows."""
-    rng, source, n = np.random.default_rng(1), Path(folder, "source.parquet"), min(rows, PART)
-    region = pa.array([f"region {k}" for k in range(GROUPS)]).take(pa.array(rng.integers(0, GROUPS, n)))
-    clear = {"age": rng.integers(18, 80, n), "bonus": rng.lognormal(0.0, 0.5, n).round(2), "region": region}
+    rng = np.random.default_rng(1)
+    source = Path(folder, "source.parquet")
+    n = min(rows, PART)
+    region = pa.array([f"region {k}" for k in range(GROUPS)]).take(
+        pa.array(rng.integers(0, GROUPS, n))
+    )
+    clear = {
+        "age": rng.integers(18, 80, n),
+        "bonus": rng.lognormal(0.0, 0.5, n).round(2),
+        "region": region,
+    }
     columns = pa.table({"income": rng.lognormal(6.0, 0.7, n), **clear})
     with pq.ParquetWriter(source, columns.schema) as file:
         for _ in range(rows // n):
             file.write_table(columns)
     schemes = {"income": SCHEMES[what]}
-    cm.mask_file(source, Path(folder, f"{rows}.parquet"), schemes, log=False, accept_visible_coins=True)
+    cm.mask_file(
+        source, Path(folder, f"{rows}.parquet"), schemes, log=False, accept_visible_coins=True
+    )
 
 
 def statistics(folder, what, rows):
@@ -66,14 +81,21 @@ def measure(args, rows=ROWS):
             sizes = rows // 10, rows
             for size in (FEW, *sizes):
                 tables.run([__file__, "--alone", f"release|{folder}|{what}|{size}"], {})
-            found = (tables.run([__file__, "--alone", f"statistics|{folder}|{what}|{n}"], {}) for n in sizes)
+            found = (
+                tables.run([__file__, "--alone", f"statistics|{folder}|{what}|{n}"], {})
+                for n in sizes
+            )
             few, many = map(json.loads, found)
         for call, (before, _), (taken, peak) in zip(CALLS, few, many, strict=True):
             ratio = taken / before / 10.0
             lines += [
                 Line(f"{call}, {what}, {rows:,} rows", taken, unit="s"),
                 Line(f"{call}, {what}: memory of the process", peak, most=1000.0, unit="MB"),
-                Line(f"{call}, {what}: time a row, relative to that of {rows // 10:,}", ratio, most=1.3),
+                Line(
+                    f"{call}, {what}: time a row, relative to that of {rows // 10:,}",
+                    ratio,
+                    most=1.3,
+                ),
             ]
     return lines
 

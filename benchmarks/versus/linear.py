@@ -1,7 +1,7 @@
 """Groups, regressions and pairs of columns against NumPy: ``python benchmarks/versus/linear.py``.
 
-A million records and ten columns that were not masked; estimates of masked values, their intervals included.
-After reverse mapping what undoes it is found once for a column, and timed by itself.
+A million records and ten columns that were not masked; estimates of masked values, their intervals
+included. After reverse mapping what undoes it is found once for a column, and timed by itself.
 """
 
 import numpy as np
@@ -13,7 +13,9 @@ import condmask as cm
 from condmask.linear.records import Records
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
 
-N, COLUMNS, SIGMA = 1_000_000, 10, 1.0
+N = 1_000_000
+COLUMNS = 10
+SIGMA = 1.0
 
 
 def file(n, **options):
@@ -26,7 +28,8 @@ def file(n, **options):
 
 
 def check(W, x, estimate):
-    """Coefficients are those of the originals, to five standard errors; and those that lstsq has."""
+    """Coefficients are those of the originals, to five standard errors; and those that lstsq
+    has."""
     design = np.column_stack([np.ones(len(W)), W])
     found = estimate.regress(W, target="file")
     true = np.linalg.lstsq(design, x, rcond=None)[0]
@@ -50,8 +53,11 @@ def measure(args, n=N):
         design = check(W, x, estimate)
         calls[name] = lambda W=W, estimate=estimate: estimate.regress(W)
         if name == "reverse":
-            z, scheme = estimate.scheme.mask(x, rng=2, accept_visible_coins=True), estimate.scheme
-    frame, groups, other = pd.DataFrame(W), np.random.default_rng(2).integers(0, 100, n), W[:, 0].copy()
+            z = estimate.scheme.mask(x, rng=2, accept_visible_coins=True)
+            scheme = estimate.scheme
+    frame = pd.DataFrame(W)
+    groups = np.random.default_rng(2).integers(0, 100, n)
+    other = W[:, 0].copy()
     calls |= {
         "FFTKDE": lambda: FFTKDE(kernel="gaussian", bw=0.3).fit(z).evaluate(1024),
         "undo": lambda: ReverseMapped(Records(z), scheme).h,
@@ -78,7 +84,11 @@ def measure(args, n=N):
         Line("regress on a data frame, relative to that", ratios["frame"], 2.0),
         Line("means of 100 groups", 1e3 * t["groups"], unit="ms"),
         Line("a weighted mean", 1e3 * t["weighted"], unit="ms"),
-        Line("M and h after reverse mapping, relative to KDEpy's FFTKDE", t["undo"] / t["FFTKDE"], 10.0),
+        Line(
+            "M and h after reverse mapping, relative to KDEpy's FFTKDE",
+            t["undo"] / t["FFTKDE"],
+            10.0,
+        ),
         Line(
             "pseudo-values and their variances, starting from the released column, relative to that",
             t["first"] / t["FFTKDE"],
@@ -86,7 +96,8 @@ def measure(args, n=N):
         Line("covariance", 1e3 * t["covariance"], unit="ms"),
         Line("its interval, relative to that", t["covariance interval"] / t["covariance"]),
         Line(
-            "the interval of the correlation, relative to that", t["correlation interval"] / t["covariance"]
+            "the interval of the correlation, relative to that",
+            t["correlation interval"] / t["covariance"],
         ),
     ]
 

@@ -10,7 +10,9 @@ from tables import Line
 
 import condmask as cm
 
-N, P, SIGMA = 1_000_000, 0.6, 1000.0
+N = 1_000_000
+P = 0.6
+SIGMA = 1000.0
 SCALES = {"linear": SIGMA, "log": 0.3}  # of reverse mapping
 
 
@@ -54,9 +56,13 @@ def measure(args, n=N):
     t = tables.medians(calls, args.rounds)
     lines = [Line("plain NumPy: all donors, all noise, np.where", 1e3 * t["NumPy"], unit="ms")]
     for workers, said in ((1, "one worker"), (2, "two workers")):
-        grid, bare, none, cycle = (t[f"{name} {workers}"] for name in ("grid", "bare", "none", "cycle"))
+        grid, bare, none, cycle = (
+            t[f"{name} {workers}"] for name in ("grid", "bare", "none", "cycle")
+        )
         lines += [
-            Line(f"default grid, {said}, audited, relative to plain NumPy", grid / t["NumPy"], 1.0),
+            Line(
+                f"default grid, {said}, audited, relative to plain NumPy", grid / t["NumPy"], 1.0
+            ),
             Line(f"default grid, {said}, not audited, relative to no grid", bare / none, 1.2),
             Line(f"permutation donors, {said}, relative to sample donors", cycle / grid, 2.0),
             *(

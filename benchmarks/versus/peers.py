@@ -14,10 +14,12 @@ def plain_mask(x, p, sigma, rng):
 
 
 def plain_series(z, x, p, sigma, tol):
-    """T_1(x) by the paper's series, term by term with ndtr, truncated where its terms fall below tol."""
+    """T_1(x) by the paper's series, term by term with ndtr, truncated where its terms fall below
+    tol."""
     lam = -(1.0 - p) / p
     u = (x - z) / sigma
-    total, term = np.mean(u >= 0.0), 1
+    total = np.mean(u >= 0.0)
+    term = 1
     while abs(lam) ** term / p >= tol:
         total += lam**term * np.mean(ndtr(u / np.sqrt(term)))
         term += 1

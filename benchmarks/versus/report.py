@@ -1,6 +1,7 @@
 """The reports of a file of a million records: ``python benchmarks/versus/report.py``.
 
-They are checked before they are timed: the internal one has a figure of the original, and the public one not.
+They are checked before they are timed: the internal one has a figure of the original, and the
+public one not.
 """
 
 import tempfile
@@ -14,18 +15,23 @@ from tables import Line
 import condmask as cm
 from condmask._digits import number
 
-N, P, SIGMA = 1_000_000, 0.6, 1000.0
+N = 1_000_000
+P = 0.6
+SIGMA = 1000.0
 
 
 def files(folder, n):
     """An original of two columns beside a masked one, and its release."""
     rng = np.random.default_rng(1)
     income = rng.lognormal(8.0, 0.5, n).round(2)
-    frame = pd.DataFrame({
-        "income": income, "age": rng.integers(18, 66, n),
-        "schooling": np.round(np.log(income) + rng.normal(0.0, 0.5, n), 3),
-        "region": rng.choice(["east", "west"], n),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "income": income,
+            "age": rng.integers(18, 66, n),
+            "schooling": np.round(np.log(income) + rng.normal(0.0, 0.5, n), 3),
+            "region": rng.choice(["east", "west"], n),
+        }
+    )
     frame.to_parquet(folder / "people.parquet")
     scheme = cm.ConditionalMasking(P, SIGMA, decimals=2)
     cm.mask_file(folder / "people.parquet", folder / "released.parquet", {"income": scheme}, rng=1)
@@ -36,7 +42,8 @@ def measure(args, n=N):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         income = files(folder, n)
-        source, release = folder / "people.parquet", folder / "released.parquet"
+        source = folder / "people.parquet"
+        release = folder / "released.parquet"
 
         def made(public):
             original = None if public else source

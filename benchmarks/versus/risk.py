@@ -1,6 +1,7 @@
 """Risks and plans against KDEpy: ``python benchmarks/versus/risk.py``.
 
-Answers are checked before they are timed: the paper's Table 3, and a best attacker whom no other beats.
+Answers are checked before they are timed: the paper's Table 3, and a best attacker whom no other
+beats.
 """
 
 import numpy as np
@@ -9,7 +10,8 @@ from tables import Line
 
 import condmask as cm
 
-N, PLANNED = 1_000_000, 100_000
+N = 1_000_000
+PLANNED = 100_000
 DISTANCES = np.array([250.0, 500.0, 1000.0, 1500.0, 2000.0])
 EXPECTED = {
     "masked value": [0.153, 0.298, 0.542, 0.712, 0.819],
@@ -29,18 +31,23 @@ def check(found):
 
 
 def planned(x, other):
-    """A frontier of 100 schemes, half of them with reverse mapping, whose suggestions are audited."""
+    """A frontier of 100 schemes, half of them with reverse mapping, whose suggestions are
+    audited."""
     return cm.plan(
-        x, max_risk={500: 0.42, 1000: 0.7}, other=other,
-        p=np.arange(1, 11) / 11, sigma=np.geomspace(200.0, 2000.0, 5),
-    )  # fmt: skip
+        x,
+        max_risk={500: 0.42, 1000: 0.7},
+        other=other,
+        p=np.arange(1, 11) / 11,
+        sigma=np.geomspace(200.0, 2000.0, 5),
+    )
 
 
 def measure(args, n=N, planned_for=PLANNED):
     from KDEpy import FFTKDE
 
     rng = np.random.default_rng(1)
-    x, scheme = rng.laplace(10.0, 1000.0, n), cm.ConditionalMasking(0.6, 1000.0)
+    x = rng.laplace(10.0, 1000.0, n)
+    scheme = cm.ConditionalMasking(0.6, 1000.0)
     z = scheme.mask(x, accept_visible_coins=True)
     other = 0.6 * x + 800.0 * rng.laplace(size=n)
     check(cm.risk(x, scheme, d=DISTANCES))

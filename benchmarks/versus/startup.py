@@ -1,7 +1,7 @@
 """What a user waits for before and around the work: ``python benchmarks/versus/startup.py``.
 
-Commands in new processes, with kernels kept in a folder of this script's: empty for a first run, as on a new
-machine, and filled for later ones. No variable that a user would have to set is set.
+Commands in new processes, with kernels kept in a folder of this script's: empty for a first run,
+as on a new machine, and filled for later ones. No variable that a user would have to set is set.
 """
 
 import contextlib
@@ -27,14 +27,17 @@ def check(folder):
 
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         assert main(["estimate", str(folder / "masked.parquet")]) == 0
-    found = next(line for line in printed.getvalue().splitlines() if line.startswith("quantile 0.5"))
+    found = next(
+        line for line in printed.getvalue().splitlines() if line.startswith("quantile 0.5")
+    )
     median = np.median(pq.read_table(folder / "original.parquet")["x"])
     # s.d. of the estimated median: 1% of it at n = 30,000
     assert abs(float(found.split()[-1].replace(",", "")) / median - 1.0) < 0.06
 
 
 def measure(args, commands=tuple(COMMANDS)):
-    firsts, laters = max(1, args.rounds // 3), args.rounds
+    firsts = max(1, args.rounds // 3)
+    laters = args.rounds
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prepare(folder)

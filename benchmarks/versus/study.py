@@ -1,6 +1,8 @@
-"""Studies against plain NumPy and SciPy, and how they grow: ``python benchmarks/versus/study.py [--long]``.
+"""Studies against plain NumPy and SciPy, and how they grow:
+``python benchmarks/versus/study.py [--long]``.
 
-``--long`` adds S = 1e5 and 1e6 at n = 2000, some minutes; ``--before PATH`` the same study with older code.
+``--long`` adds S = 1e5 and 1e6 at n = 2000, some minutes; ``--before PATH`` the same study with
+older code.
 """
 
 import resource
@@ -13,7 +15,9 @@ from tables import Line
 
 import condmask as cm
 
-N, P, SIGMA = 2000, 0.6, 1000.0
+N = 2000
+P = 0.6
+SIGMA = 1000.0
 POPULATION = cm.paper_population()
 SCHEMES = {
     "CM": cm.ConditionalMasking(P, SIGMA, donors="sample"),
@@ -25,8 +29,14 @@ DISTANCES = (250.0, 500.0, 1000.0, 1500.0, 2000.0)
 
 def ours(replications, workers=1):
     return cm.simulate(
-        POPULATION, SCHEMES, n=N, replications=replications, risk_distances=DISTANCES, rng=1, workers=workers,
-    )  # fmt: skip
+        POPULATION,
+        SCHEMES,
+        n=N,
+        replications=replications,
+        risk_distances=DISTANCES,
+        rng=1,
+        workers=workers,
+    )
 
 
 def seconds(replications, workers):
@@ -37,7 +47,9 @@ def seconds(replications, workers):
 
 def plain_series(z, x, b):
     """T_1 (b = 0) or T_b by the series, term by term until below 1e-10; all x at once."""
-    lam, term, total = -(1.0 - P) / P, 0, np.zeros(x.size)
+    lam = -(1.0 - P) / P
+    term = 0
+    total = np.zeros(x.size)
     v = x[:, None] - z
     while abs(lam) ** term / P >= 1e-10:
         width = np.sqrt(term * SIGMA**2 + b**2)
@@ -48,11 +60,13 @@ def plain_series(z, x, b):
 
 def bisected(function, low, high):
     """Where increasing functions cross the deciles, to 1e-9 of the range."""
-    low, high = np.full(Q.size, low), np.full(Q.size, high)
+    low = np.full(Q.size, low)
+    high = np.full(Q.size, high)
     for _ in range(30):
         middle = 0.5 * (low + high)
         above = function(middle) >= Q
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
+        low = np.where(above, low, middle)
+        high = np.where(above, middle, high)
     return high
 
 
@@ -66,13 +80,15 @@ def plain_replicate(rng):
     y = x + rng.laplace(0.0, 1000.0, N)
 
     def rule(v):
-        return 1.06 * min(v.std(ddof=1), np.subtract(*np.quantile(v, [0.75, 0.25])) / 1.34) * N**-0.2
+        return (
+            1.06 * min(v.std(ddof=1), np.subtract(*np.quantile(v, [0.75, 0.25])) / 1.34) * N**-0.2
+        )
 
     def noisy(t):
         v = (t[:, None] - y) / rule(y)
-        return (ndtr(v) + (1000.0 / rule(y)) ** 2 * v * np.exp(-0.5 * v * v) / np.sqrt(2 * np.pi)).mean(
-            axis=1
-        )
+        return (
+            ndtr(v) + (1000.0 / rule(y)) ** 2 * v * np.exp(-0.5 * v * v) / np.sqrt(2 * np.pi)
+        ).mean(axis=1)
 
     found = [
         bisected(lambda t: plain_series(z, t, 0.0), z.min() - 1, z.max() + 1),
@@ -81,15 +97,20 @@ def plain_replicate(rng):
     ]
     sd = np.sqrt(max(z.var(ddof=1) - (1 - P) * SIGMA**2, 0.0))
     np.cov(z, w)[0, 1] / (1 - P) / (sd * w.std(ddof=1))
-    [np.mean(np.abs(z - x) < d) for d in DISTANCES], [np.mean(np.abs(y - x) < d) for d in DISTANCES]
+    (
+        [np.mean(np.abs(z - x) < d) for d in DISTANCES],
+        [np.mean(np.abs(y - x) < d) for d in DISTANCES],
+    )
     return found
 
 
 def check(replications):
     """Both ways to a study agree: the mean of the median, within six joint standard errors."""
-    result, rng = ours(replications), np.random.default_rng(3)
+    result = ours(replications)
+    rng = np.random.default_rng(3)
     found = np.array([plain_replicate(rng)[0][4] for _ in range(4)])
-    truth, bias = POPULATION.quantile(0.5), result.value("CM", "T_1", "quantile 0.5", "bias")
+    truth = POPULATION.quantile(0.5)
+    bias = result.value("CM", "T_1", "quantile 0.5", "bias")
     spread = result.value("CM", "T_1", "quantile 0.5", "rmse")
     assert abs(found.mean() - truth - bias) < 6.0 * spread * np.sqrt(1 / 4 + 1 / replications)
 
@@ -99,7 +120,8 @@ def measure(args, replications=1000):
     rng = np.random.default_rng(2)
     plain = tables.medians({"": lambda: plain_replicate(rng)}, 3)[""]
     t = tables.medians(
-        {"one": lambda: ours(replications), "two": lambda: ours(replications, 2)}, max(1, args.rounds // 3)
+        {"one": lambda: ours(replications), "two": lambda: ours(replications, 2)},
+        max(1, args.rounds // 3),
     )
     lines = [
         Line(f"S = {replications:,}, two workers", t["two"], 1.0, unit="s"),
@@ -113,14 +135,24 @@ def measure(args, replications=1000):
     if args.before:
         ratio = tables.to_before(__file__, args.before, str(replications))
         lines.append(
-            Line("two workers on the default grid, relative to earlier code without a grid", ratio, 1.1)
+            Line(
+                "two workers on the default grid, relative to earlier code without a grid",
+                ratio,
+                1.1,
+            )
         )
     if args.long:
         many = tables.medians({"one": lambda: ours(16_000), "two": lambda: ours(16_000, 2)}, 1)
-        lines.append(Line("one worker relative to two, S = 16,000", many["one"] / many["two"], least=1.8))
+        lines.append(
+            Line("one worker relative to two, S = 16,000", many["one"] / many["two"], least=1.8)
+        )
         large = seconds(100_000, 2)
         lines.append(
-            Line("a replicate at S = 1e5, relative to one at S = 1e3", large / 1e5 / (t["two"] / 1e3), 1.1)
+            Line(
+                "a replicate at S = 1e5, relative to one at S = 1e3",
+                large / 1e5 / (t["two"] / 1e3),
+                1.1,
+            )
         )
         held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         lines.append(Line("S = 1e6, two workers", seconds(1_000_000, 2), unit="s"))

@@ -1,4 +1,5 @@
-"""Intervals of many samples, and one sample after the other: ``python benchmarks/versus/study_intervals.py``.
+"""Intervals of many samples, and one sample after the other:
+``python benchmarks/versus/study_intervals.py``.
 
 Nine quantiles, mean, s.d. and correlation at three levels for both targets.
 """
@@ -10,8 +11,8 @@ import tables
 from tables import Line
 
 import condmask as cm
+from condmask.inference.interval import TARGETS
 from condmask.studies.replicates import ends
-from condmask.variance.interval import TARGETS
 
 LEVELS = (0.9, 0.95, 0.99)
 DECILES = SimpleNamespace(quantiles=np.arange(1, 10) / 10, points=np.empty(0), levels=LEVELS)
@@ -62,7 +63,9 @@ def measure(args, rows=32):
                     None if mapped else 1.5,
                     unit="ms",
                 ),
-                Line("one sample alone, relative to that", times["alone"] * rows / times["together"]),
+                Line(
+                    "one sample alone, relative to that", times["alone"] * rows / times["together"]
+                ),
             ]
     return lines
 

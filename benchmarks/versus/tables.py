@@ -1,12 +1,13 @@
 """The tables of docs/performance.rst, written by the scripts that measure.
 
-A script hands `main` a function that checks answers, times, and returns lines. It is run twice, each time in
-a process of its own: as the machine is, and without the AVX-512 code of NumPy, whose sort is several times
-as fast as its other one, or as slow. Both columns go to docs/measured/<name>.rst.
+A script hands `main` a function that checks answers, times, and returns lines. It is run twice,
+each time in a process of its own: as the machine is, and without the AVX-512 code of NumPy, whose
+sort is several times as fast as its other one, or as slow. Both columns go to
+docs/measured/<name>.rst.
 
-Options of every script: ``--before PATH`` adds lines that compare with the code at PATH (a checkout's src),
-``--long`` those that take minutes, ``--rounds`` sets how often each call is timed; ``--write`` writes the
-table.
+Options of every script: ``--before PATH`` adds lines that compare with the code at PATH (a
+checkout's src), ``--long`` those that take minutes, ``--rounds`` sets how often each call is
+timed; ``--write`` writes the table.
 """
 
 import argparse
@@ -48,7 +49,8 @@ class Line(NamedTuple):
 
 
 def medians(calls, rounds):
-    """Median seconds of each call, one after the other in every round; before that each is run once."""
+    """Median seconds of each call, one after the other in every round; before that each is run
+    once."""
     taken = {name: [] for name in calls}
     for call in calls.values():
         call()
@@ -61,8 +63,11 @@ def medians(calls, rounds):
 
 
 def watched(call):
-    """Seconds that a call takes, and the most megabytes meanwhile that this process holds besides files."""
-    job, peak, start = threading.Thread(target=call), anonymous(), time.perf_counter()
+    """Seconds that a call takes, and the most megabytes meanwhile that this process holds besides
+    files."""
+    job = threading.Thread(target=call)
+    peak = anonymous()
+    start = time.perf_counter()
     job.start()
     while job.is_alive():
         peak = max(peak, anonymous())
@@ -73,7 +78,11 @@ def watched(call):
 def anonymous():
     """Megabytes held by this process and backed by no file."""
     rollup = Path("/proc/self/smaps_rollup").read_text()
-    return next(int(line.split()[1]) / 1024 for line in rollup.splitlines() if line.startswith("Anonymous:"))
+    return next(
+        int(line.split()[1]) / 1024
+        for line in rollup.splitlines()
+        if line.startswith("Anonymous:")
+    )
 
 
 def to_before(script, before, what, processes=3):
@@ -112,7 +121,10 @@ def main(script, measure, *, alone=None, columns=tuple(COLUMNS)):
         if args.write:
             (MEASURED / f"{Path(script).stem}.rst").write_text(text)
         missed = [
-            f"{line.what} ({c})" for c, own in zip(columns, lines, strict=True) for line in own if line.missed
+            f"{line.what} ({c})"
+            for c, own in zip(columns, lines, strict=True)
+            for line in own
+            if line.missed
         ]
         if missed:
             sys.exit("missed: " + "; ".join(missed))
@@ -128,7 +140,11 @@ def rst(where, columns, lines):
         rows.append([what, *(shown(line.value) for line in together), asked])
     if not any(row[-1] for row in rows[1:]):
         rows = [row[:-1] for row in rows]
-    table = [f"   {'* -' if k == 0 else '  -'} {cell}".rstrip() for row in rows for k, cell in enumerate(row)]
+    table = [
+        f"   {'* -' if k == 0 else '  -'} {cell}".rstrip()
+        for row in rows
+        for k, cell in enumerate(row)
+    ]
     return "\n".join([f"{where}.", "", ".. list-table::", "   :header-rows: 1", "", *table, ""])
 
 
@@ -156,6 +172,10 @@ def machine():
 def run(arguments, extra):
     """What a script prints, run with more in its environment."""
     finished = subprocess.run(
-        [sys.executable, *arguments], env=os.environ | extra, stdout=subprocess.PIPE, text=True, check=True
+        [sys.executable, *arguments],
+        env=os.environ | extra,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
     return finished.stdout

@@ -1,7 +1,7 @@
 """Answers and ratios in one run.
 
-The scripts beside this file check their answers and run, on little data. Then, with ``--benchmark-enable``,
-ratios at one x; every entry asserts its answer::
+The scripts beside this file check their answers and run, on little data. Then, with
+``--benchmark-enable``, ratios at one x; every entry asserts its answer::
 
     python -m pytest benchmarks/versus --benchmark-enable
 """
@@ -21,14 +21,23 @@ sys.path.insert(0, str(Path(__file__).parent))  # as a script has it
 peers = importlib.import_module("peers")
 tables = importlib.import_module("tables")
 
-N, FEW = 1_000_000, 100_000  # where something is timed, and where it is not
+N = 1_000_000
+FEW = 100_000  # where something is timed, and where it is not
 QUICK = Namespace(rounds=1, before=None, long=False)
 SIZES = {
-    "grid": 200_000, "mask": 100_000, "study": 100, "large": 20_000,
-    "files": 100_000, "exact": 100_000,
-    "linear": 20_000, "intervals": 50_000, "risk": 100_000, "report": 10_000,
-    "executors": 20, "study_intervals": 8,
-}  # fmt: skip
+    "grid": 200_000,
+    "mask": 100_000,
+    "study": 100,
+    "large": 20_000,
+    "files": 100_000,
+    "exact": 100_000,
+    "linear": 20_000,
+    "intervals": 50_000,
+    "risk": 100_000,
+    "report": 10_000,
+    "executors": 20,
+    "study_intervals": 8,
+}
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -57,7 +66,9 @@ def test_the_commit_before_has_the_same_answers(monkeypatch):
 
 
 def test_table():
-    fast, slow = (tables.Line("this, relative to that", value, most=1.0) for value in (0.123, 12.3))
+    fast, slow = (
+        tables.Line("this, relative to that", value, most=1.0) for value in (0.123, 12.3)
+    )
     rows = tables.rst("here", ("one", "other"), [[fast], [slow]]).splitlines()
 
     assert rows[0] == "here."
@@ -80,7 +91,8 @@ def test_a_cell_of_coverage(study):
 
 @pytest.mark.parametrize("law", coverage.LAWS)
 def test_the_population_of_coverage_is_that_of_a_large_file(law):
-    population, q = coverage.LAWS[law], np.array([0.03, 0.29, 0.5, 0.92])
+    population = coverage.LAWS[law]
+    q = np.array([0.03, 0.29, 0.5, 0.92])
     x, w = (each[0] for each in population(np.random.default_rng(1), 1, 200_000))
 
     assert (population.cdf(population.quantile(q)) >= q - 1e-9).all()

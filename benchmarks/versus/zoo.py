@@ -1,7 +1,8 @@
 """The bits of releases against another commit: ``python benchmarks/versus/zoo.py --before PATH``.
 
-PATH is the src of a checkout of that commit. Both codes mask the same tables under the same seed, in every
-container, type and format; the masked values must be equal to the bit. Files are read back by pyarrow.
+PATH is the src of a checkout of that commit. Both codes mask the same tables under the same seed,
+in every container, type and format; the masked values must be equal to the bit. Files are read
+back by pyarrow.
 """
 
 import argparse
@@ -20,7 +21,8 @@ N = 3_000
 
 
 def columns():
-    """The columns that are masked, by what is special about them, and their neighbours in clear."""
+    """The columns that are masked, by what is special about them, and their neighbours in
+    clear."""
     rng = np.random.default_rng(5)
     income = np.round(rng.lognormal(7.5, 0.6, N), 2)
     gaps = rng.random(N) < 0.1
@@ -40,7 +42,8 @@ def columns():
 
 
 def schemes(cm, name):
-    """The schemes to try on a column: noise of both laws on a grid, donors by lot, and reverse mapping."""
+    """The schemes to try on a column: noise of both laws on a grid, donors by lot, and reverse
+    mapping."""
     codes = {"missing": -99_999.0} if name == "codes" else {}
     grid = {"decimals": 0} if name in ("whole", "coarse") else {"decimals": 2}
     if name == "single":
@@ -100,24 +103,34 @@ def files(cm, table):
     from pyarrow import csv, feather, parquet
 
     table = pa.table(table)
-    table = table.append_column("exact", table["decimals"].cast(pa.string()).cast(pa.decimal128(12, 2)))
+    table = table.append_column(
+        "exact", table["decimals"].cast(pa.string()).cast(pa.decimal128(12, 2))
+    )
     known = inspect.signature(cm.mask_file).parameters
     options = {"ledger": False} if "ledger" in known else {"log": False}
     with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder, "source"), Path(folder, "target")
+        source = Path(folder, "source")
+        target = Path(folder, "target")
         parquet.write_table(table, source.with_suffix(".parquet"), row_group_size=1_000)
         feather.write_feather(table, source.with_suffix(".arrow"), compression="uncompressed")
         csv.write_csv(table, source.with_suffix(".csv"))
         for name in ("decimals", "whole", "exact"):
             for kind, scheme in schemes(cm, name).items():
                 for end, read in {
-                    ".parquet": parquet.read_table, ".arrow": feather.read_table, ".csv": csv.read_csv,
-                }.items():  # fmt: skip
+                    ".parquet": parquet.read_table,
+                    ".arrow": feather.read_table,
+                    ".csv": csv.read_csv,
+                }.items():
                     path = target.with_name(f"{name}-{kind}{end}")
                     cm.mask_file(
-                        source.with_suffix(end), path, {name: scheme}, strata="region", rng=9,
-                        accept_visible_coins=True, **options,
-                    )  # fmt: skip
+                        source.with_suffix(end),
+                        path,
+                        {name: scheme},
+                        strata="region",
+                        rng=9,
+                        accept_visible_coins=True,
+                        **options,
+                    )
                     yield f"file {end}, {name}, {kind}", read(path)[name]
 
 
@@ -158,7 +171,8 @@ def main():
         for case, values in cases():
             print(case, digest(values))
         return
-    before, now = asked(args.before), asked(Path(__file__).parents[2] / "src")
+    before = asked(args.before)
+    now = asked(Path(__file__).parents[2] / "src")
     assert set(before) == set(now), f"other cases: {set(before) ^ set(now)}"
     other = [case for case in before if before[case] != now[case]]
     print(f"{len(before)} cases, {len(before) - len(other)} with the same bits")

@@ -37,7 +37,9 @@ class Page(HTMLParser):
         self.found += [f"<{tag}> asks for {value}" for value in asked if REMOTE.search(value)]
         self.found += [f"<{tag}> {text}" for text in IN_STYLES.findall(named.get("style", ""))]
         for name in ("alt", "title", "aria-label"):
-            self.found += [f"{name} shows {text}" for text in UNFINISHED.findall(named.get(name, ""))]
+            self.found += [
+                f"{name} shows {text}" for text in UNFINISHED.findall(named.get(name, ""))
+            ]
 
     def handle_endtag(self, tag):
         if tag in self._within:
@@ -45,7 +47,9 @@ class Page(HTMLParser):
 
     def handle_data(self, data):
         if not self._within:
-            self.found += [f"shows {text} in {data.strip()[:60]!r}" for text in UNFINISHED.findall(data)]
+            self.found += [
+                f"shows {text} in {data.strip()[:60]!r}" for text in UNFINISHED.findall(data)
+            ]
         elif self._within[-1] == "style":
             self.found += IN_STYLES.findall(data)
 
@@ -65,8 +69,14 @@ def main(folder):
         print(f"{folder} must hold a built site, got no page")
         return 1
     found = [f"{path}: {text}" for path in pages for text in faults(path.read_text("utf-8"))]
-    found += [f"{path}: {text}" for path in styles for text in IN_STYLES.findall(path.read_text("utf-8"))]
-    print("\n".join(found) if found else f"{len(pages)} pages ask for nothing and show no raw formula")
+    found += [
+        f"{path}: {text}" for path in styles for text in IN_STYLES.findall(path.read_text("utf-8"))
+    ]
+    print(
+        "\n".join(found)
+        if found
+        else f"{len(pages)} pages ask for nothing and show no raw formula"
+    )
     return int(bool(found))
 
 

@@ -47,7 +47,9 @@ def folded(line):
 def run(command, where):
     """The exit code of a command and what it printed, errors too."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    state = str(Path(where, ".state"))  # where no page meets the releases of another one, or of the reader
+    state = str(
+        Path(where, ".state")
+    )  # where no page meets the releases of another one, or of the reader
     environment = os.environ | {"PATH": path, "COLUMNS": str(WIDTH), "XDG_DATA_HOME": state}
     done = subprocess.run(
         command, shell=True, cwd=where, env=environment, text=True, check=False,

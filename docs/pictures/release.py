@@ -5,5 +5,7 @@ from condmask import demo
 
 people = demo.people()
 scheme = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)
-release = cm.mask_table(people, {"income": scheme}, rng=1)  # for an example; never seed a real release
+release = cm.mask_table(
+    people, {"income": scheme}, rng=1
+)  # for an example; never seed a real release
 cm.plot_release(people, release, rng=1)

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from condmask import kernels as kernels
     from condmask._randomness import Key as Key
     from condmask.disclosure.audit import Audit as Audit
-    from condmask.disclosure.audit import ReleaseError as ReleaseError
-    from condmask.disclosure.audit import ReleaseWarning as ReleaseWarning
     from condmask.disclosure.audit import audit as audit
     from condmask.disclosure.insiders import InsiderRisk as InsiderRisk
     from condmask.disclosure.linkage import Linkage as Linkage
@@ -18,26 +16,29 @@ if TYPE_CHECKING:
     from condmask.disclosure.risk_result import Risk as Risk
     from condmask.errors import CondmaskError as CondmaskError
     from condmask.errors import FileError as FileError
+    from condmask.errors import ReleaseError as ReleaseError
+    from condmask.errors import ReleaseWarning as ReleaseWarning
     from condmask.estimates.bands import compare_distributions as compare_distributions
     from condmask.estimates.counts import Counts as Counts
     from condmask.estimates.estimate import Estimate as Estimate
     from condmask.files.csv_text import CsvFormat as CsvFormat
     from condmask.files.parts import read_column as read_column
+    from condmask.inference.interval import EstimateWarning as EstimateWarning
+    from condmask.masking.multiplicative import MultiplicativeNoise as MultiplicativeNoise
+    from condmask.masking.shuffling import DataShuffling as DataShuffling
+    from condmask.masking.swapping import DataSwapping as DataSwapping
+    from condmask.masking.swapping import RankSwapping as RankSwapping
     from condmask.planning.plan import Plan as Plan
     from condmask.planning.plan import plan as plan
-    from condmask.releases.masking import mask_file as mask_file
-    from condmask.releases.masking import mask_table as mask_table
-    from condmask.releases.release import Release as Release
-    from condmask.releases.release import read_counts as read_counts
-    from condmask.releases.release import read_release as read_release
+    from condmask.publish.additive import AdditiveNoise as AdditiveNoise
+    from condmask.publish.conditional import ConditionalMasking as ConditionalMasking
+    from condmask.publish.masking import mask_file as mask_file
+    from condmask.publish.masking import mask_table as mask_table
+    from condmask.publish.release import Release as Release
+    from condmask.publish.release import read_counts as read_counts
+    from condmask.publish.release import read_release as read_release
     from condmask.reports.plot_release import plot_release as plot_release
     from condmask.reports.report import report as report
-    from condmask.schemes.additive import AdditiveNoise as AdditiveNoise
-    from condmask.schemes.conditional import ConditionalMasking as ConditionalMasking
-    from condmask.schemes.multiplicative import MultiplicativeNoise as MultiplicativeNoise
-    from condmask.schemes.shuffling import DataShuffling as DataShuffling
-    from condmask.schemes.swapping import DataSwapping as DataSwapping
-    from condmask.schemes.swapping import RankSwapping as RankSwapping
     from condmask.studies.compare import MethodComparison as MethodComparison
     from condmask.studies.compare import compare as compare
     from condmask.studies.populations import NormalCopula as NormalCopula
@@ -46,31 +47,30 @@ if TYPE_CHECKING:
     from condmask.studies.result import StudyResult as StudyResult
     from condmask.studies.simulate import StudyWarning as StudyWarning
     from condmask.studies.simulate import simulate as simulate
-    from condmask.variance.interval import EstimateWarning as EstimateWarning
 
 __version__ = "0.2.0"
 
-# Names by the module where they stand; they resolve on first use, so that importing the package costs nothing
-# (PEP 562).
+# Names by the module where they stand; they resolve on first use, so that importing the package
+# costs nothing (PEP 562).
 _NAMES = {
-    "schemes.conditional": "ConditionalMasking",
-    "schemes.additive": "AdditiveNoise",
-    "schemes.swapping": "DataSwapping RankSwapping",
-    "schemes.shuffling": "DataShuffling",
-    "schemes.multiplicative": "MultiplicativeNoise",
-    "disclosure.audit": "audit Audit ReleaseError ReleaseWarning",
+    "publish.conditional": "ConditionalMasking",
+    "publish.additive": "AdditiveNoise",
+    "masking.swapping": "DataSwapping RankSwapping",
+    "masking.shuffling": "DataShuffling",
+    "masking.multiplicative": "MultiplicativeNoise",
+    "disclosure.audit": "audit Audit",
     "disclosure.risk": "risk",
     "disclosure.risk_result": "Risk RecordRisk",
     "disclosure.insiders": "InsiderRisk",
     "disclosure.linkage": "Linkage",
     "planning.plan": "plan Plan",
     "reports.report": "report",
-    "releases.masking": "mask_table mask_file",
-    "releases.release": "Release read_release read_counts",
+    "publish.masking": "mask_table mask_file",
+    "publish.release": "Release read_release read_counts",
     "reports.plot_release": "plot_release",
     "files.csv_text": "CsvFormat",
     "files.parts": "read_column",
-    "errors": "FileError CondmaskError",
+    "errors": "CondmaskError FileError ReleaseError ReleaseWarning",
     "estimates.estimate": "Estimate",
     "estimates.counts": "Counts",
     "estimates.bands": "compare_distributions",
@@ -79,7 +79,7 @@ _NAMES = {
     "studies.result": "StudyResult",
     "studies.populations": "NormalCopula Resampled paper_population",
     "_randomness": "Key",
-    "variance.interval": "EstimateWarning",
+    "inference.interval": "EstimateWarning",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 

@@ -2,8 +2,8 @@
 
 The rows of a file are cut into blocks of 65,536, counted from row 0. A block is the unit of
 randomness (a stream per block), of threading and of summation: sums are formed within a block and
-added in block order. Nothing therefore depends on the number of workers. Where some rows stand for all, they
-are evenly spaced.
+added in block order. Nothing therefore depends on the number of workers. Where some rows stand for
+all, they are evenly spaced.
 """
 
 from collections import deque
@@ -26,18 +26,21 @@ def blocks(n: int, size: int = BLOCK) -> list[tuple[int, int]]:
     return [(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def ordered_map(function: Callable[[Any], Any], tasks: Iterable[Any], workers: Workers) -> Iterator[Any]:
+def ordered_map(
+    function: Callable[[Any], Any], tasks: Iterable[Any], workers: Workers
+) -> Iterator[Any]:
     """``function`` of every task, in the order of the tasks.
 
-    ``workers`` is a number of threads or a map-like callable (the map of a process pool, of Dask, of Ray).
-    Threads run at most two tasks each ahead of the consumer, so results do not pile up; what has not begun
-    when the consumer stops never begins.
+    ``workers`` is a number of threads or a map-like callable (the map of a process pool, of Dask,
+    of Ray). Threads run at most two tasks each ahead of the consumer, so results do not pile up;
+    what has not begun when the consumer stops never begins.
     """
     each: Any = map if workers == 1 else workers
     if not isinstance(each, int):
         yield from each(function, tasks)
         return
-    remaining, pool = iter(tasks), ThreadPoolExecutor(each)
+    remaining = iter(tasks)
+    pool = ThreadPoolExecutor(each)
     try:
         begun = deque(pool.submit(function, task) for task in islice(remaining, 2 * each))
         while begun:
@@ -65,8 +68,8 @@ def evenly_spaced(n: int, most: int) -> np.ndarray:
 
 
 def in_stretches(n: int, most: int) -> np.ndarray:
-    """Rows of evenly spaced stretches of `STRETCH` rows, or fewer where ``most`` are few; all where there are
-    no more than these."""
+    """Rows of evenly spaced stretches of `STRETCH` rows, or fewer where ``most`` are few; all
+    where there are no more than these."""
     if n <= most:
         return np.arange(n)
     size = min(STRETCH, isqrt(most))

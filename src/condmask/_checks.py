@@ -1,7 +1,8 @@
 """Checks that turn arguments into canonical values, and the wording of their errors.
 
 The form is always *argument, rule, value*: ``p must lie strictly between 0 and 1, got 1.5``. For
-columns, which may be originals, messages name positions and no values, since messages end up in logs.
+columns, which may be originals, messages name positions and no values, since messages end up in
+logs.
 """
 
 import math
@@ -25,7 +26,12 @@ NAN_POLICIES = ("raise", "omit")
 
 
 def require(
-    allowed: bool, rule: str, value: Any, error: type[CondmaskError] = ArgumentError, *, hint: str = ""
+    allowed: bool,
+    rule: str,
+    value: Any,
+    error: type[CondmaskError] = ArgumentError,
+    *,
+    hint: str = "",
 ) -> None:
     """Refuse a value that its rule does not allow, and say what helps."""
     if not allowed:
@@ -34,7 +40,8 @@ def require(
 
 @contextmanager
 def converting(value: Any, name: str, rule: str) -> Iterator[None]:
-    """Refuse a value that cannot be converted within, whatever its own methods, NumPy or others raise.
+    """Refuse a value that cannot be converted within, whatever its own methods, NumPy or others
+    raise.
 
     What they say is left out: it may hold values.
     """
@@ -76,9 +83,11 @@ def not_negative(value: Any, name: str) -> float:
     return number
 
 
-def whole(value: Any, name: str, *, least: int, most: int = LARGEST_EXACT_INTEGER, beyond: str = "") -> int:
-    """A whole number of Python's or NumPy's, True and False are none; at most so large where time or memory
-    grow with it, or what is beyond says why."""
+def whole(
+    value: Any, name: str, *, least: int, most: int = LARGEST_EXACT_INTEGER, beyond: str = ""
+) -> int:
+    """A whole number of Python's or NumPy's, True and False are none; at most so large where time
+    or memory grow with it, or what is beyond says why."""
     rule = f"a whole number of at least {least}"
     known = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     require(known, f"{name} must be {rule}", value, ArgumentTypeError)
@@ -98,7 +107,12 @@ def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
 
 def called(value: Any, name: str) -> Any:
     """What is called as work goes on; None where nothing is."""
-    require(value is None or callable(value), f"{name} must be None or a callable", value, ArgumentTypeError)
+    require(
+        value is None or callable(value),
+        f"{name} must be None or a callable",
+        value,
+        ArgumentTypeError,
+    )
     return value
 
 
@@ -110,7 +124,12 @@ def text(value: Any, name: str) -> str:
 
 def truth(value: Any, name: str) -> bool:
     """True or False, and nothing that merely counts as one."""
-    require(isinstance(value, bool | np.bool_), f"{name} must be True or False", value, ArgumentTypeError)
+    require(
+        isinstance(value, bool | np.bool_),
+        f"{name} must be True or False",
+        value,
+        ArgumentTypeError,
+    )
     return bool(value)
 
 
@@ -144,14 +163,17 @@ def writable(value: Any, name: str) -> Path:
 
 def in_memory(values: Any, name: str) -> None:
     """Refuse a table or column of Dask, and a lazy frame of polars: they hold no values yet."""
-    home, kind = type(values).__module__.partition(".")[0], type(values).__name__
+    home = type(values).__module__.partition(".")[0]
+    kind = type(values).__name__
     if home in ("dask", "dask_expr"):
         raise ArgumentTypeError(
             f"{name} must be in memory, got a Dask {kind}: pass {name}.compute(); cm.dask.mask masks a data "
             "frame of Dask, and its release has the estimates"
         )
     if home == "polars" and kind == "LazyFrame":
-        raise ArgumentTypeError(f"{name} must be in memory, got a LazyFrame: pass {name}.collect()")
+        raise ArgumentTypeError(
+            f"{name} must be in memory, got a LazyFrame: pass {name}.collect()"
+        )
 
 
 def array(values: Any, name: str, rule: str) -> np.ndarray:
@@ -165,7 +187,9 @@ def array(values: Any, name: str, rule: str) -> np.ndarray:
         if isinstance(error, ValueError) and isinstance(values, list | tuple):
             raise ArgumentError(f"{name} must be {rule}, got rows of unequal length") from None
         kind = type(values).__name__
-        raise ArgumentTypeError(f"{name} must be {rule}, got {kind}, of which NumPy makes no array") from None
+        raise ArgumentTypeError(
+            f"{name} must be {rule}, got {kind}, of which NumPy makes no array"
+        ) from None
 
 
 def reals(values: Any, name: str) -> np.ndarray:
@@ -181,7 +205,9 @@ def reals(values: Any, name: str) -> np.ndarray:
     return points
 
 
-def every(points: np.ndarray, allowed: Callable[[np.ndarray], np.ndarray], rule: str) -> np.ndarray:
+def every(
+    points: np.ndarray, allowed: Callable[[np.ndarray], np.ndarray], rule: str
+) -> np.ndarray:
     """Points that their rule allows one and all."""
     wrong = points[~allowed(points)]
     if wrong.size:
@@ -206,18 +232,28 @@ def finite_distances(values: Any, name: str) -> np.ndarray:
 
 
 def column(
-    values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2, finite: bool = True
+    values: Any,
+    name: str,
+    *,
+    dimensions: tuple[int, ...] = (1,),
+    least: int = 2,
+    finite: bool = True,
 ) -> np.ndarray:
     """Numbers as C-contiguous float64; missing values stay NaN, infinities are refused.
 
-    ``finite`` is False where values are looked at one by one later, and each look at all of them counts.
+    ``finite`` is False where values are looked at one by one later, and each look at all of them
+    counts.
     """
     if isinstance(values, np.ma.MaskedArray):
-        raise ArgumentTypeError(f"{name} must be a plain array, got a masked one; fill its gaps with NaN")
+        raise ArgumentTypeError(
+            f"{name} must be a plain array, got a masked one; fill its gaps with NaN"
+        )
     shape = " or ".join(f"{d}-D" for d in dimensions)
     given = array(values, name, shape)
     if given.dtype.kind not in "iuf":
-        raise ArgumentTypeError(f"{name} must be numeric, got {_kind(given, type(values).__name__)}")
+        raise ArgumentTypeError(
+            f"{name} must be numeric, got {_kind(given, type(values).__name__)}"
+        )
     if given.dtype.kind == "f" and given.dtype.itemsize not in (4, 8):
         # longer ones do not fit; of half precision, the coarse values would show who was swapped
         raise ArgumentTypeError(f"{name} must be float32 or float64, got dtype {given.dtype}")
@@ -243,9 +279,12 @@ def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
     """``row`` is the position of the first value in the whole column."""
     if array.size == 0 or (array.min() >= -LARGEST and array.max() <= LARGEST):
         return  # without a temporary array; a NaN makes both comparisons false
-    infinite, beyond = np.isinf(array), np.abs(array) > LARGEST
+    infinite = np.isinf(array)
+    beyond = np.abs(array) > LARGEST
     if infinite.any():
-        raise ArgumentError(f"{name} must be finite, got {_counted(infinite, 'infinite value', row)}")
+        raise ArgumentError(
+            f"{name} must be finite, got {_counted(infinite, 'infinite value', row)}"
+        )
     if beyond.any():
         rule = f"{name} must be at most {LARGEST:.1e} in size"
         raise ArgumentError(f"{rule}, got a larger one at position {row + int(beyond.argmax())}")
@@ -260,7 +299,8 @@ def exact_integers(array: np.ndarray, name: str) -> None:
 
 
 def has_gaps(array: np.ndarray, name: str, nan_policy: str) -> bool:
-    """Whether values are missing: refused under "raise", and where hardly any other is left in a column."""
+    """Whether values are missing: refused under "raise", and where hardly any other is left in a
+    column."""
     if not np.isnan(array.min()):
         return False
     missing = np.isnan(array)
@@ -282,7 +322,8 @@ def complete(array: np.ndarray, name: str) -> None:
 
 def _counted(where: np.ndarray, what: str, row: int = 0) -> str:
     """How many values are so, and the position of the first."""
-    count, first = int(where.sum()), row + int(where.argmax())
+    count = int(where.sum())
+    first = row + int(where.argmax())
     return f"{count} {what}{'' if count == 1 else 's'}, the first at position {first}"
 
 
@@ -295,12 +336,13 @@ def same_length(array: Any, name: str, n: int, of: str) -> None:
 
 
 def shown(value: Any) -> str:
-    """What was given, in a message, on one line and cut where it is long; of a table, a column or an array,
-    which may be originals, its type, as of what cannot be shown."""
+    """What was given, in a message, on one line and cut where it is long; of a table, a column or
+    an array, which may be originals, its type, as of what cannot be shown."""
     try:
         data = hasattr(value, "__array__") and not isinstance(value, np.generic)
         text = "" if data else re.sub(r"\s*[\r\n]\s*", " ", repr(value))
-    except Exception:  # numbers of thousands of digits, lists in lists without end, faults of its own
+    # numbers of thousands of digits, lists in lists without end, faults of its own
+    except Exception:
         text = ""
     if not text:
         return f"a {type(value).__name__}"
@@ -308,11 +350,14 @@ def shown(value: Any) -> str:
 
 
 def listed(names: Sequence[Any]) -> str:
-    """Names of columns, but no numbers: without a header they are the values of the first record."""
+    """Names of columns, but no numbers: without a header they are the values of the first
+    record."""
     words = [name for name in names if not _reads_as_number(name)]
     numbers = len(names) - len(words)
     parts = [", ".join(map(repr, words))] if words else []
-    return " and ".join(parts + ([f"{numbers} named by numbers (is there a header?)"] if numbers else []))
+    return " and ".join(
+        parts + ([f"{numbers} named by numbers (is there a header?)"] if numbers else [])
+    )
 
 
 def _reads_as_number(name: Any) -> bool:

@@ -1,4 +1,5 @@
-"""Numbers for people, as many digits as they deserve, lines of tables of them, and numbers for JSON."""
+"""Numbers for people, as many digits as they deserve, lines of tables of them, and numbers for
+JSON."""
 
 import math
 from collections.abc import Iterable
@@ -6,7 +7,8 @@ from typing import Any
 
 
 def number(value: float, error: float | None = None) -> str:
-    """Two digits of the standard error, where there is one; else six, and every one of a whole part."""
+    """Two digits of the standard error, where there is one; else six, and every one of a whole
+    part."""
     if not math.isfinite(value):
         return f"{value:g}"
     if error is not None and math.isfinite(error) and error > 0.0:
@@ -27,7 +29,8 @@ def line(label: str, cells: Iterable[str], *, head: int, width: int = 12) -> str
 
 
 def finite(value: Any) -> Any:
-    """A value, or those within it, in terms of JSON, where NaN and infinity are no numbers: null."""
+    """A value, or those within it, in terms of JSON, where NaN and infinity are no numbers:
+    null."""
     if isinstance(value, dict):
         return {name: finite(each) for name, each in value.items()}
     if isinstance(value, list):

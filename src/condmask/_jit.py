@@ -8,15 +8,19 @@ SAFE_MATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 def kernel(function=None, **options):
     """Compile on first call; release the GIL; divide like NumPy (inf, never an exception)."""
-    return functools.partial(Kernel, **options) if function is None else Kernel(function, **options)
+    return (
+        functools.partial(Kernel, **options) if function is None else Kernel(function, **options)
+    )
 
 
 class Kernel:
-    """A function that numba compiles, and that imports numba when it is first called: that takes 200 ms."""
+    """A function that numba compiles, and that imports numba when it is first called: that takes
+    200 ms."""
 
     def __init__(self, function, **options):
         functools.update_wrapper(self, function)
-        self.py_func, self._options = function, {"nogil": True, "error_model": "numpy", **options}
+        self.py_func = function
+        self._options = {"nogil": True, "error_model": "numpy", **options}
 
     @functools.cache  # noqa: B019 (kernels stay)
     def _dispatcher(self):

@@ -1,13 +1,13 @@
 """Keys from the operating system, and one stream of random words per (purpose, block).
 
-A release is only as private as its randomness, so the words come from AES-128 in counter mode under
-a key of 128 bits. A key is derived, never reused: the working key of a release comes from the root key and
-all that is released under it, so that two columns, or one column under two schemes, share neither coins (swap
-status) nor noise even under one seed (`release_key`). With the same noise y under two sigmas, z = x + y and z
-= x + 2 y would give x away.
+A release is only as private as its randomness, so the words come from AES-128 in counter mode
+under a key of 128 bits. A key is derived, never reused: the working key of a release comes from
+the root key and all that is released under it, so that two columns, or one column under two
+schemes, share neither coins (swap status) nor noise even under one seed (`release_key`). With the
+same noise y under two sigmas, z = x + y and z = x + 2 y would give x away.
 
-The counter of a stream starts at ``(block << 64) | (lane << 56) | (column << 40)``. Each step of the
-counter yields two words, so a stream has 2^41 words before it reaches its neighbour.
+The counter of a stream starts at ``(block << 64) | (lane << 56) | (column << 40)``. Each step of
+the counter yields two words, so a stream has 2^41 words before it reaches its neighbour.
 
 ==========  ====================================================
 lane        what is drawn from it, per block of 65,536 rows
@@ -32,12 +32,16 @@ from randomgen import AESCounter
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
 
-COIN, DONOR, NOISE, WHOLE = 0, 1, 2, 3
+COIN = 0
+DONOR = 1
+NOISE = 2
+WHOLE = 3
 SEED_BITS = 48  # of a seed that is drawn for a study
 
 
 class Secret(bytes):
-    """Bytes that are used but never shown: this is all that printing them, or what holds them, reveals."""
+    """Bytes that are used but never shown: this is all that printing them, or what holds them,
+    reveals."""
 
     def __repr__(self) -> str:
         return "<secret>"
@@ -65,13 +69,17 @@ class Key:
             self._secret = Secret(secret)
             return
         del secret  # a traceback may show what a function holds
-        raise (ArgumentError if sound else ArgumentTypeError)(f"secret must be 16 bytes, got {given}")
+        raise (ArgumentError if sound else ArgumentTypeError)(
+            f"secret must be 16 bytes, got {given}"
+        )
 
     def __repr__(self) -> str:
         return "<Key: secret>"
 
     def __reduce__(self) -> NoReturn:
-        raise ArgumentTypeError("a Key cannot be pickled, so it cannot end up in a file or a log by accident")
+        raise ArgumentTypeError(
+            "a Key cannot be pickled, so it cannot end up in a file or a log by accident"
+        )
 
     __getstate__ = __reduce__  # which every object has, and tells the slots
 
@@ -85,14 +93,16 @@ class Key:
     def stream(self, block: int, lane: int, column: int = 0) -> np.random.Generator:
         """The random words of one lane of one block."""
         counter = (block << 64) | (lane << 56) | (column << 40)
-        return np.random.Generator(AESCounter(key=int.from_bytes(self._secret, "little"), counter=counter))
+        return np.random.Generator(
+            AESCounter(key=int.from_bytes(self._secret, "little"), counter=counter)
+        )
 
 
 def group_name() -> str:
     """A name for columns that were masked together.
 
-    It comes from the operating system even where there is a seed: one that is guessed could be tried on a
-    name that comes from it.
+    It comes from the operating system even where there is a seed: one that is guessed could be
+    tried on a name that comes from it.
     """
     return secrets.token_hex(8)
 
@@ -106,7 +116,9 @@ def words(stream: np.random.Generator, count: int) -> np.ndarray:
 
 def seeded_key(seed: int, use: bytes = b"seed") -> Key:
     """The key that a whole number stands for, another one in each use."""
-    return Key(hashlib.blake2b(repr(seed).encode(), digest_size=16, person=b"condmask " + use).digest())
+    return Key(
+        hashlib.blake2b(repr(seed).encode(), digest_size=16, person=b"condmask " + use).digest()
+    )
 
 
 def release_key(
@@ -114,12 +126,14 @@ def release_key(
 ) -> Key:
     """The key under which columns are released together.
 
-    None takes a new key from the operating system. A Key stands for the same key each time, as do a whole
-    number and a SeedSequence, so all that must make a difference is hashed into the working key:
+    None takes a new key from the operating system. A Key stands for the same key each time, as do
+    a whole number and a SeedSequence, so all that must make a difference is hashed into the
+    working key:
 
-    - the columns that are masked together, and how: their names (of a single column without one "") and whole
-      schemes, as JSON with sorted entries;
-    - the data: the SHA-256 of each column as it is masked, and of who may give a value to whom in pools.
+    - the columns that are masked together, and how: their names (of a single column without one
+      "") and whole schemes, as JSON with sorted entries;
+    - the data: the SHA-256 of each column as it is masked, and of who may give a value to whom in
+      pools.
     """
     if rng is None:
         return Key()
@@ -162,7 +176,9 @@ def check_rng(value: Any) -> Any:
         return value
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
         given = type(value).__name__  # it may be a secret
-        raise ArgumentTypeError(f"rng must be None, a whole number, a Generator or a Key, got {given}")
+        raise ArgumentTypeError(
+            f"rng must be None, a whole number, a Generator or a Key, got {given}"
+        )
     number = int(value)
     _checks.require(number >= 0, "rng must be at least 0", number)
     return number

@@ -15,7 +15,9 @@ from condmask.errors import ArgumentError
 def pack(described: dict[str, Any], **arrays: Any) -> bytes:
     """Both as the bytes of an npz file."""
     file = io.BytesIO()
-    np.savez(file, described=np.frombuffer(json.dumps(described).encode(), dtype=np.uint8), **arrays)
+    np.savez(
+        file, described=np.frombuffer(json.dumps(described).encode(), dtype=np.uint8), **arrays
+    )
     return file.getvalue()
 
 

@@ -1,4 +1,5 @@
-"""What an attacker learns about a record from its masked value, in closed form given the original file."""
+"""What an attacker learns about a record from its masked value, in closed form given the original
+file."""
 
 import numpy as np
 
@@ -9,8 +10,8 @@ from condmask.law import Law
 def chance_of_near(near: np.ndarray, donors: float, d: np.ndarray, law: Law) -> np.ndarray:
     """P(|Z - X| < d) if `near` of the possible donors of a record are that near.
 
-    The last axis of `near` is that of the distances. For sums over pairs of records the result is the mean
-    over all records.
+    The last axis of `near` is that of the distances. For sums over pairs of records the result is
+    the mean over all records.
     """
     return np.asarray(law.p * near / donors + (1.0 - law.p) * law.noise_within(d))
 
@@ -18,11 +19,14 @@ def chance_of_near(near: np.ndarray, donors: float, d: np.ndarray, law: Law) -> 
 def interval_risk(ordered: np.ndarray, d: np.ndarray, law: Law) -> np.ndarray:
     """P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added noise.
 
-    `ordered` has ascending records along its last axis; the last axis of the result is that of the distances.
+    `ordered` has ascending records along its last axis; the last axis of the result is that of the
+    distances.
     """
-    n, pairs = ordered.shape[-1], np.zeros(ordered.shape[:-1] + d.shape)
+    n = ordered.shape[-1]
+    pairs = np.zeros(ordered.shape[:-1] + d.shape)
     if law.p > 0.0:
         # on a grid in whole steps, so that differences are not rounded
-        rows, apart = law.to_units(ordered), d if law.grid is None else law.grid.above(d)
+        rows = law.to_units(ordered)
+        apart = d if law.grid is None else law.grid.above(d)
         pairs_within(np.atleast_2d(rows), apart, np.atleast_2d(pairs))
     return chance_of_near(pairs, n * (n - 1.0) if law.p else 1.0, d, law)

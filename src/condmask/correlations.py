@@ -5,7 +5,8 @@ import numpy as np
 
 def pearson(a: np.ndarray, b: np.ndarray) -> float:
     """Pearson's correlation of two columns; 0 where one is constant."""
-    a, b = a - a.mean(), b - b.mean()
+    a = a - a.mean()
+    b = b - b.mean()
     with np.errstate(over="ignore", invalid="ignore"):
         size = float(np.sqrt(np.sum(a * a)) * np.sqrt(np.sum(b * b)))
         return float(np.sum(a * b)) / size if 0.0 < size < np.inf else 0.0
@@ -18,7 +19,8 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 
 def intraclass(values: np.ndarray, codes: np.ndarray) -> float:
-    """The share of the variance that lies between records of different labels, by analysis of variance.
+    """The share of the variance that lies between records of different labels, by analysis of
+    variance.
 
     At least 0; missing values, codes below 0 and labels of a single record are left out.
     """

@@ -1,10 +1,11 @@
-"""Tables on a cluster: each partition of a Dask frame is a part of the release, masked and written by one
-task.
+"""Tables on a cluster: each partition of a Dask frame is a part of the release, masked and written
+by one task.
 
-Two passes over the frame. In the first, tasks look at each partition, and the client at what they found and
-at some rows of all, as `mask_file` does. In the second, each task masks its partition under a key that it
-draws from the operating system, so none travels, and writes it into a file whose name nobody else has. The
-client gives names to the files of which it heard: a task that ran twice has one masking in the release.
+Two passes over the frame. In the first, tasks look at each partition, and the client at what they
+found and at some rows of all, as `mask_file` does. In the second, each task masks its partition
+under a key that it draws from the operating system, so none travels, and writes it into a file
+whose name nobody else has. The client gives names to the files of which it heard: a task that ran
+twice has one masking in the release.
 """
 
 import json
@@ -19,23 +20,25 @@ from typing import Any, NamedTuple
 
 from condmask import _checks, errors, frames
 from condmask._blocks import in_stretches
-from condmask.disclosure.audit import ReleaseWarning
+from condmask.errors import ReleaseWarning
 from condmask.files.about import Published
 from condmask.files.arrow import pa, pq
 from condmask.files.parts import MANIFEST, SAMPLE, unified
 from condmask.files.publish import publishing
 from condmask.files.tables import reading
 from condmask.marks import mark_of, refuse_masked
-from condmask.releases import job as jobs
-from condmask.releases.log import Log, Where
-from condmask.releases.masking import mask_part
-from condmask.releases.release import Release, released_in
-from condmask.releases.stages import Obstacles, check_places
-from condmask.releases.write import Shape, released_parts
+from condmask.publish import job as jobs
+from condmask.publish.log import Log, Where
+from condmask.publish.masking import mask_part
+from condmask.publish.release import Release, released_in
+from condmask.publish.stages import Obstacles, check_places
+from condmask.publish.write import Shape, released_parts
 
 OTHER = "the frame has other rows or columns the second time: persist it; nothing was published"
 UNSHARED = "workers and client must share the folder that it is in; nothing was published"
-DIED = "one partition killed worker after worker, perhaps for want of memory; nothing was published"
+DIED = (
+    "one partition killed worker after worker, perhaps for want of memory; nothing was published"
+)
 
 
 class Seen(NamedTuple):
@@ -47,7 +50,8 @@ class Seen(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A partition that was masked: a look at it, its file, types, and what masked columns add up to."""
+    """A partition that was masked: a look at it, its file, types, and what masked columns add up
+    to."""
 
     look: jobs.Look
     file: Path
@@ -72,13 +76,13 @@ def mask(
     Parameters
     ----------
     ddf : dask.dataframe.DataFrame
-        Its partitions must have the same rows each time that they are computed. Its index is left out;
-        ``reset_index`` makes it a column.
+        Its partitions must have the same rows each time that they are computed. Its index is left
+        out; ``reset_index`` makes it a column.
     schemes : dict of str to scheme
         The scheme of each column to mask, as for `mask_file`.
     target : path
-        A new folder, in one that all workers and the client share. There will be a Parquet file for each
-        partition that has rows.
+        A new folder, in one that all workers and the client share. There will be a Parquet file
+        for each partition that has rows.
     strata, nan_policy, round, accept_visible_coins
         As for `mask_table`; donors come from a record's own partition.
     log, again
@@ -92,20 +96,20 @@ def mask(
     Raises
     ------
     FileError
-        If the target exists or workers do not share it, workers die, or the frame has other rows the second
-        time.
+        If the target exists or workers do not share it, workers die, or the frame has other rows
+        the second time.
     ValueError, TypeError
         If the data cannot be masked; the number of the partition is named.
     ReleaseError
-        If the release would show too much of the originals, or a masked column has the values of an earlier
-        release. Nothing is published.
+        If the release would show too much of the originals, or a masked column has the values of
+        an earlier release. Nothing is published.
 
     Notes
     -----
-    Tasks run where Dask runs them: on the cluster of the current client, or on threads of this process. The
-    frame is computed twice, three times where rows of whole firms, households and the like are audited. The
-    client holds up to 16,384 rows. Relations of columns take partitions as strata: shuffle rows first if they
-    are sorted (docs/dask.rst).
+    Tasks run where Dask runs them: on the cluster of the current client, or on threads of this
+    process. The frame is computed twice, three times where rows of whole firms, households and the
+    like are audited. The client holds up to 16,384 rows. Relations of columns take partitions as
+    strata: shuffle rows first if they are sorted (docs/dask.rst).
 
     Examples
     --------
@@ -121,15 +125,22 @@ def mask(
     ((5000, 5000, 5000, 5000), True)
     """
     known = hasattr(ddf, "to_delayed") and hasattr(ddf, "columns")
-    _checks.require(known, "ddf must be a data frame of Dask", type(ddf).__name__, errors.ArgumentTypeError)
+    _checks.require(
+        known, "ddf must be a data frame of Dask", type(ddf).__name__, errors.ArgumentTypeError
+    )
     out = _checks.path(target, "target").absolute()
     again = _checks.truth(again, "again")
-    book, found = Log(log), Obstacles(dry_run=False)
+    book = Log(log)
+    found = Obstacles(dry_run=False)
     with found.data.collected():
         job = jobs.Job(
-            schemes, may_choose=False, strata=strata, nan_policy=nan_policy, round=round,
+            schemes,
+            may_choose=False,
+            strata=strata,
+            nan_policy=nan_policy,
+            round=round,
             accept_visible_coins=accept_visible_coins,
-        )  # fmt: skip
+        )
     check_places(out, None, book, found, force=False)
     found.raise_all()
     partitions = ddf.to_delayed()
@@ -157,13 +168,16 @@ def mask(
         if list(map(_rows, written)) != list(map(_rows, seen)):
             raise errors.FileError(f"{out}: {OTHER}")
         unified("ddf", [one.schema for one in written], {})
-        digits = max(5, len(str(len(written) - 1)))  # so that the order of names is that of numbers
+        # so that the order of names is that of numbers
+        digits = max(5, len(str(len(written) - 1)))
         for number, one in enumerate(written):
             if not one.file.exists():
                 raise errors.FileError(f"{out}: {UNSHARED}")
             os.replace(one.file, hidden / f"part-{number:0{digits}}.parquet")
         shutil.rmtree(attempts)
-        told = told._replace(sums={name: [one.sums[name][0] for one in written] for name in schemes})
+        told = told._replace(
+            sums={name: [one.sums[name][0] for one in written] for name in schemes}
+        )
         (hidden / MANIFEST).write_text(json.dumps(told.to_dict()))
     book.enter(out, entry)
     return released_in(out)
@@ -179,8 +193,8 @@ def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], I
     Returns
     -------
     callable (function, tasks) -> iterator
-        The results in the order of the tasks. The function is sent to each worker once, all tasks at
-        once; those of a worker that dies are repeated by others.
+        The results in the order of the tasks. The function is sent to each worker once, all tasks
+        at once; those of a worker that dies are repeated by others.
     """
 
     def mapped(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
@@ -192,8 +206,8 @@ def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], I
 
 
 def _on_each(partitions: Sequence[Any], task: Callable[[Any], Any], out: Path) -> Sequence[Any]:
-    """What a task finds in each partition that has rows; what the first of them refuses is said once all are
-    done."""
+    """What a task finds in each partition that has rows; what the first of them refuses is said
+    once all are done."""
     with errors.optional("cm.dask", "dask"):
         from dask.base import compute
         from dask.delayed import delayed
@@ -211,8 +225,8 @@ def _on_each(partitions: Sequence[Any], task: Callable[[Any], Any], out: Path) -
 
 
 def _settled(task: Callable[[Any], Any], number: int, frame: Any) -> Any:
-    """What a task gives, None where there are no rows; or, as a value, refuses: Dask shows rows of a frame in
-    its own reports of errors."""
+    """What a task gives, None where there are no rows; or, as a value, refuses: Dask shows rows of
+    a frame in its own reports of errors."""
     try:
         return task(frames.arrow_table(frame.reset_index(drop=True))) if len(frame) else None
     except errors.CondmaskError as error:
@@ -231,7 +245,8 @@ def _seen(job: jobs.Job, most: int, table: Any) -> Seen:
 
 def _sample(seen: Sequence[Seen]) -> Any:
     """Rows from all partitions, of each as many as it has of all."""
-    records, pieces = sum(one.look.records for one in seen), []
+    records = sum(one.look.records for one in seen)
+    pieces = []
     for one in seen:
         most = -(-SAMPLE * one.look.records // records)
         pieces.append(one.sample.take(in_stretches(one.sample.num_rows, most)))
@@ -239,13 +254,15 @@ def _sample(seen: Sequence[Seen]) -> Any:
 
 
 def _written(job: jobs.Job, schema: Any, folder: Path, records: int, table: Any) -> Written:
-    """Mask a partition of a table of so many records, and write it under a name that no other task has."""
+    """Mask a partition of a table of so many records, and write it under a name that no other task
+    has."""
     if not folder.is_dir():
         raise errors.FileError(f"{folder.parent}: {UNSHARED}")
     part = jobs.part_of(table, job, None)
     masked = mask_part(part, job)
     file = folder / f"{secrets.token_hex(8)}.parquet"
-    shape, told = Shape([file.name], schema), Published((records,), job.schemes, {})
+    shape = Shape([file.name], schema)
+    told = Published((records,), job.schemes, {})
     sums: dict[str, list[float]] = {name: [] for name in masked}
     try:
         [whole] = released_parts(shape, told, [(table, masked)], sums)

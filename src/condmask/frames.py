@@ -1,4 +1,5 @@
-"""The only file that knows data frames: a column goes out as an array and comes back in its container.
+"""The only file that knows data frames: a column goes out as an array and comes back in its
+container.
 
 Accepts arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others).
 """
@@ -20,16 +21,23 @@ LABELS = "a column of labels, each a number, a text or the like"
 
 
 class Column(NamedTuple):
-    """A column as float64 with NaN for missing, its name if it has one, and the way back to its container."""
+    """A column as float64 with NaN for missing, its name if it has one, and the way back to its
+    container."""
 
     array: Any
     name: str
     kind: str  # "int", "float32" or "float64": what the container held
-    back: Callable[..., Any]  # of values, and of where there shall be nulls beside the gaps of the original
+    # of values, and of where there shall be nulls beside the gaps of the original
+    back: Callable[..., Any]
 
 
 def column(
-    values: Any, name: str, *, dimensions: tuple[int, ...] = (1,), least: int = 2, finite: bool = True
+    values: Any,
+    name: str,
+    *,
+    dimensions: tuple[int, ...] = (1,),
+    least: int = 2,
+    finite: bool = True,
 ) -> Column:
     """Take a column from any container; decimals go back as such where they can."""
     if _of_numpy(values):
@@ -52,7 +60,11 @@ def column(
     missing = series.is_null().to_numpy()
     if dtype.is_integer():
         _checks.exact_integers(series.fill_null(0).to_numpy(), name)
-    array = series.cast(nw.Float64()).to_numpy() if dtype.is_integer() or missing.any() else series.to_numpy()
+    array = (
+        series.cast(nw.Float64()).to_numpy()
+        if dtype.is_integer() or missing.any()
+        else series.to_numpy()
+    )
     kind = "int" if dtype.is_integer() else "float32" if dtype == nw.Float32() else "float64"
 
     def back(z: np.ndarray, nulls: np.ndarray | None = None) -> Any:
@@ -63,11 +75,14 @@ def column(
             result = result.zip_with(present, result.shift(len(result)))
         return _placed(result.to_native(), values)
 
-    return Column(_checks.column(array, name, least=least, finite=finite), series_name(values), kind, back)
+    return Column(
+        _checks.column(array, name, least=least, finite=finite), series_name(values), kind, back
+    )
 
 
 def _placed(result: Any, values: Any) -> Any:
-    """A new series with the index of an old one, if it has any, and in one piece where that was."""
+    """A new series with the index of an old one, if it has any, and in one piece where that
+    was."""
     if hasattr(result, "combine_chunks") and not hasattr(values, "chunks"):
         return result.combine_chunks()
     if hasattr(values, "index") and not callable(values.index):  # pandas and its like
@@ -81,7 +96,8 @@ def column_of(frame: Any, name: str, *, least: int = 2, finite: bool = True) -> 
 
 
 def _decimals(series: Any, values: Any, name: str, least: int) -> Column:
-    """Decimals as the numbers next to them, and back, by way of text: a cast is off in the last bit."""
+    """Decimals as the numbers next to them, and back, by way of text: a cast is off in the last
+    bit."""
     import narwhals as nw
 
     with optional(f"{name}, a column of decimals,", "files"):
@@ -93,7 +109,8 @@ def _decimals(series: Any, values: Any, name: str, least: int) -> Column:
 
     def back(z: np.ndarray, nulls: np.ndarray | None = None) -> Any:
         gaps = np.isnan(z)  # nulls for codes among them: no type of decimals tells NaN from null
-        places, scale = decimals_of(z[~gaps]), original.type.scale
+        places = decimals_of(z[~gaps])
+        scale = original.type.scale
         fits = places is not None and places <= scale
         kind = pa.decimal128(38, scale) if fits else pa.float64()
         masked = pa.array(z, mask=gaps).cast(pa.string()).cast(kind)
@@ -108,7 +125,9 @@ def is_decimal(series: Any) -> bool:
     import narwhals as nw
 
     if str(getattr(series.to_native(), "dtype", "")).lower() == "object":
-        return isinstance(next((value for value in series if not is_missing(value)), None), Decimal)
+        return isinstance(
+            next((value for value in series if not is_missing(value)), None), Decimal
+        )
     return isinstance(series.dtype, nw.Decimal)
 
 
@@ -134,7 +153,8 @@ def labels(values: Any, name: str) -> np.ndarray:
 
 
 def without_dictionary(values: Any) -> Any:
-    """Arrow's values in one piece and without a dictionary, in chunks of which NumPy loses the nulls."""
+    """Arrow's values in one piece and without a dictionary, in chunks of which NumPy loses the
+    nulls."""
     if home(values) != "pyarrow":
         return values
     whole = values.combine_chunks() if hasattr(values, "chunks") else values
@@ -142,8 +162,8 @@ def without_dictionary(values: Any) -> Any:
 
 
 def _has_arrays(dtype: Any) -> bool:
-    """Whether NumPy may have a type for a column: not for whole numbers of 128 bits, for unions, nor for
-    values that contain others, which it takes for further dimensions."""
+    """Whether NumPy may have a type for a column: not for whole numbers of 128 bits, for unions,
+    nor for values that contain others, which it takes for further dimensions."""
     import narwhals as nw
 
     return not dtype.is_nested() and dtype not in (nw.Int128(), nw.UInt128(), nw.Unknown())
@@ -186,7 +206,8 @@ def is_frame(values: Any) -> bool:
 
 
 def wrapped(values: Any, **kinds: Any) -> Any:
-    """The series or frame as narwhals wraps it; None where it is no such thing or cannot be looked at."""
+    """The series or frame as narwhals wraps it; None where it is no such thing or cannot be looked
+    at."""
     if _of_numpy(values):
         return None
     import narwhals as nw
@@ -230,7 +251,9 @@ def table_column(frame: Any, name: str, argument: str = "frame", *, levels: bool
         return level.to_series(index=frame.index, name=name)
     names = [*names, *in_index]
     if name not in names:
-        raise ArgumentError(f"{argument} must have the column {name!r}, it has {_checks.listed(names)}")
+        raise ArgumentError(
+            f"{argument} must have the column {name!r}, it has {_checks.listed(names)}"
+        )
     return table[name] if isinstance(frame, dict) else table[name].to_native()
 
 
@@ -252,15 +275,19 @@ def check_names(names: Sequence[Any], argument: str = "frame") -> None:
 
 
 def with_index(frame: Any) -> Any:
-    """A pandas frame with its index as columns, which are released, too; ordered row numbers are dropped."""
+    """A pandas frame with its index as columns, which are released, too; ordered row numbers are
+    dropped."""
     if not hasattr(frame, "reset_index") or _of_row_numbers(frame.index):
         return frame
-    names = [f"{name or 'unnamed'} (level {k} of the index)" for k, name in enumerate(frame.index.names)]
+    names = [
+        f"{name or 'unnamed'} (level {k} of the index)" for k, name in enumerate(frame.index.names)
+    ]
     return frame.reset_index(names=names)
 
 
 def level_names(frame: Any) -> list[str]:
-    """Return the names that the levels of a pandas index get in files, where Arrow makes columns of them."""
+    """Return the names that the levels of a pandas index get in files, where Arrow makes columns
+    of them."""
     index = getattr(frame, "index", None)
     if not hasattr(frame, "reset_index") or type(index).__name__ == "RangeIndex":
         return []
@@ -305,7 +332,9 @@ def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     import narwhals as nw
 
     table = as_frame(frame)
-    series = [nw.from_native(new, series_only=True).alias(name) for name, new in replacements.items()]
+    series = [
+        nw.from_native(new, series_only=True).alias(name) for name, new in replacements.items()
+    ]
     return table.with_columns(*series).to_native()
 
 
@@ -325,7 +354,9 @@ def _reordered(values: Any, order: np.ndarray) -> Any:
     if found is None:
         return np.asarray(values)[order]
     moved = found[order].to_native()
-    return moved.reset_index(drop=True) if _of_row_numbers(getattr(values, "index", None)) else moved
+    return (
+        moved.reset_index(drop=True) if _of_row_numbers(getattr(values, "index", None)) else moved
+    )
 
 
 def _of_row_numbers(index: Any) -> bool:
@@ -338,8 +369,13 @@ def _of_row_numbers(index: Any) -> bool:
 def copied(frame: Any) -> Any:
     """A copy of a data frame or a dict of columns, of all that can be changed in place."""
     if isinstance(frame, dict):
-        return {name: values.copy() if hasattr(values, "copy") else values for name, values in frame.items()}
-    return next((getattr(frame, name)() for name in ("copy", "clone") if hasattr(frame, name)), frame)
+        return {
+            name: values.copy() if hasattr(values, "copy") else values
+            for name, values in frame.items()
+        }
+    return next(
+        (getattr(frame, name)() for name in ("copy", "clone") if hasattr(frame, name)), frame
+    )
 
 
 def as_frame(frame: Any, argument: str = "frame") -> Any:
@@ -353,13 +389,16 @@ def as_frame(frame: Any, argument: str = "frame") -> Any:
 
 
 def same_lengths(columns: Any, name: str) -> None:
-    """Refuse a dict of columns whose columns have not all as many values; data frames cannot be so."""
+    """Refuse a dict of columns whose columns have not all as many values; data frames cannot be
+    so."""
     seen: dict[int, str] = {}  # the first column of each length
     for key, values in columns.items() if isinstance(columns, dict) else ():
         _checks.in_memory(values, f"{name}[{key!r}]")
         with _checks.converting(type(values).__name__, f"{name}[{key!r}]", "a column"):
             seen.setdefault(len(values), key)
-    _checks.require(len(seen) < 2, f"{name} must have columns of one length", {k: n for n, k in seen.items()})
+    _checks.require(
+        len(seen) < 2, f"{name} must have columns of one length", {k: n for n, k in seen.items()}
+    )
 
 
 # --- homes ---

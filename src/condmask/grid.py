@@ -1,7 +1,8 @@
-"""Values on a grid: to whole steps and back, rounded correctly; how data get on the grid of a release.
+"""Values on a grid: to whole steps and back, rounded correctly; how data get on the grid of a
+release.
 
-A step is kept as a fraction, since a division of whole numbers rounds correctly where a product with the
-step does not (0.1 * 3).
+A step is kept as a fraction, since a division of whole numbers rounds correctly where a product
+with the step does not (0.1 * 3).
 """
 
 from fractions import Fraction
@@ -61,7 +62,8 @@ class Grid(NamedTuple):
         return units * self.numerator / self.denominator
 
     def below(self, x: np.ndarray) -> np.ndarray:
-        """The whole steps at or below points x; one that misses a grid point by rounding is at it."""
+        """The whole steps at or below points x; one that misses a grid point by rounding is at
+        it."""
         with np.errstate(over="ignore", invalid="ignore"):  # infinite and enormous points
             steps = x * self.denominator / self.numerator
             nearest = self.units(x)  # by value, which the quotient of large numbers may miss
@@ -97,15 +99,19 @@ def step_of(sigma: float, decimals: int | None, step: float | None) -> float:
     size = default_step(sigma) if step is None else step
     if decimals is not None:
         size = decimal_grid(decimals).step
-        require(step in (None, size), f"step must be left out where decimals={decimals} is given", step)
+        require(
+            step in (None, size), f"step must be left out where decimals={decimals} is given", step
+        )
     if size > 0.0 and not sigma / size <= MOST_STEPS:
-        raise ArgumentError(f"step must be at least sigma / 2^40, got {size:g} with sigma={sigma!r}")
+        raise ArgumentError(
+            f"step must be at least sigma / 2^40, got {size:g} with sigma={sigma!r}"
+        )
     return size
 
 
 def on_the_grid(scheme: Any, x: np.ndarray, name: str, kind: str) -> np.ndarray:
-    """The data in whole steps of the scheme's grid, refused where they are off it and the scheme does not
-    round; a copy of them where there is no grid."""
+    """The data in whole steps of the scheme's grid, refused where they are off it and the scheme
+    does not round; a copy of them where there is no grid."""
     grid = scheme.grid
     if grid is None:
         return np.asarray(x + 0.0)  # zero has no sign
@@ -133,14 +139,16 @@ def within(units: np.ndarray, grid: Grid, margin: float, name: str, kind: str) -
     """Refuse values so many steps from 0 that masked ones could not all be told apart."""
     size = np.abs(units)
     farthest = float(np.fmax.reduce(size, initial=0.0)) + margin
-    most, largest = largest_units(kind), float(np.finfo(np.float32 if kind == "float32" else np.float64).max)
+    most = largest_units(kind)
+    largest = float(np.finfo(np.float32 if kind == "float32" else np.float64).max)
     if farthest <= most and farthest * grid.step < largest:
         return
     beyond = f"noise included, got a value beyond at position {np.nanargmax(size)}"
     if farthest <= most:
         raise ArgumentError(f"{name} must stay finite, {beyond}")
     needed = 2.0 ** np.ceil(np.log2(farthest * grid.step / most)) if farthest < 1e300 else 0.0
-    step = repr(float(needed)).removesuffix(".0")  # with all its digits, so that it can be passed on
+    # with all its digits, so that it can be passed on
+    step = repr(float(needed)).removesuffix(".0")
     hint = f"; pass step={step} and round=True" if needed > grid.step else ""
     raise ArgumentError(
         f"{name} must stay within 2^{int(np.log2(most))} steps of {grid.step:g}, {beyond}{hint}"
@@ -169,7 +177,8 @@ def check_fits(values: np.ndarray, scheme: Any, name: str, kind: str) -> None:
 
 
 def decimals_of(array: np.ndarray) -> int | None:
-    """The fewest decimal places that all values have, 0 for whole numbers; None where they need too many."""
+    """The fewest decimal places that all values have, 0 for whole numbers; None where they need
+    too many."""
     values = np.abs(array[~np.isnan(array)])
     largest = float(values.max(initial=0.0))
     first = decimals_of(values[:FIRST]) if values.size > FIRST else 0

@@ -1,5 +1,5 @@
-"""Columns of numbers by name, from any container; yes and no, and categories, are 1 where a record has the
-property, else 0."""
+"""Columns of numbers by name, from any container; yes and no, and categories, are 1 where a record
+has the property, else 0."""
 
 from typing import Any
 
@@ -59,8 +59,8 @@ def _first(array: np.ndarray) -> Any:
 
 
 def design(values: Any, name: str) -> dict[str, Any]:
-    """Columns of numbers by name, from a data frame, a dict of columns, a series or an array of one or two
-    dimensions; those of an array are called w1, w2, ..."""
+    """Columns of numbers by name, from a data frame, a dict of columns, a series or an array of
+    one or two dimensions; those of an array are called w1, w2, ..."""
     _checks.in_memory(values, name)
     if isinstance(values, np.ndarray | list | tuple):
         array = _checks.array(values, name, "columns of numbers")
@@ -76,7 +76,8 @@ def design(values: Any, name: str) -> dict[str, Any]:
     elif frames.wrapped(values, series_only=True) is not None:
         columns = {frames.series_name(values) or "w1": values}
     else:
-        table, given = frames.wrapped(values, eager_only=True), type(values).__name__
+        table = frames.wrapped(values, eager_only=True)
+        given = type(values).__name__
         if table is None:
             rule = f"{name} must be a data frame, a dict of columns or an array"
             raise ArgumentTypeError(f"{rule}, got {given}")

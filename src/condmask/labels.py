@@ -33,7 +33,8 @@ def coded(frame: Any, name: str) -> Labels:
 
 
 def codes(values: np.ndarray, name: str) -> Labels:
-    """Labels in their order; objects in that in which they appear, one for all that are missing."""
+    """Labels in their order; objects in that in which they appear, one for all that are
+    missing."""
     if values.ndim != 1:
         raise ArgumentError(f"{name} must be 1-D, got {values.ndim}-D")
     with _checks.converting(values, name, LABELS):
@@ -46,7 +47,8 @@ def codes(values: np.ndarray, name: str) -> Labels:
 
 
 def groups(values: Any, name: str, n: int) -> Labels:
-    """Labels of n records in the order of numbers and texts; a missing one has the number -1 and is none."""
+    """Labels of n records in the order of numbers and texts; a missing one has the number -1 and
+    is none."""
     column = values if isinstance(values, Labels) else codes(frames.labels(values, name), name)
     _checks.same_length(column.code, name, n, "z")
     present = [k for k, label in enumerate(column.distinct) if not frames.is_missing(label)]
@@ -62,7 +64,8 @@ def _sortable(label: Any) -> tuple[str, Any]:
 
 
 def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
-    """The columns of these names from a table, or from as many arrays; for one name also the array itself."""
+    """The columns of these names from a table, or from as many arrays; for one name also the array
+    itself."""
     _checks.in_memory(values, argument)
     if isinstance(values, dict) or frames.is_frame(values):
         return [frames.labels(frames.table_column(values, name, argument), name) for name in names]
@@ -70,6 +73,9 @@ def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.n
     several = isinstance(given, list | tuple)
     if several and len(given) == len(names):
         return [frames.labels(column, argument) for column in given]
-    columns, kind = ", ".join(map(repr, names)), type(values).__name__
-    rule = f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays"
+    columns = ", ".join(map(repr, names))
+    kind = type(values).__name__
+    rule = (
+        f"{argument} must be a table with the columns {columns} or a list of {len(names)} arrays"
+    )
     raise ArgumentError(f"{rule}, got " + (f"{len(values)} elements" if several else kind))

@@ -17,7 +17,8 @@ FINE_GRID = 1.0 / 3.0
 
 
 class Law(NamedTuple):
-    """What masking did to a column: p (0 where noise was added to every value), the noise, the grid."""
+    """What masking did to a column: p (0 where noise was added to every value), the noise, the
+    grid."""
 
     p: float
     noise: str
@@ -71,7 +72,8 @@ class Law(NamedTuple):
 
 
 def rounded_noise_moments(noise: str, delta: float, order: int) -> np.ndarray:
-    """E Y^k for k = 0 .. order, in units of sigma, of noise rounded to a grid of step delta sigma."""
+    """E Y^k for k = 0 .. order, in units of sigma, of noise rounded to a grid of step delta
+    sigma."""
     moments = np.zeros(order + 1)
     moments[0] = 1.0
     for k in range(2, order + 1, 2):
@@ -98,12 +100,17 @@ def _noise_moment(noise: str, k: int) -> float:
 
 
 def _rounded_laplace_moment(k: int, delta: float) -> float:
-    """2 sinh(h/2) sum_j (j delta)^k e^{-jh}, summed by Eulerian numbers; h is the step over the scale."""
+    """2 sinh(h/2) sum_j (j delta)^k e^{-jh}, summed by Eulerian numbers; h is the step over the
+    scale."""
     h = delta * sqrt(2.0)
     eulerian = [1]
     for size in range(2, k + 1):
         previous = [0, *eulerian, 0]
         eulerian = [(i + 1) * previous[i + 1] + (size - i) * previous[i] for i in range(size)]
-    q, fall = exp(-h), -np.expm1(-h)
+    q = exp(-h)
+    fall = -np.expm1(-h)
     total = sum(number * q ** (i + 1) for i, number in enumerate(eulerian))
     return float(2.0 * np.sinh(0.5 * h) / fall * total * (delta / fall) ** k)
+
+
+EXACT = Law(1.0, "normal", 0.0)  # of values released in another order: no noise is left in them

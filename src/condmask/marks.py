@@ -1,8 +1,8 @@
 """The mark of a masked table: its masked columns, and the number of records of the release.
 
-pandas keeps it in ``attrs``, through selections, copies, renames and files; Arrow keeps it in the metadata of
-the schema, where pandas writes ``attrs``. A frame that is merged, or built from columns, has no mark, nor has
-any frame of polars or DuckDB: they have no place for one.
+pandas keeps it in ``attrs``, through selections, copies, renames and files; Arrow keeps it in the
+metadata of the schema, where pandas writes ``attrs``. A frame that is merged, or built from
+columns, has no mark, nor has any frame of polars or DuckDB: they have no place for one.
 """
 
 import json
@@ -21,19 +21,22 @@ NAMES_ALONE = "condmask_masked"  # the mark of version 0.2, in attrs and in the 
 
 
 class Mark(NamedTuple):
-    """Which columns of a release are masked, and how many records it has; None where that is unknown."""
+    """Which columns of a release are masked, and how many records it has; None where that is
+    unknown."""
 
     columns: tuple[str, ...]
     records: int | None
 
 
 def attribute(columns: Collection[str], records: int) -> dict[str, Any]:
-    """Return the mark as it stands in attrs: plain values that pandas compares, copies and writes as JSON."""
+    """Return the mark as it stands in attrs: plain values that pandas compares, copies and writes
+    as JSON."""
     return {KEY: {"version": VERSION, "columns": list(columns), "records": records}}
 
 
 def marked(values: Any, columns: Collection[str], records: int) -> Any:
-    """Return a new frame or series with a mark; a container without a place for one is returned as it is."""
+    """Return a new frame or series with a mark; a container without a place for one is returned as
+    it is."""
     if _attrs(values) is not None:
         values.attrs = {**values.attrs, **attribute(columns, records)}
     elif frames.home(values) == "pyarrow" and hasattr(values, "replace_schema_metadata"):
@@ -50,7 +53,8 @@ def with_mark(
     metadata: Mapping[bytes, bytes] | None, columns: Collection[str], records: int
 ) -> dict[bytes, bytes]:
     """Return the metadata of a schema with a mark where pandas and pyarrow look for attrs."""
-    entries, mark = dict(metadata or {}), attribute(columns, records)
+    entries = dict(metadata or {})
+    mark = attribute(columns, records)
     entries[ATTRS] = json.dumps({**_json(entries.get(ATTRS)), **mark}).encode()
     note = _json(entries.get(NOTE)) or {"index_columns": [], "column_indexes": [], "columns": []}
     attributes = note.get("attributes")
@@ -74,7 +78,8 @@ def mark_of(values: Any) -> Mark | None:
 
 
 def mark_in(metadata: Mapping[bytes, bytes] | None) -> Mark | None:
-    """Return the mark in the metadata of a schema, of Arrow or of a file; None if there is none."""
+    """Return the mark in the metadata of a schema, of Arrow or of a file; None if there is
+    none."""
     entries = metadata or {}
     note = _json(entries.get(NOTE)).get("attributes")
     found = _in_attrs(_json(entries.get(ATTRS)))
@@ -90,7 +95,8 @@ def refuse_marked(values: Any, argument: str) -> None:
     mark = mark_of(values)
     if mark is None:
         return
-    attrs, hint = _attrs(values), ""
+    attrs = _attrs(values)
+    hint = ""
     if attrs is not None:
         hint = f"{argument}.attrs.pop({KEY if KEY in attrs else NAMES_ALONE!r})"
     elif frames.home(values) == "pyarrow":
@@ -116,7 +122,9 @@ def _attrs(values: Any) -> dict[Any, Any] | None:
 def _in_attrs(attrs: Mapping[Any, Any]) -> list[Mark]:
     """Return the marks among attrs, which may hold anything else."""
     entry = attrs.get(KEY)
-    found = _marks(entry.get("columns"), entry.get("records")) if isinstance(entry, Mapping) else []
+    found = (
+        _marks(entry.get("columns"), entry.get("records")) if isinstance(entry, Mapping) else []
+    )
     return found + _marks(attrs.get(NAMES_ALONE), None)
 
 
@@ -129,7 +137,8 @@ def _marks(columns: Any, records: Any) -> list[Mark]:
 
 
 def _joined(marks: Sequence[Mark]) -> Mark | None:
-    """Return one mark for several, with all columns, and the first number of records that is known."""
+    """Return one mark for several, with all columns, and the first number of records that is
+    known."""
     if not marks:
         return None
     columns = dict.fromkeys(name for mark in marks for name in mark.columns)
@@ -138,7 +147,8 @@ def _joined(marks: Sequence[Mark]) -> Mark | None:
 
 
 def _json(text: bytes | None) -> Any:
-    """Return an entry of a schema as a dict or list; an empty dict where it is missing or something else."""
+    """Return an entry of a schema as a dict or list; an empty dict where it is missing or
+    something else."""
     try:
         entry = json.loads(text or b"{}")
     except ValueError:

@@ -1,7 +1,8 @@
 """Missing codes: numbers that stand for "no value" (-8: refused to say), declared with the scheme.
 
-Codes are not values: they are replaced by NaN before anything is done with a column, and the release has them
-in their places again, or nulls. A code is one number, or a range of them, each of which stays as it is.
+Codes are not values: they are replaced by NaN before anything is done with a column, and the
+release has them in their places again, or nulls. A code is one number, or a range of them, each of
+which stays as it is.
 
 A publisher whose data hold an undeclared value that looks like a code is asked: `suspected_codes`.
 """
@@ -16,7 +17,8 @@ from condmask import _checks, frames
 from condmask.errors import ArgumentError
 from condmask.grid import Grid
 
-Code = float | tuple[float | None, float | None]  # a number, or a range with its ends, None where it is open
+# a number, or a range with its ends, None where it is open
+Code = float | tuple[float | None, float | None]
 Declared = tuple[Code | None, ...] | None  # None among codes, or alone: there are no others
 TOLERATED = 1e-6  # masked values, expected, that are taken for a code
 INSTEAD = 'missing_as="null" (--missing-as null) releases nulls in their place'
@@ -24,7 +26,8 @@ RULE = "a finite number or a sequence of several, with ranges as pairs in it: [-
 
 
 def declared_codes(values: Any) -> Declared:
-    """Check the numbers and ranges that stand for missing values, each once; None where there are no others.
+    """Check the numbers and ranges that stand for missing values, each once; None where there are
+    no others.
 
     A flat sequence holds codes, also one of two; a pair within a sequence is a range.
     """
@@ -64,9 +67,12 @@ def _number(value: Any, given: Any) -> float:
 
 
 def _range(pair: Any) -> Code:
-    """Check a range of codes, whose open end is None or infinite; of one number, it is that number."""
+    """Check a range of codes, whose open end is None or infinite; of one number, it is that
+    number."""
     ends = list(pair)
-    rule = "missing must have ranges of two ends, of which one may be None: (9990, 9999), (None, -1)"
+    rule = (
+        "missing must have ranges of two ends, of which one may be None: (9990, 9999), (None, -1)"
+    )
     _checks.require(len(ends) == 2, rule, pair)
     low = None if ends[0] in (None, -math.inf) else ends[0]
     high = None if ends[1] in (None, math.inf) else ends[1]
@@ -93,12 +99,14 @@ def ends_of(code: Code) -> tuple[float, float]:
 
 def _overlap(one: Code, other: Code) -> bool:
     """Return whether a number is in both codes."""
-    (low, high), (least, most) = ends_of(one), ends_of(other)
+    (low, high) = ends_of(one)
+    (least, most) = ends_of(other)
     return low <= most and least <= high
 
 
 def released_codes(scheme: Any) -> tuple[Code, ...]:
-    """Return the codes that stand in a release; where nulls do, a masked value may be any number."""
+    """Return the codes that stand in a release; where nulls do, a masked value may be any
+    number."""
     return tuple(scheme.codes) if scheme.missing_as == "code" else ()
 
 
@@ -163,9 +171,14 @@ def numbers_of(values: Any, name: str, codes: tuple[Code, ...]) -> np.ndarray:
     return without_codes(column.array, codes, column.kind)
 
 
-def values_of(schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]) -> dict[str, np.ndarray]:
+def values_of(
+    schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]
+) -> dict[str, np.ndarray]:
     """Columns with NaN for their codes."""
-    return {name: without_codes(x, schemes[name].codes, kind) for name, (x, _, kind, _) in columns.items()}
+    return {
+        name: without_codes(x, schemes[name].codes, kind)
+        for name, (x, _, kind, _) in columns.items()
+    }
 
 
 def refuse_reachable(scheme: Any, units: np.ndarray, name: str, kind: str) -> None:
@@ -182,15 +195,21 @@ def refuse_reachable(scheme: Any, units: np.ndarray, name: str, kind: str) -> No
 def expected_hits(scheme: Any, code: Code, units: np.ndarray, kind: str) -> float:
     """Return how many masked values are expected to come out as the code, or in the range."""
     law = scheme.law
-    if law is None or not np.isfinite([held(end, kind) for end in ends_of(code) if math.isfinite(end)]).all():
-        return 0.0  # of values put in another order none is a code; nor is one beyond single precision
+    if (
+        law is None
+        or not np.isfinite([held(end, kind) for end in ends_of(code) if math.isfinite(end)]).all()
+    ):
+        # of values put in another order none is a code; nor is one beyond single precision
+        return 0.0
     low, high = _steps_of(code, law.grid, kind)
     if low > high:  # it lies between two points of the grid
         return 0.0
-    margin = 0.0 if law.grid is None else 0.5  # of a step, within which noise is rounded to a point
+    # of a step, within which noise is rounded to a point
+    margin = 0.0 if law.grid is None else 0.5
     step = law.step or 1.0
     plain = law._replace(grid=None)
-    below, above = (low - margin - units) * step, (high + margin - units) * step
+    below = (low - margin - units) * step
+    above = (high + margin - units) * step
     # from the value to either end, and half the chance of noise between both
     kept = np.sign(above) * plain.noise_within(np.abs(above))
     kept -= np.sign(below) * plain.noise_within(np.abs(below))
@@ -199,12 +218,15 @@ def expected_hits(scheme: Any, code: Code, units: np.ndarray, kind: str) -> floa
 
 
 def _steps_of(code: Code, grid: Grid | None, kind: str) -> tuple[float, float]:
-    """Return the first and the last step of a grid that is published as a code; without one, its ends."""
+    """Return the first and the last step of a grid that is published as a code; without one, its
+    ends."""
     ends = []
     for end, side in zip(ends_of(code), (-1.0, 1.0), strict=True):
         point = held(end, kind)
         if math.isfinite(point) and grid is not None:
-            rounding = 0.5 * float(np.spacing(np.float32(abs(point)))) if kind == "float32" else 0.0
+            rounding = (
+                0.5 * float(np.spacing(np.float32(abs(point)))) if kind == "float32" else 0.0
+            )
             reach = np.array([point + side * rounding])
             (point,) = grid.above(reach) if side < 0.0 else grid.below(reach)
         ends.append(float(point))
@@ -212,7 +234,8 @@ def _steps_of(code: Code, grid: Grid | None, kind: str) -> tuple[float, float]:
 
 
 def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: str) -> np.ndarray:
-    """Masked values as they are published, all finite, with the codes of the original in their places."""
+    """Masked values as they are published, all finite, with the codes of the original in their
+    places."""
     codes = released_codes(scheme)
     where = is_code(x, codes, kind)
     with np.errstate(over="ignore"):

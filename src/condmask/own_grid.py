@@ -1,9 +1,9 @@
 """Schemes of noise on the grid that the data have of their own, where no step was named.
 
-Whole numbers that are masked on a finer grid show who kept a value: it is no whole number any more. On their
-own grid kept and swapped values look alike. The grid tells nothing new, since swapped values are released as
-they are. A table and a file are released with it; a column that is masked by itself keeps the step of its
-scheme, which is all that its analyst has.
+Whole numbers that are masked on a finer grid show who kept a value: it is no whole number any
+more. On their own grid kept and swapped values look alike. The grid tells nothing new, since
+swapped values are released as they are. A table and a file are released with it; a column that is
+masked by itself keeps the step of its scheme, which is all that its analyst has.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,10 +26,11 @@ ANY = Fraction(0)  # the grid of values that lie on every one, of which all are 
 
 
 def own_grid(values: np.ndarray, kind: str, sigma: float) -> Fraction | None:
-    """Return the step of the data's own grid; None where they have none, or one below the default step.
+    """Return the step of the data's own grid; None where they have none, or one below the default
+    step.
 
-    Data on a grid that is finer than the default step are rounded to that. `ANY` is returned for values that
-    lie on every grid.
+    Data on a grid that is finer than the default step are rounded to that. `ANY` is returned for
+    values that lie on every grid.
     """
     fitting = default_step(sigma)
     grid = None
@@ -103,7 +104,9 @@ def on_own_grids(schemes: Mapping[str, Any], parts: Iterable[Any]) -> dict[str, 
     return {**schemes, **{name: replace(schemes[name], **step) for name, step in taken.items()}}
 
 
-def _shared(steps: Mapping[str, Fraction], part: Any, schemes: Mapping[str, Any]) -> dict[str, Fraction]:
+def _shared(
+    steps: Mapping[str, Fraction], part: Any, schemes: Mapping[str, Any]
+) -> dict[str, Fraction]:
     """Return the steps by column that hold in this part, too, as far as they are coarse enough."""
     shared = {}
     for name, step in steps.items():

@@ -1,8 +1,9 @@
-"""Labels of rows: columns that are used side by side are taken by position, so labels that pandas gives their
-rows must not say another order.
+"""Labels of rows: columns that are used side by side are taken by position, so labels that pandas
+gives their rows must not say another order.
 
-Two indexes that hold the same labels in different orders are refused; equal indexes, and those with
-different labels, are accepted. Rows without labels, as of arrays and files, count as numbered from 0 on.
+Two indexes that hold the same labels in different orders are refused; equal indexes, and those
+with different labels, are accepted. Rows without labels, as of arrays and files, count as numbered
+from 0 on.
 """
 
 import sys
@@ -46,7 +47,8 @@ NUMBERED: Known = (RowLabels(),)
 
 
 def labels_of_rows(values: Any, name: str, *, of: str = "") -> Known:
-    """Return the labels of the rows of a column or a table; refuse columns of a dict in different orders.
+    """Return the labels of the rows of a column or a table; refuse columns of a dict in different
+    orders.
 
     Parameters
     ----------
@@ -54,7 +56,8 @@ def labels_of_rows(values: Any, name: str, *, of: str = "") -> Known:
     name : str
         The argument, or another expression that gives the values.
     of : str
-        The name of the values for messages; by default that of the argument or of its first column.
+        The name of the values for messages; by default that of the argument or of its first
+        column.
     """
     first, column = next(_columns(values, name), (name, None))
     index = index_of(column)
@@ -63,13 +66,14 @@ def labels_of_rows(values: Any, name: str, *, of: str = "") -> Known:
 
 
 def refuse_other_order(given: Mapping[str, Any], known: Known = NUMBERED) -> Known:
-    """Refuse arguments whose rows have labels that are known, or those of an earlier one, in another order.
+    """Refuse arguments whose rows have labels that are known, or those of an earlier one, in
+    another order.
 
     Parameters
     ----------
     given : dict
-        Columns, data frames, and dicts or lists of columns, by the names of their arguments. Anything
-        without an index of pandas is passed over.
+        Columns, data frames, and dicts or lists of columns, by the names of their arguments.
+        Anything without an index of pandas is passed over.
     known : tuple of RowLabels
         Of the rows beside which the arguments are used.
 
@@ -143,7 +147,8 @@ def _equal(one: Any, two: Any) -> bool:
 
 
 def _columns(values: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the columns of a dict or a list of columns with their expressions, else the values themselves."""
+    """Yield the columns of a dict or a list of columns with their expressions, else the values
+    themselves."""
     if isinstance(values, dict):
         yield from ((f"{name}[{key!r}]", column) for key, column in values.items())
     elif _is_list_of_columns(values):
@@ -153,13 +158,15 @@ def _columns(values: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _is_list_of_columns(values: Any) -> bool:
-    """Return whether it is a short list with a column of pandas in it, and no column of values itself."""
+    """Return whether it is a short list with a column of pandas in it, and no column of values
+    itself."""
     short = isinstance(values, list | tuple) and len(values) <= MOST_COLUMNS
     return short and any(index_of(value) is not None for value in values)
 
 
 def _as_index(rows: RowLabels, like: Any) -> Any:
-    """Return labels as an index of pandas; rows that are numbered are as many as those of another index."""
+    """Return labels as an index of pandas; rows that are numbered are as many as those of another
+    index."""
     pandas = sys.modules["pandas"]
     if rows.index is None:
         return pandas.RangeIndex(len(like))
@@ -168,7 +175,8 @@ def _as_index(rows: RowLabels, like: Any) -> Any:
 
 def _kind(index: Any) -> str:
     """Return whether an index holds numbers, texts or times; empty where its type does not say."""
-    name, kind = str(index.dtype), index.dtype.kind
+    name = str(index.dtype)
+    kind = index.dtype.kind
     if isinstance(index.dtype, np.dtype) and kind in "iuf":
         return "number"
     return "text" if name in TEXTS else "time" if kind in "mM" else ""
@@ -176,7 +184,9 @@ def _kind(index: Any) -> str:
 
 def _level_marks(one: Any, two: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return a number for each label of two indexes, the same for equal labels."""
-    kinds = {index.dtype.kind if isinstance(index.dtype, np.dtype) else "O" for index in (one, two)}
+    kinds = {
+        index.dtype.kind if isinstance(index.dtype, np.dtype) else "O" for index in (one, two)
+    }
     if kinds <= {*"iu"}:
         return one.to_numpy().astype(np.uint64), two.to_numpy().astype(np.uint64)
     if kinds <= {*"iuf"}:
@@ -187,7 +197,8 @@ def _level_marks(one: Any, two: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _float_marks(index: Any) -> np.ndarray:
-    """Return the bits of labels as float64, one pattern for zeros of either sign and one for NaN."""
+    """Return the bits of labels as float64, one pattern for zeros of either sign and one for
+    NaN."""
     labels = index.to_numpy().astype(np.float64) + 0.0
     return np.where(np.isnan(labels), np.uint64(MISSING), labels.view(np.uint64))
 
@@ -199,7 +210,8 @@ def _hashes(index: Any) -> np.ndarray:
 
 
 def _spread(marks: np.ndarray) -> np.ndarray:
-    """Return numbers of 64 bits, different for different ones, whose sums tell sets of labels apart."""
+    """Return numbers of 64 bits, different for different ones, whose sums tell sets of labels
+    apart."""
     for shift, factor in SPREAD:
         marks = (marks ^ (marks >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(marks ^ (marks >> np.uint64(31)))
@@ -210,13 +222,16 @@ def _refusal(name: str, column: Any, rows: RowLabels) -> str:
     ways = []
     if column.index.is_unique:
         ways.append(f"{name}.loc[{rows.source}]" if rows.source else f"{name}.sort_index()")
-    plain = hasattr(column, "dtype") and (isinstance(column.dtype, np.dtype) or not column.isna().any())
+    plain = hasattr(column, "dtype") and (
+        isinstance(column.dtype, np.dtype) or not column.isna().any()
+    )
     if plain:
         by_position = f"{name}.to_numpy()"
     else:  # an array would lose the names of columns, or the kind of nulls
-        by_position = f"{name}.set_axis({rows.source})" if rows.source else f"{name}.reset_index(drop=True)"
+        by_position = (
+            f"{name}.set_axis({rows.source})" if rows.source else f"{name}.reset_index(drop=True)"
+        )
     ways.append(f"{by_position} if rows are meant by position")
     repeated = "" if column.index.is_unique else ", where some labels stand several times"
-    return (
-        f"{name}: its index has the labels of {rows.of} in another order{repeated}; pass {', or '.join(ways)}"
-    )
+    order = f"its index has the labels of {rows.of} in another order{repeated}"
+    return f"{name}: {order}; pass {', or '.join(ways)}"

@@ -1,14 +1,15 @@
 """Strata and donor pools: the groups of records among which a swapped record finds its donor.
 
-Strata are the groups by the columns that a scheme names; several columns are crossed. A donor has the same
-gaps as the record, so where columns masked together miss different values, their patterns part the strata
-again. A record without any value is in no pool. Within a pool the donors are counted in file order.
+Strata are the groups by the columns that a scheme names; several columns are crossed. A donor has
+the same gaps as the record, so where columns masked together miss different values, their patterns
+part the strata again. A record without any value is in no pool. Within a pool the donors are
+counted in file order.
 
-Small strata are refused or, where the scheme says so, pooled: *of the records with one pattern of missing
-values, all strata of fewer than 10 become one; if that has fewer than 10 still, the strata of the next size
-join it, all of that size.* The rule uses only sizes. So anyone who has the columns, and knows which values
-are missing, finds the same pools, whatever the labels and the order of the records. Patterns themselves are
-never pooled (docs/theory.rst, "Patterns").
+Small strata are refused or, where the scheme says so, pooled: *of the records with one pattern of
+missing values, all strata of fewer than 10 become one; if that has fewer than 10 still, the strata
+of the next size join it, all of that size.* The rule uses only sizes. So anyone who has the
+columns, and knows which values are missing, finds the same pools, whatever the labels and the
+order of the records. Patterns themselves are never pooled (docs/theory.rst, "Patterns").
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,7 +33,8 @@ Names = str | tuple[str, ...] | None  # of the columns, as a scheme has them
 
 
 class Pools(NamedTuple):
-    """Row r is of pool[r]; the rows of pool s are order[first[s] : first[s] + size[s]], in ascending order.
+    """Row r is of pool[r]; the rows of pool s are order[first[s] : first[s] + size[s]], in
+    ascending order.
 
     pool[r] is -1 for a record that can neither give nor take a value.
     """
@@ -43,7 +45,8 @@ class Pools(NamedTuple):
     order: np.ndarray
 
     def leaders(self) -> np.ndarray:
-        """The first row of each record's pool, whatever the pools are called; -1 for a record in none."""
+        """The first row of each record's pool, whatever the pools are called; -1 for a record in
+        none."""
         first = self.order[self.first].astype(np.int64)
         return np.asarray(np.append(first, -1)[self.pool])
 
@@ -52,7 +55,9 @@ def named_strata(value: Any) -> Names:
     """None, the name of a column or the names of several; of one in a sequence its name."""
     if value is None or (isinstance(value, str) and value):
         return value
-    known = isinstance(value, tuple | list) and value and all(isinstance(n, str) and n for n in value)
+    known = (
+        isinstance(value, tuple | list) and value and all(isinstance(n, str) and n for n in value)
+    )
     _checks.require(
         bool(known), "strata must be None, a name or a sequence of names", value, ArgumentTypeError
     )
@@ -87,7 +92,8 @@ def missing_strata(strata: Names, call: str) -> str:
 
 
 def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[Labels]:
-    """The columns that a scheme names, from the values passed to a call; both must be given, or neither."""
+    """The columns that a scheme names, from the values passed to a call; both must be given, or
+    neither."""
     names = names_of(strata)
     if values is None and not names:
         return []
@@ -110,7 +116,8 @@ def index_type(n: int) -> type[np.signedinteger]:
 
 
 def crossed(parts: Sequence[np.ndarray], n: int) -> np.ndarray:
-    """One number for the records that agree in all parts, which count from 0 on, in the order of these."""
+    """One number for the records that agree in all parts, which count from 0 on, in the order of
+    these."""
     code = np.zeros(n, dtype=np.int64)
     for part in parts:
         times = int(part.max()) + 1
@@ -138,7 +145,8 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
     of = np.zeros(size.size)
     if pattern is not None:
         of[code] = pattern
-    pool, strata = np.arange(size.size), np.flatnonzero(size)
+    pool = np.arange(size.size)
+    strata = np.flatnonzero(size)
     strata = strata[np.argsort(of[strata], kind="stable")]
     for alike in np.split(strata, np.flatnonzero(np.diff(of[strata])) + 1):
         small = size[alike] < SMALLEST
@@ -149,7 +157,8 @@ def merged(code: np.ndarray, pattern: np.ndarray | None, present: np.ndarray) ->
 
 
 def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows by stratum, in each in their order, and how many each has; codes below 0 are none."""
+    """The rows by stratum, in each in their order, and how many each has; codes below 0 are
+    none."""
     size = np.bincount(code + 1, minlength=1)[1:]
     order = np.empty(int(size.sum()), dtype=index_type(code.size))
     counting_sort.sort(code, np.cumsum(size) - size, order)
@@ -157,7 +166,8 @@ def by_stratum(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def values_by_pool(x: np.ndarray, pool: np.ndarray | None) -> Iterator[tuple[Any, np.ndarray]]:
-    """The rows of each pool that have a value, and these values; without a copy where they are all of x."""
+    """The rows of each pool that have a value, and these values; without a copy where they are all
+    of x."""
     if pool is None and not np.isnan(x.min()):
         yield slice(None), x
         return
@@ -195,7 +205,8 @@ def donor_pools(
     labels : sequence of Labels
         The columns that the scheme names as strata.
     patterns : sequence of ndarray of bool
-        Where columns that were masked together have values; empty if this does not split the donors.
+        Where columns that were masked together have values; empty if this does not split the
+        donors.
     present : ndarray of bool, shape (n,)
         The records that are in a pool; numbers of others mean nothing.
     """
@@ -208,7 +219,8 @@ def donor_pools(
 
 
 def present_values(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Where records have a value in any column; and where in each, if that differs and parts the donors."""
+    """Where records have a value in any column; and where in each, if that differs and parts the
+    donors."""
     masks = [~np.isnan(column) for column in columns]
     present = np.logical_or.reduce(masks)
     return present, [] if np.array_equal(present, np.logical_and.reduce(masks)) else masks
@@ -217,11 +229,12 @@ def present_values(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.n
 def pools_of(
     scheme: Any, columns: Mapping[str, np.ndarray], strata: Sequence[Labels], least: int = SMALLEST
 ) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """Number the donor pools of columns that are masked together; None where all rows are one pool.
+    """Number the donor pools of columns that are masked together; None where all rows are one
+    pool.
 
-    And the columns whose pattern of missing values parts the pools, none where it does not. Small strata are
-    pooled where the scheme says so, and pools of fewer than ``least`` records are refused. `pools_by` sorts
-    the records by these numbers.
+    And the columns whose pattern of missing values parts the pools, none where it does not. Small
+    strata are pooled where the scheme says so, and pools of fewer than ``least`` records are
+    refused. `pools_by` sorts the records by these numbers.
     """
     present, patterns = present_values(list(columns.values()))
     if not strata and not patterns and present.all():
@@ -230,7 +243,9 @@ def pools_of(
     pool = pool_numbers(np.zeros(present.size) if code is None else code, present)
     if strata or patterns:
         merges = scheme.small_strata == "merge"
-        refuse_small(pool, strata, dict(zip(columns, patterns, strict=False)), least, merges=merges)
+        refuse_small(
+            pool, strata, dict(zip(columns, patterns, strict=False)), least, merges=merges
+        )
     return pool, tuple(columns) if patterns else ()
 
 
@@ -242,7 +257,8 @@ def refuse_small(
     *,
     merges: bool,
 ) -> None:
-    """Refuse pools of fewer than ``least`` records: name the smallest, count the rest, and say what helps."""
+    """Refuse pools of fewer than ``least`` records: name the smallest, count the rest, and say
+    what helps."""
     size = np.bincount(pool[pool >= 0])
     small = np.flatnonzero((size > 0) & (size < least))
     if not small.size:
@@ -272,8 +288,8 @@ def with_rare_gaps(
 ) -> np.ndarray:
     """Find the records whose gaps fewer than ``least`` records share.
 
-    None is found within a stratum that is too small as a whole, since gaps are not at fault there. Where
-    small strata are pooled, records with one pattern of gaps are counted in all strata.
+    None is found within a stratum that is too small as a whole, since gaps are not at fault there.
+    Where small strata are pooled, records with one pattern of gaps are counted in all strata.
 
     Returns
     -------

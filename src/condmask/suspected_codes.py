@@ -1,27 +1,31 @@
-"""Suspected codes: values that look like codes of missing values, about which a publisher is asked.
+"""Suspected codes: values that look like codes of missing values, about which a publisher is
+asked.
 
-999 beyond incomes, -8 below ages, 2^127 from a program of statistics. Values at an end of a column are
-suspected that do not belong there, for one of three reasons:
+999 beyond incomes, -8 below ages, 2^127 from a program of statistics. Values at an end of a column
+are suspected that do not belong there, for one of three reasons:
 
-* *They look like codes.* At the low end a negative whole number from -9 on, of one digit again and again
-  (-99, -888), or of 9s and any last digit (-97, -995); at the high end 7, 8, 9, a number of one such digit
-  (66, 77, 999, 99.9), 9s and a last 6, 7 or 8 (97, 998, 99.7), or two 9s or more and any last digit, or
-  three and zeros (990, 9995, 999000). A run of whole numbers, each less than `NEAR` from the next, is
-  suspected where its outermost number looks like one (95 to 99) or its innermost does (-1 to -21). One of
-  them is in `FEWEST` records, and in one of 10,000, or all together are in twice as many; and a gap parts
-  them from the rest: more than `TIMES` the second largest gap between the other values from that end to the
-  median, and, unless they are the only negative numbers, at least a `PART` of the way from there to the
-  median. Or they are the only negative numbers, the others are three or more, and either none of these is 0,
-  or fewer records are as near to 0 above it, and the upper decile is ten times as far.
-* *They are repeated and far.* As many records have one value beyond 1 in size, there are `MIN_OTHERS` others,
-  and the gap is more than `FAR` spreads, and more than `TIMES` the second largest gap; the spread is the
-  distance from the median of the others to their outermost `TAIL`, or to the outermost where that is 0.
+* *They look like codes.* At the low end a negative whole number from -9 on, of one digit again and
+  again (-99, -888), or of 9s and any last digit (-97, -995); at the high end 7, 8, 9, a number of
+  one such digit (66, 77, 999, 99.9), 9s and a last 6, 7 or 8 (97, 998, 99.7), or two 9s or more
+  and any last digit, or three and zeros (990, 9995, 999000). A run of whole numbers, each less
+  than `NEAR` from the next, is suspected where its outermost number looks like one (95 to 99) or
+  its innermost does (-1 to -21). One of them is in `FEWEST` records, and in one of 10,000, or all
+  together are in twice as many; and a gap parts them from the rest: more than `TIMES` the second
+  largest gap between the other values from that end to the median, and, unless they are the only
+  negative numbers, at least a `PART` of the way from there to the median. Or they are the only
+  negative numbers, the others are three or more, and either none of these is 0, or fewer records
+  are as near to 0 above it, and the upper decile is ten times as far.
+* *They are repeated and far.* As many records have one value beyond 1 in size, there are
+  `MIN_OTHERS` others, and the gap is more than `FAR` spreads, and more than `TIMES` the second
+  largest gap; the spread is the distance from the median of the others to their outermost `TAIL`,
+  or to the outermost where that is 0.
 * *They are fill values of software* (`FILLS`), and as far: one record is enough.
 
-So no zeros, no values that end a law without a gap (top codes, 99 of 100 marks, ages up to 99), no 5 of a
-scale from 1 to 5. Declared codes count as part of a run, so that 9998 next to a declared 9999 is suspected
-even where it is rare; and two declared codes, (9990, 9999), between which there are whole numbers, may be
-meant as a range. Only columns that end in such values are looked at closely.
+So no zeros, no values that end a law without a gap (top codes, 99 of 100 marks, ages up to 99), no
+5 of a scale from 1 to 5. Declared codes count as part of a run, so that 9998 next to a declared
+9999 is suspected even where it is rare; and two declared codes, (9990, 9999), between which there
+are whole numbers, may be meant as a range. Only columns that end in such values are looked at
+closely.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +61,8 @@ TAIL = 0.02  # of the other records, beyond which a spread ends
 NO_AMOUNT = 1e20  # numbers beyond it fill gaps
 LARGEST = 1e15  # numbers of which all digits are held
 SINGLE = float(np.finfo(np.float32).max)
-BITS = (-32768.0, -32767.0, 32767.0, 65535.0)  # look like codes; the others are fill values as well
+# look like codes; the others are fill values as well
+BITS = (-32768.0, -32767.0, 32767.0, 65535.0)
 FILLS = (
     *(-(2.0**31), 1.0 - 2.0**31, 2.0**31 - 1.0, 2.0**32 - 1.0),  # integers without a value
     *(-(2.0**63), 2.0**63, 2.0**64),
@@ -66,12 +71,16 @@ FILLS = (
     *(9.969209968386869e36, 9.96921e36, 9.999e20, -9.999e20),  # of gridded data
     *(9.99e33, -9.99e33, 9e33, -9e33),
 )
-FILL_NUMBERS = frozenset(FILLS) | {float(np.float32(fill)) for fill in FILLS if abs(fill) <= SINGLE}
+FILL_NUMBERS = frozenset(FILLS) | {
+    float(np.float32(fill)) for fill in FILLS if abs(fill) <= SINGLE
+}
 
 
-def drop_codes(schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]) -> dict[str, np.ndarray]:
-    """Return columns with NaN for their codes; refused where hardly any value is left, or one looks like a
-    code that none declares."""
+def drop_codes(
+    schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]
+) -> dict[str, np.ndarray]:
+    """Return columns with NaN for their codes; refused where hardly any value is left, or one
+    looks like a code that none declares."""
     refusals = Refusals()
     values = without_any_codes(schemes, columns, "omit", refusals)
     refusals.raise_all()
@@ -79,7 +88,10 @@ def drop_codes(schemes: Mapping[str, Any], columns: Mapping[str, frames.Column])
 
 
 def without_any_codes(
-    schemes: Mapping[str, Any], columns: Mapping[str, frames.Column], nan_policy: str, refusals: Refusals
+    schemes: Mapping[str, Any],
+    columns: Mapping[str, frames.Column],
+    nan_policy: str,
+    refusals: Refusals,
 ) -> dict[str, np.ndarray]:
     """Return columns with NaN for their codes and for what looks like one, about which it asks."""
     values = {}
@@ -92,7 +104,8 @@ def without_any_codes(
         if codes:
             refusals.errors.append(_question(missing, codes, records, name))
     for name, x in values.items():
-        _checks.has_gaps(x, name, "omit")  # without any values, there is nothing else to be looked at
+        # without any values, there is nothing else to be looked at
+        _checks.has_gaps(x, name, "omit")
     return values
 
 
@@ -146,8 +159,9 @@ def _answer(missing: tuple[Code | None, ...]) -> str:
 def suspicion(missing: Declared, x: np.ndarray, kind: str) -> tuple[tuple[float, ...], int]:
     """Return values that look like codes and that none declares, and in how many records they are.
 
-    The values are those at the low end, the outermost first, and those at the high end, then values inside
-    these, and values between two declared codes. None where there are declared to be no others.
+    The values are those at the low end, the outermost first, and those at the high end, then
+    values inside these, and values between two declared codes. None where there are declared to be
+    no others.
     """
     if missing is None or None in missing:
         return (), 0
@@ -169,8 +183,8 @@ def suspicion(missing: Declared, x: np.ndarray, kind: str) -> tuple[tuple[float,
 
 
 def looks_like_code(value: float, kind: str) -> bool:
-    """Return whether surveys use a number for what is missing: below other values if it is negative, else
-    above."""
+    """Return whether surveys use a number for what is missing: below other values if it is
+    negative, else above."""
     if value in BITS or _is_fill(value):
         return True
     size = abs(value)
@@ -196,12 +210,14 @@ def _is_fill(value: float) -> bool:
 
 
 def _as_written(value: float, kind: str) -> float:
-    """Return a number with as few digits as identify it: 99.9, which float32 holds as 99.900002."""
+    """Return a number with as few digits as identify it: 99.9, which float32 holds as
+    99.900002."""
     return float(str(np.float32(value))) if kind == "float32" else value
 
 
 def _at_end(x: np.ndarray, sign: float, kind: str, declared: tuple[Code, ...]) -> list[float]:
-    """Return the undeclared values at the low end (sign 1) or the high end (-1) that are suspected."""
+    """Return the undeclared values at the low end (sign 1) or the high end (-1) that are
+    suspected."""
     values = sign * x[np.isfinite(x)]
     distinct = np.unique(values)
     chain = _chain(distinct, sign, kind, declared)
@@ -212,14 +228,17 @@ def _at_end(x: np.ndarray, sign: float, kind: str, declared: tuple[Code, ...]) -
 
 
 class _Link(NamedTuple):
-    """A value of a run, times the sign of its end, and whether it looks like a code or is declared as one."""
+    """A value of a run, times the sign of its end, and whether it looks like a code or is declared
+    as one."""
 
     value: float
     is_code: bool
     is_declared: bool
 
 
-def _chain(distinct: np.ndarray, sign: float, kind: str, declared: tuple[Code, ...]) -> list[_Link]:
+def _chain(
+    distinct: np.ndarray, sign: float, kind: str, declared: tuple[Code, ...]
+) -> list[_Link]:
     """Return the outermost of ascending values that may be a run of codes."""
     chain: list[_Link] = []
     for value in distinct[:MAX_RUN].tolist():
@@ -246,7 +265,8 @@ def _run(
     distinct, counts = np.unique(values, return_counts=True)
     others = ~is_code(sign * distinct, declared, kind)
     for k in range(len(chain), 0, -1):
-        first, last = chain[0], chain[k - 1]
+        first = chain[0]
+        last = chain[k - 1]
         begins = last.is_code and (sign > 0.0 or last.value <= -NEAR)
         if not (first.is_code or begins):
             continue
@@ -261,7 +281,8 @@ Counted = tuple[np.ndarray, np.ndarray]  # distinct values, ascending, and their
 
 def _stand_apart(coded: Counted, rest: Counted, *, lowest: bool) -> bool:
     """Return whether values at an end are codes, for all that the others tell."""
-    (ends, counts), (values, records) = coded, rest
+    (ends, counts) = coded
+    (values, records) = rest
     if values.size < 2:
         return False
     below = np.cumsum(records)
@@ -287,7 +308,8 @@ def _usual_gap(values: np.ndarray, middle: float) -> float:
 
 
 def _far(values: np.ndarray, distinct: np.ndarray, sign: float) -> list[float]:
-    """Return the outermost value, if it is repeated, or fills gaps, and lies far beyond the rest."""
+    """Return the outermost value, if it is repeated, or fills gaps, and lies far beyond the
+    rest."""
     if distinct.size < 3 or abs(distinct[0]) <= 1.0:  # answers of yes and no, and shares
         return []
     first, edge = distinct[:2].tolist()
@@ -296,7 +318,8 @@ def _far(values: np.ndarray, distinct: np.ndarray, sign: float) -> list[float]:
     repeated = count >= max(FEWEST, SHARE * rest.size) and distinct.size > MIN_OTHERS
     if not repeated and not _is_fill(sign * first):
         return []
-    middle, tail = np.quantile(rest, [0.5, TAIL], method="inverted_cdf").tolist()  # values of the column
+    # values of the column
+    middle, tail = np.quantile(rest, [0.5, TAIL], method="inverted_cdf").tolist()
     spread = middle - tail or middle - edge or float(distinct[-1]) - edge
     if spread == 0.0 or not edge - first > FAR * spread:
         return []
@@ -304,7 +327,8 @@ def _far(values: np.ndarray, distinct: np.ndarray, sign: float) -> list[float]:
 
 
 def _pair(missing: Declared) -> tuple[float, float] | None:
-    """Return two declared codes that are near enough to each other to be meant as a range, else None."""
+    """Return two declared codes that are near enough to each other to be meant as a range, else
+    None."""
     if missing is None or len(missing) != 2:
         return None
     low, high = missing
@@ -315,7 +339,8 @@ def _pair(missing: Declared) -> tuple[float, float] | None:
 
 
 def _between(pair: tuple[float, float] | None, x: np.ndarray, kind: str) -> list[float]:
-    """Return the values between two declared codes, if all are whole and the rest is on one side of both."""
+    """Return the values between two declared codes, if all are whole and the rest is on one side
+    of both."""
     if pair is None:
         return []
     low, high = pair

@@ -8,13 +8,15 @@ FINE = 64.0  # a grid of the data this much finer than the step leaves no trace 
 
 
 def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
-    """The coarsest decimal grid that all values lie on, where it is not much finer than `step`; else None.
+    """The coarsest decimal grid that all values lie on, where it is not much finer than `step`;
+    else None.
 
-    Steps such as 12, 0.05 and 2.54 are whole multiples of a decimal place. Values of so many places that
-    continuous ones would lie on them by chance show none.
+    Steps such as 12, 0.05 and 2.54 are whole multiples of a decimal place. Values of so many
+    places that continuous ones would lie on them by chance show none.
     """
     values = np.abs(array[~np.isnan(array)])
-    largest, most = float(values.max(initial=0.0)), DISTINCT * largest_units(kind)
+    largest = float(values.max(initial=0.0))
+    most = DISTINCT * largest_units(kind)
     if not 0.0 < largest < np.inf:
         return None
     finest = np.ceil(2.0 - np.log10(step / FINE))  # 2.54 needs two places more than its size tells

@@ -91,14 +91,20 @@ def test_columns_dropped_as_told_leave_a_table_that_passes_and_no_more_are_named
 def test_columns_masked_in_the_same_call_as_told_pass():
     made = next(case for case in CASES if case.__name__ == "near_copies")()
     remedy = refusal(cm.audit(made.table, made.schemes)).remedy
-    told = re.match(r"mask (\w+) \(sigma=([\d.]+)\) and (\w+) \(sigma=([\d.]+)\) in the same call", remedy)
+    told = re.match(
+        r"mask (\w+) \(sigma=([\d.]+)\) and (\w+) \(sigma=([\d.]+)\) in the same call", remedy
+    )
 
     assert told is not None
     schemes = {told[1]: log(float(told[2])), told[3]: log(float(told[4]))}
     assert not cm.audit(made.table, {**made.schemes, **schemes}).refused
-    gaps = {"income": np.where(np.arange(N) < 12, np.nan, made.table["income"])}  # a pool of 12 records
+    # a pool of 12 records
+    gaps = {"income": np.where(np.arange(N) < 12, np.nan, made.table["income"])}
     scores = {name: np.log(made.table[name]) - 8.0 for name in ("gross", "taxed")}
-    assert 'taxed (sigma=0.3, scale="linear")' in refusal(cm.audit(made.table | scores, made.schemes)).remedy
+    assert (
+        'taxed (sigma=0.3, scale="linear")'
+        in refusal(cm.audit(made.table | scores, made.schemes)).remedy
+    )
     dates = {"gross": made.table["gross"].astype("M8[m]")}
     for changed in (gaps, dates, {"taxed": dates["gross"].astype(str)}):
         assert refusal(cm.audit(made.table | changed, made.schemes)).remedy.startswith("drop ")
@@ -119,7 +125,9 @@ def test_all_that_is_refused_is_said_at_once():
     found = [str(each) for each in cm.audit(table, {"revenue": log()}).findings if each.refuses]
     assert ["shuffle" in text for text in found] == [True, False]
     assert "copy" in found[1]
-    with pytest.raises(cm.ReleaseError, match=r"^revenue: rows are in the order.*pass shuffle=True"):
+    with pytest.raises(
+        cm.ReleaseError, match=r"^revenue: rows are in the order.*pass shuffle=True"
+    ):
         cm.mask_table(table, {"revenue": log()})  # what is seen at once comes first
     with pytest.raises(cm.ReleaseError, match="copy"):
         cm.mask_table(table, {"revenue": log()}, shuffle=True)
@@ -138,7 +146,8 @@ def within(d, tau):
 @pytest.mark.parametrize("reverse_mapping", [False, True])
 @pytest.mark.parametrize("sigma", [0.3, 1.0])
 def test_a_normal_column_is_guessed_as_by_bayes(sigma, reverse_mapping):
-    # kept: X given Z is normal with variance sigma^2 / (1 + sigma^2), by either scheme; swapped: as blindly
+    # kept: X given Z is normal with variance sigma^2 / (1 + sigma^2), by either scheme; swapped:
+    # as blindly
     x = np.random.default_rng(5).normal(0.0, 1.0, 16_000)
     scheme = cm.ConditionalMasking(0.6, sigma, reverse_mapping=reverse_mapping)
 
@@ -164,12 +173,16 @@ def test_columns_in_clear_tell_as_much_as_their_correlation():
 @pytest.mark.parametrize("n", [60, 250])
 def test_columns_in_the_order_of_the_values_tell_them_in_short_tables_too(n):
     x = np.random.default_rng(n).lognormal(8.0, 0.5, n)
-    for beside in (np.log(x), np.argsort(np.argsort(x)).astype(float)):  # a rank tells nothing of the gaps
-        assert cm.audit({"x": x, "beside": beside}, {"x": mapped(1_000.0)}).figures["x"].clear > 0.7
+    # a rank tells nothing of the gaps
+    for beside in (np.log(x), np.argsort(np.argsort(x)).astype(float)):
+        assert (
+            cm.audit({"x": x, "beside": beside}, {"x": mapped(1_000.0)}).figures["x"].clear > 0.7
+        )
 
 
 def test_few_whole_numbers_in_clear_tell_what_is_usual_for_each():
-    # the best guess from the days alone is the middle of the window of the law of costs given these
+    # the best guess from the days alone is the middle of the window of the law of costs given
+    # these
     rng = np.random.default_rng(3)
     days = rng.geometric(0.2, 6_000)
     table = {"days": days, "cost": (days * rng.lognormal(6.0, 0.16, days.size)).round(2)}
@@ -177,7 +190,9 @@ def test_few_whole_numbers_in_clear_tell_what_is_usual_for_each():
 
     audit = cm.audit(table, {"cost": scheme})
 
-    spread = np.diff(np.quantile(np.log(table["cost"]), (0.1, 0.9)))[0] / (norm.ppf(0.9) - norm.ppf(0.1))
+    spread = np.diff(np.quantile(np.log(table["cost"]), (0.1, 0.9)))[0] / (
+        norm.ppf(0.9) - norm.ppf(0.1)
+    )
     best = 2.0 * norm.cdf(0.1 * spread / 0.16) - 1.0
     assert audit.to_dict()["figures"]["cost"]["clear"] > best - 0.05
     assert audit.refused
@@ -198,11 +213,17 @@ def test_tables_of_unrelated_columns_add_nothing():
 
 
 def test_whose_swapped_values_are_is_told_to_who_knows_no_coins():
-    # by columns that follow from several masked ones: a swapped record shows both values of one person
+    # by columns that follow from several masked ones: a swapped record shows both values of one
+    # person
     rng = np.random.default_rng(6)
     revenue = rng.lognormal(10.0, 0.8, N).round(1)
     costs = (revenue * rng.lognormal(-0.3, 0.4, N)).round(1)
-    table = {"revenue": revenue, "costs": costs, "profit": revenue - costs, "age": rng.integers(18, 80, N)}
+    table = {
+        "revenue": revenue,
+        "costs": costs,
+        "profit": revenue - costs,
+        "age": rng.integers(18, 80, N),
+    }
     schemes = dict.fromkeys(("revenue", "costs"), log(0.5))
 
     found = cm.risk(table, schemes, d={"revenue": 2_000.0, "costs": 2_000.0})
@@ -216,17 +237,20 @@ def test_a_column_in_clear_that_varies_in_one_half_alone_is_no_formula():
     flags = {f"flag {k}": 1.0 * (np.arange(N) == k) for k in range(3)}
     table = {"revenue": revenue, "costs": costs, "profit": revenue - costs, **flags}
 
-    assert cm.audit(table, dict.fromkeys(("revenue", "costs"), log(0.5))).refused  # as without the flags
+    # as without the flags
+    assert cm.audit(table, dict.fromkeys(("revenue", "costs"), log(0.5))).refused
 
 
 def test_strata_are_known_to_attackers_of_a_column_alone():
-    rng, region = np.random.default_rng(1), np.repeat(["east", "west"], N // 2)
+    rng = np.random.default_rng(1)
+    region = np.repeat(["east", "west"], N // 2)
     x = rng.normal(0.0, 1.0, N) + 100.0 * (region == "west")
     scheme = mapped(0.5, strata="region")
 
     audit = cm.audit(x, scheme, strata=region)
 
-    assert audit.figures["x"].worst > 0.99  # in units of a spread of which both regions are a hundredth
+    # in units of a spread of which both regions are a hundredth
+    assert audit.figures["x"].worst > 0.99
 
 
 def test_strata_that_tell_the_values_are_left_out_and_dropped():
@@ -243,22 +267,31 @@ def test_strata_that_tell_the_values_are_left_out_and_dropped():
 
 def test_columns_in_clear_that_hardly_vary_tell_nothing():
     # early stopping leaves records out: a few yeses may all be among them
-    rng, n = np.random.default_rng(28), 1_000  # so that all are among them
+    rng = np.random.default_rng(28)
+    n = 1_000  # so that all are among them
     x = incomes(rng, n)
-    yes = {f"yes {k}": np.where(rng.random(n) < 0.1, rng.random(n) < 0.03, np.nan) for k in range(6)}
+    yes = {
+        f"yes {k}": np.where(rng.random(n) < 0.1, rng.random(n) < 0.03, np.nan) for k in range(6)
+    }
 
     audit = cm.audit({"x": x, **yes}, {"x": log()})
 
     assert not audit.refused
 
 
-@pytest.mark.parametrize(("limits", "refused"), [
-    ({}, False), ({"max_lift": 0.02}, True),
-    ({"max_risk": {500.0: 0.6}}, False), ({"max_risk": {500.0: 0.2}}, True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("limits", "refused"),
+    [
+        ({}, False),
+        ({"max_lift": 0.02}, True),
+        ({"max_risk": {500.0: 0.6}}, False),
+        ({"max_risk": {500.0: 0.2}}, True),
+    ],
+)
 def test_limits_can_be_given(limits, refused):
     rng = np.random.default_rng(8)
-    x, w = incomes(rng), rng.normal(size=N)
+    x = incomes(rng)
+    w = rng.normal(size=N)
 
     assert cm.audit(x, log(0.3), **limits).refused == refused
     assert cm.audit({"x": x, "w": w}, {"x": log(0.3)}, **limits).refused == refused
@@ -266,7 +299,8 @@ def test_limits_can_be_given(limits, refused):
 
 def test_a_file_of_parts_is_refused_for_what_a_sample_shows(tmp_path):
     made = next(case for case in CASES if case.__name__ == "total")()
-    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    source = tmp_path / "in.parquet"
+    target = tmp_path / "out.parquet"
     pq.write_table(pa.table(made.table), source)
 
     with pytest.raises(cm.ReleaseError, match="income = total - bonus"):
@@ -276,12 +310,14 @@ def test_a_file_of_parts_is_refused_for_what_a_sample_shows(tmp_path):
 
 def test_firms_of_a_long_file_may_be_categories(tmp_path):
     rng = np.random.default_rng(9)
-    firm, order = np.repeat(np.arange(500), 12), rng.permutation(6_000)
+    firm = np.repeat(np.arange(500), 12)
+    order = rng.permutation(6_000)
     pay = (incomes(rng, 500)[firm] * rng.lognormal(0.0, 0.02, 6_000)).round(2)[order]
     named = pa.array([f"firm {k}" for k in firm[order]]).dictionary_encode()
     pq.write_table(pa.table({"pay": pay, "firm": named}), tmp_path / "in.parquet")
 
-    source, scheme = tmp_path / "in.parquet", cm.ConditionalMasking(0.6, 500.0, decimals=2)
+    source = tmp_path / "in.parquet"
+    scheme = cm.ConditionalMasking(0.6, 500.0, decimals=2)
     with pytest.raises(cm.ReleaseError, match="who knows which records were swapped guesses"):
         cm.mask_file(source, tmp_path / "out.parquet", {"pay": scheme}, part_rows=2_000, log=False)
 
@@ -302,7 +338,9 @@ def test_the_audit_in_print_and_in_json_has_no_value_of_the_data():
 
 
 def test_noise_on_a_few_hundred_records_is_judged():
-    audit = cm.audit(incomes(np.random.default_rng(8), 300), cm.ConditionalMasking(0.6, 100.0), max_lift=0.05)
+    audit = cm.audit(
+        incomes(np.random.default_rng(8), 300), cm.ConditionalMasking(0.6, 100.0), max_lift=0.05
+    )
 
     assert refusal(audit).text.endswith("the noise is too narrow")
 
@@ -320,15 +358,24 @@ def even(n):
     return np.random.default_rng(n).permutation(np.linspace(0.0, 1.0, n))
 
 
-@pytest.mark.parametrize(("n", "p", "refused"), [
-    (49, 0.5, True), (50, 0.5, False), (60, 0.7, True), (70, 0.7, False), (90, 0.1, True), (120, 0.1, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("n", "p", "refused"),
+    [
+        (49, 0.5, True),
+        (50, 0.5, False),
+        (60, 0.7, True),
+        (70, 0.7, False),
+        (90, 0.1, True),
+        (120, 0.1, False),
+    ],
+)
 def test_small_pools(n, p, refused):
     assert bool(texts(even(n), reverse_mapped(p))) == refused
 
 
 def test_the_smallest_stratum_counts():
-    x, group = even(300), np.repeat([0, 1], [260, 40])
+    x = even(300)
+    group = np.repeat([0, 1], [260, 40])
 
     text = texts(x, reverse_mapped(strata="g"), strata=group)[0]
     assert re.fullmatch("a donor pool has 40 records, .*; merge strata, or leave them out", text)
@@ -354,7 +401,8 @@ def lone(n, scheme, at):
     x = np.append(np.linspace(0.0, 1.0, n), at)
     own = 0
     for _ in range(4_000):
-        coin, shown = stream.random(x.size) < scheme.p, x.copy()
+        coin = stream.random(x.size) < scheme.p
+        shown = x.copy()
         kept = np.flatnonzero(~coin)
         shown[kept[np.argsort(x[kept] + scheme.sigma * stream.normal(size=kept.size))]] = x[kept]
         shown[coin] = stream.permutation(x[coin])
@@ -376,7 +424,10 @@ def test_a_rare_value_comes_back_as_often_as_drawn(at):
 def test_the_remedy_against_rare_values_passes():
     x = np.random.default_rng(1).lognormal(8.0, 1.0, 2_000)
     (told,) = (text for text in texts(x, reverse_mapped(sigma=3_000.0)) if "rare value" in text)
-    options = {name: float(value) for name, value in re.findall(r"(aggregate_ends|sigma|p)=([\d.]+)", told)}
+    options = {
+        name: float(value)
+        for name, value in re.findall(r"(aggregate_ends|sigma|p)=([\d.]+)", told)
+    }
     ends = int(options.pop("aggregate_ends", 0))
     tried = reverse_mapped(**{"sigma": 3_000.0} | options, aggregate_ends=ends)
 
@@ -401,7 +452,10 @@ def test_zeros_on_the_log_scale_are_told_of(share, told):
     x = np.where(stream.random(2_000) < share, 0.0, stream.lognormal(8.0, 0.3, 2_000))
 
     assert (
-        any("are zero" in text for text in texts(x, reverse_mapped(p=0.7, scale="log"), refuses=False))
+        any(
+            "are zero" in text
+            for text in texts(x, reverse_mapped(p=0.7, scale="log"), refuses=False)
+        )
         == told
     )
 
@@ -410,7 +464,9 @@ def test_columns_that_may_name_persons_are_told_of():
     table = {"x": even(400), "name": np.array([f"a{7 * k % 400}" for k in range(400)])}
     said = cm.audit(table, {"x": reverse_mapped()}).findings
 
-    assert any("name has a different value in every record" in f.text and not f.refuses for f in said)
+    assert any(
+        "name has a different value in every record" in f.text and not f.refuses for f in said
+    )
 
 
 def test_few_records_with_noise_are_masked_with_a_warning_and_not_written(tmp_path):
@@ -424,19 +480,22 @@ def test_few_records_with_noise_are_masked_with_a_warning_and_not_written(tmp_pa
 
 
 def test_rows_in_order_are_released_in_a_new_one():
-    x, beside = np.sort(even(1_000)), np.random.default_rng(4).integers(0, 9, 1_000)
+    x = np.sort(even(1_000))
+    beside = np.random.default_rng(4).integers(0, 9, 1_000)
     frame = {"x": x, "beside": beside}
     with pytest.raises(cm.ReleaseError, match="pass shuffle=True"):
         cm.mask_table(frame, {"x": reverse_mapped()})
 
     data = cm.mask_table(frame, {"x": reverse_mapped()}, shuffle=True).data
 
-    z, moved = np.asarray(data["x"]), np.asarray(data["beside"])
+    z = np.asarray(data["x"])
+    moved = np.asarray(data["beside"])
     assert np.array_equal(np.sort(z), x)
     assert not np.array_equal(moved, beside)
     assert np.array_equal(np.sort(moved), np.sort(beside))
     assert abs(np.corrcoef(z, np.arange(1_000))[0, 1]) < 0.16  # 5 standard errors
-    again = cm.mask_table(frame, {"x": reverse_mapped()}, shuffle=True).data  # which nobody could foresee
+    # which nobody could foresee
+    again = cm.mask_table(frame, {"x": reverse_mapped()}, shuffle=True).data
     assert not np.array_equal(np.asarray(again["beside"]), moved)
 
 
@@ -453,7 +512,9 @@ def test_files_are_shuffled_whole_or_not_at_all(tmp_path):
     moved = csv.read_csv(tmp_path / "out.csv")["row"].to_numpy()
     assert sorted(moved) == row.tolist()
     assert np.count_nonzero(moved == row) < 20
-    with pytest.raises(ValueError, match="rows of the release in order, got shuffle=True there: pass match="):
+    with pytest.raises(
+        ValueError, match="rows of the release in order, got shuffle=True there: pass match="
+    ):
         cm.plot_release({"x": np.zeros(1_000)}, cm.read_release(tmp_path / "out.csv"))
     words = ["risk", str(call[0]), "--released", str(call[1])]
     assert main(words) == 1
@@ -476,8 +537,8 @@ def test_a_table_is_masked_under_limits_as_audited():
 @pytest.mark.parametrize(("members", "true"), [(2, 0.5), (4, 0.75), (7, 6 / 7)])
 def test_neighbouring_rows_are_compared_at_every_place_in_their_groups(groups, members, true):
     # members of a group share a value, so a row is like the next one in all but the last member's
-    # case: that is the rank correlation. 128 rows have a standard error of at most .09, and 20 draws
-    # of the data one of .02; five of them are exceeded once in 10^6 sets of seeds
+    # case: that is the rank correlation. 128 rows have a standard error of at most .09, and 20
+    # draws of the data one of .02; five of them are exceeded once in 10^6 sets of seeds
     found = []
     for seed in range(20):
         x = np.repeat(np.random.default_rng(seed).normal(size=groups), members)

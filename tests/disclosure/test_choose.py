@@ -1,4 +1,5 @@
-"""Schemes for columns that are named and nothing else: what they rest on, and that masking accepts them."""
+"""Schemes for columns that are named and nothing else: what they rest on, and that masking accepts
+them."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -38,7 +39,11 @@ def test_the_choice_rests_on_the_sorted_column_which_the_release_shows(name):
     assert chosen(RNG.permutation(x)) == found
     released = found.scheme.mask(x, rng=1)  # which accepts it
     again = chosen(released).scheme
-    assert (again.p, again.scale, again.sigma) == (found.scheme.p, found.scheme.scale, found.scheme.sigma)
+    assert (again.p, again.scale, again.sigma) == (
+        found.scheme.p,
+        found.scheme.scale,
+        found.scheme.sigma,
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,7 +55,8 @@ def test_the_choice_rests_on_the_sorted_column_which_the_release_shows(name):
         (-COLUMNS["earnings"], "linear", None),
         (np.where(np.arange(N) % 2 == 0, 0.0, COLUMNS["earnings"]), "linear", None),  # many zeros
         (np.where(np.arange(N) % 8 == 0, 0.0, COLUMNS["earnings"]), "log", None),
-        (COLUMNS["bonus"], "linear", 74.0),  # of the values that are not zero: .8 * 800 / 2.563 * .3
+        # of the values that are not zero: .8 * 800 / 2.563 * .3
+        (COLUMNS["bonus"], "linear", 74.0),
     ],
 )
 def test_amounts_are_masked_on_the_log_scale_and_noise_follows_the_spread(x, scale, sigma):
@@ -82,7 +88,12 @@ def test_columns_of_one_call_have_the_largest_p_of_any():
 def frame():
     firm = np.repeat(np.arange(N // 10), 10)
     wage = 3000.0 + 500.0 * RNG.normal(size=N // 10)[firm] + 20.0 * RNG.normal(size=N)
-    columns = {"firm": firm, "wage": wage.round(), **COLUMNS, "region": np.resize(["a", "b", "c", "d"], N)}
+    columns = {
+        "firm": firm,
+        "wage": wage.round(),
+        **COLUMNS,
+        "region": np.resize(["a", "b", "c", "d"], N),
+    }
     return pd.DataFrame(columns).sample(frac=1.0, random_state=1, ignore_index=True)
 
 
@@ -127,7 +138,9 @@ def test_noise_is_wider_where_records_of_a_unit_tell_of_each_other():
     alone = cm.mask_table(data[["wage"]], ["wage"])
     beside = cm.mask_table(data[["firm", "wage"]], ["wage"])
 
-    assert beside.schemes["wage"].sigma == pytest.approx(10.0 / 3.0 * alone.schemes["wage"].sigma, rel=0.05)
+    assert beside.schemes["wage"].sigma == pytest.approx(
+        10.0 / 3.0 * alone.schemes["wage"].sigma, rel=0.05
+    )
     assert "times as wide" in beside.chosen["wage"].why
     few = np.random.default_rng(0).lognormal(7.0, 2.5, 80).round()
     with pytest.warns(cm.ReleaseWarning, match="80 records"):
@@ -136,7 +149,8 @@ def test_noise_is_wider_where_records_of_a_unit_tell_of_each_other():
 
 @pytest.mark.parametrize("kind", ["table", "parquet", "csv"])
 def test_a_shuffled_release_gets_the_scheme_of_its_rows_in_their_new_order(kind, tmp_path):
-    """Sixteen rows of a firm stand together, and nothing but the order says that they belong together."""
+    """Sixteen rows of a firm stand together, and nothing but the order says that they belong
+    together."""
     rng = np.random.default_rng(1)
     level = np.repeat(rng.normal(size=250), 16)
     pay = (3_000.0 * np.exp(0.5 * level + 0.02 * rng.normal(size=level.size))).round(2)
@@ -165,12 +179,16 @@ def test_a_file_is_masked_by_the_names_of_columns(tmp_path):
 
     assert cm.read_release(tmp_path / "masked.csv").schemes == release.schemes
     assert set(release.chosen) == {"balance", "normal"}
-    long = cm.mask_file(source, tmp_path / "parts.csv", "balance", part_rows=1_000, log=False, dry_run=True)
+    long = cm.mask_file(
+        source, tmp_path / "parts.csv", "balance", part_rows=1_000, log=False, dry_run=True
+    )
     assert long.chosen["balance"].scheme == long.schemes["balance"]
     assert len(long.parts) > 1
     x = frame()["balance"].to_numpy()
     pd.DataFrame({"balance": [*x[:2_000], *np.sort(x[2_000:])]}).to_csv(source, index=False)
-    with pytest.raises(cm.ReleaseError, match=r"rows 2,001 to \d,\d+, under {'balance': Conditional"):
+    with pytest.raises(
+        cm.ReleaseError, match=r"rows 2,001 to \d,\d+, under {'balance': Conditional"
+    ):
         cm.mask_file(source, tmp_path / "parts.csv", "balance", part_rows=1_000, log=False)
 
 
@@ -202,10 +220,13 @@ def test_an_explicit_scheme_may_leave_the_ends_open(far, tmp_path):
     for count in fewer:  # are refused
         with pytest.raises(cm.ReleaseError, match="rare value"):
             cm.mask_table({"x": x}, {"x": replace(scheme, aggregate_ends=count)}, rng=1)
-    found, risk = cm.audit({"x": x}, {"x": scheme}), cm.risk({"x": x}, {"x": scheme})
+    found = cm.audit({"x": x}, {"x": scheme})
+    risk = cm.risk({"x": x}, {"x": scheme})
     assert found.schemes == risk.schemes == {"x": settled}
     pd.DataFrame({"x": x}).to_parquet(tmp_path / "x.parquet")
-    released = cm.mask_file(tmp_path / "x.parquet", tmp_path / "z.parquet", {"x": scheme}, log=False)
+    released = cm.mask_file(
+        tmp_path / "x.parquet", tmp_path / "z.parquet", {"x": scheme}, log=False
+    )
     assert cm.read_release(released.path).schemes == {"x": settled}
     with pytest.raises(ValueError, match="aggregate_ends must be a number"):
         scheme.mask(x)
@@ -217,4 +238,6 @@ def test_decimals_are_masked_by_their_name():
     release = cm.mask_table(frame, ["pay"])
 
     assert release.data.schema.field("pay").type.scale == 2
-    assert sorted(release.data["pay"].to_pylist())[10:-10] == sorted(frame["pay"].to_pylist())[10:-10]
+    assert (
+        sorted(release.data["pay"].to_pylist())[10:-10] == sorted(frame["pay"].to_pylist())[10:-10]
+    )

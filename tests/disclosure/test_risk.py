@@ -1,4 +1,5 @@
-"""The risk of a column: expectations are what simulated releases show, and attackers do as well as they can.
+"""The risk of a column: expectations are what simulated releases show, and attackers do as well as
+they can.
 
 Closed forms are held against all pairs of records.
 """
@@ -16,7 +17,8 @@ import condmask as cm
 from condmask.closed_form_risk import interval_risk
 from condmask.disclosure import insiders
 
-N, D = 3_000, np.array([250.0, 500.0, 1_000.0])
+N = 3_000
+D = np.array([250.0, 500.0, 1_000.0])
 X = np.random.default_rng(1).laplace(10.0, 1_000.0, N)
 SCHEMES = [
     cm.ConditionalMasking(0.6, 1_000.0),
@@ -43,9 +45,12 @@ def test_expected_is_what_releases_show(releases, name):
     # false alarm 1e-6 a figure; the joint law of these records errs by .006 at most
     _, expected, found, _ = releases
     shares = [risk.attackers[name] for risk in found]
-    mean, error = np.mean(shares, axis=0), np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
+    mean = np.mean(shares, axis=0)
+    error = np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
 
-    assert np.abs(mean - expected.attackers[name]) == pytest.approx(0.0, abs=0.006 + 5.0 * error.max())
+    assert np.abs(mean - expected.attackers[name]) == pytest.approx(
+        0.0, abs=0.006 + 5.0 * error.max()
+    )
 
 
 def test_records_are_guessed_as_surely_as_said(releases):
@@ -59,10 +64,13 @@ def test_records_are_guessed_as_surely_as_said(releases):
     assert records.posterior[most].tolist() == sorted(records.posterior[records.hit])[:-11:-1]
 
 
-@pytest.mark.parametrize("x", [np.resize(4.0 * np.arange(30), N), np.where(np.arange(N) % 2, 0, X.round())])
+@pytest.mark.parametrize(
+    "x", [np.resize(4.0 * np.arange(30), N), np.where(np.arange(N) % 2, 0, X.round())]
+)
 def test_common_values_stand_out_in_a_release_as_expected(x):
     # false alarm below 1e-4: the share of 3,000 records has an error of .009 at most
-    scheme, d = cm.ConditionalMasking(0.6, 0.3 * np.ceil(x.std()), decimals=0), 0.1 * x.std()
+    scheme = cm.ConditionalMasking(0.6, 0.3 * np.ceil(x.std()), decimals=0)
+    d = 0.1 * x.std()
     found = cm.risk(x, scheme, d=d, released=scheme.mask(x, rng=1, accept_visible_coins=True))
     records = found.records(d)
 
@@ -85,7 +93,10 @@ def test_strata_are_known_to_attackers():
 def test_a_table_knows_more_than_a_column():
     income = np.random.default_rng(4).lognormal(8.0, 0.5, N)
     scheme = cm.ConditionalMasking(0.6, 0.2, reverse_mapping=True, scale="log")
-    table = {"income": income, "near": income * np.exp(np.random.default_rng(5).normal(0.0, 0.1, N))}
+    table = {
+        "income": income,
+        "near": income * np.exp(np.random.default_rng(5).normal(0.0, 0.1, N)),
+    }
 
     column = cm.risk(table, {"income": scheme}, d={"income": [200.0]})["income"]
     found = column.attackers
@@ -132,8 +143,12 @@ def test_the_distance_by_default_is_a_tenth_of_the_spread_at_the_median(scale):
 
     for zeros in (0, 20 * N):  # of most the spread is that of the others
         data = np.append(x, np.zeros(zeros))
-        (d,) = cm.risk(data, cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True, scale=scale))["x"].d
-        assert d == pytest.approx(30.0 * np.diff(np.quantile(line, (0.1, 0.9)))[0] / 2.563, rel=0.05)
+        (d,) = cm.risk(data, cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True, scale=scale))[
+            "x"
+        ].d
+        assert d == pytest.approx(
+            30.0 * np.diff(np.quantile(line, (0.1, 0.9)))[0] / 2.563, rel=0.05
+        )
 
 
 def test_insiders_find_what_they_can():
@@ -156,22 +171,32 @@ def test_a_value_belongs_to_one_of_the_records_that_insiders_ask_about():
 
 def test_records_are_linked_as_by_all_distances():
     stream = np.random.default_rng(7)
-    table = {"a": stream.integers(0, 40, 300).astype(float), "b": stream.normal(0.0, 1.0, 300).round(1)}
+    table = {
+        "a": stream.integers(0, 40, 300).astype(float),
+        "b": stream.normal(0.0, 1.0, 300).round(1),
+    }
     schemes = dict.fromkeys(table, cm.ConditionalMasking(0.5, 1.0, step=0.1))
     z = cm.mask_table(table, schemes, rng=1, accept_visible_coins=True).data
 
     linked = cm.risk(table, schemes, d={"a": 1.0, "b": 1.0}, released=z).linkage([1, 10]).linked
 
-    scaled = [np.column_stack([frame[name] / table[name].std() for name in table]) for frame in (table, z)]
+    scaled = [
+        np.column_stack([frame[name] / table[name].std() for name in table])
+        for frame in (table, z)
+    ]
     distance = np.sqrt(((scaled[1][:, None] - scaled[0]) ** 2).sum(axis=2))
     own = np.diag(distance)[:, None]
-    nearer, equal = (distance < own - 1e-9).sum(axis=1), (np.abs(distance - own) <= 1e-9).sum(axis=1)
+    nearer = (distance < own - 1e-9).sum(axis=1)
+    equal = (np.abs(distance - own) <= 1e-9).sum(axis=1)
     by_hand = [np.clip((k - nearer) / equal, 0.0, 1.0).mean() for k in (1, 10)]
     assert linked == pytest.approx(by_hand)
 
 
 def test_uniques_are_counted():
-    table = {"age": np.array([30.0, 30, 41, 52, 52, 60]), "income": np.array([10.0, 10, 10, 30, 31, 5])}
+    table = {
+        "age": np.array([30.0, 30, 41, 52, 52, 60]),
+        "income": np.array([10.0, 10, 10, 30, 31, 5]),
+    }
     schemes = dict.fromkeys(table, cm.ConditionalMasking(0.6, 5.0))
     more = {"age": np.arange(70.0, 82.0), "income": np.full(12, np.nan)}
     gaps = {name: np.append(x, more[name]) for name, x in table.items()}
@@ -184,7 +209,8 @@ def test_uniques_are_counted():
     assert found.correct_match == pytest.approx(0.2 * once / (0.2 * once + 0.8 * 2 * twice))
     shared = dict.fromkeys(table, cm.ConditionalMasking(0.6, 5.0, donors="sample"))
     found = cm.risk(gaps, shared, d={"age": 1.0, "income": 1.0}).uniques()
-    assert found.verbatim == pytest.approx(binom.sf(0, 5, 0.6 / 5) * once / 6)  # others take it, or none does
+    # others take it, or none does
+    assert found.verbatim == pytest.approx(binom.sf(0, 5, 0.6 / 5) * once / 6)
 
 
 def test_reverse_mapping_releases_every_unique_value():
@@ -201,17 +227,26 @@ def test_results_in_json_and_print():
     assert "most exposed record" in str(found)
 
 
-@pytest.mark.parametrize(("call", "sentence"), [
-    (lambda: cm.risk(X, SCHEMES[0], d=-1.0), "d must"),
-    (lambda: cm.risk([1.0], SCHEMES[0], d=1.0), "at least 2"),
-    (lambda: cm.risk(X, SCHEMES[0], d=1.0, released=X[:10]), "released"),
-    (lambda: cm.risk(X, SCHEMES[0], d=1.0).records(1.0), "released must be passed"),
-    (lambda: cm.risk(X, SCHEMES[0], d=1.0).insiders(), "has no reverse mapping"),
-    (lambda: cm.risk(X, cm.DataSwapping(), d=1.0, released=X).records(1.0), "has a known law"),
-    (lambda: cm.risk(X, cm.ConditionalMasking(0.6, 1.0, strata="s")), r"that column to risk\(\)"),
-    (lambda: cm.risk(X, "additive", d=1.0), "must be masking schemes"),
-    (lambda: cm.risk(X, cm.AdditiveNoise(300.0), d=1.0).uniques(), "^scheme must be one that swaps records"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: cm.risk(X, SCHEMES[0], d=-1.0), "d must"),
+        (lambda: cm.risk([1.0], SCHEMES[0], d=1.0), "at least 2"),
+        (lambda: cm.risk(X, SCHEMES[0], d=1.0, released=X[:10]), "released"),
+        (lambda: cm.risk(X, SCHEMES[0], d=1.0).records(1.0), "released must be passed"),
+        (lambda: cm.risk(X, SCHEMES[0], d=1.0).insiders(), "has no reverse mapping"),
+        (lambda: cm.risk(X, cm.DataSwapping(), d=1.0, released=X).records(1.0), "has a known law"),
+        (
+            lambda: cm.risk(X, cm.ConditionalMasking(0.6, 1.0, strata="s")),
+            r"that column to risk\(\)",
+        ),
+        (lambda: cm.risk(X, "additive", d=1.0), "must be masking schemes"),
+        (
+            lambda: cm.risk(X, cm.AdditiveNoise(300.0), d=1.0).uniques(),
+            "^scheme must be one that swaps records",
+        ),
+    ],
+)
 def test_refused(call, sentence):
     with pytest.raises(cm.CondmaskError, match=sentence):
         call()
@@ -225,12 +260,18 @@ def test_risk_on_a_grid_is_that_of_all_pairs_and_all_steps_of_noise(noise, step)
     x = scheme.grid.values(k.astype(float))
     d = np.array([0.0, step / 2, step, 1.5 * step, 3 * step, 7.2 * step, 100.0])
     exact = reference.exact_step(step)
-    steps = [next(j for j in range(10**6) if j * exact >= v or abs(j * step - v) < 1e-12) for v in d.tolist()]
+    steps = [
+        next(j for j in range(10**6) if j * exact >= v or abs(j * step - v) < 1e-12)
+        for v in d.tolist()
+    ]
 
     differences = np.abs(k[:, None] - k)[~np.eye(k.size, dtype=bool)]
     share = np.array([np.mean(differences < j) for j in steps])
-    drawn = scheme.law._replace(grid=None)  # a number of steps j is drawn with the chance of its cell
-    kept = np.array([float(drawn.noise_within(np.array([max(j - 0.5, 0.0) * step]))[0]) for j in steps])
+    # a number of steps j is drawn with the chance of its cell
+    drawn = scheme.law._replace(grid=None)
+    kept = np.array(
+        [float(drawn.noise_within(np.array([max(j - 0.5, 0.0) * step]))[0]) for j in steps]
+    )
 
     assert scheme.risk(x, d) == pytest.approx(0.6 * share + 0.4 * kept, rel=1e-12, abs=1e-14)
     assert np.array_equal(scheme.risk(np.append(x, np.nan), d), scheme.risk(x, d))
@@ -242,7 +283,8 @@ def test_risk_on_a_grid_is_that_of_all_pairs_and_all_steps_of_noise(noise, step)
 @pytest.mark.parametrize("donors", DONORS)
 @pytest.mark.parametrize("p", [0.3, 0.6])
 def test_the_error_of_the_mean_of_masked_values_is_that_of_simulated_files(donors, p):
-    n, files = 12, 40_000
+    n = 12
+    files = 40_000
     scheme = cm.ConditionalMasking(p, 0.5, donors=donors)
     x = np.random.default_rng(6).normal(size=(files, n))
     z = scheme.mask_rows(x, np.random.default_rng(7), ())
@@ -251,9 +293,9 @@ def test_the_error_of_the_mean_of_masked_values_is_that_of_simulated_files(donor
     unit = x[0] / np.std(x[0], ddof=1)  # a file with variance 1
     expected = scheme.mse_of_mean(unit)
 
-    # five standard errors: an alarm in 6e-7 of keys. kappa of shared donors adds (n - 1) kappa / n, .042 and
-    # .067 of Var X, twelve and more. A lone swapped record, of chance .07 at p = .3, shares a donor with a
-    # kept one, which adds 2/n^2: .001 in all
+    # five standard errors: an alarm in 6e-7 of keys. kappa of shared donors adds (n - 1) kappa /
+    # n, .042 and .067 of Var X, twelve and more. A lone swapped record, of chance .07 at p = .3,
+    # shares a donor with a kept one, which adds 2/n^2: .001 in all
     error = found.std() / np.sqrt(files)
     assert error < 0.0035
     assert abs(found.mean() - expected) < 5 * error
@@ -266,7 +308,9 @@ def test_the_error_of_masked_values_is_that_of_all_pairs():
     k = np.arange(1, 60)
     chance = np.exp(-(k - 0.5) * 3 * np.sqrt(2) / 2.0) - np.exp(-(k + 0.5) * 3 * np.sqrt(2) / 2.0)
 
-    assert scheme.mse(x) == pytest.approx(0.6 * pairs + 0.4 * np.sum(chance * (3.0 * k) ** 2), rel=1e-12)
+    assert scheme.mse(x) == pytest.approx(
+        0.6 * pairs + 0.4 * np.sum(chance * (3.0 * k) ** 2), rel=1e-12
+    )
 
 
 VALUES = np.random.default_rng(31).laplace(10, 1000, 3_000)
@@ -279,7 +323,9 @@ def test_risk_is_the_share_of_records_near_their_masked_values(noise):
     d = np.array([100.0, 500.0, 2_000.0])
     pairs = np.abs(x[:, None] - x) < d[:, None, None]
     share = (pairs.sum(axis=(1, 2)) - x.size) / (x.size * (x.size - 1))
-    kept = 2 * norm.cdf(d / 700.0) - 1 if noise == "normal" else 1 - np.exp(-d * np.sqrt(2) / 700.0)
+    kept = (
+        2 * norm.cdf(d / 700.0) - 1 if noise == "normal" else 1 - np.exp(-d * np.sqrt(2) / 700.0)
+    )
 
     assert scheme.risk(x, d) == pytest.approx(0.6 * share + 0.4 * kept, rel=1e-12)
     differences = (x[:, None] - x) ** 2

@@ -1,6 +1,7 @@
 """Releases of which analysts can estimate nothing beside other columns: what masking says of them.
 
-Oracle: what analysts compute from the masked values, closed forms, a second call with what was said.
+Oracle: what analysts compute from the masked values, closed forms, a second call with what was
+said.
 """
 
 import re
@@ -13,7 +14,7 @@ import pytest
 
 import condmask as cm
 from condmask.cli import main
-from condmask.releases import usefulness
+from condmask.publish import usefulness
 
 N = 1_500
 RNG = np.random.default_rng(8)
@@ -49,7 +50,8 @@ LOG = cm.ConditionalMasking(0.6, 3.0, reverse_mapping=True, scale="log", aggrega
 @pytest.mark.parametrize(("x", "scheme"), [(EVEN, NOISE), (EVEN, MAPPED), (SKEWED, LOG)])
 def test_what_is_said_is_so_and_what_is_named_does(x, scheme):
     _, (text,) = masked(x, scheme)
-    said, sigma = float(re.search(r"vary (\S+) times", text)[1]), sigma_of(text)
+    said = float(re.search(r"vary (\S+) times", text)[1])
+    sigma = sigma_of(text)
     there, nothing = masked(x, usefulness.with_sigma(scheme, sigma))
 
     assert nothing == []
@@ -61,7 +63,8 @@ def test_what_is_said_is_so_and_what_is_named_does(x, scheme):
             release["x"].group_means(GROUP)
         assert there["x"].N <= 1.5
         above = float(f"{sigma * 1.011 + 10.0 ** (np.floor(np.log10(sigma)) - 1.0):.2g}")
-        assert masked(x, usefulness.with_sigma(scheme, above))[0]["x"].N > 1.5  # the next one of two digits
+        # the next one of two digits
+        assert masked(x, usefulness.with_sigma(scheme, above))[0]["x"].N > 1.5
     else:
         assert said == pytest.approx(np.sqrt(1.0 + 0.4 * scheme.sigma**2 / x.var()), abs=0.05)
         assert 1.0 + 0.4 * sigma**2 / x.var() <= 2.25 < 1.0 + 0.4 * (1.1 * sigma) ** 2 / x.var()
@@ -113,7 +116,9 @@ def test_columns_masked_together_have_a_sigma_each():
     found = dict(re.search(r"pass sigma=(\S+) for (\S+)$", text).groups()[::-1] for text in texts)
 
     assert [text.partition(":")[0] for text in texts] == list(found) == ["x", "y"]
-    changed = {name: usefulness.with_sigma(schemes[name], float(sigma)) for name, sigma in found.items()}
+    changed = {
+        name: usefulness.with_sigma(schemes[name], float(sigma)) for name, sigma in found.items()
+    }
     release, nothing = masked(table, schemes | changed)
     assert nothing == []
     assert max(release[name].N for name in found) <= 1.5
@@ -121,7 +126,8 @@ def test_columns_masked_together_have_a_sigma_each():
 
 @pytest.mark.slow
 def test_noise_is_as_narrow_as_the_audit_lets_it_be():
-    """Four columns that say the same average the noise out, so the first goal, N = 1.5, shows too much."""
+    """Four columns that say the same average the noise out, so the first goal, N = 1.5, shows too
+    much."""
     x = EVEN[:1_000]
     noises = np.random.default_rng(3).normal(0.0, 0.1, (4, x.size))
     table = {name: (x + noise).round(2) for name, noise in zip("abcd", noises, strict=True)}
@@ -143,7 +149,9 @@ def test_noise_is_as_narrow_as_the_audit_lets_it_be():
 def test_where_no_sigma_passes_columns_are_to_be_left_out(most, monkeypatch):
     """An audit that accepts the wide noise, and otherwise so many columns at most."""
     monkeypatch.setattr(
-        usefulness, "audit_table", lambda table, schemes, limits: SimpleNamespace(refused=len(schemes) > most)
+        usefulness,
+        "audit_table",
+        lambda table, schemes, limits: SimpleNamespace(refused=len(schemes) > most),
     )
     y = usefulness.with_sigma(MAPPED, 150.0)
     _, texts = masked({"x": EVEN, "y": 10.0 * RNG.permutation(EVEN)}, {"x": MAPPED, "y": y})
@@ -155,14 +163,18 @@ def test_where_no_sigma_passes_columns_are_to_be_left_out(most, monkeypatch):
         assert call[2] == f"-c x --p 0.6 --sigma {sigma:g} --reverse-mapping --aggregate-ends 3"
         assert nothing == []
     else:
-        assert texts[0].endswith("; narrower noise is refused: release fewer columns that tell of each other")
+        assert texts[0].endswith(
+            "; narrower noise is refused: release fewer columns that tell of each other"
+        )
 
 
 @pytest.mark.parametrize("options", [{}, {"part_rows": 500}, {"accept_visible_coins": True}])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.filterwarnings("ignore:.*aggregate_ends", f"error:.*{SAID}")
 def test_a_file_is_spoken_of_before_it_is_written(kind, options, tmp_path):
-    frame, source, target = pd.DataFrame({"x": EVEN}), tmp_path / f"x.{kind}", tmp_path / f"z.{kind}"
+    frame = pd.DataFrame({"x": EVEN})
+    source = tmp_path / f"x.{kind}"
+    target = tmp_path / f"z.{kind}"
     {"csv": frame.to_csv, "parquet": frame.to_parquet}[kind](source, index=False)
     for dry_run in (True, False):
         with pytest.raises(cm.ReleaseWarning, match=SAID):  # which stops it here
@@ -198,7 +210,10 @@ def test_the_command_says_it_and_what_it_names_passes(tmp_path, capsys):
 def test_methods_that_swap_nothing_and_constant_columns_are_not_spoken_of():
     assert masked(EVEN, cm.AdditiveNoise(1_000.0))[1] == []
     constant = np.full(N, 5.0)
-    assert masked(constant, cm.ConditionalMasking(0.6, 70.0, step=0.5), accept_visible_coins=True)[1] == []
+    assert (
+        masked(constant, cm.ConditionalMasking(0.6, 70.0, step=0.5), accept_visible_coins=True)[1]
+        == []
+    )
 
 
 # --- columns masked together, chosen by their names ---
@@ -209,16 +224,22 @@ def test_a_choice_for_several_columns_says_what_has_no_interval(tmp_path, capsys
     words = ("mask", str(tmp_path / "x.csv"), str(tmp_path / "z.csv"), "--no-log", "-c", "x")
     assert main([*words, "-c", "y", "--dry-run"]) == 0
 
-    for name, other, line in zip("xy", "yx", capsys.readouterr().err.splitlines()[-2:], strict=True):
+    for name, other, line in zip(
+        "xy", "yx", capsys.readouterr().err.splitlines()[-2:], strict=True
+    ):
         assert line.startswith(f"{name}: ConditionalMasking(")
-        assert f"masked together, so relations with {other} have estimates without intervals" in line
+        assert (
+            f"masked together, so relations with {other} have estimates without intervals" in line
+        )
     assert main(words) == 0
     assert "interval" not in capsys.readouterr().err
 
 
 def test_what_a_choice_says_has_intervals_has_them():
     w = np.round(EVEN / 3.0 + RNG.normal(0.0, 9.0, N), 1)
-    release = cm.mask_table(pd.DataFrame({"x": EVEN, "y": SKEWED, "w": w, "group": GROUP}), ["x", "y"], rng=1)
+    release = cm.mask_table(
+        pd.DataFrame({"x": EVEN, "y": SKEWED, "w": w, "group": GROUP}), ["x", "y"], rng=1
+    )
     estimate = release["x"]
 
     assert np.isfinite(estimate.correlation_interval(w).low)

@@ -1,6 +1,7 @@
 """T_1 and T_b, their density and their quantiles, at the public face.
 
-Oracles: K at 25 digits (tests/data/weight.csv), the plain sums and the definitions of tests/reference.py.
+Oracles: K at 25 digits (tests/data/weight.csv), the plain sums and the definitions of
+tests/reference.py.
 """
 
 import csv
@@ -53,7 +54,8 @@ def test_a_small_p_reaches_far(p):
 @pytest.mark.parametrize(("p", "law"), [(1e-4, norm), (0.3, cauchy(0.0, 200.0))])
 def test_a_rearranged_t_is_looked_at_no_more_often_than_it_needs(p, law):
     z = np.rint(law.rvs(size=1000, random_state=6) * 1024) / 1024
-    one, q = estimate(z, p, step=1 / 1024), np.array([0.1, 0.5, 0.9])
+    one = estimate(z, p, step=1 / 1024)
+    q = np.array([0.1, 0.5, 0.9])
     at = one.quantile(q, crossing="rearranged")
 
     tracemalloc.start()
@@ -90,7 +92,8 @@ def test_on_a_grid_it_is_the_plain_sum_of_rounded_noise(step, p, noise):
     rng = np.random.default_rng(5)
     units = np.rint(rng.gamma(2.0, 2.0, 20) / step)
     one = estimate(units * step, p, step=step, noise=noise)
-    k, reach = np.rint(np.linspace(-9.0, 25.0, 24) / step), int(24.0 / step) + 40
+    k = np.rint(np.linspace(-9.0, 25.0, 24) / step)
+    reach = int(24.0 / step) + 40
     width = max(0.3, 1.6 * step)
     exact = reference.grid_cdf(units, k, noise, p, step, reach=reach)
     smooth = reference.grid_cdf(units, k + 0.3, noise, p, step, width, reach=reach)
@@ -104,16 +107,21 @@ def test_on_a_grid_it_is_the_plain_sum_of_rounded_noise(step, p, noise):
 @pytest.mark.parametrize("step", [2.0**-5, 0.3, 0.75])
 def test_crossings_are_those_of_all_points_of_the_grid(step, p, noise):
     rng = np.random.default_rng(7)
-    heaps = np.full(99, 3.0), np.linspace(40.0, 900.0, 9), np.full(99, 950.0)  # T is above q, and then below
+    # T is above q, and then below
+    heaps = np.full(99, 3.0), np.linspace(40.0, 900.0, 9), np.full(99, 950.0)
     units = np.rint(np.concatenate((rng.gamma(2.0, 2.0, 25), *heaps)) / step)
     one = estimate(units * step, p, step=step, noise=noise)
     k = np.arange(units.min() - 30 / step, units.max() + 30 / step)
     line = one.cdf(k * step)
-    first, rearranged = (k[0] + np.array(each) for each in reference.grid_quantiles(line, Q - 1e-10))
+    first, rearranged = (
+        k[0] + np.array(each) for each in reference.grid_quantiles(line, Q - 1e-10)
+    )
 
     assert one.quantile(Q, crossing="first") == pytest.approx(first * step, abs=1e-9)
     assert one.quantile(Q, crossing="rearranged") == pytest.approx(rearranged * step, abs=1e-9)
-    assert one.cdf(k * step, monotone=True) == pytest.approx(np.clip(np.sort(line), 0.0, 1.0), abs=1e-12)
+    assert one.cdf(k * step, monotone=True) == pytest.approx(
+        np.clip(np.sort(line), 0.0, 1.0), abs=1e-12
+    )
 
 
 def test_a_first_crossing_may_lie_between_records():
@@ -155,9 +163,11 @@ def test_without_a_grid_nothing_is_reached_before_the_first_crossing(noise, widt
 @pytest.mark.parametrize("crossing", ["first", "rearranged"])
 def test_quantiles_far_from_zero_are_those_near_it_moved(crossing, noise, width):
     # there neighbouring numbers, 2**-22 apart, are further apart than T takes to leave its chord
-    z, far = np.rint(2.0**20 * np.random.default_rng(3).normal(size=1_000)) / 2.0**20, 2.0**30
+    z = np.rint(2.0**20 * np.random.default_rng(3).normal(size=1_000)) / 2.0**20
+    far = 2.0**30
     near, moved = (
-        estimate(x, noise=noise).quantile(Q, crossing=crossing, bandwidth=width) for x in (z, z + far)
+        estimate(x, noise=noise).quantile(Q, crossing=crossing, bandwidth=width)
+        for x in (z, z + far)
     )
 
     assert moved - far == pytest.approx(near, abs=2.0**-21)
@@ -174,16 +184,22 @@ def test_across_a_gap_each_cluster_counts_alone(apart, noise, width):
     both = estimate(np.append(left, right + apart), noise=noise, step=2.0**-10)
 
     low, high = (one.cdf(x, bandwidth=width) for one in each)
-    far = 30.0 * each[0].cdf(x + apart, bandwidth=width), 20.0 * each[1].cdf(x - apart, bandwidth=width)
+    far = (
+        30.0 * each[0].cdf(x + apart, bandwidth=width),
+        20.0 * each[1].cdf(x - apart, bandwidth=width),
+    )
 
     assert both.cdf(x, bandwidth=width) == pytest.approx((30.0 * low + far[1]) / 50.0, abs=1e-12)
-    assert both.cdf(x + apart, bandwidth=width) == pytest.approx((far[0] + 20.0 * high) / 50.0, abs=1e-12)
+    assert both.cdf(x + apart, bandwidth=width) == pytest.approx(
+        (far[0] + 20.0 * high) / 50.0, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("p", [0.1, 0.6])
 def test_no_more_than_a_bound_does_it_bend_between_its_steps(p, noise):
-    one, u = estimate([0.0, 0.0], p, noise=noise), np.linspace(1e-3, 4.0, 1_000)
+    one = estimate([0.0, 0.0], p, noise=noise)
+    u = np.linspace(1e-3, 4.0, 1_000)
     bends = np.abs(np.diff(one.cdf(u), 2)).max() / (u[1] - u[0]) ** 2
     assert 0.6 < bends / symbol.bend(one._sample.distribution().masking) < 1.0
 
@@ -205,7 +221,8 @@ def test_the_series_is_the_definition(step):
     scheme = cm.ConditionalMasking(0.5, 1.0, step=step)
     z = scheme.mask(rng.normal(size=3000), rng=1, accept_visible_coins=True)
     x = np.linspace(-5.0, 5.0, 70)
-    one, threads = scheme.estimate(z), scheme.estimate(z, workers=3)
+    one = scheme.estimate(z)
+    threads = scheme.estimate(z, workers=3)
 
     for width in (None, 0.1):
         found = one.cdf(x, bandwidth=width, method="series")
@@ -228,18 +245,32 @@ def test_methods_that_cannot_serve_are_refused(one, method):
         one.cdf(0.0, method=method)
 
 
-@pytest.mark.parametrize("z", [np.append(np.arange(40.0) ** 1.1, 1e3), np.repeat([-1.0, 0.5], [20, 21])])
+@pytest.mark.parametrize(
+    "z", [np.append(np.arange(40.0) ** 1.1, 1e3), np.repeat([-1.0, 0.5], [20, 21])]
+)
 def test_rules_are_those_of_silverman_and_scott(z):
-    spread = min(z.std(ddof=1), np.subtract(*np.quantile(z, [0.75, 0.25])) / 1.34)  # by the rank, or by n - 1
+    # by the rank, or by n - 1
+    spread = min(z.std(ddof=1), np.subtract(*np.quantile(z, [0.75, 0.25])) / 1.34)
 
-    for rule, factor, power in (("scott", 1.06, 5), ("silverman", 0.9, 5), ("undersmooth", 1.06, 3)):
-        assert estimate(z)._sample.bandwidth(rule) == pytest.approx(factor * spread * z.size ** (-1 / power))
+    for rule, factor, power in (
+        ("scott", 1.06, 5),
+        ("silverman", 0.9, 5),
+        ("undersmooth", 1.06, 3),
+    ):
+        assert estimate(z)._sample.bandwidth(rule) == pytest.approx(
+            factor * spread * z.size ** (-1 / power)
+        )
 
 
 def test_bandwidths_have_limits():
     one = estimate([1.0, 2.0])
     for each, good, bad, message in (
-        (one, {"bandwidth": 1.0}, {"bandwidth": 0.9e-4}, r"between 0.0001 and 1e\+20 sigma, got 9e-05 "),
+        (
+            one,
+            {"bandwidth": 1.0},
+            {"bandwidth": 0.9e-4},
+            r"between 0.0001 and 1e\+20 sigma, got 9e-05 ",
+        ),
         (one, {"bandwidth": 1e20}, {"bandwidth": 2e20}, "bandwidth must be between"),
         (
             estimate([1.0, 2.0], step=0.1),
@@ -255,7 +286,11 @@ def test_bandwidths_have_limits():
 
 def test_records_are_counted_wherever_they_lie():
     rng = np.random.default_rng(16)
-    parts = rng.normal(0.0, 300.0, 9_000), 2.0**40 + rng.normal(0.0, 1e6, 6_000), 1e8 * rng.normal(size=500)
+    parts = (
+        rng.normal(0.0, 300.0, 9_000),
+        2.0**40 + rng.normal(0.0, 1e6, 6_000),
+        1e8 * rng.normal(size=500),
+    )
     steps = rng.permutation(np.rint(np.concatenate([*parts, [-1e12, 7e13]])))
     z = np.where(np.arange(steps.size) % 50 == 0, np.nan, steps / 10.0)
     counts = cm.Counts(cm.ConditionalMasking(0.6, 30.0, decimals=1))
@@ -276,14 +311,15 @@ def test_records_are_counted_wherever_they_lie():
 def test_crossings_of_a_long_line_are_those_of_all_its_points(p, noise, width):
     rng = np.random.default_rng(17)
     z = np.append(rng.uniform(0.0, 1_500.0, 150), np.full(10, 700.0))
-    one, x, q = (
-        estimate(z, p, noise=noise),
-        np.arange(-60.0, 1_560.0, 1 / 64),
-        np.linspace(0.0043, 0.9961, 199),
-    )
-    t, at = one.cdf(x, bandwidth=width), np.union1d(x, z)
+    one = estimate(z, p, noise=noise)
+    x = np.arange(-60.0, 1_560.0, 1 / 64)
+    q = np.linspace(0.0043, 0.9961, 199)
+    t = one.cdf(x, bandwidth=width)
+    at = np.union1d(x, z)
 
-    first, rearranged = (one.quantile(q, bandwidth=width, crossing=each) for each in ("first", "rearranged"))
+    first, rearranged = (
+        one.quantile(q, bandwidth=width, crossing=each) for each in ("first", "rearranged")
+    )
 
     so_far = np.maximum.accumulate(one.cdf(at, bandwidth=width))
     assert first == pytest.approx(at[np.searchsorted(so_far, q)], abs=1 / 60)
@@ -294,7 +330,9 @@ def test_crossings_of_a_long_line_are_those_of_all_its_points(p, noise, width):
 
 
 def test_laplace_noise_is_taken_from_all_values_by_a_derivative():
-    z, x, b = np.array([-1.0, 0.5, 0.5, 40.0]), np.linspace(-4.0, 44.0, 50), 0.4
+    z = np.array([-1.0, 0.5, 0.5, 40.0])
+    x = np.linspace(-4.0, 44.0, 50)
+    b = 0.4
     v = (x[:, None] - z) / b
     exact = (norm.cdf(v) + 0.5 * (1.3 / b) ** 2 * v * norm.pdf(v)).mean(axis=1)
 
@@ -306,7 +344,8 @@ def test_laplace_noise_is_taken_from_all_values_by_a_derivative():
 def test_values_in_another_order_are_the_original():
     x = np.random.default_rng(15).normal(size=500).round(2)
     one = cm.ConditionalMasking(0.6, 0.5, reverse_mapping=True).estimate(x)
-    at, q = np.append(np.linspace(-3.0, 3.0, 40), x[:20]), np.array([0.0021, 0.25, 0.5, 0.9979])
+    at = np.append(np.linspace(-3.0, 3.0, 40), x[:20])
+    q = np.array([0.0021, 0.25, 0.5, 0.9979])
 
     known = np.quantile(x, q, method="inverted_cdf")
     assert np.array_equal(one.quantile(q), known)
@@ -322,8 +361,12 @@ def test_a_line_of_any_width_is_looked_at_in_few_stretches():
     z = np.arange(20_000) * 2.0**27
     one = estimate(z, step=2.0**-10)
 
-    assert one.cdf(z[::997] + 0.5) == pytest.approx((np.arange(0, 20_000, 997) + 1 + 0.0) / 20_000, abs=1e-4)
-    assert one.quantile([0.25, 0.5], crossing="first") == pytest.approx([4999 * 2.0**27, 9999 * 2.0**27])
+    assert one.cdf(z[::997] + 0.5) == pytest.approx(
+        (np.arange(0, 20_000, 997) + 1 + 0.0) / 20_000, abs=1e-4
+    )
+    assert one.quantile([0.25, 0.5], crossing="first") == pytest.approx(
+        [4999 * 2.0**27, 9999 * 2.0**27]
+    )
 
 
 def test_nothing_holds_a_smoothed_distribution_that_is_done_with():

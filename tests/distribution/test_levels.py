@@ -1,4 +1,5 @@
-"""Quantiles where T is level at the very probability: clusters far apart, of which each has a share of all.
+"""Quantiles where T is level at the very probability: clusters far apart, of which each has a
+share of all.
 
 Oracle: T at all points about each cluster, level between them (tests/reference.py).
 """
@@ -11,7 +12,8 @@ import condmask as cm
 from condmask.distribution import quantiles
 from condmask.kernels import crossings, nodes
 
-FINE, COARSE = 64, 16  # points of the reference to a sigma, and steps of a grid
+FINE = 64
+COARSE = 16  # points of the reference to a sigma, and steps of a grid
 LACKING = 1e-10  # T counts as q where it lacks no more
 
 P = (0.05, 0.1, 0.3, 0.5, 0.6, 0.77, 0.95)
@@ -53,7 +55,9 @@ def test_quantiles_at_the_shares_of_clusters_are_those_of_all_points(grid, noise
     rng = np.random.default_rng([int(grid), len(noise), int(apart)])
     for p in rng.choice(P, 3, replace=False).tolist():
         shares = SHARES[int(rng.integers(len(SHARES)))]
-        clusters = drawn(shares, apart, -int(rng.integers(3)), per_sigma, rng, int(rng.integers(2, 200)))
+        clusters = drawn(
+            shares, apart, -int(rng.integers(3)), per_sigma, rng, int(rng.integers(2, 200))
+        )
         z = values_of(clusters, per_sigma)
         line = reference.cluster_line(clusters, noise, p, per_sigma, grid=grid)
         levels = np.cumsum(shares)[:-1] / sum(shares)
@@ -62,7 +66,9 @@ def test_quantiles_at_the_shares_of_clusters_are_those_of_all_points(grid, noise
 
         first, rearranged = (one.quantile(q, crossing=each) for each in ("first", "rearranged"))
 
-        expected = np.array([reference.cluster_quantiles(line, each - LACKING, per_sigma) for each in q])
+        expected = np.array(
+            [reference.cluster_quantiles(line, each - LACKING, per_sigma) for each in q]
+        )
         near = (1.01 if grid else 3.0) / per_sigma + 8.0 * np.spacing(np.abs(z).max())
         assert first == pytest.approx(expected[:, 0], abs=near), (p, shares)
         assert rearranged == pytest.approx(expected[:, 1], abs=near), (p, shares)
@@ -70,7 +76,9 @@ def test_quantiles_at_the_shares_of_clusters_are_those_of_all_points(grid, noise
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("crossing", ["first", "rearranged"])
-def test_a_probability_within_rounding_of_a_level_has_a_quantile_between_the_clusters(crossing, noise):
+def test_a_probability_within_rounding_of_a_level_has_a_quantile_between_the_clusters(
+    crossing, noise
+):
     z = np.repeat([-1e12, 0.0, 1.0, 1e13], [50, 70, 30, 100])
     for p in P:
         one = estimate(z, p, noise=noise)
@@ -88,7 +96,8 @@ def test_a_probability_within_rounding_of_a_level_has_a_quantile_between_the_clu
 
 
 def test_the_summary_of_clusters_ends_with_the_right_quantiles():
-    z, q = [1e5, -1e5, 1.0, 2.0, 3.0] * 50, np.arange(1, 10) / 10
+    z = [1e5, -1e5, 1.0, 2.0, 3.0] * 50
+    q = np.arange(1, 10) / 10
     middle = {FINE: 50, 2 * FINE: 50, 3 * FINE: 50}
     clusters = [(-1e5, {0: 50}), (0.0, middle), (1e5, {0: 50})]
     line = reference.cluster_line(clusters, "normal", 0.6, FINE, grid=False)
@@ -98,7 +107,9 @@ def test_the_summary_of_clusters_ends_with_the_right_quantiles():
     found = one.summary(q)
 
     assert one.quantile(0.2) == pytest.approx(expected[1], abs=3 / FINE)
-    assert [found[f"quantile {each:g}"].estimate for each in q] == pytest.approx(expected, abs=3 / FINE)
+    assert [found[f"quantile {each:g}"].estimate for each in q] == pytest.approx(
+        expected, abs=3 / FINE
+    )
     assert np.all((found.low <= found.estimate) & (found.estimate <= found.high))
 
 
@@ -124,11 +135,13 @@ def test_intervals_and_bands_do_not_depend_on_how_far_clusters_lie_apart(apart):
 
     def seen(far):
         one = estimate((held + far * np.arange(-2.0, 1.0)[:, None]).ravel(), 0.95)
-        interval, band = one.quantile_interval(q), one.cdf_band(rng=1)
+        interval = one.quantile_interval(q)
+        band = one.cdf_band(rng=1)
         ends = np.concatenate([interval.low, interval.high])
         return ends - far * np.rint(ends / far), np.rint(ends / far), band.half_width
 
-    near, there = seen(2.0**10), seen(apart)
+    near = seen(2.0**10)
+    there = seen(apart)
 
     assert np.array_equal(near[1], there[1])
     assert there[0] == pytest.approx(near[0], abs=0.02 + 4.0 * np.spacing(apart))
@@ -141,15 +154,20 @@ def test_where_nodes_are_closer_than_numbers_nothing_is_read_beside_them(far):
     for step in (0.0, 0.5):
         one = estimate(z, 0.6, step=step)
 
-        assert one.quantile([0.2, 0.7, 0.9], crossing="first") == pytest.approx([0.0, far, 2.0 * far])
+        assert one.quantile([0.2, 0.7, 0.9], crossing="first") == pytest.approx(
+            [0.0, far, 2.0 * far]
+        )
         assert np.all(np.isfinite(one.cdf_band(rng=1).estimate))
 
 
 class Rough:
-    """A smooth part that is level but for rounding, which differs at each look; counts the looks."""
+    """A smooth part that is level but for rounding, which differs at each look; counts the
+    looks."""
 
     def __init__(self, level):
-        self.level, self.looks, self.rng = level, 0, np.random.default_rng(4)
+        self.level = level
+        self.looks = 0
+        self.rng = np.random.default_rng(4)
 
     def __call__(self, *_):
         self.looks += 1
@@ -165,10 +183,22 @@ def test_no_cell_takes_more_looks_than_its_targets_allow(monkeypatch, targets, r
     own = np.full(60, 10.0)
     own[::2] += 1.0  # it bends wherever it is looked at
     steps = crossings.Steps(
-        np.array([-1e9, 1e9]), np.array([0.0, 60.0]), np.array([0, 0, 0]), own, 1e6, 0.0, 0.0, 1.0, 20.0,
-        np.empty((2, 0)), 1.0, whole, np.empty(nodes.POINTS),
-    )  # fmt: skip
-    aims, out = 10.0 + 1e-14 * np.arange(targets), np.zeros((2, targets))
+        np.array([-1e9, 1e9]),
+        np.array([0.0, 60.0]),
+        np.array([0, 0, 0]),
+        own,
+        1e6,
+        0.0,
+        0.0,
+        1.0,
+        20.0,
+        np.empty((2, 0)),
+        1.0,
+        whole,
+        np.empty(nodes.POINTS),
+    )
+    aims = 10.0 + 1e-14 * np.arange(targets)
+    out = np.zeros((2, targets))
     within = getattr(crossings._within, "py_func", crossings._within)
 
     within(steps, 30, 0.0, (0.0, 1e6), False, 1, 4.0, aims, out, 1e-15, rearranged)
@@ -180,7 +210,9 @@ def test_no_cell_takes_more_looks_than_its_targets_allow(monkeypatch, targets, r
 def test_the_polynomial_through_nodes_bends_no_more_than_its_second_differences():
     places = np.arange(-nodes.LEFT, nodes.POINTS - nodes.LEFT)
     lines = [np.poly1d(np.delete(places, k), r=True) for k in range(nodes.POINTS)]
-    scaled = [line.deriv(2) / line(place) for line, place in zip(lines, places.tolist(), strict=True)]
+    scaled = [
+        line.deriv(2) / line(place) for line, place in zip(lines, places.tolist(), strict=True)
+    ]
     there = np.array([line(np.linspace(0.0, 1.0, 201)) for line in scaled])
     differences = np.diff(np.eye(nodes.POINTS), 2, axis=0)
 
@@ -199,7 +231,9 @@ def test_a_cell_bends_no_more_than_its_own_bound_which_falls_with_the_distance(p
     bounds = []
     for node in range(start + nodes.POINTS, stop - nodes.POINTS):
         begin, end = t.line.points(np.array([node, node + 1.0]) + start - nodes.POINTS - start)
-        bounds.append((begin, end, own_bend(steps, node, begin, end, np.searchsorted(steps.values, begin))))
+        bounds.append(
+            (begin, end, own_bend(steps, node, begin, end, np.searchsorted(steps.values, begin)))
+        )
     begin, end, bound = np.array(bounds).T
     along = np.linspace(0.05, 0.95, 7)
     at = begin[:, None] + (end - begin)[:, None] * along

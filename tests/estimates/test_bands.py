@@ -1,7 +1,7 @@
 """Bands, and tests of whole distributions.
 
-Oracles: how far T lies from the truth in many releases made by eq. (1) (tests/reference.py), Kolmogorov's law
-where masking changes nothing, and counting. Every test has a
+Oracles: how far T lies from the truth in many releases made by eq. (1) (tests/reference.py),
+Kolmogorov's law where masking changes nothing, and counting. Every test has a
 fixed seed.
 """
 
@@ -15,8 +15,8 @@ from scipy.special import ndtr
 from scipy.stats import kstwobign
 
 import condmask as cm
+from condmask.distribution.band import between
 from condmask.estimates import bands
-from condmask.variance.band import between
 
 SD = 50.0
 
@@ -30,13 +30,20 @@ def normal(rng, n, shift=0.0):
     return np.rint(shift + SD * rng.standard_normal(n))
 
 
-# --- how far T lies from the truth, in many releases -----------------------------------------------------
+# --- how far T lies from the truth, in many releases
+# -----------------------------------------------------
 
-COARSE, N, R = 8.0, 1000, 2000  # standard deviation in steps, records, releases
+COARSE = 8.0
+N = 1000
+R = 2000  # standard deviation in steps, records, releases
 EVERYWHERE = np.arange(-45.0, 46.0)  # 2e-8 of the records lie beyond
 DONORS = {"sample": "sample", "permutation": "permutation", "wide": "permutation"}
 # p, sigma in SDs, noise
-RULES = {"sample": (0.6, 0.7, "normal"), "permutation": (0.4, 0.5, "laplace"), "wide": (0.6, 30.0, "normal")}
+RULES = {
+    "sample": (0.6, 0.7, "normal"),
+    "permutation": (0.4, 0.5, "laplace"),
+    "wide": (0.6, 30.0, "normal"),
+}
 
 
 def below(t):
@@ -63,15 +70,19 @@ def many(donors, n=N):
 @pytest.mark.parametrize("target", ["population", "file"])
 @pytest.mark.parametrize("donors", RULES)
 def test_a_band_is_as_wide_as_many_releases_are_far_from_the_truth(donors, target):
-    # The .95 and .5 quantiles of 2000 largest differences are known to 1.3 and 1.5%, those of 8 bands of 1000
-    # draws each to .7%, and their covariances to 1%: 4.5 times 2%. With the variance of T alone the bands of
-    # the population would be .8 times as wide, those of the file of a permutation 1.5 times.
+    # The .95 and .5 quantiles of 2000 largest differences are known to 1.3 and 1.5%, those of 8
+    # bands of 1000 draws each to .7%, and their covariances to 1%: 4.5 times 2%. With the variance
+    # of T alone the bands of the population would be .8 times as wide, those of the file of a
+    # permutation 1.5 times.
     z, t, of_file = many(donors)
     largest = np.abs(t - (below(EVERYWHERE) if target == "population" else of_file)).max(axis=1)
 
     for level in (0.5, 0.95):
         found = [
-            scheme_of(donors).estimate(row).cdf_band(confidence_level=level, target=target, rng=k).half_width
+            scheme_of(donors)
+            .estimate(row)
+            .cdf_band(confidence_level=level, target=target, rng=k)
+            .half_width
             for k, row in enumerate(z[:8])
         ]
         assert np.mean(found) == pytest.approx(np.quantile(largest, level), rel=0.09)
@@ -80,24 +91,28 @@ def test_a_band_is_as_wide_as_many_releases_are_far_from_the_truth(donors, targe
 def test_the_pvalue_of_two_samples_is_the_share_of_pairs_of_releases_as_far_apart(monkeypatch):
     # schemes, noises and numbers of records that differ; as above
     monkeypatch.setattr(bands, "LARGE", 500)
-    (z, t, _), (w, u, _) = many("sample"), many("permutation", 500)
+    (z, t, _) = many("sample")
+    (w, u, _) = many("permutation", 500)
     largest = np.abs(t - u).max(axis=1)
 
     for k in range(12):
-        a, b = scheme_of("sample").estimate(z[k]), scheme_of("permutation").estimate(w[k])
-        found, turned = cm.compare_distributions(a, b, rng=k), cm.compare_distributions(b, a, rng=k)
+        a = scheme_of("sample").estimate(z[k])
+        b = scheme_of("permutation").estimate(w[k])
+        found = cm.compare_distributions(a, b, rng=k)
+        turned = cm.compare_distributions(b, a, rng=k)
         assert abs(found.statistic - largest[k]) < 1e-12
         assert (turned.statistic, turned.difference) == (found.statistic, -found.difference)
         assert abs(found.pvalue - np.mean(largest >= found.statistic)) <= 4.5 * 0.019 + 0.045
 
 
 def test_without_masking_bands_and_tests_are_those_of_kolmogorov():
-    # Values that a permutation leaves as they are, together. At 250 even steps the largest is smaller by
-    # .5826 / sqrt(250) than on the whole line (Siegmund), which leaves some 1/250; of 1000 draws the .95
-    # quantile is known to .025, shares to .015: three times that.
+    # Values that a permutation leaves as they are, together. At 250 even steps the largest is
+    # smaller by .5826 / sqrt(250) than on the whole line (Siegmund), which leaves some 1/250; of
+    # 1000 draws the .95 quantile is known to .025, shares to .015: three times that.
     x = np.round(np.random.default_rng(3).gamma(2.0, 10.0, 2000), 1)
     scheme = cm.ConditionalMasking(1.0 - 1e-9, 0.6, donors="permutation", decimals=1)
-    estimate, less = scheme.estimate(x), 0.5826 / np.sqrt(250.0)
+    estimate = scheme.estimate(x)
+    less = 0.5826 / np.sqrt(250.0)
 
     half = np.mean([estimate.cdf_band(rng=k).half_width for k in range(40)])  # on the whole line
 
@@ -122,7 +137,8 @@ def test_between_points_a_process_goes_on_as_a_path_of_brown():
 
 def test_a_pvalue_counts_the_draws_that_are_as_large_and_the_data():
     # so that it is never 0
-    a, far = release(seed=1), release(seed=3, shift=6.0 * SD)
+    a = release(seed=1)
+    far = release(seed=3, shift=6.0 * SD)
     assert cm.compare_distributions(a, a, rng=1).pvalue == 1.0
     assert cm.compare_distributions(a, far, rng=1).pvalue == 1 / 1001
 
@@ -139,9 +155,12 @@ def test_a_band_is_seeded_and_says_what_it_is():
 
     assert band.half_width == again.half_width != other.half_width
     assert (np.diff(band.x) > 0.0).all()
-    even = estimate.quantile((np.arange(250) + 0.5) / 250, crossing="rearranged")  # steps of the estimate
+    # steps of the estimate
+    even = estimate.quantile((np.arange(250) + 0.5) / 250, crossing="rearranged")
     assert band.x.tolist() == np.unique(even).tolist()
-    np.testing.assert_allclose(band.estimate, estimate.cdf(band.x, monotone=True), rtol=0.0, atol=0.0)
+    np.testing.assert_allclose(
+        band.estimate, estimate.cdf(band.x, monotone=True), rtol=0.0, atol=0.0
+    )
     np.testing.assert_allclose(band.low, np.maximum(band.estimate - band.half_width, 0.0))
     np.testing.assert_allclose(band.high, np.minimum(band.estimate + band.half_width, 1.0))
     assert (np.diff(band.low) >= 0.0).all()
@@ -161,7 +180,9 @@ def test_bands_and_tests_of_data_without_a_grid():
     of_file = x[:, None] <= band.x
     again = np.exp(5.0 + 0.5 * np.random.default_rng(13).standard_normal(300))
     same, other = (
-        cm.compare_distributions(estimate, scheme.estimate(scheme.mask(times * again, rng=2)), rng=1)
+        cm.compare_distributions(
+            estimate, scheme.estimate(scheme.mask(times * again, rng=2)), rng=1
+        )
         for times in (1.0, np.exp(0.5))
     )
 
@@ -172,7 +193,8 @@ def test_bands_and_tests_of_data_without_a_grid():
 
 def test_one_file_in_steps_of_two_widths_has_one_distribution():
     # swapped by a permutation alone, the values stay
-    x, scheme = 0.2 * np.random.default_rng(4).integers(0, 300, 1000), cm.ConditionalMasking(1.0 - 1e-9, 0.6)
+    x = 0.2 * np.random.default_rng(4).integers(0, 300, 1000)
+    scheme = cm.ConditionalMasking(1.0 - 1e-9, 0.6)
     fine = replace(scheme, step=0.2).estimate(x)
     wide = replace(scheme, p=1.0 - 2e-9, step=3.0).estimate(3.0 * np.rint(x / 3.0))
 
@@ -188,9 +210,13 @@ def test_what_cannot_be_had_is_refused():
     noise = cm.AdditiveNoise(1.0).estimate([1.0, 2.0, 4.0])
     tests = (lambda: cm.compare_distributions(release(), noise), lambda: noise.expectation(np.abs))
     for ask in (noise.mean_interval, noise.cdf_band, lambda: noise.cdf_interval(0.0), *tests):
-        with pytest.raises(ValueError, match=r"^intervals are available only for conditionally masked"):
+        with pytest.raises(
+            ValueError, match=r"^intervals are available only for conditionally masked"
+        ):
             ask()
-    with pytest.raises(TypeError, match=r"a must be an Estimate, got Estimate\(replicates=2, n=5,"):
+    with pytest.raises(
+        TypeError, match=r"a must be an Estimate, got Estimate\(replicates=2, n=5,"
+    ):
         cm.compare_distributions(batch, release())
     for name in ("cdf_band", "plot_cdf", "summary"):
         with pytest.raises(

@@ -1,4 +1,5 @@
-"""Counts, however values were cut and merged, and all other routes to a number, against the estimate."""
+"""Counts, however values were cut and merged, and all other routes to a number, against the
+estimate."""
 
 import pickle
 from collections import Counter
@@ -38,9 +39,11 @@ def gridded(values, step=0.125):
 
 
 def test_sixteen_threads_add_to_the_same_counts():
-    one, together = scheme(), Barrier(16)
+    one = scheme()
+    together = Barrier(16)
     parts = [[gridded(RNG.normal(0.0, 3.0, 20)) for _ in range(30)] for _ in range(16)]
-    shared, values = cm.Counts(one), np.concatenate([part for own in parts for part in own])
+    shared = cm.Counts(one)
+    values = np.concatenate([part for own in parts for part in own])
 
     def add(own):
         together.wait(60)
@@ -57,7 +60,8 @@ def test_sixteen_threads_add_to_the_same_counts():
 
 def answers(one):
     """All that counts determine."""
-    x, q = np.linspace(-40, 80, 37), np.linspace(0.03, 0.97, 21)
+    x = np.linspace(-40, 80, 37)
+    q = np.linspace(0.03, 0.97, 21)
     yield from (one.n, one.mean(), one.variance(), one.moment(3), one.moment(4, central=True))
     for width in (None, 0.6, "scott", "undersmooth"):
         yield one.cdf(x, bandwidth=width)
@@ -82,17 +86,26 @@ def test_counts_give_the_bits_of_their_values(one):
 PUBLISHED = {"p": 0.6, "sigma": 1.0, "step": 1.0}
 MAPS = {"reverse_mapping": True, "step": None}
 DIFFERENT = [
-    ({}, {"p": 0.7}), ({}, {"sigma": 2.0}), ({}, {"noise": "laplace"}), ({}, {"step": 0.5}),
-    ({}, {"strata": ("region", "sex")}), ({}, {"missing": (-8.0,)}), ({}, {"donors": "sample"}), ({}, MAPS),
-    (MAPS, {"scale": "log"}), (MAPS, {"aggregate_ends": 3}), (MAPS, {"noise": "laplace"}),
-]  # fmt: skip
+    ({}, {"p": 0.7}),
+    ({}, {"sigma": 2.0}),
+    ({}, {"noise": "laplace"}),
+    ({}, {"step": 0.5}),
+    ({}, {"strata": ("region", "sex")}),
+    ({}, {"missing": (-8.0,)}),
+    ({}, {"donors": "sample"}),
+    ({}, MAPS),
+    (MAPS, {"scale": "log"}),
+    (MAPS, {"aggregate_ends": 3}),
+    (MAPS, {"noise": "laplace"}),
+]
 
 
 @pytest.mark.parametrize(("common", "own"), DIFFERENT, ids=str)
 def test_counts_of_schemes_that_differ_in_one_thing_are_not_added(common, own):
     # where -8 is a code it is no value, so that one file has other counts with and without it
     one, other = (cm.ConditionalMasking(**PUBLISHED | common | differs) for differs in ({}, own))
-    first, second = counted(one, [1.0, 1.0]), counted(other, [1.0, 1.0])
+    first = counted(one, [1.0, 1.0])
+    second = counted(other, [1.0, 1.0])
 
     for a, b in ((first, second), (second, first)):
         with pytest.raises(ValueError, match=r"^other must be Counts of the same scheme "):
@@ -113,13 +126,17 @@ VALUES = st.one_of(
 
 @settings(max_examples=60)
 @given(
-    values=st.lists(VALUES, min_size=2, max_size=60), cuts=st.lists(st.integers(0, 60), max_size=4),
+    values=st.lists(VALUES, min_size=2, max_size=60),
+    cuts=st.lists(st.integers(0, 60), max_size=4),
     order=st.randoms(use_true_random=False),
-)  # fmt: skip
+)
 def test_counts_by_value_depend_on_the_records_alone(values, cuts, order):
     whole = counted(MAPPED, np.array(values))
     shuffled = np.array(order.sample(values, len(values)))
-    parts = [counted(MAPPED, part) for part in np.split(shuffled, np.sort(np.minimum(cuts, len(values))))]
+    parts = [
+        counted(MAPPED, part)
+        for part in np.split(shuffled, np.sort(np.minimum(cuts, len(values))))
+    ]
     total = parts[0]
     for part in parts[1:]:
         total = total + pickle.loads(pickle.dumps(part)) if len(values) % 2 else part + total
@@ -141,7 +158,10 @@ def test_counts_after_reverse_mapping_leave_codes_and_gaps_out():
     ("call", "sentence"),
     [
         (lambda: scheme().estimate(cm.Counts(scheme())), r"z must have at least 2 values, got 0"),
-        (lambda: cm.Counts(scheme(sigma=1e3, step=0)), r"scheme must have a grid for Counts, got step=0; .*"),
+        (
+            lambda: cm.Counts(scheme(sigma=1e3, step=0)),
+            r"scheme must have a grid for Counts, got step=0; .*",
+        ),
         (
             lambda: counted(scheme(), [1.0, 1.3, np.nan, 0.2]),
             r"z must lie on the grid of its scheme, multiples of 0\.125, got 1\.3 \(2 such .*",
@@ -213,7 +233,8 @@ def sample(kind, n, p):
 def requests(z, step):
     """What is asked, where, and with which bandwidth."""
     x = np.concatenate([np.linspace(z.min() - 2, z.max() + 2, 23), z[:5], z[:3] + 0.3 * step])
-    q, width = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98]), max(0.3, 1.6 * step)
+    q = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
+    width = max(0.3, 1.6 * step)
     yield from ((kind, x, None) for kind in ("cdf", "monotone"))
     yield from ((kind, q, each) for kind in ("first", "rearranged") for each in (None, width))
     yield from ((kind, x, width) for kind in ("cdf", "pdf"))
@@ -231,7 +252,8 @@ def asked(one, kind, at, width, **options):
 
 def by_counts(scheme, z):
     """The estimate of parts in another order that were counted one by one."""
-    rng, total = np.random.default_rng(z.size), cm.Counts(scheme)
+    rng = np.random.default_rng(z.size)
+    total = cm.Counts(scheme)
     for part in np.array_split(rng.permutation(z), rng.integers(1, 9)):
         piece = cm.Counts(scheme)
         piece.update(part)
@@ -244,14 +266,18 @@ def in_rows(scheme, z, kind, at, width):
     width = None if width is None else np.array([width])
     if kind in ("pdf", "monotone") or not curves.serves(scheme.law, smoothed=width is not None):
         return None
-    none, rearranged = np.empty(0), kind == "rearranged"
+    none = np.empty(0)
+    rearranged = kind == "rearranged"
     shares, points = (none, at) if kind == "cdf" else (at, none)
-    found = curves.of_rows(np.sort(z)[None, :], scheme.law, width, shares, points, rearranged=rearranged)[0]
+    found = curves.of_rows(
+        np.sort(z)[None, :], scheme.law, width, shares, points, rearranged=rearranged
+    )[0]
     return None if np.isnan(found).any() else found  # data too wide for it
 
 
 def between(one, kind, at, width, tol):
-    """T that is off by so much crosses between the crossings of probabilities so much lower and higher."""
+    """T that is off by so much crosses between the crossings of probabilities so much lower and
+    higher."""
     rounding = 0.0 if width is None else 1e-11  # a smooth crossing is known to 1e-13 of T / slope
     low, high = (asked(one, kind, at + shift, width) for shift in (-tol, tol + TOL))
     return low - rounding, high + rounding
@@ -270,16 +296,20 @@ def between(one, kind, at, width, tol):
     ],
 )
 def test_all_routes_lead_to_the_same_number(p, n, kind, noise):
-    scheme, served = cm.ConditionalMasking(p, 1.0, noise=noise, step=STEPS[kind]), 0
+    scheme = cm.ConditionalMasking(p, 1.0, noise=noise, step=STEPS[kind])
+    served = 0
     z = sample(kind, n, p)
-    one, counted = scheme.estimate(z), by_counts(scheme, z)
+    one = scheme.estimate(z)
+    counted = by_counts(scheme, z)
     batch = scheme.estimate(np.stack([z[::-1], z, z + 3 * scheme.step]))
     for request in requests(z, scheme.step):
         found = {TOL: asked(one, *request), ROWS: in_rows(scheme, z, *request)}
         assert np.array_equal(asked(counted, *request), found[TOL]), request
         assert np.array_equal(asked(batch, *request)[1], found[TOL]), request
         if request[0] == "cdf" and kind == "generic" and noise == "normal" and p > 0.45:
-            assert asked(one, *request, method="series") == pytest.approx(found[TOL], rel=0, abs=2 * TOL)
+            assert asked(one, *request, method="series") == pytest.approx(
+                found[TOL], rel=0, abs=2 * TOL
+            )
         if found[ROWS] is None:
             continue
         served += 1

@@ -1,7 +1,8 @@
 """Intervals of the distribution function and of quantiles, as analysts get them.
 
-Coverage is counted over seeded files, masked once each; a share may be off by 4.5 standard errors of the
-count, a false alarm in 7 of 10^6 looks, and by what the normal law is off at so few records.
+Coverage is counted over seeded files, masked once each; a share may be off by 4.5 standard errors
+of the count, a false alarm in 7 of 10^6 looks, and by what the normal law is off at so few
+records.
 """
 
 from itertools import pairwise, product
@@ -30,9 +31,12 @@ def normal(rng, n):
 
 
 def modes(rng, n):
-    """30% within a mode a twelfth as wide as the noise; the others are wide. In steps of a 16th."""
+    """30% within a mode a twelfth as wide as the noise; the others are wide. In steps of a
+    16th."""
     narrow = rng.random(n) < 0.3
-    return np.rint(16.0 * np.where(narrow, rng.normal(0.0, 1.0, n), rng.normal(30.0, 10.0, n))) / 16.0
+    return (
+        np.rint(16.0 * np.where(narrow, rng.normal(0.0, 1.0, n), rng.normal(30.0, 10.0, n))) / 16.0
+    )
 
 
 def mode_share(t):
@@ -45,8 +49,22 @@ def mode_quantile(q):
 
 # law: files, step, sigma, shares of the population, quantiles looked at and where they are
 LAWS = {
-    "normal": (normal, 1.0, 35.0, lambda t: ndtr(t / 50.0), [0.05, 0.5, 0.9], 50.0 * ndtri([0.05, 0.5, 0.9])),
-    "modes": (modes, 0.0625, 12.0, mode_share, [0.05, 0.1], [mode_quantile(0.05), mode_quantile(0.1)]),
+    "normal": (
+        normal,
+        1.0,
+        35.0,
+        lambda t: ndtr(t / 50.0),
+        [0.05, 0.5, 0.9],
+        50.0 * ndtri([0.05, 0.5, 0.9]),
+    ),
+    "modes": (
+        modes,
+        0.0625,
+        12.0,
+        mode_share,
+        [0.05, 0.1],
+        [mode_quantile(0.05), mode_quantile(0.1)],
+    ),
 }
 CELLS = {  # law, target, options, n, level
     "narrow modes": ("modes", "population", {"p": 0.3}, 1000, 0.95),
@@ -67,17 +85,22 @@ def quantiles(x, q):
 
 @pytest.mark.parametrize("cell", rest_slow(CELLS))
 def test_intervals_cover_as_often_as_they_say(cell):
-    # V/n alone covers .87 at p = .6 for the population, without D .96; V - Var h for sample donors .90; a
-    # bandwidth from the spread of the masked values .40 of the modes. Within half a step of rounding those of
-    # quantiles cover more often
+    # V/n alone covers .87 at p = .6 for the population, without D .96; V - Var h for sample donors
+    # .90; a bandwidth from the spread of the masked values .40 of the modes. Within half a step of
+    # rounding those of quantiles cover more often
     law, target, options, n, level = CELLS[cell]
     draw, step, sigma, share, q, places = LAWS[law]
-    scheme, rng = cm.ConditionalMasking(**{"donors": "sample"} | options, sigma=sigma, step=step), np.random
+    scheme = cm.ConditionalMasking(**{"donors": "sample"} | options, sigma=sigma, step=step)
+    rng = np.random
     x = np.array([draw(rng.default_rng([8, k]), n) for k in range(200)])
     estimate = scheme.estimate(masked_rows(scheme, x, rng.default_rng(9)))
     points = np.rint(np.array(places) / step) * step + 4.0 * step
 
-    t = share(points + 0.5 * step) if target == "population" else (x[:, :, None] <= points).mean(axis=1)
+    t = (
+        share(points + 0.5 * step)
+        if target == "population"
+        else (x[:, :, None] <= points).mean(axis=1)
+    )
     of_cdf = estimate.cdf_interval(points, target=target, confidence_level=level)
     where = np.array(places) if target == "population" else quantiles(x, q)
     of_quantile = estimate.quantile_interval(q, target=target, confidence_level=level)
@@ -85,17 +108,19 @@ def test_intervals_cover_as_often_as_they_say(cell):
     slack = 0.02 + 4.5 * np.sqrt(level * (1.0 - level) / len(x))
     covered = ((of_cdf.low <= t) & (t <= of_cdf.high)).mean(axis=0)
     assert (np.abs(covered - level) <= slack).all(), covered
-    below, above = of_quantile.low - 0.5 * step <= where, where <= of_quantile.high + 0.5 * step
+    below = of_quantile.low - 0.5 * step <= where
+    above = where <= of_quantile.high + 0.5 * step
     assert ((below & above).mean(axis=0) >= level - slack).all()
     if law == "normal":
         assert ((below & above).mean(axis=0) <= level + 0.03 + slack).all()
 
 
 def covariances(z, x, p, noise, delta):
-    """n times the covariances of T at points about the file, by donors, and what a sample of the population
-    adds, from sums over records and points.
+    """n times the covariances of T at points about the file, by donors, and what a sample of the
+    population adds, from sums over records and points.
 
-    `z` and `x` are in steps of `delta` sigma; the mass of the originals is that of z without the masking.
+    `z` and `x` are in steps of `delta` sigma; the mass of the originals is that of z without the
+    masking.
     """
     m = int(40.0 / delta)
     circle = np.fft.ifftshift(rounded_noise(noise, delta, m)[:-1])
@@ -109,24 +134,35 @@ def covariances(z, x, p, noise, delta):
 
     psi = np.cumsum(mass)[np.clip((x[:, None] - grid).astype(int) + m, 0, 2 * m - 1)]
     h = (x[:, None] >= grid).astype(float)
-    v, d, of_h = between(held, psi), between(originals, h - p * psi), between(originals, h)
+    v = between(held, psi)
+    d = between(originals, h - p * psi)
+    of_h = between(originals, h)
     return {"sample": v - d, "permutation": v - of_h}, of_h
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
-@pytest.mark.parametrize(("p", "steps", "wide", "points", "tol"), [
-    (0.6, 400.0, 600.0, 5, 4e-3), (0.3, 50.0, 75.0, 40, 1e-8), (0.9, 1.5, 20.0, 40, 1e-8),
-])  # fmt: skip
-def test_standard_errors_and_covariances_are_those_of_the_theorem(noise, p, steps, wide, points, tol):
-    # on steps of a 64th of sigma and more nothing is approximated, and nothing for bands on those of a 32nd;
-    # without D, or Var h, it is off by a tenth
+@pytest.mark.parametrize(
+    ("p", "steps", "wide", "points", "tol"),
+    [
+        (0.6, 400.0, 600.0, 5, 4e-3),
+        (0.3, 50.0, 75.0, 40, 1e-8),
+        (0.9, 1.5, 20.0, 40, 1e-8),
+    ],
+)
+def test_standard_errors_and_covariances_are_those_of_the_theorem(
+    noise, p, steps, wide, points, tol
+):
+    # on steps of a 64th of sigma and more nothing is approximated, and nothing for bands on those
+    # of a 32nd; without D, or Var h, it is off by a tenth
     z = np.rint(np.random.default_rng(5).laplace(0.0, wide, 400))
     z[0] = -4_080.0  # so that a stretch of cells ends among the others
     x = np.quantile(z, np.linspace(0.03, 0.95, points)).round()
     of_file, more = covariances(z, x, p, noise, 1.0 / steps)
 
     for donors, target in product(of_file, ("file", "population")):
-        estimate = cm.ConditionalMasking(p, steps, noise=noise, donors=donors, decimals=0).estimate(z)
+        estimate = cm.ConditionalMasking(
+            p, steps, noise=noise, donors=donors, decimals=0
+        ).estimate(z)
         add = more * (target == "population")
         expected = np.maximum(np.diag(of_file[donors]), 0.0) + np.diag(add)
         found = z.size * estimate.cdf_interval(x, target=target).standard_error ** 2
@@ -143,9 +179,12 @@ def release(p=0.6, n=500, seed=1, **options):
 
 
 def test_the_population_interval_is_where_the_score_test_accepts():
-    estimate, t = release(), np.array([-1.5, 0.2, 2.0])
-    found, file = estimate.cdf_interval(t), estimate.cdf_interval(t, target="file")
-    c, a = ndtri(0.975) ** 2 / 500, 500 * file.standard_error**2
+    estimate = release()
+    t = np.array([-1.5, 0.2, 2.0])
+    found = estimate.cdf_interval(t)
+    file = estimate.cdf_interval(t, target="file")
+    c = ndtri(0.975) ** 2 / 500
+    a = 500 * file.standard_error**2
 
     for g in (found.low, found.high):
         inside = (g > 0.0) & (g < 1.0)
@@ -155,13 +194,16 @@ def test_the_population_interval_is_where_the_score_test_accepts():
     np.testing.assert_allclose(found.estimate, estimate.cdf(t), rtol=0.0, atol=1e-11)
 
 
-@pytest.mark.parametrize("options", [{}, {"decimals": 1}, {"step": 0.0}, {"donors": "permutation"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"decimals": 1}, {"step": 0.0}, {"donors": "permutation"}]
+)
 @pytest.mark.parametrize("p", [0.3, 0.6])
 @pytest.mark.parametrize("target", ["population", "file"])
 def test_intervals_hold_the_estimate_and_those_of_lower_levels(options, p, target):
     # T leaves [0, 1] at the outer points in half of the files
     for seed in range(5):
-        estimate, q = release(p, 300, seed, **options), np.array([0.02, 0.1, 0.5, 0.8])
+        estimate = release(p, 300, seed, **options)
+        q = np.array([0.02, 0.1, 0.5, 0.8])
         for method, at in (("quantile_interval", q), ("cdf_interval", [-3.0, -2.0, 0.3, 2.5])):
             found = [
                 getattr(estimate, method)(at, target=target, confidence_level=level)
@@ -176,7 +218,9 @@ def test_intervals_hold_the_estimate_and_those_of_lower_levels(options, p, targe
         assert median == estimate.quantile_interval(0.5, target=target, confidence_level=0.5)
         quantile = estimate.quantile_interval(q, target=target)
         np.testing.assert_allclose(
-            quantile.standard_error, (quantile.high - quantile.low) / (2.0 * ndtri(0.975)), rtol=1e-12
+            quantile.standard_error,
+            (quantile.high - quantile.low) / (2.0 * ndtri(0.975)),
+            rtol=1e-12,
         )
 
 
@@ -185,7 +229,8 @@ def test_an_end_is_infinite_exactly_where_so_few_records_need_not_reach():
     limit = ndtri(0.975) ** 2 / 200
     q = np.array([limit * 0.999, limit * 1.001, 1.0 - limit * 1.001, 1.0 - limit * 0.999])
 
-    found, file = estimate.quantile_interval(q), estimate.quantile_interval(q, target="file")
+    found = estimate.quantile_interval(q)
+    file = estimate.quantile_interval(q, target="file")
 
     assert np.isinf(found.low).tolist() == [True, False, False, False]
     assert np.isinf(found.high).tolist() == [False, False, False, True]
@@ -219,12 +264,15 @@ def test_too_few_records_for_the_level_bound_nothing():
 def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
     target, donors, p, n, rounded, apart
 ):
-    # in 150 records at p = .15, n p^2 / 10 = .34 is less than tau; with sigma 60 steps variances are exact
+    # in 150 records at p = .15, n p^2 / 10 = .34 is less than tau; with sigma 60 steps variances
+    # are exact
     scheme = cm.ConditionalMasking(p, 60.0, donors=donors, decimals=0)
     x = rounded * np.rint(90.0 / rounded * np.random.default_rng(2).standard_normal(n))
     x += apart * (np.arange(n) % 3)
-    z, probabilities = scheme.mask(x, rng=2), np.array([0.04, 0.25, 0.4, 0.55, 0.7, 0.93])
-    estimate, c = scheme.estimate(z), ndtri(0.975) ** 2 / n
+    z = scheme.mask(x, rng=2)
+    probabilities = np.array([0.04, 0.25, 0.4, 0.55, 0.7, 0.93])
+    estimate = scheme.estimate(z)
+    c = ndtri(0.975) ** 2 / n
     points = np.arange(z.min() - 1500.0, z.max() + 1500.0)
     rearranged = np.clip(np.sort(estimate.cdf(points)), 0.0, 1.0)
     given_file = n * estimate.cdf_interval(points, target="file").standard_error ** 2
@@ -237,18 +285,24 @@ def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
         return [(points[k], radius[k], variance[k]) for k in (first, last)]
 
     def share_of(q):
-        middle, taus = points[np.searchsorted(rearranged, q)], []
+        middle = points[np.searchsorted(rearranged, q)]
+        taus = []
         (low, *of_low), (high, *of_high) = ends(q, 1.0)
         below = [low <= each <= middle for each in z]
         above = [middle < each <= high for each in z]
         for held, rise, variance in ((below, *of_low), (above, *of_high)):
-            rate = sum(held) / n / p**2 + rise * ((target == "population") - (donors == "permutation"))
+            rate = sum(held) / n / p**2 + rise * (
+                (target == "population") - (donors == "permutation")
+            )
             taus.append((max(rate, 0.0) / rise) ** 2 / (n * variance))
         return (1.0 + 2.0 / 3.0 * min(*taus, n * p**2 / 10.0)) ** -0.5
 
     shares = [share_of(q) for q in probabilities]
     expected = np.array(
-        [[end for end, *_ in ends(q, share)] for q, share in zip(probabilities, shares, strict=True)]
+        [
+            [end for end, *_ in ends(q, share)]
+            for q, share in zip(probabilities, shares, strict=True)
+        ]
     )
     found = estimate.quantile_interval(probabilities, target=target)
     assert np.array([found.low, found.high]).T.tolist() == expected.tolist()
@@ -259,7 +313,8 @@ def test_ends_are_where_the_rearrangement_differs_by_its_own_standard_error(
 @pytest.mark.parametrize("p", [0.1, 0.6])
 def test_of_the_file_nothing_lies_beyond_the_data(donors, p):
     # in half of the files T is above 0 there while its error is estimated 0
-    scheme, rng = cm.ConditionalMasking(p, 1.0, donors=donors), np.random.default_rng(3)
+    scheme = cm.ConditionalMasking(p, 1.0, donors=donors)
+    rng = np.random.default_rng(3)
     x = np.clip(rng.normal(size=(100, 400)), -3.0, 3.0)
 
     found = scheme.estimate(masked_rows(scheme, x, rng)).cdf_interval([-5.0, 5.0], target="file")
@@ -273,7 +328,8 @@ def test_of_the_file_nothing_lies_beyond_the_data(donors, p):
 
 @pytest.mark.parametrize("n", [100, 150, 300])
 def test_a_gap_of_which_all_is_known_belongs_to_the_interval_of_its_quantile(n):
-    # of a permutation about the file T varies by nothing there, and differs from q by rounding alone
+    # of a permutation about the file T varies by nothing there, and differs from q by rounding
+    # alone
     scheme = cm.ConditionalMasking(0.3, 5.0, donors="permutation", decimals=0)
     x = np.rint(8.0 * np.random.default_rng(n).standard_normal(n))
     x[: n // 3] += 6000.0
@@ -285,15 +341,21 @@ def test_a_gap_of_which_all_is_known_belongs_to_the_interval_of_its_quantile(n):
 
 
 def test_an_interval_asked_alone_is_the_one_asked_among_others():
-    z = np.random.default_rng(4).uniform(0.0, 2e5, 2_000).round()  # 10,000 sigma: a line of many stretches
-    one, q = cm.ConditionalMasking(0.3, 20.0).estimate(z), np.arange(1, 20) / 20
-    together, alone = one.quantile_interval(q), [one.quantile_interval(each) for each in q]
+    # 10,000 sigma: a line of many stretches
+    z = np.random.default_rng(4).uniform(0.0, 2e5, 2_000).round()
+    one = cm.ConditionalMasking(0.3, 20.0).estimate(z)
+    q = np.arange(1, 20) / 20
+    together = one.quantile_interval(q)
+    alone = [one.quantile_interval(each) for each in q]
 
     for end in ("low", "high"):  # T* is known between nodes of a sixteenth of sigma
-        assert getattr(together, end) == pytest.approx([getattr(each, end) for each in alone], abs=1.25)
+        assert getattr(together, end) == pytest.approx(
+            [getattr(each, end) for each in alone], abs=1.25
+        )
 
 
-NEAR = [(100, 0.77), (2_000, 0.5), (447, 0.635), (2, 0.77), (1_000_000, 0.5)]  # 447: halfway by logarithms
+# 447: halfway by logarithms
+NEAR = [(100, 0.77), (2_000, 0.5), (447, 0.635), (2, 0.77), (1_000_000, 0.5)]
 
 
 @pytest.mark.parametrize(("n", "p"), NEAR)
@@ -304,9 +366,13 @@ def test_rearranging_ends_at_a_p_that_falls_with_the_number_of_records(n, p):
 
 @pytest.mark.parametrize(("n", "p"), [(300, 0.6), (300, 0.8), (3_000, 0.45), (3_000, 0.55)])
 def test_an_estimate_goes_by_the_rule(n, p):
-    scheme, q = cm.ConditionalMasking(p, 1.0, donors="sample"), [0.03, 0.5]
-    z = scheme.mask_rows(np.random.default_rng(1).laplace(size=(2, n)), np.random.default_rng(2), ())
-    estimate, own = scheme.estimate(z), crossing_of(p, n)
+    scheme = cm.ConditionalMasking(p, 1.0, donors="sample")
+    q = [0.03, 0.5]
+    z = scheme.mask_rows(
+        np.random.default_rng(1).laplace(size=(2, n)), np.random.default_rng(2), ()
+    )
+    estimate = scheme.estimate(z)
+    own = crossing_of(p, n)
     both = {each: estimate.quantile(q, crossing=each) for each in ("first", "rearranged")}
 
     assert not np.array_equal(both["first"], both["rearranged"])

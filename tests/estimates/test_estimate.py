@@ -19,11 +19,13 @@ from worlds import rest_slow
 
 import condmask as cm
 from condmask._blocks import BLOCK
-from condmask.variance.interval import EstimateWarning
+from condmask.inference.interval import EstimateWarning
 
 NOISES = ("normal", "laplace")
 TOL = 1e-10
-SAMPLES = st.lists(st.floats(-30, 30).map(lambda v: v + 0.1234567), min_size=2, max_size=12).map(np.array)
+SAMPLES = st.lists(st.floats(-30, 30).map(lambda v: v + 0.1234567), min_size=2, max_size=12).map(
+    np.array
+)
 POINTS = np.array([-31.0, -2.2, 0.0, 0.37, 5.1, 40.0])
 RNG = np.random.default_rng(11)
 Z60 = RNG.normal(3.0, 2.5, 60)
@@ -35,7 +37,8 @@ def estimate(z, p=0.6, sigma=1.3, **options):
     named = {k: options.pop(k) for k in ("noise", "decimals", "step", "strata") if k in options}
     if "decimals" not in named:
         named.setdefault("step", 0.0)
-    labels, group = options.pop("labels", None), options.pop("group", None)
+    labels = options.pop("labels", None)
+    group = options.pop("group", None)
     named.setdefault("strata", None if labels is None else "region")
     found = cm.ConditionalMasking(p, sigma, **named).estimate(z, strata=labels, **options)
     return in_group(found, group)
@@ -49,7 +52,8 @@ def assert_same_bits(a, b):
     assert np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True)
 
 
-# --- the same as the reference --------------------------------------------------------------------
+# --- the same as the reference
+# --------------------------------------------------------------------
 
 
 @given(z=SAMPLES, p=st.floats(0.02, 0.98), noise=st.sampled_from(NOISES), sigma=st.floats(0.2, 9))
@@ -81,7 +85,8 @@ def test_columns_masked_together_keep_their_covariance():
     b = estimate(W60, 0.6, 0.5, noise="laplace", group="g")
     plain = np.cov(Z60, W60)[0, 1]
     variances = [
-        float(reference.original_variance(v, 0.6, Fraction(s) ** 2)) for v, s in ((Z60, 0.8), (W60, 0.5))
+        float(reference.original_variance(v, 0.6, Fraction(s) ** 2))
+        for v, s in ((Z60, 0.8), (W60, 0.5))
     ]
 
     assert a.covariance(b) == pytest.approx(plain, rel=1e-12)
@@ -89,11 +94,14 @@ def test_columns_masked_together_keep_their_covariance():
     assert b.correlation(a) == pytest.approx(a.correlation(b), rel=1e-13)
 
 
-# --- rounded data ---------------------------------------------------------------------------------
+# --- rounded data
+# ---------------------------------------------------------------------------------
 
 
 def test_moments_of_rounded_data_use_the_moments_of_rounded_noise():
-    z, sigma, p = np.array([-9.0, -3, 0, 1, 4, 17]), 0.7, 0.3
+    z = np.array([-9.0, -3, 0, 1, 4, 17])
+    sigma = 0.7
+    p = 0.3
     chance = reference.rounded_noise("normal", 1 / sigma, 40)
     k = np.arange(-40, 41)
     added = [Fraction(float(np.sum(chance * k.astype(float) ** j))) for j in range(5)]
@@ -102,10 +110,13 @@ def test_moments_of_rounded_data_use_the_moments_of_rounded_noise():
 
     exact = as_floats(reference.original_moments(z, 4, "normal", p, sigma, added))
     assert [one.moment(j) for j in range(1, 5)] == pytest.approx(exact[1:], rel=1e-12)
-    assert one.variance() == pytest.approx(float(reference.original_variance(z, p, added[2])), rel=1e-12)
+    assert one.variance() == pytest.approx(
+        float(reference.original_variance(z, p, added[2])), rel=1e-12
+    )
 
 
-# --- routes agree ---------------------------------------------------------------------------------
+# --- routes agree
+# ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["auto", "series"])
@@ -136,22 +147,33 @@ def test_a_batch_equals_its_rows(noise, width):
     assert batch.n == 31
     assert batch.cdf(grid, bandwidth=width).shape == (4, 2, 3)
     assert batch.cdf(0.3).shape == batch.mean().shape == batch.quantile(0.5).shape == (4,)
-    assert_same_bits(batch.cdf(grid, bandwidth=width), [row.cdf(grid, bandwidth=width) for row in rows])
-    assert_same_bits(batch.quantile(q, bandwidth=width), [row.quantile(q, bandwidth=width) for row in rows])
+    assert_same_bits(
+        batch.cdf(grid, bandwidth=width), [row.cdf(grid, bandwidth=width) for row in rows]
+    )
+    assert_same_bits(
+        batch.quantile(q, bandwidth=width), [row.quantile(q, bandwidth=width) for row in rows]
+    )
     for name in ("mean", "variance", "std"):
         assert_same_bits(getattr(batch, name)(), [getattr(row, name)() for row in rows])
     for central in (False, True):
         expected = [row.moment(3, central=central) for row in rows]
         assert_same_bits(batch.moment(3, central=central), expected)
     assert_same_bits(
-        batch.pdf(grid, bandwidth=width or 1.0), [row.pdf(grid, bandwidth=width or 1.0) for row in rows]
+        batch.pdf(grid, bandwidth=width or 1.0),
+        [row.pdf(grid, bandwidth=width or 1.0) for row in rows],
     )
 
 
 def test_results_have_the_shape_of_their_points():
     one = estimate(GENERIC)
 
-    assert type(one.cdf(1)) is type(one.quantile(0.5)) is type(one.pdf(1.0)) is type(one.mean()) is float
+    assert (
+        type(one.cdf(1))
+        is type(one.quantile(0.5))
+        is type(one.pdf(1.0))
+        is type(one.mean())
+        is float
+    )
     assert one.cdf([]).shape == (0,)
     assert one.cdf([[1.0], [2.0]]).shape == one.quantile([[0.1], [0.2]]).shape == (2, 1)
     assert one.cdf([-np.inf, np.inf]) == pytest.approx([0.0, 1.0], abs=TOL)
@@ -187,7 +209,8 @@ def test_what_was_asked_before_leaves_no_trace(source):
             assert_same_bits(REQUESTS[name](one), fresh[name])
 
 
-# --- the zoo --------------------------------------------------------------------------------------
+# --- the zoo
+# --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -203,10 +226,14 @@ def test_every_container_gives_the_estimates_of_its_values(name):
     assert_same_bits(found.quantile([0.2, 0.5]), expected.quantile([0.2, 0.5]))
     assert found.mean() == expected.mean()
     assert found.cdf(x) == pytest.approx(reference.cdf(plain, x, "normal", 0.6, sigma), abs=TOL)
-    assert found.mean() == pytest.approx(float(sum(map(Fraction, plain.tolist())) / plain.size), rel=1e-13)
+    assert found.mean() == pytest.approx(
+        float(sum(map(Fraction, plain.tolist())) / plain.size), rel=1e-13
+    )
 
 
-@pytest.mark.parametrize("name", ["gaps", "pandas gaps", "polars gaps", "pyarrow gaps", "pandas nullable"])
+@pytest.mark.parametrize(
+    "name", ["gaps", "pandas gaps", "polars gaps", "pyarrow gaps", "pandas nullable"]
+)
 def test_a_record_that_misses_one_value_leaves_the_covariance(name):
     specimen = ZOO[name]
     w = np.array([0.3, 2.2, np.nan, 0.1, 4.4, 3.3, -1.0, 0.2, 0.9, 5.0])
@@ -220,10 +247,13 @@ def test_a_record_that_misses_one_value_leaves_the_covariance(name):
 @pytest.mark.parametrize("power", [-300, -150, 150, 299])
 def test_estimates_scale_with_the_data(power):
     unit = 10.0**power
-    one, scaled = estimate(Z60, 0.3, 1.3), estimate(Z60 * unit, 0.3, 1.3 * unit)
+    one = estimate(Z60, 0.3, 1.3)
+    scaled = estimate(Z60 * unit, 0.3, 1.3 * unit)
 
     # (x - z) / sigma rounds differently, by some 1e-16 of |z| / sigma
-    assert scaled.cdf(Z60[:5] * unit + unit * 0.01) == pytest.approx(one.cdf(Z60[:5] + 0.01), abs=1e-12)
+    assert scaled.cdf(Z60[:5] * unit + unit * 0.01) == pytest.approx(
+        one.cdf(Z60[:5] + 0.01), abs=1e-12
+    )
     # T* is known to sigma/1000
     for crossing, apart in (("first", 1e-11), ("rearranged", 1e-5)):
         found, given = (each.quantile([0.1, 0.5], crossing=crossing) for each in (scaled, one))
@@ -237,7 +267,8 @@ def test_estimates_scale_with_the_data(power):
     )
 
 
-# --- what is said ---------------------------------------------------------------------------------
+# --- what is said
+# ---------------------------------------------------------------------------------
 
 
 def test_a_negative_variance_is_returned_and_its_root_is_nan():
@@ -246,9 +277,13 @@ def test_a_negative_variance_is_returned_and_its_root_is_nan():
     # rounding to a tenth adds .01 / 12 to the variance of the noise
     own = GENERIC.round(1).var(ddof=1) - 0.4 * (1e4 + 0.01 / 12)
     assert one.variance() == pytest.approx(own, rel=1e-13)
-    with pytest.warns(EstimateWarning, match=r"^the variance of the original is estimated negative"):
+    with pytest.warns(
+        EstimateWarning, match=r"^the variance of the original is estimated negative"
+    ):
         assert math.isnan(one.std())
-    with pytest.warns(EstimateWarning, match=r"^the variance of the original is estimated negative"):
+    with pytest.warns(
+        EstimateWarning, match=r"^the variance of the original is estimated negative"
+    ):
         found = one.scheme.estimate([GENERIC.round(1), 1e5 * GENERIC.round()]).std()
     assert np.isnan(found).tolist() == [True, False]
     for other in (np.arange(10.0), np.ones(10)):
@@ -259,7 +294,9 @@ def test_a_negative_variance_is_returned_and_its_root_is_nan():
 
 
 def test_a_correlation_outside_its_range_is_returned_with_a_warning():
-    with pytest.warns(EstimateWarning, match=r"lies outside \[-1, 1\]; too few records for this scheme$"):
+    with pytest.warns(
+        EstimateWarning, match=r"lies outside \[-1, 1\]; too few records for this scheme$"
+    ):
         found = estimate(Z60, 0.3, 0.1).correlation(Z60)
 
     assert found > 1.0
@@ -276,7 +313,9 @@ def test_a_batch_has_the_covariances_of_its_rows():
 
     of_rows = [row.correlation(v) for row, v in zip(rows, w, strict=True)]
     assert batch.correlation(w) == pytest.approx(of_rows, rel=1e-12)
-    assert batch.covariance(w[0]) == pytest.approx([row.covariance(w[0]) for row in rows], rel=1e-12)
+    assert batch.covariance(w[0]) == pytest.approx(
+        [row.covariance(w[0]) for row in rows], rel=1e-12
+    )
 
 
 def test_a_batch_of_jointly_masked_columns_has_the_correlations_of_its_rows():
@@ -287,7 +326,8 @@ def test_a_batch_of_jointly_masked_columns_has_the_correlations_of_its_rows():
     a, b = ([in_group(scheme.estimate(row)) for row in rows] for rows in (z, w))
     expected = [one.correlation(other) for one, other in zip(a, b, strict=True)]
 
-    batch, other = in_group(scheme.estimate(z)), in_group(scheme.estimate(w))
+    batch = in_group(scheme.estimate(z))
+    other = in_group(scheme.estimate(w))
     assert batch.correlation(other) == pytest.approx(expected, rel=1e-12)
 
 
@@ -317,10 +357,17 @@ def assert_unbiased(values, truth):
 
 @pytest.mark.parametrize(
     ("noise", "p", "donors"),
-    rest_slow([("normal", 0.3, "sample"), ("laplace", 0.6, "permutation"), ("laplace", 0.3, "permutation")]),
+    rest_slow(
+        [
+            ("normal", 0.3, "sample"),
+            ("laplace", 0.6, "permutation"),
+            ("laplace", 0.3, "permutation"),
+        ]
+    ),
 )
 def test_the_distribution_function_is_unbiased(noise, p, donors):
-    # with the other noise's K some points are off by 6 to 12 standard errors, with p + .1 by 8 to 11
+    # with the other noise's K some points are off by 6 to 12 standard errors, with p + .1 by 8 to
+    # 11
     scheme = cm.ConditionalMasking(p, 1.0, noise=noise, donors=donors)
     t = np.array([-0.5, 0.4, 1.0, float(np.median(X)), 2.6, 4.5])
 
@@ -347,7 +394,8 @@ W = 0.8 * X + np.random.default_rng(22).normal(0.0, 1.0, N)
 @pytest.mark.slow
 def test_the_covariance_of_columns_masked_together_has_the_bias_of_a_variance():
     # two separate releases would leave (1-p)^2 = 16% of it
-    p, n = 0.6, N
+    p = 0.6
+    n = N
     frame = pd.DataFrame({"x": X, "w": W})
     scheme = cm.ConditionalMasking(p, 0.5, donors="sample")
     found = []

@@ -1,7 +1,8 @@
 """Means of functions, Gini coefficient and Lorenz curve, and their intervals; moments.
 
-Coverage as in test_distribution_intervals.py: within 4.5 standard errors of the count, and .012 for what
-the normal approximation leaves at this n, of .95. Fewer than 100 looks, a false alarm in 7 of 10^6 each.
+Coverage as in test_distribution_intervals.py: within 4.5 standard errors of the count, and .012
+for what the normal approximation leaves at this n, of .95. Fewer than 100 looks, a false alarm in
+7 of 10^6 each.
 """
 
 from dataclasses import replace
@@ -16,12 +17,16 @@ from worlds import rest_long
 
 import condmask as cm
 
-R, N, S = 500, 2000, 0.6  # lognormal data
+R = 500
+N = 2000
+S = 0.6  # lognormal data
 LINE = 0.6
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
-    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning", "ignore::condmask.EstimateWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::condmask.ReleaseWarning", "ignore::condmask.EstimateWarning"
+    ),
 ]
 
 
@@ -49,7 +54,8 @@ ASKED = [  # intervals, their value in the population, and in a file
 def test_intervals_cover_as_often_as_they_say(p, donors):
     # without D, V alone: the file's mean .99; for a permutation with D in place of Var h, .87
     scheme = cm.ConditionalMasking(p, 0.45, donors=donors, step=1 / 128)
-    rng, hits = np.random.default_rng(1), []
+    rng = np.random.default_rng(1)
+    hits = []
     files = np.rint(128 * np.exp(S * rng.standard_normal((R, N)))) / 128
 
     for x, z in zip(files, masked_rows(scheme, files, rng), strict=True):
@@ -92,7 +98,8 @@ def test_powers_give_moments_and_steps_the_distribution_function(options):
 
 
 def of_theorem(z, g, noise, p, delta):
-    """The mean of g, n times its variances given the file, by donors, and what sampling adds to them.
+    """The mean of g, n times its variances given the file, by donors, and what sampling adds to
+    them.
 
     `z` is in steps of `delta` sigma; each record gives the points around it the mass of T.
     """
@@ -113,12 +120,21 @@ def of_theorem(z, g, noise, p, delta):
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("donors", ["sample", "permutation"])
 def test_errors_of_any_mean_are_those_of_the_theorem(noise, donors):
-    # records that share values, some so far away that they are summed apart; a step is no unit of the data
+    # records that share values, some so far away that they are summed apart; a step is no unit of
+    # the data
     rng = np.random.default_rng(2)
     z = np.rint(np.append(rng.gamma(2.0, 6.0, 60), 3000.0 + rng.normal(0.0, 8.0, 20)))
-    estimate = cm.ConditionalMasking(0.4, 2.5, noise=noise, donors=donors, step=0.5).estimate(0.5 * z)
-    for g in (lambda x: np.minimum(x, 6.0) ** 2, lambda x: x > 4.6, lambda x: np.sin(x) + 0.01 * x):
-        mean, file, sampled = of_theorem(z, lambda k, g=g: np.asarray(g(0.5 * k), float), noise, 0.4, 0.2)
+    estimate = cm.ConditionalMasking(0.4, 2.5, noise=noise, donors=donors, step=0.5).estimate(
+        0.5 * z
+    )
+    for g in (
+        lambda x: np.minimum(x, 6.0) ** 2,
+        lambda x: x > 4.6,
+        lambda x: np.sin(x) + 0.01 * x,
+    ):
+        mean, file, sampled = of_theorem(
+            z, lambda k, g=g: np.asarray(g(0.5 * k), float), noise, 0.4, 0.2
+        )
         for target, more in (("file", 0.0), ("population", sampled)):
             found = estimate.expectation_interval(g, target=target)
             error = np.sqrt((file[donors] + more) / 80)
@@ -132,10 +148,13 @@ JUMPS = [150.001, 150.005, 150.009, 150.013]  # within a cell of 19 steps
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("p", [0.2, 0.7])
 def test_where_steps_are_fine_means_of_cells_serve(p, noise):
-    # 80,000 steps for each sigma; the oracles are the recursion of Theorem 2.1 and the sum of weights
+    # 80,000 steps for each sigma; the oracles are the recursion of Theorem 2.1 and the sum of
+    # weights
     estimate = release(p=p, n=100_000, noise=noise, decimals=3)
 
-    shares = [(partial(np.greater_equal, x), estimate.cdf_interval(x, target="file")) for x in JUMPS]
+    shares = [
+        (partial(np.greater_equal, x), estimate.cdf_interval(x, target="file")) for x in JUMPS
+    ]
     for g, found in (
         (lambda x: x, estimate.moment_interval(1, target="file")),
         (lambda x: x**2, estimate.moment_interval(2, target="file")),
@@ -147,11 +166,15 @@ def test_where_steps_are_fine_means_of_cells_serve(p, noise):
 
 
 def test_wide_data_are_summed_piece_by_piece():
-    # 400,000 steps in one piece, and another far away; T is a sum over records, and so are its means
-    scheme, rng = cm.ConditionalMasking(0.6, 1.0, step=2.0**-11), np.random.default_rng(1)
-    near, far = rng.uniform(0.0, 200.0, 3_000), 1e7 + rng.normal(0.0, 1.0, 1_000)
+    # 400,000 steps in one piece, and another far away; T is a sum over records, and so are its
+    # means
+    scheme = cm.ConditionalMasking(0.6, 1.0, step=2.0**-11)
+    rng = np.random.default_rng(1)
+    near = rng.uniform(0.0, 200.0, 3_000)
+    far = 1e7 + rng.normal(0.0, 1.0, 1_000)
     near, far = (scheme.mask(x, rng=2, round=True) for x in (near, far))
-    of_near, whole = scheme.estimate(near), scheme.estimate(np.append(near, far))
+    of_near = scheme.estimate(near)
+    whole = scheme.estimate(np.append(near, far))
 
     for g, found in ((lambda x: x**2, of_near.moment(2)), (lambda x: x < 77.7, of_near.cdf(77.7))):
         assert of_near.expectation(g) == pytest.approx(found, rel=1e-11)
@@ -161,22 +184,31 @@ def test_wide_data_are_summed_piece_by_piece():
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 def test_gini_and_lorenz_are_integrals_of_t(noise):
-    # T at every step, which the estimators do not look at; the bias is that of Var T, from intervals
+    # T at every step, which the estimators do not look at; the bias is that of Var T, from
+    # intervals
     estimate = release(p=0.15, n=200, noise=noise, decimals=0)
-    x, q = np.arange(-2_000.0, 3_000.0), np.array([0.1, 0.5, 0.9])
-    t, error = estimate.cdf(x), estimate.cdf_interval(x).standard_error
+    x = np.arange(-2_000.0, 3_000.0)
+    q = np.array([0.1, 0.5, 0.9])
+    t = estimate.cdf(x)
+    error = estimate.cdf_interval(x).standard_error
 
     at = estimate.quantile(q, crossing="rearranged")
-    before = [x[0] * share + np.sum((share - t)[x < end]) for share, end in zip(q, at, strict=True)]
+    before = [
+        x[0] * share + np.sum((share - t)[x < end]) for share, end in zip(q, at, strict=True)
+    ]
     apart = np.sum(t * (1.0 - t)) + np.sum(error**2) * 200 / 199
 
     assert estimate.gini() == pytest.approx(apart / estimate.mean(), rel=1e-4)
-    np.testing.assert_allclose(estimate.lorenz(q), np.array(before) / estimate.mean(), rtol=0.0, atol=1e-4)
+    np.testing.assert_allclose(
+        estimate.lorenz(q), np.array(before) / estimate.mean(), rtol=0.0, atol=1e-4
+    )
 
 
 def unmasked(x):
     """The estimate from values that swapping by a permutation leaves as they are, together."""
-    return cm.ConditionalMasking(1.0 - 1e-9, 1e-3 * 60, donors="permutation", decimals=2).estimate(x)
+    return cm.ConditionalMasking(1.0 - 1e-9, 1e-3 * 60, donors="permutation", decimals=2).estimate(
+        x
+    )
 
 
 def test_gini_and_lorenz_without_masking_are_those_of_the_file():
@@ -205,13 +237,15 @@ def some_amounts(n, shift=0.0):
 
 
 def test_shares_of_a_total_stay_within_what_can_be():
-    # 60 records at p = .05, of whose T the standard error is large: -+ 1.96 of it would reach beyond
+    # 60 records at p = .05, of whose T the standard error is large: -+ 1.96 of it would reach
+    # beyond
     scheme = cm.ConditionalMasking(0.05, 20.0, step=0.5)
     q = np.array([0.2, 0.5, 0.95])
     reached = 0
     for seed in range(4):
         estimate = scheme.estimate(scheme.mask(some_amounts(60), rng=seed))
-        gini, lorenz = estimate.gini_interval(), estimate.lorenz_interval(q)
+        gini = estimate.gini_interval()
+        lorenz = estimate.lorenz_interval(q)
         assert 0.0 <= gini.low <= gini.estimate <= gini.high <= 1.0
         assert ((lorenz.low >= 0.0) & (lorenz.low <= lorenz.estimate)).all()
         assert ((lorenz.estimate <= lorenz.high) & (lorenz.high <= q)).all()
@@ -220,16 +254,21 @@ def test_shares_of_a_total_stay_within_what_can_be():
         reached += np.any(lorenz.high == q) + (gini.high == 1.0)
 
     assert reached > 0
-    for shift in (100.0, 1e4):  # far above 0, though T there is .003 or 0, and its error about the file 0
-        assert scheme.estimate(scheme.mask(some_amounts(60, shift), rng=0)).gini_interval().low == 0.0
+    # far above 0, though T there is .003 or 0, and its error about the file 0
+    for shift in (100.0, 1e4):
+        assert (
+            scheme.estimate(scheme.mask(some_amounts(60, shift), rng=0)).gini_interval().low == 0.0
+        )
 
 
 def test_where_amounts_are_negative_nothing_is_cut():
-    # a third of them: the Gini coefficient about a mean near 0 is above 1, and ordinates are below 0
+    # a third of them: the Gini coefficient about a mean near 0 is above 1, and ordinates are below
+    # 0
     scheme = cm.ConditionalMasking(0.6, 3.0, step=0.125)
     estimate = scheme.estimate(scheme.mask(some_amounts(2_000, -8.0), rng=1))
 
-    gini, lorenz = estimate.gini_interval(), estimate.lorenz_interval(0.4)
+    gini = estimate.gini_interval()
+    lorenz = estimate.lorenz_interval(0.4)
 
     assert gini.low > 1.0
     assert lorenz.high < 0.0
@@ -246,7 +285,8 @@ def test_batches_and_summaries_serve():
     z = np.array([scheme.mask(row, rng=k) for k, row in enumerate(x)])
     counts = cm.Counts(scheme)
     counts.update(z[1])
-    batch, one = scheme.estimate(z), scheme.estimate(counts)
+    batch = scheme.estimate(z)
+    one = scheme.estimate(counts)
 
     for ask in (
         lambda e: e.expectation_interval(gap),
@@ -256,10 +296,13 @@ def test_batches_and_summaries_serve():
         lambda e: e.cdf_interval([[100.0, 150.0]]),
         lambda e: e.quantile_interval([[0.3, 0.5]]),
     ):
-        found, alone = ask(batch), ask(one)
+        found = ask(batch)
+        alone = ask(one)
         assert np.shape(found.low) == (3, *np.shape(alone.low))
         assert found.low[1] == pytest.approx(alone.low, rel=1e-13)
-    assert all(type(end) is float for end in (one.cdf_interval(150.0).low, one.median_interval().high))
+    assert all(
+        type(end) is float for end in (one.cdf_interval(150.0).low, one.median_interval().high)
+    )
     assert batch.interquartile_range()[1] == one.interquartile_range()
 
 
@@ -270,7 +313,10 @@ def test_batches_and_summaries_serve():
             lambda: release(sigma=10.0, decimals=-1, seed=6).expectation(np.log),
             "g must be finite wherever .*",
         ),
-        (lambda: release(sigma=40.0).expectation(lambda x: np.exp(x / 20.0)), "g must grow more slowly .*"),
+        (
+            lambda: release(sigma=40.0).expectation(lambda x: np.exp(x / 20.0)),
+            "g must grow more slowly .*",
+        ),
         (
             lambda: release(n=20).expectation(np.mean),
             "g must give numbers, one for each value, got float64 .*",

@@ -1,7 +1,8 @@
 """Regressions with masked columns on either side.
 
-Oracles: statsmodels where next to nothing is masked; the definition, polynomials undone monomial by monomial
-(tests/reference.py); maskings of fixed files, and files of a known population. Seeds are fixed.
+Oracles: statsmodels where next to nothing is masked; the definition, polynomials undone monomial
+by monomial (tests/reference.py); maskings of fixed files, and files of a known population. Seeds
+are fixed.
 """
 
 import warnings
@@ -56,18 +57,25 @@ def test_with_next_to_no_masking_it_is_least_squares(names):
     np.testing.assert_allclose(found.standard_error, known.bse, rtol=1e-6)
     ends = known.conf_int().to_numpy().T  # a test inverted differs by 1/n
     assert (abs(np.array([found.low, found.high]) - ends) < 0.1 * known.bse.to_numpy()).all()
-    of_file = masked(frame, names, p=1e-9, sigma=1e-9, step=0.0).regress("y", on=NAMES, target="file")
+    of_file = masked(frame, names, p=1e-9, sigma=1e-9, step=0.0).regress(
+        "y", on=NAMES, target="file"
+    )
     assert (of_file.standard_error < 1e-3 * known.bse.min()).all()
 
 
 SCALES = {"x": 1.0, "w": 3.0, "v": 0.2, "y": 5.0}
-REVERSE = {"reverse_mapping": True, "p": 1e-9}  # under next to no noise the released values are the originals
+# under next to no noise the released values are the originals
+REVERSE = {"reverse_mapping": True, "p": 1e-9}
 EXACT = {  # columns masked together, those with gaps, and their scheme
     "x": (["x"], ["x"], {}),
     "x and v": (["x", "v"], ["w"], {}),
     "x, v and y": (["x", "v", "y"], [], {"noise": "laplace"}),
     "gaps and strata": (["x", "y"], ["x", "w", "v"], {"noise": "laplace", "strata": "region"}),
-    "donors drawn anew": (["x", "w"], ["y"], {"donors": "sample", "noise": "laplace", "strata": "region"}),
+    "donors drawn anew": (
+        ["x", "w"],
+        ["y"],
+        {"donors": "sample", "noise": "laplace", "strata": "region"},
+    ),
     "outcome too": (["x", "y"], ["w"], {"donors": "sample"}),
     "reverse mapping": (["x"], [], REVERSE),
     "of a regressor with gaps": (["v"], ["v"], REVERSE),
@@ -77,13 +85,15 @@ EXACT = {  # columns masked together, those with gaps, and their scheme
 
 def released(names, missing, options, n, seed):
     """A release of columns of other units and far from 0, and its regression by the definition."""
-    frame, columns = file_of(n, seed, law="normal"), list(SCALES)
+    frame = file_of(n, seed, law="normal")
+    columns = list(SCALES)
     pool = np.repeat([0, 1, 2], [n // 4, n // 3, n - n // 4 - n // 3])
     frame["region"] = pool.astype(str)
     frame[columns] = frame[columns] * list(SCALES.values()) + [4.0, -20.0, 1.0, 30.0]
     for k, name in enumerate(missing):
         frame.loc[k::6, name] = np.nan
-    reverse, options = "reverse_mapping" in options, {"p": 0.2, "step": 0.0} | options
+    reverse = "reverse_mapping" in options
+    options = {"p": 0.2, "step": 0.0} | options
     sigma = {name: (1e-9 if reverse else 0.3) * SCALES[name] for name in names}
     schemes = {name: cm.ConditionalMasking(sigma=sigma[name], **options) for name in names}
     release = cm.mask_table(frame, schemes, rng=seed, nan_policy="omit", **ACCEPT)
@@ -106,7 +116,8 @@ def test_it_is_the_definition(case, monkeypatch):
     monkeypatch.setattr(chunks, "CHUNK", 32)  # of a chunk: some miss a pool, some have it last
     names, missing, options = EXACT[case]
     release, known = released(names, missing, options, 240, seed=4)
-    reach, tolerance = stats.t.ppf(0.75, known.n - 4), 1e-6 if options.items() >= REVERSE.items() else 1e-10
+    reach = stats.t.ppf(0.75, known.n - 4)
+    tolerance = 1e-6 if options.items() >= REVERSE.items() else 1e-10
     unit = known.intervals(reach, "population")[1]
     for target in ("population", "file"):
         for many in (known.n + 1, known.n):
@@ -130,7 +141,9 @@ def test_few_records_have_the_bounds_of_the_definition():
     assert ((shown > 0) & (shown < 18)).all()
 
 
-@pytest.mark.parametrize("cell", rest_slow(["normal  x  0.3  200", "normal  x, reverse mapping  0.3  200"]))
+@pytest.mark.parametrize(
+    "cell", rest_slow(["normal  x  0.3  200", "normal  x, reverse mapping  0.3  200"])
+)
 def test_intervals_cover(cell):
     shares = coverage.run("regression", cell, 400, 1)[""]
     covers = np.array([shares[name] for name in NAMES])
@@ -140,7 +153,8 @@ def test_intervals_cover(cell):
 
 
 def test_the_outcome_alone_is_a_special_case():
-    release, options = masked(file_of(500), ["y"]), {"confidence_level": 0.8, "target": "file"}
+    release = masked(file_of(500), ["y"])
+    options = {"confidence_level": 0.8, "target": "file"}
     found = release.regress("y", on=["w", "region"], **options)
     known = release["y"].regress(["w", "region"], **options)
     assert list(found) == list(known)
@@ -151,7 +165,8 @@ def test_a_file_gives_what_the_table_gives(tmp_path):
     release = masked(file_of(20_000), ["x", "y"], strata="region")
     release.write(tmp_path / "released.parquet", log=False)
     one, two = (
-        own.regress("y", on=["w", "x"]) for own in (release, cm.read_release(tmp_path / "released.parquet"))
+        own.regress("y", on=["w", "x"])
+        for own in (release, cm.read_release(tmp_path / "released.parquet"))
     )
     np.testing.assert_allclose(one.estimate, two.estimate, rtol=1e-12)
     np.testing.assert_allclose([one.low, one.high], [two.low, two.high], rtol=1e-12)
@@ -165,7 +180,8 @@ def test_parts_are_pools(tmp_path):
     paths = tmp_path / "original.parquet", tmp_path / "released.parquet"
     cm.mask_file(*paths, scheme, rng=1, part_rows=5_000, log=False, **ACCEPT)
     release = cm.read_release(paths[1])
-    found, truth = release.regress("y", on=NAMES, target="file"), least_squares(frame).params
+    found = release.regress("y", on=NAMES, target="file")
+    truth = least_squares(frame).params
     assert len(release.parts) == 4
     assert (abs(found.estimate - truth) < 4.0 * found.standard_error).all()
     assert found["x"].standard_error < 0.02
@@ -177,13 +193,16 @@ def test_noise_alone_knows_no_pools(tmp_path):
     paths = tmp_path / "original.parquet", tmp_path / "released.parquet"
     schemes = {"x": cm.AdditiveNoise(0.5), "y": cm.AdditiveNoise(1.0)}
     cm.mask_file(*paths, schemes, rng=1, part_rows=50, log=False, **ACCEPT)
-    release, data = cm.read_release(paths[1]), pd.read_parquet(paths[1])
+    release = cm.read_release(paths[1])
+    data = pd.read_parquet(paths[1])
     table = [np.ones(101), *(data[name].to_numpy() for name in (*NAMES, "y"))]
     noise = {1: (0.25, 6 * 0.5**4), 4: (1.0, 6.0)}
     known = reference.MaskedRegression(table, noise, 0.0, np.zeros(101, dtype=int))
     for target in ("population", "file"):
         found = figures(release.regress("y", on=NAMES, target=target))
-        np.testing.assert_allclose(found, known.intervals(stats.t.ppf(0.975, 97), target), rtol=1e-7)
+        np.testing.assert_allclose(
+            found, known.intervals(stats.t.ppf(0.975, 97), target), rtol=1e-7
+        )
     assert release["x"].regress("w").estimate.size == 2
 
 
@@ -222,11 +241,9 @@ REFUSED = {
 @pytest.mark.parametrize("match", REFUSED)
 def test_refusals_say_why(match):
     frame = file_of(200)
-    frame["constant"], frame["twice"], frame["name"] = (
-        1.0,
-        2.0 * frame["w"] + 1.0,
-        [f"person {k}" for k in range(200)],
-    )
+    frame["constant"] = 1.0
+    frame["twice"] = 2.0 * frame["w"] + 1.0
+    frame["name"] = [f"person {k}" for k in range(200)]
     frame["few"] = np.where(np.arange(200) < 3, frame["v"], np.nan)
     with pytest.raises(ValueError, match=match) as refused:
         masked(frame, ["x"]).regress("y", on=REFUSED[match])

@@ -22,7 +22,8 @@ def estimate():
 
 def test_a_row_for_every_replicate_and_name(estimate):
     batch = SCHEME.estimate(np.array([SCHEME.mask(X, rng=seed) for seed in (2, 3)]))
-    found, one = batch.group_means(X > 100.0), estimate.group_means(X > 100.0)
+    found = batch.group_means(X > 100.0)
+    one = estimate.group_means(X > 100.0)
     frame = found.to_frame()
 
     assert frame["replicate"].tolist() == [0, 0, 1, 1]
@@ -33,13 +34,17 @@ def test_a_row_for_every_replicate_and_name(estimate):
     assert type(one[True].low) is float
     assert found.about == one.about
     told = found.to_dict()["True"]
-    assert (told["records"], told["low"].tolist()) == (found.records[:, 1].tolist(), found.low[:, 1].tolist())
+    assert (told["records"], told["low"].tolist()) == (
+        found.records[:, 1].tolist(),
+        found.low[:, 1].tolist(),
+    )
     assert repr(found) == "Intervals(names=[False, True], replicates=2, target='population')"
     assert repr(batch) == f"Estimate(replicates=2, n=2000, scheme={SCHEME!r})"
 
 
 def test_groups_whose_labels_look_alike_are_all_in_the_dict(estimate):
-    one, other = np.where(X > 100.0, ["a, b"], ["a"]), np.where(X > 100.0, ["c"], ["b, c"])
+    one = np.where(X > 100.0, ["a, b"], ["a"])
+    other = np.where(X > 100.0, ["c"], ["b, c"])
 
     found = estimate.group_means({"one": one, "other": other}).to_dict()
     assert list(found) == ["('a', 'b, c')", "('a, b', 'c')"]
@@ -61,7 +66,9 @@ def test_a_row_for_every_name(ask, column, estimate):
     assert frame.columns.tolist() == [column, "records", *FIGURES]
     for row in frame.itertuples():
         interval = found[getattr(row, column)]
-        assert [getattr(row, name) for name in FIGURES] == [getattr(interval, name) for name in FIGURES]
+        assert [getattr(row, name) for name in FIGURES] == [
+            getattr(interval, name) for name in FIGURES
+        ]
     assert frame["records"].tolist() == found.records.tolist()
     assert list(found.to_dict()) == list(map(str, found))
 
@@ -97,7 +104,8 @@ def test_a_batch_warns_once_of_what_is_so_in_several_replicates():
 
 
 def test_a_batch_may_have_one_row():
-    batch, one = TENTHS.estimate(ROWS[:1]), TENTHS.estimate(ROWS[0])
+    batch = TENTHS.estimate(ROWS[:1])
+    one = TENTHS.estimate(ROWS[0])
 
     assert batch.cdf(9.0).tolist() == [one.cdf(9.0)]
     assert batch.correlation(other=ROWS[1]).tolist() == [one.correlation(ROWS[1])]
@@ -111,10 +119,12 @@ def test_a_batch_may_have_one_row():
 
 @pytest.mark.parametrize("target", ["population", "file"])
 def test_a_table_has_one_estimate_and_its_interval(target):
-    """Few swapped records: T leaves [0, 1] at most points, and its rearrangement is what quantiles are of."""
+    """Few swapped records: T leaves [0, 1] at most points, and its rearrangement is what quantiles
+    are of."""
     scheme = cm.ConditionalMasking(0.2, 0.7, decimals=2)
     x = np.random.default_rng(2).standard_normal(200).round(2)
-    estimate, points = scheme.estimate(scheme.mask(x, rng=2)), np.linspace(-3.0, 3.0, 13)
+    estimate = scheme.estimate(scheme.mask(x, rng=2))
+    points = np.linspace(-3.0, 3.0, 13)
 
     options = {"confidence_level": 0.9, "target": target}
     found = estimate.summary(points=points, **options)
@@ -140,6 +150,10 @@ def test_a_table_has_one_estimate_and_its_interval(target):
 
 
 def test_a_standard_deviation_that_is_not_known_is_said():
-    with pytest.warns(cm.EstimateWarning, match="the variance of the original is estimated negative"):
-        found = cm.ConditionalMasking(0.2, 9.0, decimals=2).estimate([1.0, 2.5, 7.0]).summary([0.5])
+    with pytest.warns(
+        cm.EstimateWarning, match="the variance of the original is estimated negative"
+    ):
+        found = (
+            cm.ConditionalMasking(0.2, 9.0, decimals=2).estimate([1.0, 2.5, 7.0]).summary([0.5])
+        )
     assert np.isnan(found["s.d."].estimate)

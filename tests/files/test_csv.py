@@ -1,4 +1,5 @@
-"""Files in, files out: what is masked is what memory has, and all else comes back as it was, cell by cell."""
+"""Files in, files out: what is masked is what memory has, and all else comes back as it was, cell
+by cell."""
 
 import csv
 import gzip
@@ -12,13 +13,30 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from worlds import AGE, JOINT, KEY, PAY, assert_same, in_memory, masked, numbers, people, read, write
+from worlds import (
+    AGE,
+    JOINT,
+    KEY,
+    PAY,
+    assert_same,
+    in_memory,
+    masked,
+    numbers,
+    people,
+    read,
+    write,
+)
 
 import condmask as cm
 
 SCORE = cm.ConditionalMasking(0.6, 5.0, decimals=3)
 ALL = {**JOINT, "score": SCORE, "euro": cm.ConditionalMasking(0.6, 500.0, decimals=2)}
-TYPES = {"pay": pa.float64(), "age": pa.int64(), "score": pa.float32(), "euro": pa.decimal128(38, 2)}
+TYPES = {
+    "pay": pa.float64(),
+    "age": pa.int64(),
+    "score": pa.float32(),
+    "euro": pa.decimal128(38, 2),
+}
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
@@ -50,7 +68,11 @@ def test_a_table_comes_back_with_its_types_nulls_and_order(tmp_path, form, out):
 def test_integers_with_noise_that_is_not_whole_become_float_and_mapped_ones_stay(tmp_path):
     source = write(people(), tmp_path / "a.parquet")
     masked(source, tmp_path / "b.parquet", {"age": cm.ConditionalMasking(0.6, 9.0, decimals=1)})
-    masked(source, tmp_path / "c.parquet", {"age": cm.ConditionalMasking(0.6, 9.0, reverse_mapping=True)})
+    masked(
+        source,
+        tmp_path / "c.parquet",
+        {"age": cm.ConditionalMasking(0.6, 9.0, reverse_mapping=True)},
+    )
 
     assert read(tmp_path / "b.parquet").schema.field("age").type == pa.float64()
     mapped = read(tmp_path / "c.parquet")["age"]
@@ -134,7 +156,9 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("writer", PROGRAMS)
 def test_other_programs_write_what_is_read_and_read_what_is_written(tmp_path, writer):
-    table = people(5_000).select(["id", "pay", "age", "yes" if writer != "fastparquet" else "score"])
+    table = people(5_000).select(
+        ["id", "pay", "age", "yes" if writer != "fastparquet" else "score"]
+    )
     PROGRAMS[writer][0](table, tmp_path / "a.parquet")
     masked(tmp_path / "a.parquet", tmp_path / "b.parquet")
 
@@ -150,17 +174,25 @@ def test_other_programs_write_what_is_read_and_read_what_is_written(tmp_path, wr
 
 def test_views_of_text_come_back_as_such(tmp_path):
     frame = pl.from_arrow(people().select(["pay", "region", "note"]))
-    frame = frame.with_columns(pl.struct("note").alias("pair"), pl.concat_list("note").alias("list"))
+    frame = frame.with_columns(
+        pl.struct("note").alias("pair"), pl.concat_list("note").alias("list")
+    )
     frame = frame.with_columns(pl.col("list").list.to_array(1).alias("array"))
     frame.write_ipc(tmp_path / "a.arrow", compat_level=pl.CompatLevel.newest())
     for options in ({"shuffle": True}, {"part_rows": 400}):
-        release = masked(tmp_path / "a.arrow", tmp_path / "b.arrow", {"pay": PAY}, force=True, **options)
+        release = masked(
+            tmp_path / "a.arrow", tmp_path / "b.arrow", {"pay": PAY}, force=True, **options
+        )
         assert read(release.path).schema.types == read(tmp_path / "a.arrow").schema.types
     assert pl.read_ipc(release.path).drop("pay").equals(frame.drop("pay"))
 
 
 def test_notes_are_left_out_unless_they_are_kept_by_name(tmp_path):
-    table = people().select(["id", "pay", "age"]).replace_schema_metadata({"geo": "{}", "made by": "us"})
+    table = (
+        people()
+        .select(["id", "pay", "age"])
+        .replace_schema_metadata({"geo": "{}", "made by": "us"})
+    )
     field = table.schema.field("id").with_metadata({"unit": "none", "geo": "x"})
     table = table.set_column(0, field, table["id"])
     field = table.schema.field("pay").with_metadata({"geo": "of pay"})
@@ -169,14 +201,17 @@ def test_notes_are_left_out_unless_they_are_kept_by_name(tmp_path):
     masked(source, tmp_path / "b.arrow")
     masked(source, tmp_path / "c.arrow", keep_metadata=["geo"])
 
-    bare, kept = read(tmp_path / "b.arrow").schema, read(tmp_path / "c.arrow").schema
+    bare = read(tmp_path / "b.arrow").schema
+    kept = read(tmp_path / "c.arrow").schema
     mark = {b"PANDAS_ATTRS", b"pandas"}
     assert set(bare.metadata) == {b"condmask", *mark}
     assert kept.metadata[b"geo"] == b"{}"
     assert set(kept.metadata) == {b"condmask", b"geo", *mark}
     assert [bare.field(name).metadata for name in bare.names] == [None, None, None]
     assert [kept.field(name).metadata for name in kept.names] == [{b"geo": b"x"}, None, None]
-    with pytest.raises(ValueError, match=r"keep_metadata must name .* got 'other'; it has \['geo', "):
+    with pytest.raises(
+        ValueError, match=r"keep_metadata must name .* got 'other'; it has \['geo', "
+    ):
         masked(source, tmp_path / "d.arrow", keep_metadata=["other"])
 
 
@@ -203,10 +238,12 @@ def test_a_masked_frame_is_written(tmp_path, form):
 
 @pytest.mark.parametrize("make", [dict, pl.DataFrame, pa.table])
 def test_gaps_that_are_nan_and_strata_of_any_kind_are_those_of_the_frame(tmp_path, make):
-    random, n = np.random.default_rng(2), 900
+    random = np.random.default_rng(2)
+    n = 900
     strata = {"zero": [0.0, -0.0, 1.0], "gap": [None, float("nan"), 1.0], "text": ["", None, "a"]}
     for kind, labels in strata.items():
-        pay, group = random.lognormal(7.0, 0.5, n).round(2), [labels[k] for k in random.integers(0, 3, n)]
+        pay = random.lognormal(7.0, 0.5, n).round(2)
+        group = [labels[k] for k in random.integers(0, 3, n)]
         pay[::9] = np.nan
         frame = make({"pay": pay, "age": random.normal(size=n), "group": group})
         scheme = {"pay": cm.ConditionalMasking(0.6, 500.0, decimals=2, strata="group")}
@@ -227,7 +264,9 @@ def test_a_second_column_of_a_release_is_refused(tmp_path, form):
     source = write(people().select(["id", "pay", "age"]), tmp_path / f"a.{form}")
     masked(source, tmp_path / f"b.{form}", {"pay": PAY})
 
-    with pytest.raises(ValueError, match=r"^pay is masked already in .*: mask all columns in one call"):
+    with pytest.raises(
+        ValueError, match=r"^pay is masked already in .*: mask all columns in one call"
+    ):
         masked(tmp_path / f"b.{form}", tmp_path / f"c.{form}", {"age": AGE})
     assert not (tmp_path / f"c.{form}").exists()
 
@@ -253,7 +292,9 @@ def text(values, *, delimiter=",", decimal=".", end="\n", above="", last="\n"):
 def mask_bytes(folder, content, schemes=None, *, name="a.csv", **options):
     """The bytes of a release of these bytes."""
     (folder / name).write_bytes(content)
-    masked(folder / name, folder / f"masked {name}", schemes or {"pay": PAY}, force=True, **options)
+    masked(
+        folder / name, folder / f"masked {name}", schemes or {"pay": PAY}, force=True, **options
+    )
     return (folder / f"masked {name}").read_bytes()
 
 
@@ -263,23 +304,43 @@ def mask_bytes(folder, content, schemes=None, *, name="a.csv", **options):
         ({}, "utf-8", {}, "a.csv"),
         ({"end": "\r\n"}, "utf-8-sig", {}, "a.txt"),
         ({"delimiter": ";", "decimal": ","}, "cp1252", {"encoding": "cp1252"}, "a.csv"),
-        ({"delimiter": ";", "decimal": ",", "above": "sep=;\r\n", "end": "\r\n"}, "utf-8", {}, "a.csv"),
-        ({"delimiter": "|", "decimal": ","}, "latin-1", {"encoding": "latin-1", "decimal": ","}, "a.csv"),
+        (
+            {"delimiter": ";", "decimal": ",", "above": "sep=;\r\n", "end": "\r\n"},
+            "utf-8",
+            {},
+            "a.csv",
+        ),
+        (
+            {"delimiter": "|", "decimal": ","},
+            "latin-1",
+            {"encoding": "latin-1", "decimal": ","},
+            "a.csv",
+        ),
         ({"delimiter": "\t"}, "utf-16", {}, "a.tsv"),
         ({"delimiter": ","}, "utf-16-le", {"encoding": "utf-16"}, "a.csv"),
-        ({"delimiter": ";", "end": "\r\n"}, "utf-16-be", {"encoding": "utf-16-be", "decimal": "."}, "a.csv"),
+        (
+            {"delimiter": ";", "end": "\r\n"},
+            "utf-16-be",
+            {"encoding": "utf-16-be", "decimal": "."},
+            "a.csv",
+        ),
         ({"delimiter": "~", "end": "\r", "above": "SEP=~\r"}, "utf-8", {}, "a.csv"),
         ({}, "utf-8", {}, "a.csv.gz"),
     ],
 )
-def test_a_file_in_any_writing_comes_back_byte_for_byte(tmp_path, written, encoding, options, name):
+def test_a_file_in_any_writing_comes_back_byte_for_byte(
+    tmp_path, written, encoding, options, name
+):
     form = cm.CsvFormat(**options) if options else None
     pack = gzip.compress if name.endswith("gz") else bytes
     unpack = gzip.decompress if name.endswith("gz") else bytes
-    found = mask_bytes(tmp_path, pack(text(INCOME, **written).encode(encoding)), name=name, csv=form)
+    found = mask_bytes(
+        tmp_path, pack(text(INCOME, **written).encode(encoding)), name=name, csv=form
+    )
 
     assert unpack(found) == text(memory(INCOME), **written).encode(encoding)
-    release = cm.read_release(tmp_path / f"masked {name}")  # which needs not be told the format again
+    # which needs not be told the format again
+    release = cm.read_release(tmp_path / f"masked {name}")
     assert release["pay"].mean() == PAY.estimate(memory(INCOME)).mean()
 
 
@@ -346,7 +407,9 @@ ODD = st.text(st.sampled_from("\"';,|\t\r\n a7.\ufeffé"), max_size=6)
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
 )
 @hypothesis.settings(max_examples=60)
-def test_whatever_python_writes_comes_back_equal_for_python(tmp_path_factory, rows, delimiter, end, quoting):
+def test_whatever_python_writes_comes_back_equal_for_python(
+    tmp_path_factory, rows, delimiter, end, quoting
+):
     folder = tmp_path_factory.mktemp("any")
     file = io.StringIO(newline="")
     writer = csv.writer(file, delimiter=delimiter, lineterminator=end, quoting=quoting)
@@ -368,11 +431,16 @@ def test_quoted_cells_across_blocks_of_the_reader_are_whole(tmp_path, end):
     random = np.random.default_rng(3)
     n = 60_000
     pay = random.lognormal(7.0, 0.5, n).round(2)
-    pieces = np.array(["plain", f'"two{end}lines"', '"a,b"', '"say ""no"""', '"é' + "x" * 90 + f'{end},"'])
+    pieces = np.array(
+        ["plain", f'"two{end}lines"', '"a,b"', '"say ""no"""', '"é' + "x" * 90 + f'{end},"']
+    )
     notes = pieces[random.integers(0, 5, n)]
 
     def content(values):
-        lines = (f"{k},{value:.2f},{note}" for k, (value, note) in enumerate(zip(values, notes, strict=True)))
+        lines = (
+            f"{k},{value:.2f},{note}"
+            for k, (value, note) in enumerate(zip(values, notes, strict=True))
+        )
         return end.join(["id,pay,note", *lines, ""]).encode()
 
     assert len(content(pay)) > 2 << 20
@@ -386,12 +454,18 @@ def test_quoted_cells_across_blocks_of_the_reader_are_whole(tmp_path, end):
         ("inf", None, "2.53 with the decimal mark .*, got another text in row 3"),
         ("1e999", None, "2.53 with the decimal mark .*, got another text in row 3"),
         ("7341,5", cm.CsvFormat(delimiter="|"), "the decimal mark '.', got another text in row 3"),
-        ("7.341", cm.CsvFormat(delimiter="|", decimal=","), "the decimal mark ',', got another text"),
+        (
+            "7.341",
+            cm.CsvFormat(delimiter="|", decimal=","),
+            "the decimal mark ',', got another text",
+        ),
         ("-", None, r"--decimal and --na \(CsvFormat\) say how they are written"),
         ("9007199254740994", None, "numbers of at most 2.53 with .* got another text in row 3"),
     ],
 )
-def test_what_is_no_number_is_refused_with_its_row_and_without_its_text(tmp_path, cell, form, message):
+def test_what_is_no_number_is_refused_with_its_row_and_without_its_text(
+    tmp_path, cell, form, message
+):
     cells = [f"{k}" for k in range(60)]
     cells[2] = cell
     content = text(cells, delimiter="," if form is None else "|")
@@ -413,16 +487,36 @@ def test_numbers_in_the_wrong_place_name_the_row_of_the_whole_file(tmp_path):
     [
         (b"", {}, "is empty: it has no header"),
         (b"\n1\n", {}, "is empty: it has no header"),
-        (b'id,"pay\nx",y\n1,2,3\n', {}, "must have a header of one line in which every quote is closed"),
+        (
+            b'id,"pay\nx",y\n1,2,3\n',
+            {},
+            "must have a header of one line in which every quote is closed",
+        ),
         (b"pay,id,pay\n1,2,3\n", {}, "has more than one column 'pay'"),
-        (b"id,pay\n1,2\n1,2,3\n", {}, "it is damaged, or of another format, encoding or delimiter"),
-        ("id,pay,é\n1,2,3\n".encode("latin-1"), {}, "another format, encoding or delimiter; --encoding"),
+        (
+            b"id,pay\n1,2\n1,2,3\n",
+            {},
+            "it is damaged, or of another format, encoding or delimiter",
+        ),
+        (
+            "id,pay,é\n1,2,3\n".encode("latin-1"),
+            {},
+            "another format, encoding or delimiter; --encoding",
+        ),
         (b"id,pay\n", {}, "pay must have at least 2 values, got 0"),
         (b"id,pay", {}, "it is damaged, or of another format"),
         (b"i" * (1 << 20) + b",pay\n1,2\n", {}, "must have a header of one line"),
-        (b"id,pay\n1,2\n", {"delimiter": "7"}, "delimiter must be one character other than a letter"),
+        (
+            b"id,pay\n1,2\n",
+            {"delimiter": "7"},
+            "delimiter must be one character other than a letter",
+        ),
         (b"id,pay\n1,2\n", {"decimal": "x"}, "decimal must be one of"),
-        (b"id,pay\n1,2\n", {"encoding": "hex"}, "encoding must be the name of an encoding of text"),
+        (
+            b"id,pay\n1,2\n",
+            {"encoding": "hex"},
+            "encoding must be the name of an encoding of text",
+        ),
     ],
 )
 def test_files_and_formats_that_are_none_are_refused(tmp_path, content, options, message):
@@ -442,7 +536,8 @@ def test_a_code_that_is_to_be_missing_leaves_nothing_behind(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "header", "row"), [("a.tsv", 'x,y,z\t "pay"', "1,2\t{}\n"), ("a.csv", '"x;y,z"|pay', "1,2|{}\n")]
+    ("name", "header", "row"),
+    [("a.tsv", 'x,y,z\t "pay"', "1,2\t{}\n"), ("a.csv", '"x;y,z"|pay', "1,2|{}\n")],
 )
 def test_fields_end_at_tabs_in_tsv_and_outside_of_quotes(tmp_path, name, header, row):
     content = header + "\n" + "".join(map(row.format, range(60)))
@@ -472,17 +567,24 @@ def test_a_table_becomes_text(tmp_path, form):
         columns = dict(zip(head, zip(*rows, strict=True), strict=True))
         assert head == table.schema.names
         for name in ("id", "note", "day", "region", "euro"):
-            assert list(columns[name]) == ["" if v is None else str(v) for v in table[name].to_pylist()]
+            assert list(columns[name]) == [
+                "" if v is None else str(v) for v in table[name].to_pylist()
+            ]
         for name, places in (("pay", 2), ("age", 0)):
             assert list(columns[name]) == [
-                "" if value is None else f"{value:.{places}f}" for value in expected[name].to_pylist()
+                "" if value is None else f"{value:.{places}f}"
+                for value in expected[name].to_pylist()
             ]
         assert list(cm.read_release(path)) == list(JOINT)
-    with pytest.raises(cm.FileError, match=r"list cannot be written as text, got .*: leave it out"):
+    with pytest.raises(
+        cm.FileError, match=r"list cannot be written as text, got .*: leave it out"
+    ):
         masked(write(people(), source), tmp_path / "c.csv")
     for name in ("pay\nnet", " pay"):  # which reading would not find
         write(table.rename_columns([name, *table.schema.names[1:]]), source)
-        with pytest.raises(ValueError, match=r"c\.csv must have names without line breaks and blanks around"):
+        with pytest.raises(
+            ValueError, match=r"c\.csv must have names without line breaks and blanks around"
+        ):
             masked(source, tmp_path / "c.csv")
     assert not (tmp_path / "c.csv").exists()
     assert AGE.decimals == 0

@@ -1,6 +1,8 @@
-"""A long file and a folder are one table: masked part by part under keys of their own, and estimated as one.
+"""A long file and a folder are one table: masked part by part under keys of their own, and
+estimated as one.
 
-Oracles: `mask_table` of each slice under the key that is derived for it, and plain formulas part by part.
+Oracles: `mask_table` of each slice under the key that is derived for it, and plain formulas part
+by part.
 """
 
 import itertools
@@ -11,7 +13,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import reference
-from worlds import AGE, JOINT, KEY, PAY, assert_same, in_memory, masked, numbers, people, read, write
+from worlds import (
+    AGE,
+    JOINT,
+    KEY,
+    PAY,
+    assert_same,
+    in_memory,
+    masked,
+    numbers,
+    people,
+    read,
+    write,
+)
 
 import condmask as cm
 from condmask import _randomness  # which streams of words begin is seen where they are made alone
@@ -30,7 +44,9 @@ def of_parts(table, schemes, starts=STARTS, sizes=SIZES):
     """The slices masked one by one, part k > 0 under the k-th derived key."""
     keys = [KEY, *(KEY.derive(b"part", str(k).encode()) for k in range(1, len(sizes)))]
     slices = [table.slice(*ends) for ends in zip(starts, sizes, strict=True)]
-    return pa.concat_tables([in_memory(one, schemes, key) for one, key in zip(slices, keys, strict=True)])
+    return pa.concat_tables(
+        [in_memory(one, schemes, key) for one, key in zip(slices, keys, strict=True)]
+    )
 
 
 def cut(table, folder, form, cuts, keys=("",)):
@@ -78,8 +94,9 @@ def test_bits_depend_on_the_rows_of_parts_alone(tmp_path):
             assert_same(found[name], expected[name])
         assert found["id"].to_pylist() == TABLE["id"].to_pylist()
         assert [path.name for path in sorted(release.path.iterdir())] == [
-            *(f"{k}.{form}" for k in range(len(cuts) - 1)), "_condmask.json"
-        ]  # fmt: skip
+            *(f"{k}.{form}" for k in range(len(cuts) - 1)),
+            "_condmask.json",
+        ]
 
 
 @pytest.mark.parametrize(
@@ -111,19 +128,28 @@ def test_no_two_parts_share_words(tmp_path, monkeypatch):
     monkeypatch.setattr(_randomness, "AESCounter", counted)
     same = pa.concat_tables([TABLE.slice(0, 1000)] * 3)
     for k, options in enumerate([{"rng": KEY}, {"rng": None, "log": False}, {"rng": 3}]):
-        masked(write(same, tmp_path / "a.parquet"), tmp_path / f"{k}.parquet", part_rows=1000, **options)
+        masked(
+            write(same, tmp_path / "a.parquet"),
+            tmp_path / f"{k}.parquet",
+            part_rows=1000,
+            **options,
+        )
         found = numbers(read(tmp_path / f"{k}.parquet")["pay"])
         assert not np.array_equal(found[:1000], found[1000:2000], equal_nan=True)
     assert len({key for key, _ in begun}) == 9
-    drawn = [(key, counter) for key, counter in begun if counter >> 56 & 3]  # coins are read for each use
+    # coins are read for each use
+    drawn = [(key, counter) for key, counter in begun if counter >> 56 & 3]
     assert len(set(drawn)) == len(drawn) >= 27
 
 
 def test_what_rounding_moves_is_told_of_all_parts(tmp_path):
-    source, shifts = write(TABLE, tmp_path / "a.parquet"), []
+    source = write(TABLE, tmp_path / "a.parquet")
+    shifts = []
     for rows in (1000, N):
         with pytest.warns(cm.ReleaseWarning, match="was rounded to multiples of 1"):
-            release = masked(source, tmp_path / f"{rows}.parquet", {"pay": WHOLE}, part_rows=rows, round=True)
+            release = masked(
+                source, tmp_path / f"{rows}.parquet", {"pay": WHOLE}, part_rows=rows, round=True
+            )
         shifts.append(release.origins["pay"].shift)
     assert shifts[0] == shifts[1] != ()
 
@@ -134,15 +160,20 @@ def test_parts_that_differ_are_told_of(tmp_path, gap):
     pay[::20] = np.nan if gap is None else gap  # codes are no values, and do not vary
     source = write(pa.table({"pay": pay}), tmp_path / "a.parquet")
     scheme = cm.ConditionalMasking(0.6, 500.0, decimals=2, missing=gap)
-    with pytest.warns(cm.ReleaseWarning, match=r"pay is masked in 5 parts that differ \(\d\d% of its"):
+    with pytest.warns(
+        cm.ReleaseWarning, match=r"pay is masked in 5 parts that differ \(\d\d% of its"
+    ):
         masked(source, tmp_path / "b.parquet", {"pay": scheme}, part_rows=1000)
 
 
 def test_a_column_alone_is_audited_in_parts_as_in_one(tmp_path):
     source = write(TABLE.select(["age"]), tmp_path / "a.parquet")
-    scheme, never = {"age": cm.ConditionalMasking(0.6, 9.0, decimals=0)}, tmp_path / "b.parquet"
+    scheme = {"age": cm.ConditionalMasking(0.6, 9.0, decimals=0)}
+    never = tmp_path / "b.parquet"
     for rows in (1000, None):
-        with pytest.raises(cm.ReleaseError, match=r"age: .* guesses \d\d% of the values to less than 20"):
+        with pytest.raises(
+            cm.ReleaseError, match=r"age: .* guesses \d\d% of the values to less than 20"
+        ):
             cm.mask_file(source, never, scheme, part_rows=rows, max_risk={20.0: 0.3}, log=False)
     assert not never.exists()
 
@@ -152,7 +183,8 @@ def undone(z, pools):
     found = np.full(z.size, np.nan)
     for pool in np.unique(pools):
         own = (pools == pool) & ~np.isnan(z)
-        n, p = own.sum(), 0.6
+        n = own.sum()
+        p = 0.6
         found[own] = (z[own] - p * n / (n - 1) * z[own].mean()) / (1 - p - p / (n - 1))
     return found
 
@@ -160,15 +192,19 @@ def undone(z, pools):
 @pytest.mark.parametrize("form", ["parquet", "arrow", "csv", "folder"])
 def test_relations_are_those_of_parts_and_all_else_of_the_whole(tmp_path, form):
     if form == "folder":
-        source, target = cut(TABLE, tmp_path / "in", "parquet", (0, 1200, 1201, N)), tmp_path / "out"
+        source = cut(TABLE, tmp_path / "in", "parquet", (0, 1200, 1201, N))
+        target = tmp_path / "out"
     else:
-        source, target = write(TABLE, tmp_path / f"a.{form}"), tmp_path / f"b.{form}"
+        source = write(TABLE, tmp_path / f"a.{form}")
+        target = tmp_path / f"b.{form}"
     masked(source, target, {"pay": PAY}, part_rows=1000)
     pay = cm.read_release(target, "pay")
     z = numbers(of_parts(TABLE, {"pay": PAY})["pay"])
-    score, region = numbers(TABLE["score"]), np.array(TABLE["region"].to_pylist())
+    score = numbers(TABLE["score"])
+    region = np.array(TABLE["region"].to_pylist())
     parts = np.repeat(np.arange(5), SIZES)
-    truth, there = undone(z, parts), ~np.isnan(z)
+    truth = undone(z, parts)
+    there = ~np.isnan(z)
 
     assert pay.covariance("score") == pytest.approx(
         float(reference.covariance(z, score, 0.6, parts)), rel=1e-9
@@ -189,22 +225,32 @@ def test_relations_are_those_of_parts_and_all_else_of_the_whole(tmp_path, form):
 
 def test_relations_are_those_of_strata_and_patterns_within_parts(tmp_path):
     release = masked(
-        write(TABLE, tmp_path / "a.parquet"), tmp_path / "b.parquet", strata="region", part_rows=1000
+        write(TABLE, tmp_path / "a.parquet"),
+        tmp_path / "b.parquet",
+        strata="region",
+        part_rows=1000,
     )
-    z, score = numbers(read(release.path)["pay"]), numbers(TABLE["score"])
+    z = numbers(read(release.path)["pay"])
+    score = numbers(TABLE["score"])
     parts = np.repeat(np.arange(5), SIZES)
-    pools = [f"{part} {region}" for part, region in zip(parts, TABLE["region"].to_pylist(), strict=True)]
+    pools = [
+        f"{part} {region}" for part, region in zip(parts, TABLE["region"].to_pylist(), strict=True)
+    ]
     expected = reference.covariance(z, score, 0.6, pools)
     assert release["pay"].covariance("score") == pytest.approx(float(expected), rel=1e-9)
-    assert cm.read_release(release.path)["pay"].correlation("age") == release["pay"].correlation("age")
+    assert cm.read_release(release.path)["pay"].correlation("age") == release["pay"].correlation(
+        "age"
+    )
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow", "folder"])
 def test_moved_rows_have_no_relations_but_their_own_statistics(tmp_path, form):
     if form == "folder":
-        source, target = cut(TABLE, tmp_path / "in", "parquet", (0, 1200, N)), tmp_path / "out"
+        source = cut(TABLE, tmp_path / "in", "parquet", (0, 1200, N))
+        target = tmp_path / "out"
     else:
-        source, target = write(TABLE, tmp_path / f"a.{form}"), tmp_path / f"b.{form}"
+        source = write(TABLE, tmp_path / f"a.{form}")
+        target = tmp_path / f"b.{form}"
     mean = masked(source, target, {"pay": PAY}, part_rows=1000)["pay"].mean()
     file = target / "1.parquet" if form == "folder" else target
     table = read(file)
@@ -212,14 +258,17 @@ def test_moved_rows_have_no_relations_but_their_own_statistics(tmp_path, form):
     notes = {key: value for key, value in metadata.items() if key == b"condmask.sums"}
 
     def rewrite(order):
-        moved = table.take(order).replace_schema_metadata({**(table.schema.metadata or {}), **notes})
+        moved = table.take(order).replace_schema_metadata(
+            {**(table.schema.metadata or {}), **notes}
+        )
         write(moved, file)
 
     inside = np.arange(table.num_rows)
     inside[:500] = inside[:500][::-1]
     rewrite(inside)
     assert cm.read_release(target)["pay"].covariance("score") == pytest.approx(
-        float(reference.covariance(*two(target, form), 0.6, np.repeat(np.arange(5), SIZES))), rel=1e-9
+        float(reference.covariance(*two(target, form), 0.6, np.repeat(np.arange(5), SIZES))),
+        rel=1e-9,
     )
     rewrite(np.argsort(table["score"].to_numpy()))
     pay = cm.read_release(target, "pay")
@@ -260,10 +309,17 @@ def test_keys_in_the_names_of_folders_are_columns_and_strata(tmp_path, form):
         path.relative_to(tmp_path / "out") for path in (tmp_path / "out").rglob(f"*.{form}")
     ) == sorted(path.relative_to(source) for path in paths)
     order = sorted(range(3), key=lambda k: paths[k])
-    pieces = [read(paths[k]).select(["pay"]).append_column("year", year.slice(*ENDS[k])).append_column(
-        "kind", kind.slice(*ENDS[k])) for k in order]  # fmt: skip
+    pieces = [
+        read(paths[k])
+        .select(["pay"])
+        .append_column("year", year.slice(*ENDS[k]))
+        .append_column("kind", kind.slice(*ENDS[k]))
+        for k in order
+    ]
     expected = in_memory(pa.concat_tables(pieces), {"pay": PAY}, strata=["year", "kind"])["pay"]
-    found = pa.concat_arrays([numbers_of(tmp_path / "out" / paths[k].relative_to(source)) for k in order])
+    found = pa.concat_arrays(
+        [numbers_of(tmp_path / "out" / paths[k].relative_to(source)) for k in order]
+    )
     assert_same(pa.chunked_array([found]), expected)
     again = cm.read_release(tmp_path / "out", "pay")
     assert set(again.group_means("year")) == {2020, 2021}
@@ -271,7 +327,9 @@ def test_keys_in_the_names_of_folders_are_columns_and_strata(tmp_path, form):
     assert again.group_means("kind") == release["pay"].group_means("kind")
     with pytest.raises(ValueError, match="year cannot be masked: it stands in the names below"):
         masked(source, tmp_path / "none", {"year": PAY})
-    by_file = masked(source / f"**/*.{form}", tmp_path / "by file", {"pay": PAY}, strata="__filename")
+    by_file = masked(
+        source / f"**/*.{form}", tmp_path / "by file", {"pay": PAY}, strata="__filename"
+    )
     assert len(by_file["pay"].group_means("__filename")) == 3
 
 
@@ -291,7 +349,11 @@ def numbers_of(path):
 def test_files_of_nulls_and_of_no_rows_are_among_the_others(tmp_path):
     source = cut(TABLE, tmp_path / "in", "parquet", (0, 0, 2000, N))
     pq.ParquetWriter(source / "0.parquet", TABLE.schema).close()  # which has no group of rows
-    empty = TABLE.slice(2000, 100).set_column(1, "pay", pa.nulls(100)).set_column(0, "id", pa.nulls(100))
+    empty = (
+        TABLE.slice(2000, 100)
+        .set_column(1, "pay", pa.nulls(100))
+        .set_column(0, "id", pa.nulls(100))
+    )
     write(empty, source / "3.parquet")
     masked(source, tmp_path / "out", {"pay": PAY}, part_rows=1000)
 
@@ -332,14 +394,18 @@ def test_files_of_other_columns_are_refused(tmp_path, change, message):
 def test_one_file_of_a_released_folder_is_no_release(tmp_path):
     source = cut(TABLE, tmp_path / "in", "csv", (0, 1200, N), ["", "deep/down"])
     masked(source, tmp_path / "out", {"pay": PAY})
-    with pytest.raises(ValueError, match=r"pay is masked already in .*: mask all columns in one call"):
+    with pytest.raises(
+        ValueError, match=r"pay is masked already in .*: mask all columns in one call"
+    ):
         masked(tmp_path / "out", tmp_path / "two", {"age": AGE})
     for name in ("0.csv", "deep/down/1.csv"):
         with pytest.raises(
             ValueError, match="is one file of a released folder, or what was published with it"
         ):
             cm.read_release(tmp_path / "out" / name)
-        with pytest.raises(ValueError, match=r"pay is masked already in .*csv: mask all columns in one call"):
+        with pytest.raises(
+            ValueError, match=r"pay is masked already in .*csv: mask all columns in one call"
+        ):
             masked(tmp_path / "out" / name, tmp_path / "two.csv", {"age": AGE})
     (tmp_path / "out/_condmask.json").unlink()
     with pytest.raises(ValueError, match=r"holds no scheme in _condmask\.json in it"):
@@ -350,9 +416,13 @@ def test_one_file_of_a_released_folder_is_no_release(tmp_path):
 def test_one_file_of_a_released_folder_says_what_it_is(tmp_path, form):
     masked(cut(TABLE, tmp_path / "in", form, (0, 1200, N), ["of=1"]), tmp_path / "out")
 
-    with pytest.raises(ValueError, match="is one file of a released folder, which is read as a whole"):
+    with pytest.raises(
+        ValueError, match="is one file of a released folder, which is read as a whole"
+    ):
         cm.read_release(tmp_path / "out/of=1" / f"0.{form}")
-    with pytest.raises(ValueError, match=r"pay, age is masked already in .*of=1: mask all columns in one"):
+    with pytest.raises(
+        ValueError, match=r"pay, age is masked already in .*of=1: mask all columns in one"
+    ):
         masked(tmp_path / "out/of=1", tmp_path / "two")
 
 
@@ -360,11 +430,14 @@ def test_one_file_of_a_released_folder_says_what_it_is(tmp_path, form):
 def test_sums_about_zero_and_of_single_precision_are_told_from_moved_rows(tmp_path, end):
     random = np.random.default_rng(4)
     x = np.round(64.0 * random.normal(size=6_000)).astype(np.float32) / np.float32(64.0)
-    source, target = tmp_path / "a.parquet", tmp_path / f"b.{end}"
+    source = tmp_path / "a.parquet"
+    target = tmp_path / f"b.{end}"
     write(pa.table({"x": x, "y": x + random.normal(size=x.size)}), source)
 
     scheme = cm.ConditionalMasking(0.6, 0.5, step=1 / 64)
-    release = cm.mask_file(source, target, {"x": scheme}, rng=5, part_rows=1_000, accept_visible_coins=True)
+    release = cm.mask_file(
+        source, target, {"x": scheme}, rng=5, part_rows=1_000, accept_visible_coins=True
+    )
 
     # by chance in one of 10^6: the standard error of the correlation is .03
     assert abs(release["x"].correlation("y") - np.sqrt(0.5)) < 0.15
@@ -391,6 +464,7 @@ def test_rare_values_are_looked_at_in_whole_parts_and_not_in_a_sample(tmp_path):
     scheme = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True, aggregate_ends=5)
     for name, clear in (("alone", {}), ("beside", {"firm": np.repeat(np.arange(10_000), 6)})):
         write(pa.table({"pay": pay, **clear}), tmp_path / f"{name}.parquet")
-        source, target = tmp_path / f"{name}.parquet", tmp_path / f"{name}_out.parquet"
+        source = tmp_path / f"{name}.parquet"
+        target = tmp_path / f"{name}_out.parquet"
         release = cm.mask_file(source, target, {"pay": scheme}, rng=5, part_rows=20_000)
         assert release.parts == (20_000,) * 3

@@ -1,4 +1,5 @@
-"""Folders as Dask and others write them: numbered files in one order for all readers, and no row numbers.
+"""Folders as Dask and others write them: numbered files in one order for all readers, and no row
+numbers.
 
 Oracle: the table, cut into files.
 """
@@ -30,7 +31,8 @@ def numbered(folder, name="part.{}.parquet", index=None):
         if index is not None:
             frame.index = pd.RangeIndex(k * SIZE, (k + 1) * SIZE).rename(index)
             pq.write_table(
-                TABLE.schema.empty_table().from_pandas(frame, preserve_index=True), folder / name.format(k)
+                TABLE.schema.empty_table().from_pandas(frame, preserve_index=True),
+                folder / name.format(k),
             )
         else:
             pq.write_table(TABLE.slice(k * SIZE, SIZE), folder / name.format(k))
@@ -42,9 +44,15 @@ def numbered(folder, name="part.{}.parquet", index=None):
     [
         (["part.0.csv", "part.9.csv"], ["part.0.csv", "part.9.csv"]),
         (["part.2.csv", "part.10.csv"], ["part.02.csv", "part.10.csv"]),
-        (["a/2.csv.gz", "a/10.csv.gz", "b/1.csv.gz"], ["a/02.csv.gz", "a/10.csv.gz", "b/1.csv.gz"]),
+        (
+            ["a/2.csv.gz", "a/10.csv.gz", "b/1.csv.gz"],
+            ["a/02.csv.gz", "a/10.csv.gz", "b/1.csv.gz"],
+        ),
         (["y=2/p.csv", "y=10/p.csv"], ["y=2/p.csv", "y=10/p.csv"]),
-        (["2024-2.csv", "2024-10.csv", "2025-1.csv"], ["2024-02.csv", "2024-10.csv", "2025-1.csv"]),
+        (
+            ["2024-2.csv", "2024-10.csv", "2025-1.csv"],
+            ["2024-02.csv", "2024-10.csv", "2025-1.csv"],
+        ),
         (["p1.csv", "p01.csv", "p10.csv"], ["p1.csv", "p01.csv", "p10.csv"]),
         (["one.csv", "two.csv"], ["one.csv", "two.csv"]),
         (
@@ -60,7 +68,8 @@ def test_numbers_that_differ_in_length_get_zeros(names, expected):
 def test_a_release_of_numbered_files_has_the_order_of_numbers_for_all_readers(tmp_path):
     source = numbered(tmp_path / "in")
     release = masked(source, tmp_path / "out")
-    expected, ids = in_memory(TABLE), TABLE["id"].to_pylist()
+    expected = in_memory(TABLE)
+    ids = TABLE["id"].to_pylist()
 
     names = sorted(name for name in os.listdir(tmp_path / "out") if not name.startswith("_"))
     assert names == [f"part.{k:02}.parquet" for k in range(13)]
@@ -68,17 +77,22 @@ def test_a_release_of_numbered_files_has_the_order_of_numbers_for_all_readers(tm
         assert_same(pq.read_table(tmp_path / "out")[name], expected[name])
     assert pd.read_parquet(tmp_path / "out")["id"].tolist() == ids
     assert pl.read_parquet(tmp_path / "out/*.parquet")["id"].to_list() == ids
-    assert [row[0] for row in duckdb.sql(f"select id from '{tmp_path}/out/*.parquet'").fetchall()] == ids
+    assert [
+        row[0] for row in duckdb.sql(f"select id from '{tmp_path}/out/*.parquet'").fetchall()
+    ] == ids
     for place in (source, source / "*.parquet", tmp_path / "out"):
         assert cm.read_column(place, "id").tolist() == ids
-    assert release["pay"].correlation("age") == cm.read_release(tmp_path / "out")["pay"].correlation("age")
+    assert release["pay"].correlation("age") == cm.read_release(tmp_path / "out")[
+        "pay"
+    ].correlation("age")
 
 
 def test_parts_that_were_put_into_another_order_are_noticed_where_relations_need_it(tmp_path):
     masked(numbered(tmp_path / "in"), tmp_path / "out", part_rows=SIZE)
     assert len(cm.read_release(tmp_path / "out").parts) == 13
     whole = cm.read_release(tmp_path / "out")["pay"]
-    mean, correlation = whole.mean(), whole.correlation("age")
+    mean = whole.mean()
+    correlation = whole.correlation("age")
     for k in range(13):
         os.rename(tmp_path / f"out/part.{k:02}.parquet", tmp_path / f"out/part.{k}.parquet")
 

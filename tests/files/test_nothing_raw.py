@@ -1,4 +1,5 @@
-"""No original in what is written but those that swapped records carry, and none in what is said."""
+"""No original in what is written but those that swapped records carry, and none in what is
+said."""
 
 import json
 import os
@@ -20,7 +21,8 @@ import condmask as cm
 from condmask.errors import heard, warn
 
 N = 400
-PAY = np.random.default_rng(6).lognormal(14.0, 0.5, N).round(2)  # digits enough to be found by chance never
+# digits enough to be found by chance never
+PAY = np.random.default_rng(6).lognormal(14.0, 0.5, N).round(2)
 VISITS = np.random.default_rng(7).integers(10**8, 10**9, N).astype(np.int32)
 SCHEMES = {
     "pay": cm.ConditionalMasking(0.05, 3e5, decimals=2),
@@ -53,7 +55,10 @@ def originals_in(content, released):
     for name, values in (("pay", PAY), ("visits", VISITS)):
         kept = set(released[name])
         for value in (value for value in values.tolist() if value not in kept):
-            forms = [f"{value!r}".encode(), *(struct.pack(f"<{form}", value) for form in FORMS[name])]
+            forms = [
+                f"{value!r}".encode(),
+                *(struct.pack(f"<{form}", value) for form in FORMS[name]),
+            ]
             if any(form in content for form in forms):
                 found.add((name, value))
     return found
@@ -166,12 +171,34 @@ def among(value, rest=REST, dtype=float):
 
 
 COLUMNS = {  # the scheme, the column, and how the message begins; of a CSV file, too
-    "missing": (scheme(), np.append(REST, [VALUE, np.nan]), "x has 1 missing value, the first at position"),
-    "infinite": (scheme(), np.append(REST, [VALUE, np.inf]), "x must be finite, got 1 infinite", NO_NUMBER),
+    "missing": (
+        scheme(),
+        np.append(REST, [VALUE, np.nan]),
+        "x has 1 missing value, the first at position",
+    ),
+    "infinite": (
+        scheme(),
+        np.append(REST, [VALUE, np.inf]),
+        "x must be finite, got 1 infinite",
+        NO_NUMBER,
+    ),
     "beyond": (scheme(), among(-VALUE * 1e301), "x must be at most 4.5e+307 in size", NO_NUMBER),
-    "off the step": (scheme(step=0.25), among(VALUE, np.arange(10)), "x must hold multiples of its step"),
-    "too many steps": (scheme(1.0, decimals=12), among(VALUE), "x must stay within 2^53 steps of 1e-12"),
-    "large integers": (scheme(), np.array([1, LARGE * 10**7]), "x must hold integers of at most", NO_NUMBER),
+    "off the step": (
+        scheme(step=0.25),
+        among(VALUE, np.arange(10)),
+        "x must hold multiples of its step",
+    ),
+    "too many steps": (
+        scheme(1.0, decimals=12),
+        among(VALUE),
+        "x must stay within 2^53 steps of 1e-12",
+    ),
+    "large integers": (
+        scheme(),
+        np.array([1, LARGE * 10**7]),
+        "x must hold integers of at most",
+        NO_NUMBER,
+    ),
     "one record": (scheme(), np.array([VALUE]), "x must have at least 2 values"),
     "a code": (scheme(), among(VALUE, np.where(np.arange(900) % 9, np.arange(900), -9)), CODE),
 }
@@ -193,7 +220,9 @@ def test_a_refused_file_is_not_shown(tmp_path, name, suffix):
     source = write(pa.table({"x": x}), tmp_path / f"a.{suffix}")
 
     beginning = said[-1 if suffix == "csv" else 0]
-    assert_silent(lambda: cm.mask_file(source, tmp_path / f"b.{suffix}", {"x": masking}), beginning)
+    assert_silent(
+        lambda: cm.mask_file(source, tmp_path / f"b.{suffix}", {"x": masking}), beginning
+    )
 
 
 TEXTS = {
@@ -201,12 +230,15 @@ TEXTS = {
     "an underscore": ("x\n1.5\n8_675_309.123\n", NO_NUMBER),
     "a comma": ('x\n1.5\n"8,675,309.123"\n', NO_NUMBER),
     "a large integer": ("x\n1.5\n{whole}0000000\n", "x must hold numbers of at most 2^53 with"),
-    "no header": ("{value},y\n1.5,2\n", "{path} has no column 'x'; it has 'y' and 1 named by numbers"),
+    "no header": (
+        "{value},y\n1.5,2\n",
+        "{path} has no column 'x'; it has 'y' and 1 named by numbers",
+    ),
     "a field too few": ("x,y\n{value}\n", "{path} cannot be read"),
     "a field too many": ("x\n{value},2\n", "{path} cannot be read"),
     "no text": ("x\n1.5\n{value}\udcff\n", "{path} cannot be read"),
     "a header of bytes": ("x\udcff{value}\n1.5\n", "{path} cannot be read"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -216,7 +248,8 @@ def test_a_refused_text_is_not_shown(tmp_path, name):
     source.write_bytes(text.format(value=VALUE, whole=LARGE).encode(errors="surrogateescape"))
 
     assert_silent(
-        lambda: cm.mask_file(source, tmp_path / "b.csv", {"x": scheme()}), beginning.format(path=source)
+        lambda: cm.mask_file(source, tmp_path / "b.csv", {"x": scheme()}),
+        beginning.format(path=source),
     )
 
 
@@ -224,7 +257,9 @@ def test_a_column_of_mixed_types_beside_it_is_not_shown(tmp_path):
     frame = pd.DataFrame({"x": GENERIC.repeat(20), "note": [1.5] * 199 + [str(VALUE)]})
     release = cm.mask_table(frame, {"x": scheme(1.0, step=0)}, accept_visible_coins=True)
 
-    assert_silent(lambda: release.write(tmp_path / "b.parquet"), "frame['note'] must be a column of one")
+    assert_silent(
+        lambda: release.write(tmp_path / "b.parquet"), "frame['note'] must be a column of one"
+    )
 
 
 def test_positions_are_those_of_the_whole_file(tmp_path):
@@ -234,11 +269,16 @@ def test_positions_are_those_of_the_whole_file(tmp_path):
     large = np.arange(n)
     large[n - 1] = 2**60
     for suffix in ("parquet", "arrow", "csv"):
-        source, target = write(pa.table({"x": x}), tmp_path / f"a.{suffix}"), tmp_path / f"b.{suffix}"
+        source = write(pa.table({"x": x}), tmp_path / f"a.{suffix}")
+        target = tmp_path / f"b.{suffix}"
         with pytest.raises(ValueError, match=rf"got another number at position {n - 2};"):
             cm.mask_file(source, target, {"x": scheme(0.5, decimals=3)}, accept_visible_coins=True)
         source = write(pa.table({"x": large}), tmp_path / f"e.{suffix}")
-        where = rf"another text in row {n} " if suffix == "csv" else f"a larger one at position {n - 1}$"
+        where = (
+            rf"another text in row {n} "
+            if suffix == "csv"
+            else f"a larger one at position {n - 1}$"
+        )
         with pytest.raises(ValueError, match=f"got {where}"):
             cm.mask_file(source, target, {"x": scheme(decimals=0)})
     far = np.append(REST.repeat(7_000), 1e12)
@@ -289,13 +329,18 @@ def test_a_warning_from_deep_inside_points_at_the_users_line():
     column = [100.26, 100.51, 101.02, 101.13] * 10
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        cm.ConditionalMasking(0.6, 4.0, decimals=1).mask(column, rng=1, round=True, accept_visible_coins=True)
+        cm.ConditionalMasking(0.6, 4.0, decimals=1).mask(
+            column, rng=1, round=True, accept_visible_coins=True
+        )
 
     assert [each.filename for each in caught] == [__file__]
 
 
 def test_each_thread_hears_its_own_warnings_and_the_filters_stay():
-    filters, first_in, second_in, first_out = list(warnings.filters), Event(), Event(), Event()
+    filters = list(warnings.filters)
+    first_in = Event()
+    second_in = Event()
+    first_out = Event()
 
     def first():
         with heard(UserWarning) as texts:
@@ -319,7 +364,10 @@ def test_each_thread_hears_its_own_warnings_and_the_filters_stay():
     with ThreadPoolExecutor(2) as pool:
         found = [each.result() for each in (pool.submit(first), pool.submit(second))]
 
-    assert found == [["of the first"], (["of the second", "not of the inner's category"], ["the inner's"])]
+    assert found == [
+        ["of the first"],
+        (["of the second", "not of the inner's category"], ["the inner's"]),
+    ]
     assert warnings.filters == filters
     with pytest.warns(UserWarning, match="^again$"):
         warn("again", UserWarning)

@@ -1,7 +1,8 @@
-"""All that is seen at once is said together, before the attack; nothing is written until all is settled.
+"""All that is seen at once is said together, before the attack; nothing is written until all is
+settled.
 
-Oracle: files with faults that were put in by hand, each of which a plain count knows. That no attack was
-tried shows in an attack that raises.
+Oracle: files with faults that were put in by hand, each of which a plain count knows. That no
+attack was tried shows in an attack that raises.
 """
 
 import os
@@ -19,19 +20,22 @@ from condmask.cli import text
 from condmask.disclosure import audit
 
 N = 3_000
-FEW, SOME = 7, 30  # records with rare gaps: fewer than 10, fewer than 50
+FEW = 7
+SOME = 30  # records with rare gaps: fewer than 10, fewer than 50
 
 
 def people(seed=1):
     """Incomes, rents and bonuses in no order, with no faults."""
     rng = np.random.default_rng(seed)
     income = rng.lognormal(7.5, 0.4, N).round()
-    return pd.DataFrame({
-        "income": income,
-        "rent": (300.0 + rng.normal(0.0, 60.0, N)).round(1),
-        "bonus": (500.0 + rng.normal(0.0, 90.0, N)).round(1),
-        "region": rng.choice(["north", "south"], N),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "income": income,
+            "rent": (300.0 + rng.normal(0.0, 60.0, N)).round(1),
+            "bonus": (500.0 + rng.normal(0.0, 90.0, N)).round(1),
+            "region": rng.choice(["north", "south"], N),
+        }
+    )
 
 
 def with_rare_gaps(frame):
@@ -53,8 +57,10 @@ def command(capsys, *words):
 
 
 def faulty(folder):
-    """A file that was released before, with five faults and an identifier in clear; and its target."""
-    source, target = folder / "people.parquet", folder / "masked.parquet"
+    """A file that was released before, with five faults and an identifier in clear; and its
+    target."""
+    source = folder / "people.parquet"
+    target = folder / "masked.parquet"
     frame = with_rare_gaps(people().sort_values("income", ignore_index=True))
     frame.loc[np.arange(50, N, 60), "rent"] = 99_999.0
     frame.insert(0, "person", [f"P{7 * k}" for k in range(N)])
@@ -81,7 +87,7 @@ def attack_is_an_error(monkeypatch):
         raise AssertionError("an attack was tried")
 
     monkeypatch.setattr(audit, "judged", reached)
-    monkeypatch.setattr("condmask.releases.job.choose", reached)
+    monkeypatch.setattr("condmask.publish.job.choose", reached)
 
 
 def test_five_faults_are_said_together_before_an_attack(tmp_path, capsys, monkeypatch):
@@ -116,7 +122,12 @@ def test_wrong_arguments_are_said_together_with_the_target(tmp_path, monkeypatch
         )
     said = str(caught.value)
     assert said.startswith("4 things must be settled: (1) ")
-    for part in ("none: no such directory", "workers must be", "max_lift must", "rare_gaps must be one of"):
+    for part in (
+        "none: no such directory",
+        "workers must be",
+        "max_lift must",
+        "rare_gaps must be one of",
+    ):
         assert part in said
 
 
@@ -128,7 +139,9 @@ def test_gaps_have_one_threshold_and_the_message_counts_all_of_them(kind, tmp_pa
 
     calls = {
         "table": lambda: cm.mask_table(frame, MASKED),
-        "file": lambda: cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", MASKED, log=False),
+        "file": lambda: cm.mask_file(
+            tmp_path / "a.parquet", tmp_path / "b.parquet", MASKED, log=False
+        ),
     }
     with pytest.raises(ValueError, match="patterns of missing values") as caught:
         calls[kind]()
@@ -138,7 +151,9 @@ def test_gaps_have_one_threshold_and_the_message_counts_all_of_them(kind, tmp_pa
 
 
 SCHEMES = dict.fromkeys(MASKED, cm.ConditionalMasking(0.6, 90.0, reverse_mapping=True))
-DROPPED = f'{FEW + SOME} of 3,000 records were left out, whose gaps too few share (rare_gaps="drop")'
+DROPPED = (
+    f'{FEW + SOME} of 3,000 records were left out, whose gaps too few share (rare_gaps="drop")'
+)
 
 
 def dropped(call):
@@ -163,8 +178,14 @@ def test_records_with_rare_gaps_are_left_out_of_a_table():
 @pytest.mark.parametrize("source", ["a.parquet", "a.csv", "folder", "parts"])
 def test_records_with_rare_gaps_are_left_out_of_files(source, tmp_path):
     frame = with_rare_gaps(people())
-    options = {"nan_policy": "omit", "accept_visible_coins": True, "log": False, "rare_gaps": "drop"}
-    place, target = tmp_path / source, tmp_path / f"masked-{source}"
+    options = {
+        "nan_policy": "omit",
+        "accept_visible_coins": True,
+        "log": False,
+        "rare_gaps": "drop",
+    }
+    place = tmp_path / source
+    target = tmp_path / f"masked-{source}"
     gaps = frame[MASKED].isna()
     if source == "folder":
         place.mkdir()
@@ -173,7 +194,8 @@ def test_records_with_rare_gaps_are_left_out_of_files(source, tmp_path):
     elif source == "a.csv":
         frame.to_csv(place, index=False)
     else:
-        place, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+        place = tmp_path / "a.parquet"
+        target = tmp_path / "b.parquet"
         frame.to_parquet(place)
     if source == "parts":
         options["part_rows"] = 1_500
@@ -181,7 +203,8 @@ def test_records_with_rare_gaps_are_left_out_of_files(source, tmp_path):
         warnings.simplefilter("always")
         release = cm.mask_file(place, target, SCHEMES, **options)
 
-    # without an audit a pool needs 10 records: of the two halves each has about 15 records without a rent
+    # without an audit a pool needs 10 records: of the two halves each has about 15 records without
+    # a rent
     halves = [gaps[:1_500], gaps[1_500:]] if source == "parts" else [gaps]
     lost = []
     for part in halves:
@@ -189,7 +212,9 @@ def test_records_with_rare_gaps_are_left_out_of_files(source, tmp_path):
         lost.append(pattern.map(pattern.value_counts()) < 10)
     kept = frame[~pd.concat(lost)]
     assert 0 < N - len(kept) < FEW + SOME
-    assert f"{N - len(kept)} of 3,000 records were left out" in " ".join(str(each.message) for each in caught)
+    assert f"{N - len(kept)} of 3,000 records were left out" in " ".join(
+        str(each.message) for each in caught
+    )
     assert release.records == len(kept)
     assert list(cm.read_column(target, "region")) == kept["region"].tolist()
     if source == "folder":
@@ -200,7 +225,9 @@ def test_records_with_rare_gaps_are_left_out_of_files(source, tmp_path):
 def test_gaps_are_not_blamed_for_a_small_stratum():
     frame = with_rare_gaps(people())
     frame["region"] = np.where(np.arange(N) < 5, "tiny", frame["region"])
-    schemes = dict.fromkeys(MASKED, cm.ConditionalMasking(0.6, 90.0, reverse_mapping=True, strata="region"))
+    schemes = dict.fromkeys(
+        MASKED, cm.ConditionalMasking(0.6, 90.0, reverse_mapping=True, strata="region")
+    )
 
     with pytest.raises(
         ValueError, match="strata must have at least 50 records each, got 5 in stratum 'tiny'"
@@ -210,12 +237,15 @@ def test_gaps_are_not_blamed_for_a_small_stratum():
 
 @pytest.mark.parametrize(("p", "least"), [(0.6, 50), (0.7, 67), (0.8, 100), (0.1, 100)])
 def test_the_threshold_is_that_of_the_audit(p, least):
-    """A pool of one record less is refused, by the strata as by the audit of a column without any."""
+    """A pool of one record less is refused, by the strata as by the audit of a column without
+    any."""
     x = np.random.default_rng(3).permutation(np.linspace(0.0, 1.0, 1_000 + least - 1))
     group = np.where(np.arange(x.size) < least - 1, "a", "b")
     scheme = cm.ConditionalMasking(p, 0.5, reverse_mapping=True, strata="g")
 
-    with pytest.raises(ValueError, match=f"at least {least} records each, got {least - 1} in stratum 'a'"):
+    with pytest.raises(
+        ValueError, match=f"at least {least} records each, got {least - 1} in stratum 'a'"
+    ):
         scheme.mask(x, strata=group)
     for n, refused in ((least - 1, True), (least, False)):
         found = cm.audit(x[:n], cm.ConditionalMasking(p, 0.5, reverse_mapping=True)).findings
@@ -227,7 +257,8 @@ def test_the_threshold_is_that_of_the_audit(p, least):
 
 def test_a_dry_run_of_what_was_released_says_what_would_be(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
-    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    source = tmp_path / "a.parquet"
+    target = tmp_path / "b.parquet"
     people().to_parquet(source)
     assert command(capsys, "mask", source, target, "-c", "rent", "--dry-run")[0] == 0
     assert sorted(tmp_path.iterdir()) == [source]  # no log, no key
@@ -245,25 +276,33 @@ def test_a_dry_run_of_what_was_released_says_what_would_be(tmp_path, capsys, mon
 
 
 def test_a_warning_comes_before_the_file_and_the_exit_code_says_so(tmp_path, capsys, monkeypatch):
-    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    source = tmp_path / "a.parquet"
+    target = tmp_path / "b.parquet"
     people().assign(person=[f"P{7 * k}" for k in range(N)]).to_parquet(source)
     there = []
     real = text.say
-    monkeypatch.setattr(text, "say", lambda line: (there.append((line, target.exists())), real(line)))
+    monkeypatch.setattr(
+        text, "say", lambda line: (there.append((line, target.exists())), real(line))
+    )
 
     assert command(capsys, "mask", source, target, "-c", "rent", "--no-log")[0] == 3
-    assert [existed for line, existed in there if line.startswith("warning: person has")] == [False]
+    assert [existed for line, existed in there if line.startswith("warning: person has")] == [
+        False
+    ]
     assert target.exists()
     with pytest.warns(cm.ReleaseWarning, match="person has a different value"):
         cm.mask_file(source, tmp_path / "c.parquet", ["rent"], log=False)
 
 
 def test_a_table_that_is_written_is_refused_for_the_target_and_the_log_together(tmp_path):
-    frame, scheme = people(), {"rent": cm.ConditionalMasking(0.6, 60.0, decimals=1)}
+    frame = people()
+    scheme = {"rent": cm.ConditionalMasking(0.6, 60.0, decimals=1)}
     target = tmp_path / "a.parquet"
     cm.mask_table(frame, scheme).write(target)
 
-    with pytest.raises(cm.CondmaskError, match=r"^2 things .* --force .*'rent': the same values .* --again"):
+    with pytest.raises(
+        cm.CondmaskError, match=r"^2 things .* --force .*'rent': the same values .* --again"
+    ):
         cm.mask_table(frame, scheme).write(target)
     cm.mask_table(frame, scheme).write(target, force=True, again=True)
 
@@ -272,22 +311,28 @@ def test_a_table_that_is_written_is_refused_for_the_target_and_the_log_together(
 
 
 def blocked_home(tmp_path, monkeypatch, kind):
-    """A place for the user's data in which nothing can be written; who is root may write in any folder."""
+    """A place for the user's data in which nothing can be written; who is root may write in any
+    folder."""
     home = tmp_path / "home"
     if kind == "a file":
         home.write_text("")
     else:
         home.mkdir()
         real = os.access
-        monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != home and real(path, mode))
+        monkeypatch.setattr(
+            os, "access", lambda path, mode: Path(path) != home and real(path, mode)
+        )
     monkeypatch.setenv("XDG_DATA_HOME", str(home))
     return home
 
 
 @pytest.mark.parametrize("kind", ["a file", "a folder of others"])
 @pytest.mark.parametrize("own", [False, True])
-def test_without_a_writable_home_the_place_of_the_log_is_named(kind, own, tmp_path, capsys, monkeypatch):
-    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+def test_without_a_writable_home_the_place_of_the_log_is_named(
+    kind, own, tmp_path, capsys, monkeypatch
+):
+    source = tmp_path / "a.parquet"
+    target = tmp_path / "b.parquet"
     people().to_parquet(source)
     home = blocked_home(tmp_path, monkeypatch, kind)
     attack_is_an_error(monkeypatch)
@@ -315,7 +360,9 @@ def test_a_user_without_a_home_gets_the_same_advice(tmp_path, monkeypatch):
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "expanduser", nowhere)
-    with pytest.raises(cm.FileError, match=r"there is no home folder.* pass --no-log \(log=False\)"):
+    with pytest.raises(
+        cm.FileError, match=r"there is no home folder.* pass --no-log \(log=False\)"
+    ):
         cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", ["rent"])
     assert not (tmp_path / "b.parquet").exists()
 
@@ -329,6 +376,7 @@ def test_a_log_that_only_others_may_write_is_no_log(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != log and real(path, mode))
 
     with pytest.raises(
-        cm.FileError, match=r"log\.jsonl, the log of releases, cannot be written \(permission denied"
+        cm.FileError,
+        match=r"log\.jsonl, the log of releases, cannot be written \(permission denied",
     ):
         cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", ["rent"], log=log)

@@ -1,4 +1,5 @@
-"""Releases are read again from what is published with them, or refused; the log knows values of before."""
+"""Releases are read again from what is published with them, or refused; the log knows values of
+before."""
 
 import doctest
 import json
@@ -28,16 +29,21 @@ TABLE = people(1200).select(["id", "pay", "age", "score", "region"])
 
 @pytest.mark.parametrize("name", SAID)
 def test_releases_of_version_1_are_read_with_the_numbers_of_then(name):
-    said, release = SAID[name], cm.read_release(RELEASED / name)
+    said = SAID[name]
+    release = cm.read_release(RELEASED / name)
     assert release.records == said["records"]
-    assert {column: scheme.to_dict() for column, scheme in release.schemes.items()} == said["schemes"]
+    assert {column: scheme.to_dict() for column, scheme in release.schemes.items()} == said[
+        "schemes"
+    ]
     for column, then in said["columns"].items():
         estimate = release[column]
         close = {"rel": 1e-12, "nan_ok": False}
         assert estimate.mean() == pytest.approx(then["mean"], **close)
         assert estimate.std() == pytest.approx(then["std"], **close)
         # a quantile of rearranged T is right to a step of the grid, which is .01
-        assert estimate.quantile(np.arange(1, 10) / 10) == pytest.approx(then["deciles"], abs=0.0101)
+        assert estimate.quantile(np.arange(1, 10) / 10) == pytest.approx(
+            then["deciles"], abs=0.0101
+        )
         assert estimate.cdf(2000.0) == pytest.approx(then["cdf"], **close)
         assert estimate.correlation("age") == pytest.approx(then["correlation with age"], rel=1e-9)
         means = {group: found.estimate for group, found in estimate.group_means("region").items()}
@@ -48,7 +54,8 @@ def test_releases_of_version_1_are_read_with_the_numbers_of_then(name):
 def test_the_same_seed_gives_the_bits_of_version_1(tmp_path, name):
     originals = pq.read_table(RELEASED / "originals.parquet")
     schemes = {
-        column: cm.ConditionalMasking.from_dict(entries) for column, entries in SAID[name]["schemes"].items()
+        column: cm.ConditionalMasking.from_dict(entries)
+        for column, entries in SAID[name]["schemes"].items()
     }
     options = {"rng": SEEDS[name], "nan_policy": "omit"}
     if name == "months":
@@ -63,7 +70,8 @@ def test_the_same_seed_gives_the_bits_of_version_1(tmp_path, name):
     else:
         source = write(originals, tmp_path / name)
         masked(source, tmp_path / f"masked {name}", schemes, **options)
-        then, now = read(RELEASED / name), read(tmp_path / f"masked {name}")
+        then = read(RELEASED / name)
+        now = read(tmp_path / f"masked {name}")
     for column in schemes:
         assert_same(now[column], then[column])
     assert now["id"].to_pylist() == then["id"].to_pylist()
@@ -83,9 +91,11 @@ def released(folder, form, **options):
 def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_path, form):
     path = released(tmp_path, form, strata="region")
     release = cm.read_release(path, workers=2)
-    pay, age = release["pay"], release["age"]
+    pay = release["pay"]
+    age = release["age"]
     found = read(path / "a.parquet" if form == "folder" else path)
-    z, region = numbers(found["pay"]), np.array(found["region"].to_pylist())
+    z = numbers(found["pay"])
+    region = np.array(found["region"].to_pylist())
     there = ~np.isnan(z)
 
     assert list(release) == ["pay", "age"]
@@ -95,7 +105,9 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
     assert cm.read_release(path, "pay").mean() == pay.mean()
     assert pay.correlation("age") == pay.correlation(age)
     assert pay.covariance("score") == pay.covariance(cm.read_column(path, "score"))
-    assert pay.group_means("region")["south"].estimate == pytest.approx(z[there & (region == "south")].mean())
+    assert pay.group_means("region")["south"].estimate == pytest.approx(
+        z[there & (region == "south")].mean()
+    )
     assert np.array_equal(cm.read_column(path, "pay"), z, equal_nan=True)
     assert cm.read_column(path, "region").tolist() == region.tolist()
     counts = cm.read_counts(path, "pay")
@@ -112,7 +124,9 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
             ValueError, match="column must be one of the masked columns 'pay', 'age', got 'score'"
         ):
             read_one(path, "score")
-    with pytest.raises(ValueError, match="column must be one of the masked columns 'pay', 'age', got None"):
+    with pytest.raises(
+        ValueError, match="column must be one of the masked columns 'pay', 'age', got None"
+    ):
         cm.read_counts(path)
     with pytest.raises(ValueError, match=r"has no column 'wage'; it has 'id', 'pay'"):
         pay.correlation("wage")
@@ -122,9 +136,19 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("strata", 5), ("rng", "x"), ("nan_policy", "x"), ("round", 5), ("workers", 0), ("max_lift", 0.0),
-     ("accept_visible_coins", 5), ("max_risk", 5), ("shuffle", 5), ("missing", -9)],
-)  # fmt: skip
+    [
+        ("strata", 5),
+        ("rng", "x"),
+        ("nan_policy", "x"),
+        ("round", 5),
+        ("workers", 0),
+        ("max_lift", 0.0),
+        ("accept_visible_coins", 5),
+        ("max_risk", 5),
+        ("shuffle", 5),
+        ("missing", -9),
+    ],
+)
 def test_no_option_is_passed_over(tmp_path, name, value):
     path = write(TABLE, tmp_path / "a.parquet")
     for call in (cm.mask_table, TABLE), (cm.mask_file, path, tmp_path / "b.parquet"):
@@ -137,9 +161,15 @@ def edit(path, form, change):
     if form == "parquet":
         table = pq.read_table(path)
         entries = change(table.schema.metadata[b"condmask"])
-        pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"condmask": entries}), path)
+        pq.write_table(
+            table.replace_schema_metadata({**table.schema.metadata, b"condmask": entries}), path
+        )
         return
-    beside = path / "_condmask.json" if form == "folder" else path.with_name(path.name + ".condmask.json")
+    beside = (
+        path / "_condmask.json"
+        if form == "folder"
+        else path.with_name(path.name + ".condmask.json")
+    )
     beside.write_bytes(change(beside.read_bytes()))
 
 
@@ -158,13 +188,25 @@ COLUMN = {"scheme": "ConditionalMasking", "p": 0.6, "sigma": 500.0}
     ("change", "error", "message"),
     [
         (entries_with(version=3), ValueError, "was masked by a newer condmask, got version 3"),
-        (lambda content: content[: len(content) // 2], cm.FileError, "is damaged|is not the file that"),
+        (
+            lambda content: content[: len(content) // 2],
+            cm.FileError,
+            "is damaged|is not the file that",
+        ),
         (lambda content: b"\xff\xfe", cm.FileError, "is damaged|is not the file that"),
         (entries_with(version="2"), cm.FileError, "is damaged: it holds no release"),
         (entries_with(parts="six hundred"), cm.FileError, "is damaged: it holds no release"),
         (entries_with(columns={"pay": {"scheme": "Other"}}), (ValueError, cm.FileError), "out"),
-        (entries_with(columns={"pay": COLUMN}, origins={"pay": {"group": 1}}), cm.FileError, "is damaged"),
-        (entries_with(csv={"delimiter": ",,"}), (ValueError, cm.FileError), "is damaged|delimiter must be"),
+        (
+            entries_with(columns={"pay": COLUMN}, origins={"pay": {"group": 1}}),
+            cm.FileError,
+            "is damaged",
+        ),
+        (
+            entries_with(csv={"delimiter": ",,"}),
+            (ValueError, cm.FileError),
+            "is damaged|delimiter must be",
+        ),
         (entries_with(sums={"pay": ["x"]}), cm.FileError, "is damaged: it holds no release"),
     ],
 )
@@ -178,7 +220,8 @@ def test_what_is_published_and_damaged_or_newer_is_refused(tmp_path, form, chang
 
 def test_text_belongs_to_its_sidecar(tmp_path):
     path = released(tmp_path, "csv")
-    beside, content = tmp_path / "out.csv.condmask.json", path.read_bytes()
+    beside = tmp_path / "out.csv.condmask.json"
+    content = path.read_bytes()
     path.rename(tmp_path / "moved.csv")
     beside.rename(tmp_path / "moved.csv.condmask.json")
     assert cm.read_release(tmp_path / "moved.csv", "pay").n == 1140
@@ -186,7 +229,8 @@ def test_text_belongs_to_its_sidecar(tmp_path):
         (tmp_path / "moved.csv").write_bytes(changed)
         for read_one in (cm.read_release, cm.read_counts):
             with pytest.raises(
-                cm.FileError, match=r"is not the file that moved\.csv\.condmask\.json was published"
+                cm.FileError,
+                match=r"is not the file that moved\.csv\.condmask\.json was published",
             ):
                 read_one(tmp_path / "moved.csv")
     path.write_bytes(content)
@@ -200,13 +244,17 @@ def test_a_release_whose_strata_or_columns_are_lost_is_refused(tmp_path):
     path = released(tmp_path, "parquet", schemes={"pay": PAY}, strata="region")
     table = pq.read_table(path)
     pq.write_table(table.drop_columns(["region"]), path)
-    with pytest.raises(ValueError, match="has no column 'region'; it has 'id', 'pay', 'age', 'score'"):
+    with pytest.raises(
+        ValueError, match="has no column 'region'; it has 'id', 'pay', 'age', 'score'"
+    ):
         cm.read_release(path, "pay")
     pq.write_table(table.drop_columns(["pay"]), path)
     with pytest.raises(ValueError, match="has no column 'pay'"):
         cm.read_release(path, "pay")
     pq.write_table(table.slice(0, 400), path)
-    with pytest.warns(cm.EstimateWarning, match=r"pay has 400 records, .*\(except whole strata of 'region"):
+    with pytest.warns(
+        cm.EstimateWarning, match=r"pay has 400 records, .*\(except whole strata of 'region"
+    ):
         cm.read_release(path, "pay")
 
 
@@ -238,9 +286,14 @@ def test_data_of_a_release_are_a_copy(tmp_path):
 def test_all_that_is_wrong_is_said_at_once_and_its_remedies_settle_it(tmp_path):
     random = np.random.default_rng(3)
     pay = random.lognormal(7.0, 0.5, 4_000).round(2)
-    pay[5::67], pay[7::133], pay[[11, 500, 900]] = -8.0, np.nan, (1e6, 1.2e6, 2e6)
-    frame = pd.DataFrame({"pay": pay, "tax": (pay * 0.2).round(2), "age": random.integers(18, 90, 4_000)})
-    source, target = tmp_path / "a.csv", tmp_path / "b.csv"
+    pay[5::67] = -8.0
+    pay[7::133] = np.nan
+    pay[[11, 500, 900]] = (1e6, 1.2e6, 2e6)
+    frame = pd.DataFrame(
+        {"pay": pay, "tax": (pay * 0.2).round(2), "age": random.integers(18, 90, 4_000)}
+    )
+    source = tmp_path / "a.csv"
+    target = tmp_path / "b.csv"
     frame.to_csv(source, index=False)
 
     def mask(schemes, **options):
@@ -253,7 +306,8 @@ def test_all_that_is_wrong_is_said_at_once_and_its_remedies_settle_it(tmp_path):
     assert 'pay has 31 missing values, the first at position 7; pass nan_policy="omit"' in said
     assert "missing must say whether -8 in pay (59 records" in said
     of = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True, missing=-8)
-    with pytest.raises(cm.CondmaskError, match=r"^2 things must be settled: ") as caught:  # the attack
+    # the attack
+    with pytest.raises(cm.CondmaskError, match=r"^2 things must be settled: ") as caught:
         mask({"pay": of}, nan_policy="omit")
     said = str(caught.value)
     assert "pay = 5 tax in" in said
@@ -262,8 +316,12 @@ def test_all_that_is_wrong_is_said_at_once_and_its_remedies_settle_it(tmp_path):
     frame.drop(columns="tax").to_csv(source, index=False)
     with pytest.raises(cm.CondmaskError, match=r"^2 .* \(in rows 1 to 1,000\)$"):
         mask({"pay": mapped}, part_rows=1000)
-    remedied = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True, missing=-8, aggregate_ends=ends)
-    with pytest.warns(cm.ReleaseWarning, match=f"aggregate_ends={ends} changes the standard deviation"):
+    remedied = cm.ConditionalMasking(
+        0.6, 500.0, reverse_mapping=True, missing=-8, aggregate_ends=ends
+    )
+    with pytest.warns(
+        cm.ReleaseWarning, match=f"aggregate_ends={ends} changes the standard deviation"
+    ):
         release = mask({"pay": remedied}, nan_policy="omit")
     assert release["pay"].n == np.sum(pay > 0)
     assert {*pd.read_csv(target)["pay"][pay == -8]} == {-8}
@@ -271,8 +329,12 @@ def test_all_that_is_wrong_is_said_at_once_and_its_remedies_settle_it(tmp_path):
 
 def test_a_file_of_few_records_is_refused_under_noise_alone(tmp_path):
     source = write(TABLE.slice(0, 99).select(["age"]), tmp_path / "a.parquet")
-    with pytest.raises(cm.ReleaseError, match="99 records are too few, and a file must have at least 100"):
-        cm.mask_file(source, tmp_path / "b.parquet", {"age": cm.ConditionalMasking(0.6, 20.0, decimals=0)})
+    with pytest.raises(
+        cm.ReleaseError, match="99 records are too few, and a file must have at least 100"
+    ):
+        cm.mask_file(
+            source, tmp_path / "b.parquet", {"age": cm.ConditionalMasking(0.6, 20.0, decimals=0)}
+        )
     assert not (tmp_path / "b.parquet").exists()
 
 
@@ -312,7 +374,8 @@ def test_the_same_command_twice_is_refused_until_the_user_says_so(tmp_path, sour
     mask(source, tmp_path / "a.parquet")
     said = refusal(lambda: mask(source, tmp_path / "b.parquet"))
     assert re.match(
-        rf"'pay': the same values are in {tmp_path}/a\.parquet, released on 20\d\d-\d\d-\d\d; ", said
+        rf"'pay': the same values are in {tmp_path}/a\.parquet, released on 20\d\d-\d\d-\d\d; ",
+        said,
     )
     with pytest.warns(cm.ReleaseWarning) as warned:
         mask(source, tmp_path / "b.parquet", dry_run=True)
@@ -331,8 +394,16 @@ def test_the_same_command_twice_is_refused_until_the_user_says_so(tmp_path, sour
     [
         ("people.arrow", lambda table: table, {}),
         ("people.csv", lambda table: table, {}),
-        ("people.parquet", lambda table: table.sort_by("pay").set_column(1, "pay", pa.array(OTHER_NANS)), {}),
-        ("other.parquet", lambda table: table.take(np.random.default_rng(1).permutation(4_000)), {}),
+        (
+            "people.parquet",
+            lambda table: table.sort_by("pay").set_column(1, "pay", pa.array(OTHER_NANS)),
+            {},
+        ),
+        (
+            "other.parquet",
+            lambda table: table.take(np.random.default_rng(1).permutation(4_000)),
+            {},
+        ),
         ("people.parquet", lambda table: table, {"part_rows": 1000}),
         (
             "people.parquet",
@@ -342,7 +413,9 @@ def test_the_same_command_twice_is_refused_until_the_user_says_so(tmp_path, sour
         ("people.parquet", lambda table: table.rename_columns(["id", "pay", "wage"]), {}),
     ],
 )
-def test_the_same_values_are_known_in_any_order_form_and_parts(tmp_path, source, name, change, options):
+def test_the_same_values_are_known_in_any_order_form_and_parts(
+    tmp_path, source, name, change, options
+):
     mask(source, tmp_path / "a.parquet")
     (tmp_path / "new").mkdir()
     other = write(change(PEOPLE), tmp_path / "new" / name)
@@ -351,13 +424,19 @@ def test_the_same_values_are_known_in_any_order_form_and_parts(tmp_path, source,
     halves = tmp_path / "halves"
     write(PEOPLE.slice(0, 900), halves / "1.parquet")
     write(PEOPLE.slice(900), halves / "2.parquet")
-    assert "the same values are in" in refusal(lambda: mask(halves, tmp_path / "out", {"pay": PAY}))
+    assert "the same values are in" in refusal(
+        lambda: mask(halves, tmp_path / "out", {"pay": PAY})
+    )
 
 
 def test_one_of_several_columns_is_enough_and_other_values_are_released(tmp_path, source):
     mask(source, tmp_path / "a.parquet", JOINT)
-    assert refusal(lambda: mask(source, tmp_path / "b.parquet")).startswith("'pay': the same values")
-    assert refusal(lambda: mask(source, tmp_path / "b.parquet", JOINT)).startswith("'pay', 'age': the same")
+    assert refusal(lambda: mask(source, tmp_path / "b.parquet")).startswith(
+        "'pay': the same values"
+    )
+    assert refusal(lambda: mask(source, tmp_path / "b.parquet", JOINT)).startswith(
+        "'pay', 'age': the same"
+    )
     renamed = write(PEOPLE.rename_columns(["id", "wage", "age"]), tmp_path / "renamed.parquet")
     said = refusal(lambda: mask(renamed, tmp_path / "b.parquet", {"wage": PAY}))
     assert said.startswith("'wage': the same values")
@@ -432,7 +511,8 @@ def test_the_key_is_the_users_alone_and_the_log_has_no_value(tmp_path, source):
     with pytest.warns(cm.ReleaseWarning, match="with other values"):
         mask(source, tmp_path / "b.parquet")
     [_, again] = map(json.loads, log().read_text().splitlines())
-    assert again["columns"] == {"pay": "9e3c799cf6b9e0d2e1e39f0c07ebe41e"} != {"pay": mark}  # as of old
+    # as of old
+    assert again["columns"] == {"pay": "9e3c799cf6b9e0d2e1e39f0c07ebe41e"} != {"pay": mark}
 
 
 def test_a_masked_frame_is_one_release_however_often_it_is_written(tmp_path, source):
@@ -446,7 +526,9 @@ def test_a_masked_frame_is_one_release_however_often_it_is_written(tmp_path, sou
     second.write(tmp_path / "c.parquet", again=True)
 
 
-def test_a_masked_frame_that_was_written_without_the_log_is_entered_the_next_time(tmp_path, source):
+def test_a_masked_frame_that_was_written_without_the_log_is_entered_the_next_time(
+    tmp_path, source
+):
     release = cm.mask_table(PEOPLE, {"pay": PAY}, **OPTIONS)
     release.write(tmp_path / "a.parquet", log=False)
     release.write(tmp_path / "b.parquet")
@@ -465,9 +547,13 @@ def test_a_pickled_release_is_checked_still(tmp_path, source):
     assert "a.parquet" in refusal(lambda: pickle.loads(copied).write(tmp_path / "b.parquet"))
     few = cm.mask_table(PEOPLE.slice(1, 19), {"age": JOINT["age"]}, rng=1, nan_policy="omit")
     for one in (few, pickle.loads(pickle.dumps(few))):
-        assert "a file must have at least 100" in refusal(lambda one=one: one.write(tmp_path / "few.parquet"))
+        assert "a file must have at least 100" in refusal(
+            lambda one=one: one.write(tmp_path / "few.parquet")
+        )
     (tmp_path / "copied").write_bytes(copied)
-    program = f"import pickle; pickle.load(open({str(tmp_path / 'copied')!r}, 'rb')).write('c.parquet')"
+    program = (
+        f"import pickle; pickle.load(open({str(tmp_path / 'copied')!r}, 'rb')).write('c.parquet')"
+    )
     ended = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False
     )
@@ -478,7 +564,13 @@ def test_a_pickled_release_is_checked_still(tmp_path, source):
 
 def test_a_log_that_is_none_is_refused_in_one_sentence(tmp_path, source):
     mask(source, tmp_path / "a.parquet")
-    for content in (b"{}\n", b"[1]\n", b"no\n", b"\xff\xfe\n", b'{"columns": 1, "date": 2, "target": 3}\n'):
+    for content in (
+        b"{}\n",
+        b"[1]\n",
+        b"no\n",
+        b"\xff\xfe\n",
+        b'{"columns": 1, "date": 2, "target": 3}\n',
+    ):
         log().write_bytes(content)
         with pytest.raises(cm.CondmaskError, match=r"log\.jsonl"):
             mask(source, tmp_path / "b.parquet")

@@ -19,7 +19,10 @@ STUDIES = [
     ("schemes = [5]", "schemes must be a table for each"),
     ("schemes = {a = {scheme = 'guessing'}}", "scheme must be one of .*, got 'guessing'"),
     ("schemes = {a = {p = 0.5, sigma = 1.0, share = 1}}", "scheme has unknown entries 'share'"),
-    (SCHEMES + "population = 5", "population must be a table of path, column and perhaps other, got 5"),
+    (
+        SCHEMES + "population = 5",
+        "population must be a table of path, column and perhaps other, got 5",
+    ),
     (SCHEMES + "population = {path = 'a.csv'}", "population must be a table of path, column"),
     (SCHEMES + "population = {path = 5, column = 'x'}", "path must be a path, got 5"),
 ]

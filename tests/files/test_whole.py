@@ -1,6 +1,8 @@
-"""A release is there whole or not at all, whatever ends the job, and what must stay is never replaced.
+"""A release is there whole or not at all, whatever ends the job, and what must stay is never
+replaced.
 
-Jobs that are to be killed kill themselves, at a given operation on files, so that nothing waits for a clock.
+Jobs that are to be killed kill themselves, at a given operation on files, so that nothing waits
+for a clock.
 """
 
 import errno
@@ -27,7 +29,8 @@ def compiled(tmp_path_factory):
 
 
 def in_child(job):
-    """The signal that ends a process with a job, or minus its exit code: 3 where the job was refused."""
+    """The signal that ends a process with a job, or minus its exit code: 3 where the job was
+    refused."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
         child = os.fork()
@@ -46,7 +49,8 @@ def in_child(job):
 
 def killing(place, name, number, *, after):
     """Kill this process at a call of a function, before or after it does its work."""
-    calls, function = [], getattr(place, name)
+    calls = []
+    function = getattr(place, name)
 
     def call(*arguments, **options):
         calls.append(1)
@@ -70,8 +74,16 @@ def sources(form, folder):
 
 
 WINDOWS = [
-    *((form, os, "fsync", 1, after) for form in ("parquet", "csv", "folder") for after in (False, True)),
-    *((form, os, "replace", 1, after) for form in ("parquet", "csv", "folder") for after in (False, True)),
+    *(
+        (form, os, "fsync", 1, after)
+        for form in ("parquet", "csv", "folder")
+        for after in (False, True)
+    ),
+    *(
+        (form, os, "replace", 1, after)
+        for form in ("parquet", "csv", "folder")
+        for after in (False, True)
+    ),
     *(("csv", os, name, 2, after) for name in ("fsync", "replace") for after in (False, True)),
     ("parquet", pq.ParquetWriter, "write_table", 1, False),
     ("parquet", pq.ParquetWriter, "close", 1, False),
@@ -82,7 +94,9 @@ WINDOWS = [
 
 @pytest.mark.parametrize("before", [False, True])
 @pytest.mark.parametrize(("form", "place", "name", "number", "after"), WINDOWS)
-def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path, form, place, name, number, after, before):
+def test_a_kill_leaves_the_old_file_or_the_new_one(
+    tmp_path, form, place, name, number, after, before
+):
     source, target = sources(form, tmp_path)
     if before and form == "folder":
         return  # which is never replaced
@@ -108,11 +122,15 @@ def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path, form, place, name, 
         shutil.rmtree(target)
     hidden = tmp_path / f".{target.name}.condmask"
     assert any(hidden.iterdir()) != named
-    with pytest.raises(cm.FileError, match=r"or one was killed: what lies in .* remove it") as caught:
+    with pytest.raises(
+        cm.FileError, match=r"or one was killed: what lies in .* remove it"
+    ) as caught:
         masked(source, target, force=True)
     assert str(hidden) in str(caught.value)
     shutil.rmtree(hidden)
-    assert masked(source, target, force=True)["pay"].mean() == (mean or cm.read_release(target)["pay"].mean())
+    assert masked(source, target, force=True)["pay"].mean() == (
+        mean or cm.read_release(target)["pay"].mean()
+    )
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".out")]
 
 
@@ -152,7 +170,9 @@ def test_a_source_that_changes_after_a_pass_is_not_published(tmp_path, form, whe
     with pytest.raises(cm.FileError, match="was changed since it was opened: begin again"):
         masked(source, target, part_rows=200, force=True, progress=change)
     assert cm.read_release(target)["pay"].mean() == old
-    assert sorted(path.name[0] for path in tmp_path.iterdir()) == ["i", "o"] + ["o"] * (form == "csv")
+    assert sorted(path.name[0] for path in tmp_path.iterdir()) == ["i", "o"] + ["o"] * (
+        form == "csv"
+    )
 
 
 def test_progress_counts_rows_and_what_it_raises_leaves_nothing(tmp_path):
@@ -174,7 +194,9 @@ def test_what_exists_is_replaced_only_with_force_and_never_the_source(tmp_path, 
     source, target = sources(form, tmp_path)
     content = source.read_bytes()
     target.write_text("theirs")
-    with pytest.raises(cm.FileError, match=r"exists; it is replaced only with --force \(force=True\)"):
+    with pytest.raises(
+        cm.FileError, match=r"exists; it is replaced only with --force \(force=True\)"
+    ):
         masked(source, target)
     assert target.read_text() == "theirs"
     masked(source, target, force=True)
@@ -204,7 +226,9 @@ def test_a_dry_run_says_all_and_writes_nothing(tmp_path):
     release = masked(source, target, dry_run=True, part_rows=200)
     assert (release.records, release.parts, release.path) == (600, (200, 200, 200), None)
     assert "pay" in release
-    with pytest.raises(ValueError, match=r"'pay' has no estimate: nothing was written \(dry_run=True\)"):
+    with pytest.raises(
+        ValueError, match=r"'pay' has no estimate: nothing was written \(dry_run=True\)"
+    ):
         release["pay"]
     assert list(tmp_path.iterdir()) == [source]
 
@@ -217,7 +241,9 @@ def test_what_is_no_table_or_lacks_the_column_is_refused(tmp_path):
             masked(source, out, {"wage": PAY})
         with pytest.raises((ValueError, TypeError), match="id must"):
             masked(write(TABLE.set_column(0, "id", people()["note"]), source), out, {"id": PAY})
-        source.write_bytes(source.read_bytes()[:-300] if form != "csv" else b"id,pay\n1,\xff\n2,3\n")
+        source.write_bytes(
+            source.read_bytes()[:-300] if form != "csv" else b"id,pay\n1,\xff\n2,3\n"
+        )
         with pytest.raises(cm.FileError, match=r"a\.\w+ cannot be read"):
             masked(source, out, {"pay": PAY})
         os.remove(source)

@@ -1,8 +1,9 @@
 """Fixed keys in place of the operating system's, so that every run of a test draws the same.
 
-A key of 16 bytes is all that the package asks the system for before it masks, and the seed of a study all
-that it asks for elsewhere. Here they are hashes of a label, the test's name, and of their number under it.
-Names of temporary files stay the system's: jobs that run at once must not share them.
+A key of 16 bytes is all that the package asks the system for before it masks, and the seed of a
+study all that it asks for elsewhere. Here they are hashes of a label, the test's name, and of
+their number under it. Names of temporary files stay the system's: jobs that run at once must not
+share them.
 """
 
 import hashlib
@@ -13,7 +14,8 @@ from contextlib import contextmanager
 KEY = 16
 _of_system = secrets.token_bytes
 _lock = threading.Lock()
-_label, _drawn = "a process", 0
+_label = "a process"
+_drawn = 0
 
 
 @contextmanager
@@ -21,7 +23,8 @@ def under(label):
     """Let keys depend on this label and their number under it alone, whatever was drawn before."""
     global _label, _drawn
     before = _label, _drawn
-    _label, _drawn = label, 0
+    _label = label
+    _drawn = 0
     try:
         yield
     finally:
@@ -43,4 +46,5 @@ def randbits(count):
 
 def install():
     """Let this process draw fixed keys."""
-    secrets.token_bytes, secrets.randbits = token_bytes, randbits
+    secrets.token_bytes = token_bytes
+    secrets.randbits = randbits

@@ -1,4 +1,5 @@
-"""Processes that tests start find this on their path (tests/conftest.py), and draw fixed keys as well.
+"""Processes that tests start find this on their path (tests/conftest.py), and draw fixed keys as
+well.
 
 Examples that are run as such have no log of the user's, either.
 """

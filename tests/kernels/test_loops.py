@@ -1,4 +1,5 @@
-"""Kernels that count, sum, sort, mask and draw studies, against loops over the records and exact numbers."""
+"""Kernels that count, sum, sort, mask and draw studies, against loops over the records and exact
+numbers."""
 
 from fractions import Fraction
 from itertools import product
@@ -19,7 +20,8 @@ SLACK = 4 * 2.0**-52
 def counted(z, first, points, per_step=1.0, start=0, stop=None, there=0):
     z = np.asarray(z, dtype=float)
     stop = z.size if stop is None else stop
-    counts, outside = np.append(np.full(points, there), 0), np.full(stop - start + 1, -99.0)
+    counts = np.append(np.full(points, there), 0)
+    outside = np.full(stop - start + 1, -99.0)
     with np.errstate(invalid="ignore"):  # without compilation, NumPy warns of infinities
         left = count_window(z, per_step, SLACK, first, start, stop, counts, outside)
     assert counts[-1] == left
@@ -28,13 +30,16 @@ def counted(z, first, points, per_step=1.0, start=0, stop=None, there=0):
 
 @given(
     z=st.lists(
-        st.one_of(st.integers(-9, 9), st.sampled_from([0.5, 1e300, -np.inf, np.inf, np.nan])), max_size=60
+        st.one_of(st.integers(-9, 9), st.sampled_from([0.5, 1e300, -np.inf, np.inf, np.nan])),
+        max_size=60,
     ),
     first=st.integers(-12, 12),
     points=st.integers(1, 20),
     ends=st.tuples(st.integers(0, 60), st.integers(0, 60)),
 )
-def test_rows_asked_for_are_added_to_the_counts_and_others_handed_back_in_order(z, first, points, ends):
+def test_rows_asked_for_are_added_to_the_counts_and_others_handed_back_in_order(
+    z, first, points, ends
+):
     start, stop = sorted(min(end, len(z)) for end in ends)
 
     found, outside = counted(z, float(first), points, start=start, stop=stop, there=5)
@@ -65,7 +70,8 @@ def test_steps_may_be_fractions_and_values_miss_their_point_by_rounding():
 def test_a_user_may_call_the_kernel_in_compiled_code():
     @numba.njit
     def mode(z):
-        counts, outside = np.zeros(10, dtype=np.int64), np.empty(z.size + 1)
+        counts = np.zeros(10, dtype=np.int64)
+        outside = np.empty(z.size + 1)
         count_window(z, 1.0, 0.0, 0.0, 0, z.size, counts, outside)
         return np.argmax(counts)
 
@@ -77,7 +83,8 @@ def test_rows_are_sorted_by_their_number(numbers):
     number = np.array(numbers, dtype=np.int32)
     counts = np.array([numbers.count(own) for own in range(6)])
     first = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    ends, order = first.copy(), np.empty(counts.sum(), dtype=np.int32)
+    ends = first.copy()
+    order = np.empty(counts.sum(), dtype=np.int32)
     counting_sort.sort(number, ends, order)
 
     stable = np.argsort(number, kind="stable")
@@ -100,13 +107,16 @@ def test_no_interval_holds_more(width):
 
 
 PARTS = st.lists(
-    st.floats(-1, 1) | st.sampled_from([0.0, 1.0, -1.0, 2.0**-60, 5e-324]), min_size=1, max_size=1_100
+    st.floats(-1, 1) | st.sampled_from([0.0, 1.0, -1.0, 2.0**-60, 5e-324]),
+    min_size=1,
+    max_size=1_100,
 ).map(np.array)
 
 
 @given(u=PARTS, bits=st.sampled_from([20, 40]))
 def test_whole_sums_are_exact_and_counts_give_the_same_ones(u, bits):
-    records, counted = np.zeros((3, 2), dtype=np.int64), np.zeros((3, 2), dtype=np.int64)
+    records = np.zeros((3, 2), dtype=np.int64)
+    counted = np.zeros((3, 2), dtype=np.int64)
     values, counts = np.unique(u, return_counts=True)
 
     moments.add_whole_powers(u, np.empty(0, dtype=np.int64), 0.0, 1.0, bits, records)
@@ -130,9 +140,12 @@ MESH = 20_000  # points of a piece
 def reaching(places, values, level):
     """Where T* first reaches levels, an array of them; its ends where it does not."""
     k = np.clip(np.searchsorted(values, level), 1, values.size - 1)
-    before, rise = values[k - 1], values[k] - values[k - 1]
+    before = values[k - 1]
+    rise = values[k] - values[k - 1]
     along = np.clip((level - before) / np.where(rise > 0.0, rise, np.inf), 0.0, 1.0)
-    return np.where(level > values[-1], places[-1], places[k - 1] + along * (places[k] - places[k - 1]))
+    return np.where(
+        level > values[-1], places[-1], places[k - 1] + along * (places[k] - places[k - 1])
+    )
 
 
 @pytest.mark.parametrize("flat", [0, 4])
@@ -157,25 +170,31 @@ RNG = np.random.default_rng(3)
 
 @pytest.mark.parametrize("ties", [False, True])
 def test_pairs_strictly_nearer_than_a_distance_are_counted(ties):
-    rows = np.sort(RNG.integers(0, 40, (3, 60)) * 0.25 if ties else RNG.normal(size=(3, 60)), axis=1)
+    rows = np.sort(
+        RNG.integers(0, 40, (3, 60)) * 0.25 if ties else RNG.normal(size=(3, 60)), axis=1
+    )
     d = np.array([0.0, 0.25, 1.0, 100.0])
     within = np.empty((3, 4))
 
     replication.pairs_within(rows, d, within)
 
     apart = np.abs(rows[:, :, None] - rows[:, None, :])
-    assert within.tolist() == [[(each < one).sum() - 60 * (one > 0) for one in d] for each in apart]
+    assert within.tolist() == [
+        [(each < one).sum() - 60 * (one > 0) for one in d] for each in apart
+    ]
 
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_quantiles_are_those_of_the_function_looked_at_everywhere(whole):
     # steps of 1 at the values, and a part that falls between them and returns to 0 at both ends
     values = np.sort(RNG.integers(20, 60, (2, 9)).astype(float), axis=1)
-    width, origin = 2.5, np.array([-10.0, -8.0])
+    width = 2.5
+    origin = np.array([-10.0, -8.0])
     place = origin[:, None] + width * np.arange(48)
     smooth = 2.0 * np.sin(0.15 * place) * np.exp(-(((place - 40.0) / 14.0) ** 2))
     rule = width, 1.0, np.abs(np.diff(smooth, 2)).max() / 9, whole  # 9 records bend it
-    targets, x = np.array([0.5, 2.5, 4.0, 8.5]), np.arange(5.0, 90.0, 1.0 if whole else 1e-3)
+    targets = np.array([0.5, 2.5, 4.0, 8.5])
+    x = np.arange(5.0, 90.0, 1.0 if whole else 1e-3)
 
     for rearrange in (False, True):
         found = np.empty((2, 4))
@@ -193,7 +212,8 @@ def test_quantiles_are_those_of_the_function_looked_at_everywhere(whole):
 
 
 WORDS = st.integers(0, 2**64 - 1)
-EDGES = (0, 1, 2**32 - 1, 2**32, 2**32 + 1, 2**63, 2**64 - 1)  # where a half of a word is empty or full
+# where a half of a word is empty or full
+EDGES = (0, 1, 2**32 - 1, 2**32, 2**32 + 1, 2**63, 2**64 - 1)
 
 
 def as_words(values):
@@ -224,7 +244,9 @@ def all_donors(words, rows, start, n):
 
 @given(
     words=st.lists(WORDS, min_size=4, max_size=4),
-    n=st.one_of(st.integers(2, 50), st.integers(2**16 - 2, 2**16 + 2), st.integers(2**31 - 2, 2**40)),
+    n=st.one_of(
+        st.integers(2, 50), st.integers(2**16 - 2, 2**16 + 2), st.integers(2**31 - 2, 2**40)
+    ),
     data=st.data(),
 )
 def test_donors_are_exact_at_any_size_of_the_file(words, n, data):
@@ -243,7 +265,8 @@ def test_pool_donors_are_the_others_of_the_pool():
     for number, rows in members.items():
         pool[rows] = number
     order = np.array(members[0] + members[1])
-    first, size = np.array([0, 3]), np.array([3, 4])
+    first = np.array([0, 3])
+    size = np.array([3, 4])
     words = np.random.default_rng(12).integers(0, 2**64, size=10, dtype=np.uint64)
     start = 2
     swapped = np.arange(8)  # rows 2 .. 9
@@ -262,7 +285,9 @@ def test_place_puts_each_value_in_its_row():
     z = np.full(4, 99.0)
 
     # the block holds rows 2 .. 5; rows 2 and 4 are swapped, row 4 has no donor
-    masking.place(x, np.array([0, 2]), np.array([0, -1]), np.array([1, 3]), np.array([0.25, -0.5]), 2, z)
+    masking.place(
+        x, np.array([0, 2]), np.array([0, -1]), np.array([1, 3]), np.array([0.25, -0.5]), 2, z
+    )
 
     assert np.array_equal(z, [10.0, 13.25, np.nan, 14.5], equal_nan=True)
     assert x.tolist() == [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]
@@ -272,14 +297,16 @@ def test_place_puts_each_value_in_its_row():
 
 
 def plainly(x, order, window, chance):
-    z, free = x.copy(), set(range(x.size))
+    z = x.copy()
+    free = set(range(x.size))
     for i in range(x.size):
         if i not in free:
             continue
         partners = [j for j in range(i + 1, min(i + window, x.size - 1) + 1) if j in free]
         if partners:
             j = partners[int(chance[i] * len(partners))]
-            z[order[i]], z[order[j]] = x[order[j]], x[order[i]]
+            z[order[i]] = x[order[j]]
+            z[order[j]] = x[order[i]]
             free -= {i, j}
     return z
 
@@ -289,7 +316,9 @@ def plainly(x, order, window, chance):
 def test_partners_are_those_of_a_plain_loop(n, window):
     stream = np.random.default_rng([n, window])
     for x in (stream.normal(size=n), np.rint(stream.normal(size=n))):
-        order, chance, z = np.argsort(x, kind="stable"), stream.random(n), np.empty(n)
+        order = np.argsort(x, kind="stable")
+        chance = stream.random(n)
+        z = np.empty(n)
         masking.swap_ranks(x, order, window, chance, z)
         assert z.tolist() == plainly(x, order, window, chance).tolist()
 
@@ -302,7 +331,8 @@ def ordered(words):
     return cycle.radix_argsort(words, order, np.empty_like(order)), order
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 100, 2_049, 30_000, 1_100_000])  # one, two and three digits
+# one, two and three digits
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 100, 2_049, 30_000, 1_100_000])
 def test_random_words_are_ordered(n):
     words = np.random.default_rng(n).integers(0, ALL, n, dtype=np.uint64, endpoint=True)
 
@@ -313,9 +343,12 @@ def test_random_words_are_ordered(n):
 
 
 @given(
-    seed=st.integers(0, 2**32), n=st.integers(0, 120), digit=st.integers(1, 4), alike=st.sampled_from([1, 4]),
+    seed=st.integers(0, 2**32),
+    n=st.integers(0, 120),
+    digit=st.integers(1, 4),
+    alike=st.sampled_from([1, 4]),
     values=st.sampled_from([2, 50, ALL]),
-)  # fmt: skip
+)
 def test_passes_of_any_number_and_width_order_words(seed, n, digit, alike, values):
     words = np.random.default_rng(seed).integers(0, values, n, dtype=np.uint64, endpoint=True)
     words <<= np.uint64(0 if values == ALL else 58)  # of which the top bits tell
@@ -328,7 +361,8 @@ def test_passes_of_any_number_and_width_order_words(seed, n, digit, alike, value
             words, order, np.empty_like(order)
         )
 
-    # of random words insertion moves each past fewer than `alike` others on average, of alike ones past all
+    # of random words insertion moves each past fewer than `alike` others on average, of alike ones
+    # past all
     assert done or values != ALL
     assert not done or order.tolist() == sorted(range(n), key=words.tolist().__getitem__)
 
@@ -343,7 +377,13 @@ def test_words_that_are_not_random_are_given_up_before_that_takes_long(n):
 @pytest.mark.parametrize("n", [0, 1, 2, 500])
 def test_numbers_are_ordered_by_size(n):
     drawn = np.random.default_rng(n).normal(size=n)
-    for values in (drawn, np.exp(9.0 * drawn), 1.0 + 1e-9 * drawn, np.rint(drawn) + 0.0, np.full(n, -7.0)):
+    for values in (
+        drawn,
+        np.exp(9.0 * drawn),
+        1.0 + 1e-9 * drawn,
+        np.rint(drawn) + 0.0,
+        np.full(n, -7.0),
+    ):
         order = np.zeros(n, dtype=np.uint64)
         assert cycle.order_floats(values.copy(), order, np.empty_like(order))
         assert np.array_equal(order, np.argsort(values, kind="stable"))
@@ -355,7 +395,8 @@ def test_a_row_is_linked_to_the_next_of_its_pool_and_the_last_to_the_first(pools
     pool = np.repeat(pools if any(pools) else [], 2).astype(int)  # empty for one pool of all
     order = list(range(len(pools)))
     random.shuffle(order)
-    ends, donors = np.full((2, 4), -1), np.full(len(pools), -1)
+    ends = np.full((2, 4), -1)
+    donors = np.full(len(pools), -1)
 
     for part in np.array_split(np.array(order, dtype=np.uint64), 3):
         cycle.link(rows, part, pool, *ends, donors)
@@ -363,7 +404,9 @@ def test_a_row_is_linked_to_the_next_of_its_pool_and_the_last_to_the_first(pools
 
     for own in range(4):
         members = [k for k in order if pools[k] == own]
-        following = dict(zip(members, members[1:] + members[:1], strict=True)) if len(members) > 1 else {}
+        following = (
+            dict(zip(members, members[1:] + members[:1], strict=True)) if len(members) > 1 else {}
+        )
         for k in members:
             assert donors[k] == (rows[following[k]] if following else -1)
         assert ends[:, own].tolist() == ([members[0], members[-1]] if members else [-1, -1])

@@ -1,7 +1,7 @@
 """Intervals of covariances and correlations.
 
-Oracles: the law of the records in full; files masked here by eq. (1). Every test has a fixed seed; false
-alarms are stated where a test is statistical.
+Oracles: the law of the records in full; files masked here by eq. (1). Every test has a fixed seed;
+false alarms are stated where a test is statistical.
 """
 
 import re
@@ -14,20 +14,23 @@ from releases import in_group
 from worlds import rest_slow
 
 import condmask as cm
+from condmask.inference.interval import UndefinedError
 from condmask.law import Law
-from condmask.moments.pair_interval import correlation
-from condmask.moments.pair_variance import pair_of
-from condmask.moments.theorem_2_5 import PairMoments
-from condmask.variance.interval import UndefinedError
+from condmask.pairs.pair_interval import correlation
+from condmask.pairs.pair_variance import pair_of
+from condmask.pairs.theorem_2_5 import PairMoments
 
 DONORS = ("sample", "permutation")
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
-    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning", "ignore::condmask.EstimateWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::condmask.ReleaseWarning", "ignore::condmask.EstimateWarning"
+    ),
 ]
 
 
-# --- how they vary ------------------------------------------------------------------------------------------
+# --- how they vary
+# ------------------------------------------------------------------------------------------
 
 P_FILE = 0.3
 
@@ -36,7 +39,10 @@ class PoolInFull:
     """The law of the released pairs of a donor pool, from the chances of its originals."""
 
     def __init__(self, x, w, chances, sigmas, together):
-        self.x, self.w, self.q, self.together = x, w, chances, together
+        self.x = x
+        self.w = w
+        self.q = chances
+        self.together = together
         noise = np.sqrt(3.0) * np.array(
             [-1.0, 0.0, 1.0]
         )  # 1, 4, 1 sixths: moments of a normal law to order 5
@@ -54,8 +60,11 @@ class PoolInFull:
 
     def terms(self, phi, h):
         """V, D, Var h, the covariance of both margins, and the means of h and its square."""
-        own, every = h(self.x, self.w), phi(self.x[:, None], self.w)
-        at, margin = (every @ self.q, self.q @ every) if not self.together else np.zeros((2, self.q.size))
+        own = h(self.x, self.w)
+        every = phi(self.x[:, None], self.w)
+        at, margin = (
+            (every @ self.q, self.q @ every) if not self.together else np.zeros((2, self.q.size))
+        )
         given = (1.0 - P_FILE) * self.kept(phi) + P_FILE * margin
         v = self.released(lambda a, b: phi(a, b) ** 2) - self.released(phi) ** 2
         pairs = (given, given), (own, own), (at, margin)
@@ -66,11 +75,16 @@ class PoolInFull:
 @pytest.mark.parametrize("donors", DONORS)
 @pytest.mark.parametrize("together", [False, True])
 def test_variances_are_those_of_the_law_of_the_records_in_full(donors, together):
-    rng, n, share = np.random.default_rng(3), 1e9, np.array([0.4, 0.6])
-    laws, kept = [Law(P_FILE, "normal", 0.8), Law(P_FILE, "normal", 0.5)], 1.0 if together else 1.0 - P_FILE
-    columns, chances = rng.gamma([[[2.0]], [[4.0]]], size=(2, 2, 5)), rng.dirichlet(np.ones(5), 2)
+    rng = np.random.default_rng(3)
+    n = 1e9
+    share = np.array([0.4, 0.6])
+    laws = [Law(P_FILE, "normal", 0.8), Law(P_FILE, "normal", 0.5)]
+    kept = 1.0 if together else 1.0 - P_FILE
+    columns = rng.gamma([[[2.0]], [[4.0]]], size=(2, 2, 5))
+    chances = rng.dirichlet(np.ones(5), 2)
     pools = [
-        PoolInFull(*own, q, (0.8, 0.5 * together), together) for own, q in zip(columns, chances, strict=True)
+        PoolInFull(*own, q, (0.8, 0.5 * together), together)
+        for own, q in zip(columns, chances, strict=True)
     ]
     orders = [[lambda a, b, i=i, j=j: a**i * b**j for j in range(5)] for i in range(5)]
     powers = np.array([[[each.released(f) for f in row] for row in orders] for each in pools])
@@ -78,12 +92,15 @@ def test_variances_are_those_of_the_law_of_the_records_in_full(donors, together)
     moments = PairMoments(np.zeros(2), np.ones(2), sums, sums[:, :3, 0])
     mx, mw = np.einsum("p,pcq,pq->c", share, columns, chances)
 
-    pair = pair_of(moments, laws[0], laws[1] if together else None, shared_donors=donors == "sample")
+    pair = pair_of(
+        moments, laws[0], laws[1] if together else None, shared_donors=donors == "sample"
+    )
 
     def variances(c, first, second):
         total = 0.0
         for part, own in zip(share, pools, strict=True):
-            mu, nu = own.q @ own.x, own.q @ own.w
+            mu = own.q @ own.x
+            nu = own.q @ own.w
 
             def h(a, b):
                 return c * (a - mx) * (b - mw) + first * (a - mx) ** 2 + second * (b - mw) ** 2
@@ -111,7 +128,8 @@ def normal_file(rng, n, r=0.6):
     return x, r * x + np.sqrt(1 - r * r) * e
 
 
-# --- edges ----------------------------------------------------------------------------------------------
+# --- edges
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -122,8 +140,9 @@ def case():
 
 
 def test_the_standard_error_is_that_under_each_hypothesis():
-    # next to nothing is masked, so the statistic r - rho has the influence u v - rho (u^2 + v^2)/2 of
-    # standardised values; skewed ones, for which its variance at both ends is not that at the estimate
+    # next to nothing is masked, so the statistic r - rho has the influence u v - rho (u^2 + v^2)/2
+    # of standardised values; skewed ones, for which its variance at both ends is not that at the
+    # estimate
     rng = np.random.default_rng(6)
     x, w = rng.gamma(1.0, size=(2, 500))
     w = 0.6 * x + 0.8 * w
@@ -133,10 +152,12 @@ def test_the_standard_error_is_that_under_each_hypothesis():
 
     for end in (found.low, found.high):
         error = np.std(u * v - 0.5 * end * (u**2 + v**2)) / np.sqrt(500)
-        assert abs(end - found.estimate) == pytest.approx(1.959964 * error, rel=0.01)  # of n for n - 1
+        # of n for n - 1
+        assert abs(end - found.estimate) == pytest.approx(1.959964 * error, rel=0.01)
     own = u * v - 0.5 * found.estimate * (u**2 + v**2)
     assert found.standard_error == pytest.approx(own.std(ddof=1) / np.sqrt(500), rel=1e-5)
-    assert found.high - found.estimate < 0.98 * (found.estimate - found.low)  # what the rest is to tell apart
+    # what the rest is to tell apart
+    assert found.high - found.estimate < 0.98 * (found.estimate - found.low)
 
 
 @pytest.mark.parametrize(("shift", "scale"), [(1e6, 1.0), (0.0, 1e200), (0.0, 1e-200)])
@@ -175,31 +196,40 @@ def test_an_estimate_outside_stands_at_the_nearest_end_of_its_interval():
     assert 5 < outside.sum() < 35
     assert (found.estimate[outside] == 1.0).all()
     assert found.estimate[~outside] == pytest.approx(values[~outside], rel=1e-12)
-    assert ((found.low <= found.estimate) & (found.estimate <= found.high) & (found.high <= 1.0)).all()
+    assert (
+        (found.low <= found.estimate) & (found.estimate <= found.high) & (found.high <= 1.0)
+    ).all()
     assert (found.high - found.low > 0.05).all()  # cut off at 1 they are points
     assert ["lies outside [-1, 1]" in about for about in found.about] == outside.tolist()
     assert (
-        f"the estimate, {values[first]:.4g}, lies outside [-1, 1], and the nearest end is given" in one.about
+        f"the estimate, {values[first]:.4g}, lies outside [-1, 1], and the nearest end is given"
+        in one.about
     )
 
 
 @pytest.mark.parametrize(
     ("n", "p", "r", "joint"),
     rest_slow(
-        [(60, 0.6, 0.99, False), (200, 0.6, 0.99, True), (200, 0.8, 0.6, False), (50, 0.6, 0.0, False)]
+        [
+            (60, 0.6, 0.99, False),
+            (200, 0.6, 0.99, True),
+            (200, 0.8, 0.6, False),
+            (50, 0.6, 0.0, False),
+        ]
     ),
 )
 def test_intervals_cover_correlations_near_1_and_from_little(n, p, r, joint):
-    # 120 files: .95 - .09, 4.5 standard errors, a false alarm in less than 1 of 10^5 seeds. By Fisher's z,
-    # and cut off at 1, .75, .85, .94 and .97 of them cover. .02 is what the normal approximation lacks for
-    # 50 records.
+    # 120 files: .95 - .09, 4.5 standard errors, a false alarm in less than 1 of 10^5 seeds. By
+    # Fisher's z, and cut off at 1, .75, .85, .94 and .97 of them cover. .02 is what the normal
+    # approximation lacks for 50 records.
     rng = np.random.default_rng(8)
     scheme = cm.ConditionalMasking(p, 0.7, step=0.0)
     x, w = np.array([normal_file(rng, n, r) for _ in range(120)]).transpose(1, 0, 2)
     swapped = rng.random(x.shape) < p
     donor = (np.arange(n) + rng.integers(1, n, x.shape)) % n
     rows = [
-        np.where(swapped, np.take_along_axis(v, donor, 1), v + 0.7 * rng.normal(size=v.shape)) for v in (x, w)
+        np.where(swapped, np.take_along_axis(v, donor, 1), v + 0.7 * rng.normal(size=v.shape))
+        for v in (x, w)
     ]
     estimate = in_group(scheme.estimate(rows[0]))
 
@@ -241,7 +271,9 @@ def test_a_variance_that_noise_hides_leaves_all_correlations():
     other = z**2
 
     found, message = said(cm.ConditionalMasking(0.3, 5.0, step=0.0).estimate(z), other)
-    hidden, much = said(cm.ConditionalMasking(0.3, 0.6, donors="sample", step=0.0).estimate(z), other)
+    hidden, much = said(
+        cm.ConditionalMasking(0.3, 0.6, donors="sample", step=0.0).estimate(z), other
+    )
 
     assert found[:2] == (-1.0, 1.0)
     assert np.isnan(found[2:4]).all()
@@ -255,16 +287,16 @@ def test_a_variance_that_noise_hides_leaves_all_correlations():
     # heavy tails leave a variance as uncertain, but no noise hides the original
     x = np.append(z, 50.0)
     heavy, _ = said(
-        cm.ConditionalMasking(0.3, 0.1, donors="sample", step=0.0).estimate(x), np.append(other, 0.0)
+        cm.ConditionalMasking(0.3, 0.1, donors="sample", step=0.0).estimate(x),
+        np.append(other, 0.0),
     )
     assert heavy.high - heavy.low < 1.5
-    # the error of the variance about the file is V - D of its influence function, here from moments of Z;
-    # with the variance at its upper end, twice that error is to be that end
-    square, noise = (z - z.mean()) ** 2, 0.7 * 0.6**2
-    m2, m4 = (
-        square.mean() - noise,
-        np.mean(square**2) - 0.7 * (6 * (square.mean() - noise) * 0.36 + 3 * 0.36**2),
-    )
+    # the error of the variance about the file is V - D of its influence function, here from
+    # moments of Z; with the variance at its upper end, twice that error is to be that end
+    square = (z - z.mean()) ** 2
+    noise = 0.7 * 0.6**2
+    m2 = square.mean() - noise
+    m4 = np.mean(square**2) - 0.7 * (6 * (square.mean() - noise) * 0.36 + 3 * 0.36**2)
     reach = 1.959964 * np.sqrt((square.var() - 0.7**2 * (m4 - m2**2)) / 50)
     needed = 50 * (2 * reach / (z.var(ddof=1) - noise + reach)) ** 2
     told = int(re.search("it takes at least ([0-9,]+) records$", much)[1].replace(",", ""))
@@ -277,7 +309,9 @@ def test_what_cannot_be_had(name):
 
     with pytest.raises(ValueError, match="other must have been masked together with this column"):
         getattr(estimate, name)(estimate)
-    with pytest.raises(UndefinedError, match="other must have at least 2 values where z has them, got 1"):
+    with pytest.raises(
+        UndefinedError, match="other must have at least 2 values where z has them, got 1"
+    ):
         getattr(estimate, name)([1.0] + [np.nan] * 39)
     for p, x in ((0.9, np.arange(10.0)), (0.65, np.arange(2.0)), (0.95, np.arange(20.0))):
         with pytest.raises(UndefinedError, match=f"z must have more than {x.size} records"):

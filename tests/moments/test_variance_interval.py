@@ -1,7 +1,9 @@
-"""Intervals of the variance and the standard deviation, from next to no noise to ten times the data.
+"""Intervals of the variance and the standard deviation, from next to no noise to ten times the
+data.
 
-Oracles: the standard errors of the closed formulas, integrated by SciPy; the order of Feldman and Cousins by
-sums over a fine grid of estimates; and coverage over many files, with the chance of a false alarm."""
+Oracles: the standard errors of the closed formulas, integrated by SciPy; the order of Feldman and
+Cousins by sums over a fine grid of estimates; and coverage over many files, with the chance of a
+false alarm."""
 
 import numpy as np
 import pytest
@@ -10,15 +12,17 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import condmask as cm
+from condmask.inference import bounded
 from condmask.law import Law
 from condmask.moments.moment_interval import Sampled
 from condmask.moments.theorem_2_1 import Powers
 from condmask.moments.variance_interval import variance_interval
-from condmask.variance import bounded
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
-    pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning", "ignore::condmask.EstimateWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::condmask.ReleaseWarning", "ignore::condmask.EstimateWarning"
+    ),
 ]
 
 
@@ -32,7 +36,8 @@ def fewest(files, level=0.95):
 
 
 def accepts(estimate, mean, level):
-    """Whether a mean from 0 on explains an estimate with error 1, summed over a grid of estimates."""
+    """Whether a mean from 0 on explains an estimate with error 1, summed over a grid of
+    estimates."""
     grid = np.arange(mean - 12.0, mean + 12.0, 1e-3)
 
     def ratio(x):
@@ -55,7 +60,8 @@ def test_ends_are_those_of_the_order_of_feldman_and_cousins(estimate, level):
 
 
 def moved(variance, errors, constant, slope, square, n):
-    """The variance that lies so many standard errors above another: their integral, and where it ends."""
+    """The variance that lies so many standard errors above another: their integral, and where it
+    ends."""
 
     def distance(other):
         steps = quad(lambda v: (constant + slope * v + square * v * v) ** -0.5, variance, other)[0]
@@ -67,8 +73,10 @@ def moved(variance, errors, constant, slope, square, n):
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("sigma", [0.5, 2.0])
 def test_about_the_file_ends_are_those_of_known_standard_errors(noise, sigma):
-    # given the file, only sums of noise vary: n s^2 = 4 (1-p) sigma^2 v + (1-p) E Y^4 - (1-p)^2 sigma^4
-    p, n = 0.4, 4_000
+    # given the file, only sums of noise vary: n s^2 = 4 (1-p) sigma^2 v + (1-p) E Y^4 - (1-p)^2
+    # sigma^4
+    p = 0.4
+    n = 4_000
     x = np.random.default_rng(2).normal(0.0, 1.0, n)
     scheme = cm.ConditionalMasking(p, sigma, noise=noise, step=0.0)
     estimate = scheme.estimate(scheme.mask(x, rng=3))
@@ -91,17 +99,21 @@ def test_next_to_no_noise_gives_the_interval_of_the_logarithm(target):
     }
     estimate = schemes[target].estimate(z)
 
-    found, root = estimate.variance_interval(target=target), estimate.std_interval(target=target)
+    found = estimate.variance_interval(target=target)
+    root = estimate.std_interval(target=target)
 
     factor = np.exp(norm.ppf(0.975) * found.standard_error / estimate.variance())
-    np.testing.assert_allclose([found.low * factor, found.high / factor], estimate.variance(), rtol=1e-6)
+    np.testing.assert_allclose(
+        [found.low * factor, found.high / factor], estimate.variance(), rtol=1e-6
+    )
     np.testing.assert_allclose(root[:2], np.sqrt(found[:2]), rtol=1e-12)
 
 
 def test_a_variance_estimated_negative_has_an_interval_from_zero_with_a_length():
     estimate = cm.ConditionalMasking(0.5, 10.0, decimals=0).estimate([1.0, 2.0, 3.0, 2.0])
 
-    found, root = estimate.variance_interval(), estimate.std_interval()
+    found = estimate.variance_interval()
+    root = estimate.std_interval()
 
     assert estimate.variance() < 0.0
     assert found.low == 0.0 < found.high
@@ -113,11 +125,13 @@ def test_a_variance_estimated_negative_has_an_interval_from_zero_with_a_length()
 @pytest.mark.parametrize("target", ["population", "file"])
 def test_ends_move_with_the_estimate_without_a_jump(donors, target):
     # originals of kurtosis 3 and any variance, 0 and far from it, under noise of variance 1
-    p, law = 0.6, Law(0.6, "normal", 1.0)
+    p = 0.6
+    law = Law(0.6, "normal", 1.0)
     variance = np.linspace(-0.3, 12.0, 5_001)
     fourth = 3.0 * np.maximum(variance, 0.0) ** 2
     noisy = fourth + (1 - p) * (6.0 * np.maximum(variance, 0.0) + 3.0)
-    one, none = np.ones(variance.size), np.zeros(variance.size)
+    one = np.ones(variance.size)
+    none = np.zeros(variance.size)
     means = np.array([one, none, variance + (1 - p), none, noisy])
     sampled = Sampled(200, law, donors == "sample", Powers(0.0, 1.0, means))
 
@@ -135,7 +149,8 @@ def test_ends_move_with_the_estimate_without_a_jump(donors, target):
 @pytest.mark.parametrize("target", ["population", "file"])
 @pytest.mark.parametrize("p", [0.3, 0.6])
 def test_noise_of_ten_standard_deviations_leaves_the_level(p, target):
-    files, n = 300, 200
+    files = 300
+    n = 200
     x = np.random.default_rng(11).normal(size=(files, n))
     scheme = cm.ConditionalMasking(p, 10.0)
     z = np.array([scheme.mask(row, rng=k) for k, row in enumerate(x)])
@@ -148,7 +163,8 @@ def test_noise_of_ten_standard_deviations_leaves_the_level(p, target):
 
 
 def test_strata_that_are_read_alone_have_the_level_where_their_noise_is_wide():
-    files, n = 200, 400
+    files = 200
+    n = 400
     rng = np.random.default_rng(12)
     near = np.arange(n) < n // 2
     scheme = cm.ConditionalMasking(0.6, 10.0, strata="group")

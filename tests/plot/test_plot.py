@@ -74,7 +74,9 @@ def test_axes_that_are_given_are_drawn_into_and_keep_their_labels(draw, count):
 def test_axes_must_be_axes_and_as_many_as_panels():
     with pytest.raises(TypeError, match=r"^ax must be matplotlib Axes, got str$"):
         cdf(ax="here")
-    with pytest.raises(ValueError, match=r"^ax must be as many Axes as there are panels, 1, got 4$"):
+    with pytest.raises(
+        ValueError, match=r"^ax must be as many Axes as there are panels, 1, got 4$"
+    ):
         cdf(ax=Figure().subplots(2, 2))
 
 
@@ -90,7 +92,9 @@ def test_without_matplotlib_one_sentence_says_so(monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
 
-    message = r"^a figure needs matplotlib, which is not installed: pip install 'condmask\[plot\]'$"
+    message = (
+        r"^a figure needs matplotlib, which is not installed: pip install 'condmask\[plot\]'$"
+    )
     with pytest.raises(ModuleNotFoundError, match=message) as info:
         study().plot()
     assert info.value.name == "matplotlib"
@@ -104,8 +108,11 @@ def test_ticks_are_plain_numbers_and_no_picture_has_a_title(name):
     for panel in axes:
         for axis in (panel.xaxis, panel.yaxis):
             ticks = [label.get_text() for label in axis.get_ticklabels() if label.get_visible()]
-            shown = [tick for tick in ticks if not re.fullmatch(r"[a-z][\w ,]*", tick)]  # methods have names
-            assert all(re.fullmatch("\N{MINUS SIGN}?[\\d,]+(\\.\\d+)?", tick) for tick in shown), shown
+            # methods have names
+            shown = [tick for tick in ticks if not re.fullmatch(r"[a-z][\w ,]*", tick)]
+            assert all(re.fullmatch("\N{MINUS SIGN}?[\\d,]+(\\.\\d+)?", tick) for tick in shown), (
+                shown
+            )
             assert axis.get_offset_text().get_text() == ""
         assert panel.get_title() == ""
     assert axes[0].figure.get_suptitle() == ""
@@ -121,7 +128,11 @@ def test_ticks_are_plain_numbers_and_no_picture_has_a_title(name):
         ((1.0, 6.0), True, ["1", "1.5", "2", "3", "4", "5"]),
         ((1.0, 60.0), True, ["1", "2", "5", "10", "20", "50"]),
         ((0.002, 2_000.0), True, ["0.01", "0.1", "1", "10", "100", "1,000"]),
-        ((1e-9, 1e9), True, ["0.000000001", "0.000001", "0.001", "1", "1,000", "1,000,000", "1,000,000,000"]),
+        (
+            (1e-9, 1e9),
+            True,
+            ["0.000000001", "0.000001", "0.001", "1", "1,000", "1,000,000", "1,000,000,000"],
+        ),
     ],
 )
 def test_numbers_are_written_out(limits, log, ticks):
@@ -160,10 +171,19 @@ def test_a_name_is_shown_as_it_is(name, shown):
     assert (drawn, formula) == (shown, False)
 
 
-# Viénot, Brettel and Mollon (1999): what is left of linear red, green, blue without one kind of cone
+# Viénot, Brettel and Mollon (1999): what is left of linear red, green, blue without one kind of
+# cone
 SEEN = {
-    "without long ones": [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
-    "without middle ones": [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
+    "without long ones": [
+        [0.11238, 0.88762, 0.0],
+        [0.11238, 0.88762, 0.0],
+        [0.00401, -0.00401, 1.0],
+    ],
+    "without middle ones": [
+        [0.29275, 0.70725, 0.0],
+        [0.29275, 0.70725, 0.0],
+        [-0.02234, 0.02234, 1.0],
+    ],
 }
 
 
@@ -176,13 +196,15 @@ def test_colours_differ_for_colour_blind_readers():
         assert min(np.linalg.norm(a - b) for a, b in combinations(left, 2)) > 0.12
 
 
-# Root of the mean squared difference of greys, 0 to 255. matplotlib 3.9.4 and 3.11.2 differ by .14, which is
-# what rounding to whole greys makes; without any one line, marker or bar it is .4 or more.
+# Root of the mean squared difference of greys, 0 to 255. matplotlib 3.9.4 and 3.11.2 differ by
+# .14, which is what rounding to whole greys makes; without any one line, marker or bar it is .4 or
+# more.
 TOLERANCE = 0.3
 
 
 def distance(image, other):
-    """Without the last squares at an edge: versions of matplotlib round the size of a figure differently."""
+    """Without the last squares at an edge: versions of matplotlib round the size of a figure
+    differently."""
     rows, columns = np.minimum(image.shape, other.shape)
     assert np.abs(np.subtract(image.shape, other.shape)).max() <= 1
     return np.sqrt(np.mean((image[:rows, :columns] - other[:rows, :columns]) ** 2))
@@ -200,7 +222,8 @@ def estimate():
 
 def line_and_edge(ax):
     """The line, and the lower and upper edge of the band by x."""
-    (line,), (band,) = ax.get_lines(), ax.collections
+    (line,) = ax.get_lines()
+    (band,) = ax.collections
     return np.column_stack(line.get_data()), band.get_paths()[0].vertices
 
 
@@ -214,13 +237,15 @@ def test_the_picture_has_t_rearranged_and_its_band(estimate):
     band = estimate.cdf_band(rng=3, confidence_level=0.9, target="file")
 
     assert np.isin(band.x, line[:, 0]).all()
-    below, above = band.x[0] - line[0, 0], line[-1, 0] - band.x[-1]
+    below = band.x[0] - line[0, 0]
+    above = line[-1, 0] - band.x[-1]
     assert below == pytest.approx(above)
     assert 0.01 < above / np.ptp(band.x) < 0.5
     assert np.array_equal(line[:, 1], estimate.cdf(line[:, 0], monotone=True))
     assert (line[0, 1], line[-1, 1]) == pytest.approx((0.0, 1.0), abs=2 * band.half_width)
     # edges run along both sides, each a T that is shifted by the half width and cut off at 0 and 1
-    at, height = edge[:, 0], edge[:, 1]
+    at = edge[:, 0]
+    height = edge[:, 1]
     for sign, end in ((1.0, 1.0), (-1.0, 0.0)):
         wanted = sign * np.minimum(sign * (line[:, 1] + sign * band.half_width), sign * end)
         known = set(zip(at, height, strict=True))
@@ -249,7 +274,9 @@ def test_a_second_one_in_the_same_axes_looks_different(estimate):
 
 
 @pytest.mark.parametrize(
-    "z", [[5.0, 9.0], [7.0, 7.0, 7.0], np.arange(20)], ids=["two records", "one value", "whole numbers"]
+    "z",
+    [[5.0, 9.0], [7.0, 7.0, 7.0], np.arange(20)],
+    ids=["two records", "one value", "whole numbers"],
 )
 def test_few_records_have_a_picture_too(z):
     line, edge = line_and_edge(SCHEME.estimate(z).plot_cdf(rng=1))
@@ -276,8 +303,10 @@ def test_lines_and_bars_are_those_of_the_study_and_the_legend_says_so():
     legend = panels[0].get_legend()
     assert legend.get_title().get_text() == "bars: ±2 Monte Carlo standard errors"
     assert [text.get_text() for text in legend.get_texts()] == [
-        "masked, T_1", "masked, T_b", "noise, ANM: not available",
-    ]  # fmt: skip
+        "masked, T_1",
+        "masked, T_b",
+        "noise, ANM: not available",
+    ]
 
 
 def test_a_study_without_quantiles_has_no_picture():
@@ -286,9 +315,13 @@ def test_a_study_without_quantiles_has_no_picture():
 
 
 LABELS = [
-    "conditional masking, T_1", "conditional masking, T_b", "reverse mapping", "normal noise",
-    "multiplicative noise", "data shuffling",
-]  # fmt: skip
+    "conditional masking, T_1",
+    "conditional masking, T_b",
+    "reverse mapping",
+    "normal noise",
+    "multiplicative noise",
+    "data shuffling",
+]
 
 
 def dots(panel):
@@ -309,7 +342,8 @@ def test_dots_are_errors_as_multiples_of_those_of_the_first_method():
 
 def test_what_a_method_cannot_give_is_written_out():
     written = [
-        [(text.get_text(), text.get_position()[1]) for text in panel.texts] for panel in comparison().plot()
+        [(text.get_text(), text.get_position()[1]) for text in panel.texts]
+        for panel in comparison().plot()
     ]
 
     untuned = ("not available", 5)
@@ -351,9 +385,16 @@ def test_each_group_of_schemes_is_where_the_plan_has_it_and_has_a_look_of_its_ow
         assert len(looks) == 3
     legend = [text.get_text() for text in made.plot()[0].get_legend().get_texts()]
     assert legend == [
-        "frontier", "beyond the caps", "keeps the caps", "refused by the audit", "most useful", "balanced",
-        "safest", "a constant guess", "cap",
-    ]  # fmt: skip
+        "frontier",
+        "beyond the caps",
+        "keeps the caps",
+        "refused by the audit",
+        "most useful",
+        "balanced",
+        "safest",
+        "a constant guess",
+        "cap",
+    ]
     uncapped = plan(caps={}, allowed=np.ones(12, bool), suggestions={})
     free = [text.get_text() for text in uncapped.plot()[0].get_legend().get_texts()]
     assert free == ["frontier", "scheme", "refused by the audit", "a constant guess"]

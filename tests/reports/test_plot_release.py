@@ -1,4 +1,5 @@
-"""The publisher's picture of a release, read back from its axes. Oracle: the original and the release."""
+"""The publisher's picture of a release, read back from its axes. Oracle: the original and the
+release."""
 
 import matplotlib
 import numpy as np
@@ -43,7 +44,8 @@ def frame():
 def test_records_and_distributions_are_those_of_original_release_and_estimate(frame, tmp_path):
     release = masked(frame)
     records, shares = cm.plot_release(frame, release, confidence_level=0.5, rng=3)
-    found, z = lines(shares), release.data["income"]
+    found = lines(shares)
+    z = release.data["income"]
     half = release["income"].cdf_band(confidence_level=0.5, target="file", rng=3).half_width
 
     assert np.array_equal(lines(records)["a record"], np.column_stack([frame["income"], z]))
@@ -80,7 +82,8 @@ def test_of_many_records_a_thousand_are_drawn():
 @pytest.mark.parametrize("missing_as", ["code", "null"])
 def test_codes_and_gaps_are_no_values(missing_as):
     x = originals()
-    x[::50], x[1::50] = -99_999.0, np.nan
+    x[::50] = -99_999.0
+    x[1::50] = np.nan
     scheme = cm.ConditionalMasking(0.4, 700.0, missing=-99_999, missing_as=missing_as)
     records, _ = cm.plot_release(x, masked({"income": x}, scheme, nan_policy="omit"), rng=3)
 
@@ -97,7 +100,9 @@ def test_after_reverse_mapping_all_distributions_are_one_on_the_axes_of_the_sche
     at = found["released"][:, 0]
     assert np.array_equal(at, np.geomspace(x.min(), x.max(), at.size))
     assert np.array_equal(found["released"], found["original (confidential)"])
-    assert np.allclose(found["estimated from the release"], found["original (confidential)"], atol=1e-12)
+    assert np.allclose(
+        found["estimated from the release"], found["original (confidential)"], atol=1e-12
+    )
     x[0] = 0.0  # which has no logarithm
     records, _ = cm.plot_release(x, masked({"income": x}, scheme), rng=3)
     assert records.get_xscale() == "linear"
@@ -113,9 +118,21 @@ def test_refusals(frame):
             ValueError,
             r"^original must be as long as the release, 1000 values, got 999$",
         ),
-        ((frame[["age"]], release), ValueError, r"^original must have the column 'income', it has 'age'$"),
-        ((frame, release, "age"), ValueError, "column must be one of the masked columns 'income', got 'age'"),
-        ((gap, release), ValueError, "income must be missing in the same rows of original and release, got"),
+        (
+            (frame[["age"]], release),
+            ValueError,
+            r"^original must have the column 'income', it has 'age'$",
+        ),
+        (
+            (frame, release, "age"),
+            ValueError,
+            "column must be one of the masked columns 'income', got 'age'",
+        ),
+        (
+            (gap, release),
+            ValueError,
+            "income must be missing in the same rows of original and release, got",
+        ),
     ):
         with pytest.raises(error, match=message):
             cm.plot_release(*call)

@@ -28,7 +28,8 @@ SCHEMES = {
     "mapped": cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True),
 }
 D = [250, 500]
-UNITS, AXIS = {"income": "euros a month"}, "income (euros a month)"
+UNITS = {"income": "euros a month"}
+AXIS = "income (euros a month)"
 
 
 @pytest.fixture(scope="session")
@@ -36,11 +37,14 @@ def people(tmp_path_factory):
     """The original, as a frame and in a file."""
     rng = np.random.default_rng(5)
     income = rng.lognormal(8.0, 0.5, N).round(2)
-    frame = pd.DataFrame({
-        "income": income, "age": rng.integers(18, 66, N),
-        "schooling": np.round(np.log(income) + rng.normal(0.0, 0.5, N), 3),
-        "region": rng.choice(["east", "west"], N),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "income": income,
+            "age": rng.integers(18, 66, N),
+            "schooling": np.round(np.log(income) + rng.normal(0.0, 0.5, N), 3),
+            "region": rng.choice(["east", "west"], N),
+        }
+    )
     path = tmp_path_factory.mktemp("report") / "people.parquet"
     frame.to_parquet(path)
     return SimpleNamespace(frame=frame, path=path)
@@ -54,7 +58,8 @@ def made(request, people):
 @cache
 def reported(name, original):
     """A release and the texts of both reports."""
-    folder, scheme = original.with_name(name), SCHEMES[name]
+    folder = original.with_name(name)
+    scheme = SCHEMES[name]
     folder.mkdir()
     release = folder / "released.parquet"
     cm.mask_file(original, release, {"income": scheme}, rng=8)
@@ -87,11 +92,13 @@ def made_of(frame, scheme, path, **options):
 
 
 def test_the_public_report_has_no_figure_hash_or_row_of_the_original(people, made):
-    frame, income = people.frame, people.frame.income.to_numpy()
+    frame = people.frame
+    income = people.frame.income.to_numpy()
     hashes = leaks.hashes(people.path, income)
     figures = leaks.figures(income, [frame.age, frame.schooling])
     joint = [income[frame.region == "east"].mean(), np.corrcoef(income, frame.schooling)[0, 1]]
-    own = joint if made.scheme.reverse_mapping else figures  # the values are released, in another order
+    # the values are released, in another order
+    own = joint if made.scheme.reverse_mapping else figures
     words = re.sub("<style>.*?</style>|<svg.*?</svg>", "", made.public, flags=re.DOTALL)
     risk = cm.risk(frame, {"income": made.scheme}, d=D, released=pd.read_parquet(made.release))
     released = set(pd.read_parquet(made.release)["income"])
@@ -100,8 +107,13 @@ def test_the_public_report_has_no_figure_hash_or_row_of_the_original(people, mad
     assert len(leaks.told(made.internal, figures)) >= 10  # the search finds what is there
     assert [each for each in hashes if each in made.public] == []
     assert [each for each in hashes if each in made.internal] != []
-    assert leaks.numbers(made.public) & {f"{value:.2f}" for value in income if value not in released} == set()
-    assert leaks.numbers(words) & {str(place + 1) for place in risk.records(500).exposed(10)} == set()
+    assert (
+        leaks.numbers(made.public) & {f"{value:.2f}" for value in income if value not in released}
+        == set()
+    )
+    assert (
+        leaks.numbers(words) & {str(place + 1) for place in risk.records(500).exposed(10)} == set()
+    )
     assert people.path.name not in made.public
     assert people.path.name in made.internal
 
@@ -109,7 +121,8 @@ def test_the_public_report_has_no_figure_hash_or_row_of_the_original(people, mad
 def test_no_line_of_the_original_is_in_a_public_picture(people, made):
     if made.scheme.reverse_mapping:
         pytest.skip("the distribution of the original is that of the release")
-    estimate, x = cm.read_release(made.release, "income"), people.frame.income.to_numpy()
+    estimate = cm.read_release(made.release, "income")
+    x = people.frame.income.to_numpy()
     lines = {charts.MASKED: pd.read_parquet(made.release)["income"].to_numpy()}
     without, with_it = (
         charts.distribution(estimate, drawn, AXIS, target="population")
@@ -117,12 +130,16 @@ def test_no_line_of_the_original_is_in_a_public_picture(people, made):
     )
     public = set().union(*leaks.places(made.public))
     (curve,) = [
-        own for line in leaks.places(with_it) if len(own := line - set().union(*leaks.places(without))) > 50
+        own
+        for line in leaks.places(with_it)
+        if len(own := line - set().union(*leaks.places(without))) > 50
     ]
 
     assert without.strip() in made.public
     assert not curve & public
-    assert charts.distribution(estimate, lines | {charts.ORIGINAL: x}, AXIS, target="file") != with_it
+    assert (
+        charts.distribution(estimate, lines | {charts.ORIGINAL: x}, AXIS, target="file") != with_it
+    )
 
 
 def test_nothing_leaves_the_page(made):
@@ -133,7 +150,12 @@ def test_nothing_leaves_the_page(made):
 
 
 @pytest.mark.parametrize(
-    "part", ['<img src="http://example.org/a.png">', "<style>@import 'a.css';</style>", '<p onclick="f()">']
+    "part",
+    [
+        '<img src="http://example.org/a.png">',
+        "<style>@import 'a.css';</style>",
+        '<p onclick="f()">',
+    ],
 )
 def test_what_leaves_a_page_is_found(made, part):
     assert leaks.Links(made.public.replace("<main>", f"<main>{part}")).found != []
@@ -142,12 +164,18 @@ def test_what_leaves_a_page_is_found(made, part):
 def test_names_and_units_are_no_markup(tmp_path):
     name = "$x^{<script>alert(1)</script>\u202e\"'&"
     rng = np.random.default_rng(3)
-    frame = pd.DataFrame({name: rng.lognormal(8.0, 0.5, 400).round(2), "<b>": rng.normal(size=400)})
+    frame = pd.DataFrame(
+        {name: rng.lognormal(8.0, 0.5, 400).round(2), "<b>": rng.normal(size=400)}
+    )
     release = cm.mask_table(frame, {name: cm.ConditionalMasking(0.6, 1000.0, decimals=2)}, rng=1)
     release.write(tmp_path / "<u>.parquet", log=False)
     for original in (None, frame):
         cm.report(
-            tmp_path / "<u>.parquet", tmp_path / "a.html", original=original, units={name: "<i>"}, force=True
+            tmp_path / "<u>.parquet",
+            tmp_path / "a.html",
+            original=original,
+            units={name: "<i>"},
+            force=True,
         )
         page = (tmp_path / "a.html").read_text(encoding="utf-8")
         assert leaks.Links(page).found == []
@@ -163,12 +191,17 @@ NAMES |= {f"quantile 0.{k}": f"{k}0% lie at or below" for k in (1, 2, 3, 4, 6, 7
 
 
 def test_estimates_are_those_of_the_release(people, made):
-    estimate, x = cm.read_release(made.release, "income"), np.sort(people.frame.income)
+    estimate = cm.read_release(made.release, "income")
+    x = np.sort(people.frame.income)
     for statistic, each in estimate.summary().items():
         parts = (each.estimate, each.standard_error, each.low, each.high)
-        assert row(made.public, NAMES[statistic]) == [[number(part, each.standard_error) for part in parts]]
+        assert row(made.public, NAMES[statistic]) == [
+            [number(part, each.standard_error) for part in parts]
+        ]
     wanted = {"mean": x.mean(), "s.d.": np.std(x, ddof=1)}
-    wanted |= {name: x[int(name[-1]) * N // 10 - 1] for name in NAMES if name.startswith("quantile")}
+    wanted |= {
+        name: x[int(name[-1]) * N // 10 - 1] for name in NAMES if name.startswith("quantile")
+    }
     for statistic, each in estimate.summary(target="file").items():
         parts = (wanted[statistic], each.estimate, each.standard_error)
         original, _, *found, _ = row(made.internal, NAMES[statistic])[0]
@@ -181,7 +214,8 @@ def test_an_estimate_that_does_not_exist_is_unknown(tmp_path):
 
     assert row(page, "standard deviation")[0][2:] == ["unknown"] * 3
     assert "nan" not in re.sub("<svg.*?</svg>", "", page, flags=re.DOTALL)
-    short, mapped = frame[:12].assign(age=range(12)), cm.ConditionalMasking(0.3, 20.0, reverse_mapping=True)
+    short = frame[:12].assign(age=range(12))
+    mapped = cm.ConditionalMasking(0.3, 20.0, reverse_mapping=True)
     page = made_of(short, mapped, tmp_path / "b.html")
     assert row(page, "correlation with age") == []
     assert "income: z must have at least 50 records" in page.partition("<h2>Notes</h2>")[2]
@@ -189,11 +223,15 @@ def test_an_estimate_that_does_not_exist_is_unknown(tmp_path):
 
 def test_columns_beside_are_the_first_eight_that_are_whole_numbers_and_vary(tmp_path):
     rng = np.random.default_rng(2)
-    frame = pd.DataFrame({"income": rng.lognormal(8.0, 0.5, 300).round(2), "group": np.arange(300) % 2})
+    frame = pd.DataFrame(
+        {"income": rng.lognormal(8.0, 0.5, 300).round(2), "group": np.arange(300) % 2}
+    )
     frame = frame.assign(one=1, gap=np.where(frame.group, np.inf, 0.0), text="a")
     names = ["", "mean", *"abcdefgh"]  # no name, as R writes row names, and that of a statistic
     frame[names] = rng.normal(size=(300, 10))
-    page = made_of(frame, cm.ConditionalMasking(0.6, 500.0, decimals=2, strata="group"), tmp_path / "a.html")
+    page = made_of(
+        frame, cm.ConditionalMasking(0.6, 500.0, decimals=2, strata="group"), tmp_path / "a.html"
+    )
 
     assert re.findall('row">correlation with (.*?)<', page) == names[:8]
     assert "Is this the original of the release?" not in page
@@ -201,16 +239,20 @@ def test_columns_beside_are_the_first_eight_that_are_whole_numbers_and_vary(tmp_
 
 
 def test_risks_are_those_of_the_api(people, made):
-    frame, schemes = people.frame, {"income": made.scheme}
+    frame = people.frame
+    schemes = {"income": made.scheme}
     risk = cm.risk(frame, schemes, d=D, released=pd.read_parquet(made.release))
     low, high = risk["income"].interval("best attacker")
-    audit, linkage = cm.audit(frame, schemes).figures["income"], risk.linkage()
+    audit = cm.audit(frame, schemes).figures["income"]
+    linkage = risk.linkage()
 
     for attacker, shares in risk.attackers.items():
         (cells,) = row(made.internal, attacker)
         assert [cell.split(" ")[0] for cell in cells] == [f"{share:.1%}" for share in shares]
     assert f"({low[0]:.1%}\u2013{high[0]:.1%})" in row(made.internal, "best attacker")[0][0]
-    assert row(made.internal, "income") == [[f"{x:.1%}" for x in (audit.constant, audit.clear, audit.worst)]]
+    assert row(made.internal, "income") == [
+        [f"{x:.1%}" for x in (audit.constant, audit.clear, audit.worst)]
+    ]
     assert row(made.internal, "among the 10 nearest")[0][0] == f"{linkage.linked[2]:.1%}"
     assert f"of {(risk.records(500).posterior > 0.9).mean():.1%}, and right" in made.internal
     if made.scheme.reverse_mapping:
@@ -245,7 +287,9 @@ def test_each_distance_has_its_line_of_a_constant_guess(made):
 def test_missing_values_are_not_drawn():
     z = np.random.default_rng(1).lognormal(8.0, 0.5, 400).round(2)
     whole, gaps = (
-        charts.distribution(SCHEMES["noise"].estimate(x), {charts.MASKED: x}, "income", target="file")
+        charts.distribution(
+            SCHEMES["noise"].estimate(x), {charts.MASKED: x}, "income", target="file"
+        )
         for x in (z, np.insert(z, 9, [np.nan] * 100))
     )
     assert whole == gaps
@@ -260,7 +304,9 @@ def test_pictures_are_well_formed_and_name_their_column_and_unit(made):
 
 
 def test_the_same_release_gives_the_same_report_in_a_file_or_not(people, made, tmp_path):
-    cm.report(cm.read_release(made.release), tmp_path / "a.html", original=people.path, d=D, units=UNITS)
+    cm.report(
+        cm.read_release(made.release), tmp_path / "a.html", original=people.path, d=D, units=UNITS
+    )
     assert (tmp_path / "a.html").read_text(encoding="utf-8") == made.internal
     held = cm.mask_table(people.frame, {"income": made.scheme}, rng=8)
     cm.report(held, tmp_path / "b.html", units=UNITS)
@@ -286,24 +332,30 @@ def axes_of(monkeypatch):
 
 
 def boxes(axes):
-    """The panel and the legend in pixels; all lies within the picture, of which 360 pixels can be read."""
+    """The panel and the legend in pixels; all lies within the picture, of which 360 pixels can be
+    read."""
     figure = axes.figure
     (legend,) = [axes.get_legend()] if axes.get_legend() else figure.legends
-    size, inner = figure.get_size_inches(), figure.get_tightbbox()
+    size = figure.get_size_inches()
+    inner = figure.get_tightbbox()
     assert min(*inner.min, *(size - inner.max)) >= 0.0
     assert min(text.get_fontsize() for text in figure.findobj(Text)) * 360 / (72 * size[0]) > 7
     return axes.get_window_extent(), legend.get_window_extent()
 
 
 def test_distribution_functions_are_the_shares_at_or_below(made, axes_of):
-    estimate, drawn = cm.read_release(made.release, "income"), {charts.MASKED: np.arange(3.0)}
+    estimate = cm.read_release(made.release, "income")
+    drawn = {charts.MASKED: np.arange(3.0)}
     first = axes_of(charts.distribution, estimate, drawn, AXIS, target="file")
     at = first.lines[-1].get_xdata()
     values = np.append(at[::50], [np.nan, *at[200:205]])
     axes = axes_of(charts.distribution, estimate, {charts.MASKED: values}, AXIS, target="file")
-    line, curve = axes.lines[-1], axes.lines[0]
+    line = axes.lines[-1]
+    curve = axes.lines[0]
 
-    assert np.array_equal(line.get_ydata(), (values[:, None] <= at).sum(axis=0) / (values.size - 1))
+    assert np.array_equal(
+        line.get_ydata(), (values[:, None] <= at).sum(axis=0) / (values.size - 1)
+    )
     assert (at[0], at[-1]) == (curve.get_xdata()[0], curve.get_xdata()[-1])
     assert (line.get_label(), line.get_linestyle()) == (charts.MASKED, "--")
     assert [axes.get_xlabel(), axes.get_ylabel()] == [AXIS, "share of records at or below"]
@@ -313,7 +365,9 @@ def test_distribution_functions_are_the_shares_at_or_below(made, axes_of):
 
 
 def test_attackers_stand_in_rows_with_their_intervals(people, made, axes_of):
-    risk = cm.risk(people.frame[["income"]][:500], {"income": made.scheme}, d=[250, 500, 10_000])["income"]
+    risk = cm.risk(people.frame[["income"]][:500], {"income": made.scheme}, d=[250, 500, 10_000])[
+        "income"
+    ]
     axes = axes_of(charts.attackers, risk, "income")
     who = [label.get_text() for label in axes.get_yticklabels()]
     panel, legend = boxes(axes)
@@ -343,7 +397,9 @@ def test_attackers_stand_in_rows_with_their_intervals(people, made, axes_of):
 
 
 def test_a_picture_is_the_same_on_another_day(monkeypatch):
-    estimate = SCHEMES["noise"].estimate(np.random.default_rng(1).lognormal(8.0, 0.5, 100).round(2))
+    estimate = SCHEMES["noise"].estimate(
+        np.random.default_rng(1).lognormal(8.0, 0.5, 100).round(2)
+    )
     pages = []
     for day in (1, 2):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", str(day * 86_400))
@@ -377,12 +433,18 @@ def test_each_finding_stands_once_with_its_remedy(tmp_path):
 
 @pytest.mark.parametrize(
     ("options", "unit"),
-    [({"decimals": 4}, 0.0), ({"decimals": 1}, 0.05), ({"reverse_mapping": True, "aggregate_ends": 3}, None)],
+    [
+        ({"decimals": 4}, 0.0),
+        ({"decimals": 1}, 0.05),
+        ({"reverse_mapping": True, "aggregate_ends": 3}, None),
+    ],
 )
 def test_more_than_five_predicted_errors_are_too_many(options, unit, tmp_path):
-    """Beside rounding to the next step, and beside a twentieth of the s.d. for means at the ends."""
+    """Beside rounding to the next step, and beside a twentieth of the s.d. for means at the
+    ends."""
     x = np.random.default_rng(2).lognormal(0.0, 0.3, 400).round(4)
-    schemes, more = {"x": cm.ConditionalMasking(0.6, 0.4, **options)}, {"accept_visible_coins": True}
+    schemes = {"x": cm.ConditionalMasking(0.6, 0.4, **options)}
+    more = {"accept_visible_coins": True}
     release = cm.mask_table({"x": x}, schemes, rng=1, round=options.get("decimals") == 1, **more)
     found = release["x"].mean_interval(target="file")
     for far, fits in ((4.9, True), (5.1, False)):
@@ -397,7 +459,10 @@ def test_more_than_five_predicted_errors_are_too_many(options, unit, tmp_path):
     [
         ({"decimals": 2, "strata": "region"}, lambda x: x),
         ({"decimals": 1}, lambda x: x.round(1).astype(np.float32)),
-        ({"decimals": 2, "missing": -8, "missing_as": "null"}, lambda x: np.where(x > 5_000.0, -8.0, x)),
+        (
+            {"decimals": 2, "missing": -8, "missing_as": "null"},
+            lambda x: np.where(x > 5_000.0, -8.0, x),
+        ),
         ({"reverse_mapping": True, "aggregate_ends": 3}, lambda x: x.astype(int)),
         ({"decimals": 2}, lambda x: x[:12]),
     ],
@@ -416,7 +481,9 @@ def test_every_kind_of_column_has_a_report(options, change, tmp_path):
 def test_columns_masked_together(tmp_path):
     x, y = np.random.default_rng(3).lognormal(8.0, 0.5, (2, 400)).round(2)
     scheme = cm.ConditionalMasking(0.6, 300.0, decimals=2)
-    page = made_of(pd.DataFrame({"x": x, "y": y}), dict.fromkeys("xy", scheme), tmp_path / "a.html")
+    page = made_of(
+        pd.DataFrame({"x": x, "y": y}), dict.fromkeys("xy", scheme), tmp_path / "a.html"
+    )
 
     assert "are the only ones with their values" in page
     (of_x,), (of_y,) = (row(page, f"correlation with {name}") for name in "yx")
@@ -431,16 +498,28 @@ def test_columns_masked_together(tmp_path):
     ("given", "error", "message"),
     [
         ({"path": "report.pdf"}, ValueError, "path must end in one of .html, .htm, got"),
-        ({"path": "there.html"}, cm.FileError, "there.html exists; it is replaced only with --force"),
+        (
+            {"path": "there.html"},
+            cm.FileError,
+            "there.html exists; it is replaced only with --force",
+        ),
         ({"path": "nowhere/a.html"}, cm.FileError, "no such directory"),
         ({"release": "people.parquet"}, ValueError, "holds no scheme"),
         ({"original": "nowhere.csv"}, cm.FileError, "nowhere.csv"),
-        ({"original": "short.parquet"}, ValueError, f"original must be as long as the release, {N} values"),
+        (
+            {"original": "short.parquet"},
+            ValueError,
+            f"original must be as long as the release, {N} values",
+        ),
         ({"original": "text.parquet"}, TypeError, "income must be"),
         ({"original": "gaps.parquet"}, ValueError, "income must be missing in the same rows"),
         ({"d": -1.0}, ValueError, "d must"),
         ({"d": []}, ValueError, "d must hold at least one distance, got none"),
-        ({"units": {"age": "years"}}, ValueError, "units must be of the masked columns 'income', got 'age'"),
+        (
+            {"units": {"age": "years"}},
+            ValueError,
+            "units must be of the masked columns 'income', got 'age'",
+        ),
         ({"workers": 0}, ValueError, "workers must be"),
         ({"units": "euros"}, TypeError, "units must be a dict of columns and their units"),
     ],
@@ -481,7 +560,9 @@ def test_a_page_stands_outside_of_its_release_and_tells_no_folder(people, tmp_pa
     (tmp_path / "in").mkdir()
     people.frame[["income"]].to_parquet(tmp_path / "in/people.parquet")
     scheme = cm.ConditionalMasking(0.6, 2_000.0)
-    cm.mask_file(tmp_path / "in", tmp_path / "out", {"income": scheme}, accept_visible_coins=True, log=False)
+    cm.mask_file(
+        tmp_path / "in", tmp_path / "out", {"income": scheme}, accept_visible_coins=True, log=False
+    )
 
     with pytest.raises(cm.FileError, match="path must stand outside of the files and folders"):
         cm.report(tmp_path / "out", tmp_path / "out/page.html")
@@ -494,14 +575,21 @@ def test_a_page_stands_outside_of_its_release_and_tells_no_folder(people, tmp_pa
 
 @pytest.fixture(scope="module", params=["parquet", "csv", "table"])
 def shuffled(request, tmp_path_factory):
-    """A release of rows in a new order, of a table whose rows are in the order of a masked column."""
+    """A release of rows in a new order, of a table whose rows are in the order of a masked
+    column."""
     rng = np.random.default_rng(5)
     income = np.sort(rng.lognormal(8.0, 0.5, N)).round(2)
     income[5] = np.nan
-    frame = pd.DataFrame({
-        "id": rng.permutation(N) + 70_000, "income": income, "region": rng.choice(["east", "west"], N),
-        "schooling": np.round(np.log(np.nan_to_num(income, nan=3_000.0)) + rng.normal(0.0, 0.5, N), 3),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "id": rng.permutation(N) + 70_000,
+            "income": income,
+            "region": rng.choice(["east", "west"], N),
+            "schooling": np.round(
+                np.log(np.nan_to_num(income, nan=3_000.0)) + rng.normal(0.0, 0.5, N), 3
+            ),
+        }
+    )
     folder = tmp_path_factory.mktemp("shuffled")
     options = {"shuffle": True, "rng": 4, "nan_policy": "omit"}
     if request.param == "table":
@@ -516,7 +604,8 @@ def shuffled(request, tmp_path_factory):
 
 def test_a_report_of_a_shuffled_release_compares_relations_and_no_rows(shuffled, tmp_path):
     cm.report(shuffled.release, tmp_path / "a.html", original=shuffled.original, d=D)
-    page, frame = (tmp_path / "a.html").read_text(encoding="utf-8"), shuffled.frame
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    frame = shuffled.frame
     risk = cm.risk(frame[["income"]], {"income": SCHEMES["mapped"]}, d=D)
     tables = (frame, shuffled.data)
     of_original, of_release = (table["income"].corr(table["schooling"]) for table in tables)
@@ -554,11 +643,27 @@ def test_rows_of_a_shuffled_release_are_matched_by_a_column(shuffled, tmp_path):
 @pytest.mark.parametrize(
     ("match", "change", "said"),
     [
-        ("region", {}, r"match='region' must have another value in each record, got 2,998 rows that repeat"),
+        (
+            "region",
+            {},
+            r"match='region' must have another value in each record, got 2,998 rows that repeat",
+        ),
         ("income", {}, "match must be a column that is not masked, got 'income'"),
-        ("other", {}, "match must be one of the columns in clear 'id', 'region', 'schooling', got 'other'"),
-        ("id", {"id": np.arange(N)}, "got 3,000 in the original, and 3,000 in the release, of which 3,000"),
-        ("id", {"id": np.append(np.arange(N - 1.0), np.nan)}, "got 1 missing values in the original"),
+        (
+            "other",
+            {},
+            "match must be one of the columns in clear 'id', 'region', 'schooling', got 'other'",
+        ),
+        (
+            "id",
+            {"id": np.arange(N)},
+            "got 3,000 in the original, and 3,000 in the release, of which 3,000",
+        ),
+        (
+            "id",
+            {"id": np.append(np.arange(N - 1.0), np.nan)},
+            "got 1 missing values in the original",
+        ),
         ("id", {"id": None}, "original must have the column 'id'"),
     ],
 )
@@ -577,7 +682,9 @@ def test_a_public_report_matches_nothing(shuffled, tmp_path):
 
 
 def test_pictures_of_shuffled_releases_match_rows(shuffled):
-    release = cm.read_release(shuffled.release) if not isinstance(shuffled.release, cm.Release) else None
+    release = (
+        cm.read_release(shuffled.release) if not isinstance(shuffled.release, cm.Release) else None
+    )
     records, _ = cm.plot_release(shuffled.frame, release or shuffled.release, match="id")
     joined = shuffled.data.merge(shuffled.frame, on="id", suffixes=("_z", "_x")).dropna()
 
@@ -589,7 +696,9 @@ def test_pictures_of_shuffled_releases_match_rows(shuffled):
 
 def test_the_note_on_heavy_tails_names_the_column_that_has_them(tmp_path):
     rng = np.random.default_rng(1)
-    sales = pd.DataFrame({"price": rng.normal(100.0, 15.0, 500).round(1), "area": rng.pareto(2.0, 500)})
+    sales = pd.DataFrame(
+        {"price": rng.normal(100.0, 15.0, 500).round(1), "area": rng.pareto(2.0, 500)}
+    )
     scheme = cm.ConditionalMasking(0.6, 5.0, decimals=1)
     release = cm.mask_table(sales, {"price": scheme}, rng=3, accept_visible_coins=True)
 

@@ -1,4 +1,5 @@
-"""Conditional masking of a column; what every scheme promises: description, equality, strangers."""
+"""Conditional masking of a column; what every scheme promises: description, equality,
+strangers."""
 
 import dataclasses
 import importlib
@@ -21,12 +22,12 @@ from releases import ALARM, NOISES
 from scipy.stats import chisquare, laplace, norm
 
 import condmask as cm
-from condmask import draws
-from condmask import scheme as protocol
 from condmask._randomness import Key
 from condmask.cli.options import SchemeOptions
-from condmask.schemes.description import with_rounding
-from condmask.schemes.parameters import WITH, WITHOUT
+from condmask.masking import draws
+from condmask.masking import scheme as protocol
+from condmask.masking.description import with_rounding
+from condmask.masking.parameters import WITH, WITHOUT
 from condmask.strata import make_pools
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -37,7 +38,8 @@ pytestmark = pytest.mark.usefixtures("unaudited")
     [("normal", 0.5, -2), ("normal", 20.0, 3), ("laplace", 0.5, 0), ("laplace", 2.0, -2)],
 )
 def test_rounded_noise_takes_each_step_with_its_exact_probability(noise, steps, decimals):
-    n, delta = 20_000, 10.0**-decimals
+    n = 20_000
+    delta = 10.0**-decimals
     law = norm(0, steps) if noise == "normal" else laplace(0, steps / np.sqrt(2))
     x = np.round(np.random.default_rng(71).integers(-5_000, 5_000, n) * delta, decimals)
     scheme = cm.ConditionalMasking(0.5, steps * delta, noise=noise, decimals=decimals)
@@ -60,7 +62,9 @@ def test_rounded_noise_takes_each_step_with_its_exact_probability(noise, steps, 
 @given(rounded=strategies.rounded_columns(), seed=strategies.SEEDS, data=st.data())
 def test_a_masked_value_never_shows_by_its_digits_whether_it_was_swapped(rounded, seed, data):
     x, decimals = rounded
-    scheme = replace(data.draw(strategies.schemes(decimals=decimals)), sigma=20.0 * 10.0**-decimals)
+    scheme = replace(
+        data.draw(strategies.schemes(decimals=decimals)), sigma=20.0 * 10.0**-decimals
+    )
 
     z = scheme.mask(x, rng=seed)
 
@@ -93,11 +97,17 @@ def test_neither_a_negative_zero_nor_an_infinity_is_ever_released(x, sigma, data
     step = data.draw(st.sampled_from([None, 0.0, sigma / 3]))
     noise = data.draw(st.sampled_from(NOISES))
     schemes = [
-        cm.AdditiveNoise(sigma, noise=noise), cm.DataSwapping(), cm.RankSwapping(50.0),
+        cm.AdditiveNoise(sigma, noise=noise),
+        cm.DataSwapping(),
+        cm.RankSwapping(50.0),
         cm.ConditionalMasking(
-            0.5, sigma, noise=noise, step=step if step is None or step > 1e-290 else 0.0, missing=None
+            0.5,
+            sigma,
+            noise=noise,
+            step=step if step is None or step > 1e-290 else 0.0,
+            missing=None,
         ),
-    ]  # fmt: skip
+    ]
     for scheme in schemes:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cm.ReleaseWarning)
@@ -132,13 +142,17 @@ def test_values_too_far_out_for_the_default_step_are_refused_with_the_step_that_
         scheme.mask(x, rng=1)
     step = float(re.search(r"pass step=(\S+) ", str(caught.value))[1])
     with pytest.warns(cm.ReleaseWarning, match="was rounded to multiples of"):
-        assert cm.ConditionalMasking(0.5, 1.0, step=step).mask(x, rng=1, round=True).dtype == x.dtype
+        assert (
+            cm.ConditionalMasking(0.5, 1.0, step=step).mask(x, rng=1, round=True).dtype == x.dtype
+        )
 
 
 @pytest.mark.parametrize("mapped", [{"step": 1.0}, {"reverse_mapping": True}])
 def test_a_stated_range_gives_no_record_another_noise(mapped):
     x = np.rint(np.random.default_rng(2).normal(500.0, 50.0, 600))
-    one, other = (cm.ConditionalMasking(0.6, 20.0, range=stated, **mapped) for stated in (None, (0.0, None)))
+    one, other = (
+        cm.ConditionalMasking(0.6, 20.0, range=stated, **mapped) for stated in (None, (0.0, None))
+    )
 
     assert one.key_entries() == other.key_entries()
     assert np.array_equal(one.mask(x, rng=3), other.mask(x, rng=3))
@@ -159,7 +173,8 @@ N = 65_536 + 4_000
 )
 def test_donors_follow_the_draw_contract(p, strata, missing):
     rng = np.random.default_rng(1)
-    labels, there = rng.permutation(np.arange(N) % strata), rng.random(N) >= missing
+    labels = rng.permutation(np.arange(N) % strata)
+    there = rng.random(N) >= missing
     pools = None if strata == 1 and not missing else make_pools(labels, there)
 
     tossed = draws.toss(Key(SECRET), p, N, 1)
@@ -168,7 +183,9 @@ def test_donors_follow_the_draw_contract(p, strata, missing):
 
     x = np.where(there, 0.0, np.nan)
     chosen = reference.donor_rows(SECRET, p, [x], None if strata == 1 else labels, "permutation")
-    assert donors.tolist() == [-1 if donor is None else donor for _, donor in sorted(chosen.items())]
+    assert donors.tolist() == [
+        -1 if donor is None else donor for _, donor in sorted(chosen.items())
+    ]
     first, _ = draws.coins(Key(SECRET), p, 0, 65_536)
     assert tossed.swapped_before.tolist() == [0, first.size, donors.size]
 
@@ -177,7 +194,10 @@ def test_words_too_much_alike_take_the_slow_way_to_the_same_cycle():
     def alike(count):
         return np.arange(count, dtype=np.uint64)[::-1] // np.uint64(3)
 
-    sides = [draws.coins(Key(SECRET), 0.5, block, size) for block, size in enumerate([65_536, N - 65_536])]
+    sides = [
+        draws.coins(Key(SECRET), 0.5, block, size)
+        for block, size in enumerate([65_536, N - 65_536])
+    ]
 
     swapped = np.concatenate([sides[0][0], sides[1][0] + 65_536])
     words = np.concatenate([alike(part.size) for part, _ in sides])
@@ -199,15 +219,25 @@ def test_the_command_line_has_an_option_for_each():
 def test_what_belongs_to_reverse_mapping_is_refused_without(name):
     value = {"scale": "log", "aggregate_ends": 3}[name]
 
-    assert getattr(cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, **{name: value}), name) == value
-    with pytest.raises(ValueError, match=f"^{name} must be .* unless reverse_mapping=True, got {value!r}$"):
+    assert (
+        getattr(cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, **{name: value}), name)
+        == value
+    )
+    with pytest.raises(
+        ValueError, match=f"^{name} must be .* unless reverse_mapping=True, got {value!r}$"
+    ):
         cm.ConditionalMasking(0.6, 2.0, **{name: value})
 
 
 def test_the_ends_of_what_is_allowed_are_allowed():
     for places in (-15, 15):
-        assert cm.ConditionalMasking(0.6, 10.0 ** max(-places, -5), decimals=places).decimals == places
-    assert cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, aggregate_ends=2).aggregate_ends == 2
+        assert (
+            cm.ConditionalMasking(0.6, 10.0 ** max(-places, -5), decimals=places).decimals
+            == places
+        )
+    assert (
+        cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, aggregate_ends=2).aggregate_ends == 2
+    )
     with pytest.raises(ValueError, match="decimals must be a whole number of at least -15"):
         cm.ConditionalMasking(0.6, 1e16, decimals=-16)
 
@@ -217,7 +247,9 @@ def test_what_reverse_mapping_rules_out_is_refused_with_it(name):
     value = {"donors": "sample", "decimals": 2, "step": 0.5}[name]
 
     assert getattr(cm.ConditionalMasking(0.6, 2.0, **{name: value}), name) == value
-    with pytest.raises(ValueError, match=f"^{name} must be .* where reverse_mapping=True, got {value!r}: "):
+    with pytest.raises(
+        ValueError, match=f"^{name} must be .* where reverse_mapping=True, got {value!r}: "
+    ):
         cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, **{name: value})
 
 
@@ -231,7 +263,8 @@ MAPPED = (
     "noise of standard deviation 20{}, and got their own values back in that order; which of the two is not "
     "disclosed.{}"
 )
-OUTSIDE, SEX = " No value lies outside of {}.", " of the same sex and age"
+OUTSIDE = " No value lies outside of {}."
+SEX = " of the same sex and age"
 TENS = NOISE.format(SEX, "laplace", " Values are multiples of 10.")
 EACH = ", except that means stand for the 3 smallest and the 3 largest values of each sex and age"
 SENTENCES = [
@@ -240,7 +273,10 @@ SENTENCES = [
     ({"decimals": 2, "range": (None, 9)}, (" Values are multiples of 0.01.", "at most 9")),
     ({"decimals": 0, "range": (0, 9)}, (" Values are multiples of 1.", "0 to 9")),
     ({"decimals": -1, "strata": ["sex", "age"], "noise": "laplace"}, TENS),
-    ({"reverse_mapping": True, "scale": "log"}, MAPPED.format("", "", "", " of the logarithm", "")),
+    (
+        {"reverse_mapping": True, "scale": "log"},
+        MAPPED.format("", "", "", " of the logarithm", ""),
+    ),
     (
         {"reverse_mapping": True, "aggregate_ends": 3, "strata": ["sex", "age"], "range": (0, 9)},
         MAPPED.format(EACH, SEX, SEX, "", OUTSIDE.format("0 to 9")),
@@ -265,11 +301,17 @@ SCHEMES = [
     cm.ConditionalMasking(0.6, 8_000.0),
     cm.ConditionalMasking(0.6, 8_000.0, step=0),
     cm.ConditionalMasking(0.6, 8_000.0, step=1 / 3),
-    cm.ConditionalMasking(0.3, 50, noise="laplace", donors="permutation", decimals=-1, strata="region"),
+    cm.ConditionalMasking(
+        0.3, 50, noise="laplace", donors="permutation", decimals=-1, strata="region"
+    ),
     cm.ConditionalMasking(0.6, 8_000.0, strata=["region", "sex"], small_strata="merge"),
-    cm.ConditionalMasking(np.float64(0.6), np.float32(0.1), decimals=np.int8(2), missing=np.array([-8, -9])),
+    cm.ConditionalMasking(
+        np.float64(0.6), np.float32(0.1), decimals=np.int8(2), missing=np.array([-8, -9])
+    ),
     cm.ConditionalMasking(0.6, 8_000.0, missing=None, missing_as="null"),
-    cm.ConditionalMasking(0.3, 0.25, scale="log", reverse_mapping=True, strata=["a"], missing=[-8.0, None]),
+    cm.ConditionalMasking(
+        0.3, 0.25, scale="log", reverse_mapping=True, strata=["a"], missing=[-8.0, None]
+    ),
     cm.AdditiveNoise(3.0, noise="normal"),
     cm.DataSwapping(),
     cm.RankSwapping(5.0),
@@ -394,7 +436,8 @@ def test_a_stranger_adds_a_scheme_in_one_file(stranger):
 
 
 def test_what_is_masked_at_once_follows_the_draw_contract_and_keeps_single_precision():
-    x, scheme = np.append(np.arange(40.0), -0.0), cm.DataSwapping()
+    x = np.append(np.arange(40.0), -0.0)
+    scheme = cm.DataSwapping()
     table = {"a": x, "b": x.astype(np.float32)}
     released = cm.mask_table(table, dict.fromkeys(table, scheme), rng=7).data
     for names, columns in (("ab", released.values()), (("",), [scheme.mask(x, rng=7)])):

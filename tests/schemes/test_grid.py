@@ -1,4 +1,5 @@
-"""Grids: whole steps and back, those that data show of themselves, rounded data, the law of rounded noise."""
+"""Grids: whole steps and back, those that data show of themselves, rounded data, the law of
+rounded noise."""
 
 import math
 from decimal import ROUND_FLOOR, Decimal
@@ -20,8 +21,8 @@ from scipy.stats import laplace, norm
 import condmask as cm
 from condmask.grid import Grid, decimal_grid, decimals_of, default_step, grid_of, nearest, within
 from condmask.law import Law
-from condmask.schemes.prepare import decimals_in_text
-from condmask.schemes.rounding import Moved, shift_of
+from condmask.publish.prepare import decimals_in_text
+from condmask.publish.rounding import Moved, shift_of
 from condmask.visible_grid import visible_grid
 
 STEPS = [0.05, 12.0, 1 / 3, 0.1, 0.25, 1e-3, 1000.0, 2.0**-40, 2.0**-900, 2.0**900, 7.5, 1 / 7]
@@ -29,7 +30,8 @@ STEPS = [0.05, 12.0, 1 / 3, 0.1, 0.25, 1e-3, 1000.0, 2.0**-40, 2.0**-900, 2.0**9
 
 @given(st.integers(-(2**52), 2**52), st.sampled_from(STEPS))
 def test_a_step_and_back_is_the_nearest_float_and_the_same_step(k, step):
-    grid, exact = grid_of(step), reference.exact_step(step)
+    grid = grid_of(step)
+    exact = reference.exact_step(step)
 
     value = grid.values(np.array([float(k)]))
 
@@ -61,7 +63,9 @@ def test_the_default_step_is_the_power_of_two_at_or_below_a_thousandth_of_sigma(
     # sigma / 1000 is rounded once, by less than 2^-53 of it
     assert Fraction(step) <= Fraction(sigma) / 1000 * (1 + Fraction(1, 2**52))
     assert 2 * Fraction(step) > Fraction(sigma) / 1000
-    assert Fraction(grid_of(step).numerator) / Fraction(grid_of(step).denominator) == Fraction(step)
+    assert Fraction(grid_of(step).numerator) / Fraction(grid_of(step).denominator) == Fraction(
+        step
+    )
 
 
 @pytest.mark.parametrize("step", [1.0, 12.0, 0.25])
@@ -84,7 +88,8 @@ def test_zero_has_no_sign_and_large_values_no_half():
 
 
 def test_a_grid_point_of_many_digits_is_at_itself():
-    grid, units = grid_of(717212 / 841), np.array([-6229194256399735.0, 6229194256399735.0, 41.0, 0.0])
+    grid = grid_of(717212 / 841)
+    units = np.array([-6229194256399735.0, 6229194256399735.0, 41.0, 0.0])
 
     points = grid.values(units)
     assert np.array_equal(grid.below(points), units)
@@ -96,7 +101,8 @@ def test_a_grid_point_of_many_digits_is_at_itself():
     st.sampled_from([Fraction(1, 20), Fraction(12), Fraction(1, 10), Fraction(1, 8)]),
 )
 def test_below_and_above_a_point_are_those_of_exact_fractions(twice, step):
-    grid, x = grid_of(float(step)), Fraction(twice, 2) * step  # on the grid or half way
+    grid = grid_of(float(step))
+    x = Fraction(twice, 2) * step  # on the grid or half way
 
     assert grid.below(np.array([float(x)]))[0] == math.floor(x / step)
     assert grid.above(np.array([float(x)]))[0] == math.ceil(x / step)
@@ -106,7 +112,8 @@ def test_below_and_above_a_point_are_those_of_exact_fractions(twice, step):
 @pytest.mark.parametrize("unit", [1.0, 0.01, 0.05, 100.0, 12.0, 0.125, 2.54])
 def test_a_grid_is_seen_whatever_it_is(unit, size):
     k = np.rint(np.random.default_rng(1).normal(0, size, 5_000))
-    k[::7], exact = 0.0, Fraction(str(unit))
+    k[::7] = 0.0
+    exact = Fraction(str(unit))
     x = grid_of(unit).values(k)
     x[3::7] = np.nan
 
@@ -119,7 +126,11 @@ def test_a_grid_is_seen_whatever_it_is(unit, size):
 
 
 def test_single_precision_shows_its_grid():
-    x = np.round(np.random.default_rng(1).normal(0.0, 100.0, 500), 1).astype(np.float32).astype(float)
+    x = (
+        np.round(np.random.default_rng(1).normal(0.0, 100.0, 500), 1)
+        .astype(np.float32)
+        .astype(float)
+    )
 
     assert visible_grid(x, "float32", 0.01) == grid_of(0.1)
     assert visible_grid(x, "float64", 0.01) is None
@@ -203,9 +214,12 @@ pytestmark = [
 def by_hand(texts, step):
     """floor(x / step + 1/2) steps of decimals as they are written."""
     step = Decimal(step)
-    return np.array([
-        float((Decimal(text) / step + Decimal("0.5")).to_integral_value(ROUND_FLOOR) * step) for text in texts
-    ])  # fmt: skip
+    return np.array(
+        [
+            float((Decimal(text) / step + Decimal("0.5")).to_integral_value(ROUND_FLOOR) * step)
+            for text in texts
+        ]
+    )
 
 
 # --- the rule ---
@@ -221,11 +235,17 @@ def test_ties_go_up_as_they_are_written(step, kind):
     assert np.array_equal(nearest(x, grid_of(float(step)), kind), by_hand(ties, step))
 
 
-@given(st.integers(-(10**14), 10**14), st.integers(0, 8), st.sampled_from(["0.01", "0.05", "1", "5", "100"]))
+@given(
+    st.integers(-(10**14), 10**14),
+    st.integers(0, 8),
+    st.sampled_from(["0.01", "0.05", "1", "5", "100"]),
+)
 def test_decimals_of_fifteen_digits_are_rounded_exactly(digits, places, step):
     text = str(Decimal(digits).scaleb(-places))
     if abs(Decimal(text) / Decimal(step)) < 2**44:
-        assert nearest(np.array([float(text)]), grid_of(float(step)), "float64") == by_hand([text], step)
+        assert nearest(np.array([float(text)]), grid_of(float(step)), "float64") == by_hand(
+            [text], step
+        )
 
 
 # --- releases ---
@@ -267,9 +287,12 @@ def test_columns_keep_their_kinds_and_lie_on_the_grid(column, step, dtype):
 
 def test_gaps_and_codes_stay_and_move_nothing():
     rounded = by_hand(map(repr, X.tolist()), "0.5")
-    x, y = np.append(X, [-8.25] * 20), np.append(rounded, [-8.25] * 20)
-    x[:40], y[:40] = np.nan, np.nan
-    coded = cm.ConditionalMasking(0.6, 400.0, step=0.5, missing=-8.25)  # off the grid, so never reached
+    x = np.append(X, [-8.25] * 20)
+    y = np.append(rounded, [-8.25] * 20)
+    x[:40] = np.nan
+    y[:40] = np.nan
+    # off the grid, so never reached
+    coded = cm.ConditionalMasking(0.6, 400.0, step=0.5, missing=-8.25)
 
     with pytest.warns(cm.ReleaseWarning, match="was rounded") as caught:
         z = coded.mask(x, rng=3, nan_policy="omit", round=True)
@@ -279,17 +302,24 @@ def test_gaps_and_codes_stay_and_move_nothing():
     assert f"mean by {np.mean(rounded[40:] - X[40:]):+.2g} and" in str(caught[0].message)
 
 
-FRAME = pd.DataFrame({
-    "x": X, "y": (X[::-1] * 3).round(2), "sex": np.arange(N) % 2, "w": np.arange(N) * 0.1,
-    "gaps": np.where(np.arange(N) % 7 == 0, np.nan, X),
-})  # fmt: skip
+FRAME = pd.DataFrame(
+    {
+        "x": X,
+        "y": (X[::-1] * 3).round(2),
+        "sex": np.arange(N) % 2,
+        "w": np.arange(N) * 0.1,
+        "gaps": np.where(np.arange(N) % 7 == 0, np.nan, X),
+    }
+)
 SCHEMES = {"x": SCHEME, "y": cm.ConditionalMasking(0.6, 900.0, decimals=0)}
 
 
 def test_a_file_is_rounded_as_its_columns_are_in_memory(tmp_path):
     FRAME.to_csv(tmp_path / "a.csv", index=False)
 
-    written = cm.mask_file(tmp_path / "a.csv", tmp_path / "b.csv", SCHEMES, strata="sex", rng=4, round=True)
+    written = cm.mask_file(
+        tmp_path / "a.csv", tmp_path / "b.csv", SCHEMES, strata="sex", rng=4, round=True
+    )
 
     release = cm.mask_table(FRAME, SCHEMES, strata="sex", rng=4, round=True)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "b.csv"), release.data, check_dtype=False)
@@ -304,9 +334,12 @@ def test_decimals_of_a_file_stay_decimals(tmp_path):
     pq.write_table(pa.table({"x": cents}), tmp_path / "a.parquet")
 
     cm.mask_file(
-        tmp_path / "a.parquet", tmp_path / "b.parquet", {"x": cm.ConditionalMasking(0.6, 400.0, decimals=1)},
-        rng=6, round=True,
-    )  # fmt: skip
+        tmp_path / "a.parquet",
+        tmp_path / "b.parquet",
+        {"x": cm.ConditionalMasking(0.6, 400.0, decimals=1)},
+        rng=6,
+        round=True,
+    )
 
     found = pq.read_table(tmp_path / "b.parquet")["x"]
     assert pa.types.is_decimal(found.type)
@@ -326,30 +359,41 @@ def test_what_moved_is_published(tmp_path):
 @pytest.mark.parametrize(
     ("scheme", "why"),
     [
-        (cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True), "Cond.*: released values are those of"),
+        (
+            cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True),
+            "Cond.*: released values are those of",
+        ),
         (cm.ConditionalMasking(0.6, 400.0, step=0), "Cond.*: there is no step"),
         (cm.AdditiveNoise(3.0), "Add.*: there is no step"),
     ],
 )
 def test_there_has_to_be_a_step_to_round_to(scheme, why):
-    with pytest.raises(ValueError, match=f"^round must be left out for a .* grid, got True and {why}"):
+    with pytest.raises(
+        ValueError, match=f"^round must be left out for a .* grid, got True and {why}"
+    ):
         cm.mask_table(FRAME, {"x": scheme}, round=True)
 
 
 def test_what_moves_in_parts_of_a_file_moves_in_the_whole():
-    x, rounded = np.append(X, np.nan), np.append(by_hand(map(repr, X.tolist()), "0.5"), np.nan)
+    x = np.append(X, np.nan)
+    rounded = np.append(by_hand(map(repr, X.tolist()), "0.5"), np.nan)
     cuts = [0, 0, 700, 1_500, x.size - 1, x.size]  # one part is empty, one has no value
     parts = [Moved.of(x[first:last], rounded[first:last]) for first, last in pairwise(cuts)]
 
-    with pytest.warns(cm.ReleaseWarning, match="x was rounded to multiples of 0.5, which moves its mean"):
+    with pytest.warns(
+        cm.ReleaseWarning, match="x was rounded to multiples of 0.5, which moves its mean"
+    ):
         moved = shift_of(parts, "x", 0.5)
     # of each two digits are told
-    assert moved == pytest.approx((np.nanmean(rounded - x), np.nanmax(rounded) - X.max()), rel=0.05)
+    assert moved == pytest.approx(
+        (np.nanmean(rounded - x), np.nanmax(rounded) - X.max()), rel=0.05
+    )
     assert shift_of(parts[-1:], "x", 0.5) == shift_of(parts[:1], "x", 0.5) == ()
 
 
 def test_decimals_of_a_text_are_those_of_the_grid_or_of_the_data():
-    mapped, values = cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True), np.array([1.25, 2.0])
+    mapped = cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True)
+    values = np.array([1.25, 2.0])
     grids = [
         ({"decimals": 2}, 2),
         ({"decimals": 0}, 0),
@@ -370,15 +414,19 @@ def of(noise, sigma):
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("step", [0.01, 0.3, 0.6, 1.0, 3.0, 9.0])
 def test_moments_and_chances_of_rounded_noise_are_sums_over_its_steps(noise, step):
-    law, plain = Law(0.6, noise, 1.0, grid_of(step)), of(noise, 1.0)
+    law = Law(0.6, noise, 1.0, grid_of(step))
+    plain = of(noise, 1.0)
     k = np.arange(0, int(60 / step) + 3)
-    chance = plain.sf((k - 0.5) * step) - plain.sf((k + 0.5) * step)  # of the tail: no digits are lost
+    # of the tail: no digits are lost
+    chance = plain.sf((k - 0.5) * step) - plain.sf((k + 0.5) * step)
 
     even = [2 * np.sum(chance[1:] * (k[1:] * step) ** order) for order in (2, 4, 6)]
     exact = [1.0, 0.0, even[0], 0.0, even[1], 0.0, even[2]]
     for order in (5, 6):
         # 10^4 terms of one sign, each to 1e-13: a sum to 1e-12 at worst
-        assert law.noise_moments(order, 1.0) == pytest.approx(np.array(exact[: order + 1]), rel=1e-10)
+        assert law.noise_moments(order, 1.0) == pytest.approx(
+            np.array(exact[: order + 1]), rel=1e-10
+        )
     assert law.variance == pytest.approx(even[0], rel=1e-10)
     for d in (0.0, 0.5 * step, step, 1.5 * step, 4 * step):
         nearer = k * step < d * (1 - 1e-12)
@@ -395,7 +443,9 @@ def test_moments_scale_with_sigma_and_unit():
     law = Law(0.6, "laplace", 8.0, grid_of(0.5))
     unit = Law(0.6, "laplace", 1.0, grid_of(1 / 16))
 
-    assert law.noise_moments(4, 2.0) == pytest.approx(unit.noise_moments(4, 1.0) * 4.0 ** np.arange(5))
+    assert law.noise_moments(4, 2.0) == pytest.approx(
+        unit.noise_moments(4, 1.0) * 4.0 ** np.arange(5)
+    )
 
 
 @pytest.mark.parametrize("step", [1e-6, 0.01, 1.0])
@@ -405,9 +455,17 @@ def test_high_moments_of_rounded_laplace_noise_are_those_of_a_geometric_law(orde
 
     found = Law(0.6, "laplace", 1.0, grid_of(step)).noise_moments(order, 1.0)[order]
 
-    # 2 sinh(h/2) sum_j (j step)^k e^(-jh), the sum as a polylogarithm: - by Hurwitz zeta where h is small
-    series = mp.gamma(order + 1) * (h ** -(order + 1) + mp.nsum(
-        lambda m: ((h - 2j * mp.pi * m) ** -(order + 1) + (h + 2j * mp.pi * m) ** -(order + 1)).real, [1, 3]
-    ))  # fmt: skip
+    # 2 sinh(h/2) sum_j (j step)^k e^(-jh), the sum as a polylogarithm: - by Hurwitz zeta where h
+    # is small
+    series = mp.gamma(order + 1) * (
+        h ** -(order + 1)
+        + mp.nsum(
+            lambda m: (
+                ((h - 2j * mp.pi * m) ** -(order + 1) + (h + 2j * mp.pi * m) ** -(order + 1)).real
+            ),
+            [1, 3],
+        )
+    )
     exact = 2 * mp.sinh(h / 2) * series * mp.mpf(step) ** order
-    assert found == pytest.approx(float(exact), rel=1e-9)  # q^170 costs 170 ulps, differences a few more
+    # q^170 costs 170 ulps, differences a few more
+    assert found == pytest.approx(float(exact), rel=1e-9)

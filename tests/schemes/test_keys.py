@@ -27,15 +27,17 @@ from releases import ALARM, DONORS, assert_same_bits, generic, masked, reference
 from scipy.stats import binomtest, chisquare, kstest, laplace, norm, pearsonr
 
 import condmask as cm
-from condmask import draws
 from condmask._blocks import BLOCK
 from condmask._randomness import COIN, DONOR, NOISE, Key, release_key, words
+from condmask.masking import draws
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
-SEED, KEY = 5, Key(bytes(range(16)))
+SEED = 5
+KEY = Key(bytes(range(16)))
 N = 60
-X, OTHER = np.rint(generic(N) * 4) / 4, np.rint(generic(N, 1) * 4) / 4
+X = np.rint(generic(N) * 4) / 4
+OTHER = np.rint(generic(N, 1) * 4) / 4
 LABELS = np.repeat(["north", "south"], N // 2)
 BASE = {"p": 0.6, "sigma": 1000.0, "step": 0.25}
 
@@ -46,7 +48,9 @@ def series(name="income", x=X):
 
 def column(**options):
     within = options.pop("within", None)
-    return lambda rng: cm.ConditionalMasking(**{**BASE, **options}).mask(series(), rng=rng, strata=within)
+    return lambda rng: cm.ConditionalMasking(**{**BASE, **options}).mask(
+        series(), rng=rng, strata=within
+    )
 
 
 def table(*names, **options):
@@ -83,19 +87,24 @@ CONDITIONAL = {
 OTHERS = {
     "added": lambda rng: cm.AdditiveNoise(1000.0).mask(series(), rng=rng),
     "twice as much added": lambda rng: cm.AdditiveNoise(2000.0).mask(series(), rng=rng),
-    "normal noise added": lambda rng: cm.AdditiveNoise(1000.0, noise="normal").mask(series(), rng=rng),
+    "normal noise added": lambda rng: cm.AdditiveNoise(1000.0, noise="normal").mask(
+        series(), rng=rng
+    ),
     "swapped": lambda rng: cm.DataSwapping().mask(series(), rng=rng),
     "rank swapped": lambda rng: cm.RankSwapping(5.0).mask(series(), rng=rng),
     "rank swapped farther": lambda rng: cm.RankSwapping(10.0).mask(series(), rng=rng),
     "shuffled": lambda rng: cm.DataShuffling().mask(series(), given=OTHER, rng=rng),
-    "shuffled by another column": lambda rng: cm.DataShuffling().mask(series(), given=OTHER**2, rng=rng),
+    "shuffled by another column": lambda rng: cm.DataShuffling().mask(
+        series(), given=OTHER**2, rng=rng
+    ),
 }
 STUDIES = {"study": study(cm.ConditionalMasking(**BASE))}
 
 
 def drawn(use, rng, monkeypatch):
     """The first words of every stream that a use begins."""
-    begin, seen = Key.stream, []
+    begin = Key.stream
+    seen = []
 
     def stream(self, *where):
         seen.append(words(begin(self, *where), 200))
@@ -117,12 +126,16 @@ def test_no_two_uses_share_a_word(rng, monkeypatch):
     found = {name: drawn(use, rng, monkeypatch) for name, use in uses.items()}
 
     # some 2e4 words: two are equal by chance with probability 1e-11 over keys
-    shared = [pair for pair in combinations(found, 2) if np.intersect1d(*map(found.get, pair)).size]
+    shared = [
+        pair for pair in combinations(found, 2) if np.intersect1d(*map(found.get, pair)).size
+    ]
     assert shared == []
     assert np.array_equal(found["as it is"], drawn(uses["as it is"], rng, monkeypatch))
 
 
-@pytest.mark.parametrize("scheme", [cm.ConditionalMasking(**BASE), cm.AdditiveNoise(3.0), cm.DataSwapping()])
+@pytest.mark.parametrize(
+    "scheme", [cm.ConditionalMasking(**BASE), cm.AdditiveNoise(3.0), cm.DataSwapping()]
+)
 def test_a_column_is_masked_alike_in_memory_in_a_table_and_in_a_file(tmp_path, scheme):
     frame = pd.DataFrame({"income": X, "region": LABELS})
     frame.to_parquet(tmp_path / "a.parquet")
@@ -150,7 +163,9 @@ def test_the_words_are_aes_128_of_the_counter(vector):
     key, plain, cipher = vector.split()
     counter = int.from_bytes(bytes.fromhex(plain), "little")
 
-    drawn = AESCounter(key=int.from_bytes(bytes.fromhex(key), "little"), counter=counter).random_raw(2)
+    drawn = AESCounter(
+        key=int.from_bytes(bytes.fromhex(key), "little"), counter=counter
+    ).random_raw(2)
 
     assert drawn.astype("<u8").tobytes().hex() == cipher
 
@@ -189,7 +204,8 @@ def test_two_releases_without_rng_share_nothing():
     scheme = cm.ConditionalMasking(0.5, 1.0)
     x = np.random.default_rng(1).normal(size=4_000)
 
-    first, second = scheme.mask(x), scheme.mask(x)
+    first = scheme.mask(x)
+    second = scheme.mask(x)
 
     # chance of a common value: same donor in both, p^2/(n-1) a row, so 0.25 rows on average.
     # 12 or more: Poisson tail 1e-16. One key twice gives 4,000
@@ -225,14 +241,17 @@ def looks(thing):
 
 def refused():
     """Calls with a key, or something like one, that fail."""
-    scheme, key = cm.ConditionalMasking(0.5, 1.0), Key(SECRET)
+    scheme = cm.ConditionalMasking(0.5, 1.0)
+    key = Key(SECRET)
     for bad in (
         {"x": [1.0, np.inf]},
         {"x": GENERIC, "rows": (5, 2)},
         {"x": GENERIC, "workers": map},
     ):
         yield told(functools.partial(scheme.mask, **bad, rng=key))
-    yield from (told(functools.partial(Key, bad)) for bad in (SECRET + b"more", SECRET.hex(), list(SECRET)))
+    yield from (
+        told(functools.partial(Key, bad)) for bad in (SECRET + b"more", SECRET.hex(), list(SECRET))
+    )
 
 
 def forms(secret):
@@ -275,20 +294,29 @@ def key_of(rng, columns, names="ab"):
 
 
 def test_the_working_key_is_that_of_the_contract():
-    x, y = GENERIC, GENERIC[::-1].copy()
+    x = GENERIC
+    y = GENERIC[::-1].copy()
 
     for columns in ([x], [y], [x, y], [y, x]):
         described = [(name, SCHEME.to_dict()) for name, _ in zip("ab", columns, strict=False)]
-        seeded, keyed = key_of(7, columns), key_of(Key(SECRET), columns)
-        assert first_words(seeded) == first_words(Key(reference.working_secret(7, described, columns)))
-        assert first_words(keyed) == first_words(Key(reference.derived_secret(SECRET, described, columns)))
+        seeded = key_of(7, columns)
+        keyed = key_of(Key(SECRET), columns)
+        assert first_words(seeded) == first_words(
+            Key(reference.working_secret(7, described, columns))
+        )
+        assert first_words(keyed) == first_words(
+            Key(reference.derived_secret(SECRET, described, columns))
+        )
 
 
-@pytest.mark.parametrize("make", [np.random.default_rng, np.random.PCG64], ids=["Generator", "BitGenerator"])
+@pytest.mark.parametrize(
+    "make", [np.random.default_rng, np.random.PCG64], ids=["Generator", "BitGenerator"]
+)
 def test_a_generator_moves_on_from_call_to_call(make):
     rng = make(5)
 
-    first, second = key_of(rng, [GENERIC]), key_of(rng, [GENERIC])
+    first = key_of(rng, [GENERIC])
+    second = key_of(rng, [GENERIC])
 
     assert first_words(first) != first_words(second)
     assert first_words(first) == first_words(key_of(make(5), [GENERIC]))
@@ -332,7 +360,8 @@ def test_masking_follows_the_draw_contract_over_several_blocks(donors, pooled, m
     monkeypatch.setattr(reference, "ROWS_PER_BLOCK", 64)
     step, named = (None, "region") if pooled else (0, None)
     scheme = cm.ConditionalMasking(0.4, 500.0, donors=donors, step=step, strata=named)
-    x, strata = generic(300, 6), None
+    x = generic(300, 6)
+    strata = None
     if pooled:
         x[np.random.default_rng(7).random(x.size) < 0.1] = np.nan
         strata = np.random.default_rng(8).integers(0, 3, x.size)
@@ -350,19 +379,26 @@ CASES = [(donors, pools) for donors in DONORS for pools in ({}, POOLED)]
 
 
 def scheme_of(donors, pools, p=0.6, **options):
-    return cm.ConditionalMasking(p, 500.0, donors=donors, strata="region" if pools else None, **options)
+    return cm.ConditionalMasking(
+        p, 500.0, donors=donors, strata="region" if pools else None, **options
+    )
 
 
 @pytest.mark.parametrize(("donors", "pools"), CASES)
 def test_workers_do_not_change_the_release(donors, pools):
-    scheme, key = scheme_of(donors, pools), Key(bytes(16))
+    scheme = scheme_of(donors, pools)
+    key = Key(bytes(16))
     whole = scheme.mask(LARGE, rng=key, **pools)
 
     assert_same_bits(scheme.mask(LARGE, rng=key, workers=5, **pools), whole)
 
 
 def test_one_thread_works_where_no_more_are_asked_for():
-    for call in (cm.ConditionalMasking.mask, cm.ConditionalMasking.estimate, cm.AdditiveNoise.estimate):
+    for call in (
+        cm.ConditionalMasking.mask,
+        cm.ConditionalMasking.estimate,
+        cm.AdditiveNoise.estimate,
+    ):
         assert inspect.signature(call).parameters["workers"].default == 1
 
 
@@ -402,7 +438,9 @@ def test_the_noise_has_its_law_and_standard_deviation(noise, law):
 def test_donors_are_uniform_and_never_the_record_itself(donors):
     n = 200_001
     x = generic(n)
-    swapped, taken = split(x, cm.ConditionalMasking(0.6, 500.0, donors=donors, step=0).mask(x, rng=33))
+    swapped, taken = split(
+        x, cm.ConditionalMasking(0.6, 500.0, donors=donors, step=0).mask(x, rng=33)
+    )
 
     ahead = (taken - swapped) % n
 
@@ -414,7 +452,9 @@ def test_donors_are_uniform_and_never_the_record_itself(donors):
 
 @pytest.mark.parametrize("donors", DONORS)
 def test_every_masked_value_has_the_law_of_eq_1(donors):
-    n, p, releases = 4, 0.6, 1_000
+    n = 4
+    p = 0.6
+    releases = 1_000
     x = generic(n)
     scheme = cm.ConditionalMasking(p, 500.0, donors=donors, step=0)
 
@@ -434,7 +474,8 @@ def test_every_masked_value_has_the_law_of_eq_1(donors):
 
 
 @pytest.mark.parametrize("donors", ["sample", "permutation"])
-@pytest.mark.parametrize("shape", [(20, 2_000), (4_000, 5)])  # of five, often two are swapped, or one
+# of five, often two are swapped, or one
+@pytest.mark.parametrize("shape", [(20, 2_000), (4_000, 5)])
 def test_rows_are_masked_by_eq_1(donors, shape):
     scheme = cm.ConditionalMasking(0.4, 50.0, donors=donors, step=0)
     x = np.random.default_rng(31).normal(0, 1e4, shape)
@@ -448,9 +489,13 @@ def test_rows_are_masked_by_eq_1(donors, shape):
     assert not (z == x)[swapped].any()
     if donors == "sample":  # some take one value
         others = shape[1] - 1
-        assert np.unique(z).size / z.size == pytest.approx(1.6 - (1.0 - 0.4 / others) ** others, rel=0.01)
+        assert np.unique(z).size / z.size == pytest.approx(
+            1.6 - (1.0 - 0.4 / others) ** others, rel=0.01
+        )
     else:
-        for a, b, chosen in zip(z, x, swapped & (swapped.sum(axis=1, keepdims=True) > 1), strict=True):
+        for a, b, chosen in zip(
+            z, x, swapped & (swapped.sum(axis=1, keepdims=True) > 1), strict=True
+        ):
             assert np.array_equal(np.sort(a[chosen]), np.sort(b[chosen]))
 
 

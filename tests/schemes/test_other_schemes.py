@@ -1,4 +1,5 @@
-"""Additive and multiplicative noise, swapping, rank swapping and shuffling: what stays, estimates, bounds."""
+"""Additive and multiplicative noise, swapping, rank swapping and shuffling: what stays, estimates,
+bounds."""
 
 import math
 import warnings
@@ -10,7 +11,7 @@ from scipy import stats
 from scipy.stats import norm
 
 import condmask as cm
-from condmask.schemes.limits import LEAST, bounds, expected_outside
+from condmask.masking.range import LEAST, bounds, expected_outside
 
 RNG = np.random.default_rng(31)
 X = RNG.laplace(10, 1000, 3_000)
@@ -47,7 +48,9 @@ def test_normal_noise_has_no_distribution_function():
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 def test_rows_have_noise_of_their_own(noise):
-    z = cm.AdditiveNoise(2.0, noise=noise).mask_rows(np.zeros((40, 900)), np.random.default_rng(3), ())
+    z = cm.AdditiveNoise(2.0, noise=noise).mask_rows(
+        np.zeros((40, 900)), np.random.default_rng(3), ()
+    )
 
     # the means of 40 independent values, of which 900 know the deviation to 2.4%
     assert z.std() == pytest.approx(2.0, rel=0.05)
@@ -62,7 +65,8 @@ SCHEME = cm.MultiplicativeNoise(0.3)
 def test_factors_have_mean_one_and_the_given_deviation():
     factors = SCHEME.mask(SIGNED, rng=1) / SIGNED
 
-    # 4 standard errors of the mean, and of the s.d. of a lognormal with kurtosis 4.7: one run in 16,000 fails
+    # 4 standard errors of the mean, and of the s.d. of a lognormal with kurtosis 4.7: one run in
+    # 16,000 fails
     assert abs(factors.mean() - 1.0) < 4 * 0.3 / 200
     assert abs(factors.std() - 0.3) < 4 * 0.3 * np.sqrt((4.7 - 1.0) / 4) / 200
     assert (factors > 0.0).all()
@@ -106,7 +110,10 @@ def test_swapped_columns_keep_their_margin(masked):
 
 
 def test_noise_leaves_gaps_where_they_are_and_what_moves_values_refuses_them():
-    values = {"a": pd.Series([1, None, *range(20)], dtype="Int64"), "b": pd.Series([*range(21), np.nan])}
+    values = {
+        "a": pd.Series([1, None, *range(20)], dtype="Int64"),
+        "b": pd.Series([*range(21), np.nan]),
+    }
     frame = pd.DataFrame(values)
     for scheme in (cm.AdditiveNoise(3.0), cm.MultiplicativeNoise(0.3)):
         released = cm.mask_table(frame, dict.fromkeys(frame, scheme), nan_policy="omit").data
@@ -121,12 +128,13 @@ WINDOWS = [(29, 100, 29), (0.57, 10_000, 57), (57, 100, 57), (1e-5, 50, 1), (100
 
 @pytest.mark.parametrize(("percent", "n", "window"), WINDOWS)
 def test_the_window_is_the_share_of_the_records_rounded_down(percent, n, window):
-    x, reached = np.arange(float(n)), 0
+    x = np.arange(float(n))
+    reached = 0
     for seed in range(200):
         reached = max(reached, int(np.abs(cm.RankSwapping(percent).mask(x, rng=seed) - x).max()))
 
-    # rank 0 takes the farthest partner with chance 1/window >= 1/60: missed by 200 files with (59/60)^200 =
-    # .035 at most were it the only record; these seeds are fixed
+    # rank 0 takes the farthest partner with chance 1/window >= 1/60: missed by 200 files with
+    # (59/60)^200 = .035 at most were it the only record; these seeds are fixed
     assert reached == min(window, n - 1)
 
 
@@ -146,7 +154,8 @@ def test_shuffling_keeps_the_correlation_with_a_column_of_few_values(order):
     group = rng.choice([0.0, 1.0], 20_000, p=[0.7, 0.3])
     x = rng.normal(1.6 * group, 1.0)
     if order == "sorted by x":
-        group, x = group[np.argsort(x)], np.sort(x)
+        group = group[np.argsort(x)]
+        x = np.sort(x)
 
     z = cm.DataShuffling().mask(x, given=group, rng=2)
 
@@ -174,7 +183,9 @@ def test_shuffling_keeps_the_rank_correlation_and_swapping_loses_it():
 def test_shuffling_needs_another_column_of_as_many_values():
     with pytest.raises(ValueError, match=r"^given must have at least one column, got none$"):
         cm.DataShuffling().mask(X, given=np.ones((X.size, 0)))
-    with pytest.raises(ValueError, match=r"^others must have the unmasked columns that DataShuffling uses"):
+    with pytest.raises(
+        ValueError, match=r"^others must have the unmasked columns that DataShuffling uses"
+    ):
         cm.DataShuffling().mask_rows(X[None], np.random.default_rng(1), ())
 
 
@@ -188,7 +199,8 @@ def scheme(sigma=10.0, **options):
 
 def drawn(made, x, runs):
     """How many released values lie below and above the bounds, run by run."""
-    free, (low, high) = cm.ConditionalMasking.from_dict({**made.to_dict(), "range": None}), bounds(made)
+    free = cm.ConditionalMasking.from_dict({**made.to_dict(), "range": None})
+    (low, high) = bounds(made)
     releases = [free.mask(x, rng=k, accept_visible_coins=True) for k in range(runs)]
     return np.array([[(z < low).sum(), (z > high).sum()] for z in releases])
 
@@ -213,7 +225,10 @@ def test_one_far_record_is_counted_to_the_last_digit():
     for room in (4, 6, 8):
         expected = expected_outside(np.array([0.0, np.nan]), law, (-math.inf, float(room)))
 
-        assert expected == (0.0, pytest.approx(0.4 * stats.norm.sf(room + 0.5), rel=1e-3, abs=1e-16))
+        assert expected == (
+            0.0,
+            pytest.approx(0.4 * stats.norm.sf(room + 0.5), rel=1e-3, abs=1e-16),
+        )
 
 
 def test_a_release_is_refused_from_one_in_a_million_on():
@@ -223,7 +238,9 @@ def test_a_release_is_refused_from_one_in_a_million_on():
     for margin, refused in ((far - 0.3, True), (far + 0.3, False)):
         made = scheme(sigma=10.0, range=(None, 999 + round(10 * margin)))
         if refused:
-            with pytest.raises(ValueError, match=r"x must stay within its range, at most \d+, got noise"):
+            with pytest.raises(
+                ValueError, match=r"x must stay within its range, at most \d+, got noise"
+            ):
                 made.mask(x, rng=1, accept_visible_coins=True)
         else:
             made.mask(x, rng=1, accept_visible_coins=True)
@@ -253,7 +270,9 @@ def test_originals_outside_are_refused_by_position_and_never_shown(mapped, outsi
     with pytest.raises(
         ValueError, match=f"x must lie within its range, 0 to 120, got {many} outside, the f"
     ) as error:
-        cm.ConditionalMasking(0.6, 0.1, **options, range=(0, 120)).mask(x, accept_visible_coins=True)
+        cm.ConditionalMasking(0.6, 0.1, **options, range=(0, 120)).mask(
+            x, accept_visible_coins=True
+        )
 
     assert "at position 7" in str(error.value)
     assert "1234" not in str(error.value)
@@ -261,7 +280,8 @@ def test_originals_outside_are_refused_by_position_and_never_shown(mapped, outsi
 
 def test_codes_and_missing_values_have_no_range():
     x = AGES.copy() + 200.0
-    x[:50], x[50:60] = -8.0, np.nan
+    x[:50] = -8.0
+    x[50:60] = np.nan
 
     z = scheme(range=(0, 500), missing=-8).mask(x, nan_policy="omit", accept_visible_coins=True)
 
@@ -273,13 +293,22 @@ def test_a_bound_between_points_of_the_grid_is_that_point():
     made = cm.ConditionalMasking(0.6, 10.0, decimals=0, range=(0.4, 99.6))
 
     assert bounds(made) == (0.0, 100.0)
-    assert bounds(cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, range=(0.4, 99.6))) == (0.4, 99.6)
+    assert bounds(cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, range=(0.4, 99.6))) == (
+        0.4,
+        99.6,
+    )
 
 
 def test_an_infinite_bound_is_none():
     ranges = [(0, math.inf), [-math.inf, 9], (-math.inf, math.inf), (None, None), (0, 9)]
 
-    assert [scheme(range=each).range for each in ranges] == [(0, None), (None, 9), None, None, (0, 9)]
+    assert [scheme(range=each).range for each in ranges] == [
+        (0, None),
+        (None, 9),
+        None,
+        None,
+        (0, 9),
+    ]
     assert repr(scheme(range=(-0.0, 9)).range) == "(0.0, 9.0)"
     with pytest.raises(ValueError, match=r"^range must be two numbers, the lower first"):
         scheme(range=(5, 5))
@@ -295,5 +324,7 @@ def test_many_released_values_below_0_are_worth_a_word(shift, warned):
     texts = [str(warning.message) for warning in caught]
     assert len(texts) == warned
     if warned:
-        assert texts[0].startswith("some 2% of the released values of x will lie below 0, where no original")
+        assert texts[0].startswith(
+            "some 2% of the released values of x will lie below 0, where no original"
+        )
         assert str(int(AGES.max())) not in texts[0]

@@ -1,4 +1,5 @@
-"""One way to being masked: a column, a table, a file and an audit look at the same data, and say the same.
+"""One way to being masked: a column, a table, a file and an audit look at the same data, and say
+the same.
 
 Oracle: each other, on one table with a fault that only a column in clear shows.
 """
@@ -36,7 +37,9 @@ def test_a_table_and_a_file_are_refused_alike_for_a_column_behind_many_others(tm
     schemes = {"wage": SCHEME}
 
     first = said(lambda: cm.mask_table(frame, schemes, rng=1))
-    second = said(lambda: cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", schemes, rng=1))
+    second = said(
+        lambda: cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", schemes, rng=1)
+    )
 
     assert first == second
     assert "income" in first[0]
@@ -61,6 +64,9 @@ def test_an_audit_pools_small_strata_as_masking_does():
     pooled = np.where(np.arange(n) < 12, "small", "large")
     scheme = cm.ConditionalMasking(0.6, 500.0, decimals=0, strata="region", small_strata="merge")
 
-    assert cm.audit(x, scheme, strata=region).to_dict() == cm.audit(x, scheme, strata=pooled).to_dict()
+    assert (
+        cm.audit(x, scheme, strata=region).to_dict()
+        == cm.audit(x, scheme, strata=pooled).to_dict()
+    )
     found = cm.risk(x, scheme, d=500, strata=region)
     assert found.to_dict() == cm.risk(x, scheme, d=500, strata=pooled).to_dict()

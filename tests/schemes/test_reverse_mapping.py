@@ -1,4 +1,5 @@
-"""What is released tells nothing of the coins: neither reverse mapping nor digits on the default grid."""
+"""What is released tells nothing of the coins: neither reverse mapping nor digits on the default
+grid."""
 
 import math
 from bisect import bisect_left
@@ -15,10 +16,9 @@ from releases import ALARM, NOISES, assert_same_bits, coins_of, generic
 from scipy.stats import binomtest, chi2
 
 import condmask as cm
-from condmask import draws
 from condmask._blocks import BLOCK
 from condmask._randomness import Key, release_key
-from condmask.schemes import reverse_mapping
+from condmask.masking import draws, reverse_mapping
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -35,7 +35,9 @@ def reference_of(schemes, columns, seed, strata=None):
     columns = [np.asarray(x) + 0.0 for x in columns]
     secret = reference.working_secret(seed, entries, columns, strata)
     laws = [(scheme.noise, scheme.sigma, scheme.scale) for scheme in schemes.values()]
-    return reference.mapped_back(secret, next(iter(schemes.values())).p, columns, laws, strata=strata)
+    return reference.mapped_back(
+        secret, next(iter(schemes.values())).p, columns, laws, strata=strata
+    )
 
 
 # --- the same bits as the reference ---
@@ -73,7 +75,8 @@ def test_masking_follows_the_draw_contract_over_blocks_of_rows_and_pools(monkeyp
 
 
 def test_columns_of_a_table_share_coins_and_the_order_of_the_swapped_within_patterns_of_missing_values():
-    x, y = generic(120, 5), np.round(generic(120, 6), -2)
+    x = generic(120, 5)
+    y = np.round(generic(120, 6), -2)
     y[:30] = np.nan
     x[30:50] = np.nan
     schemes = {"x": scheme_of(sigma=5e3), "y": scheme_of(sigma=0.4, scale="log", noise="laplace")}
@@ -97,7 +100,8 @@ def test_ties_of_keys_are_broken_by_random_words_and_never_by_rows():
 
 def test_clustered_numbers_give_the_same_release():
     # numbers that the counting sort gives up, with an outlier far away
-    scheme, x = scheme_of(0.5, 1e-4), np.append(1e6 + 1e-3 * generic(400, 31) / 2e4, 1e300)
+    scheme = scheme_of(0.5, 1e-4)
+    x = np.append(1e6 + 1e-3 * generic(400, 31) / 2e4, 1e300)
     expected = reference_of({"": scheme}, [x], 32)[0]
     assert_same_bits(scheme.mask(x, rng=32), expected)
 
@@ -107,8 +111,10 @@ def test_clustered_numbers_give_the_same_release():
 
 def put_in_order(x, coins, words, noise, ties, pool=None):
     """What is released where coins, words and noise are these."""
-    z, rows = x.copy(), np.arange(x.size, dtype=np.int32)
-    swapped, kept = rows[coins], rows[~coins]
+    z = x.copy()
+    rows = np.arange(x.size, dtype=np.int32)
+    swapped = rows[coins]
+    kept = rows[~coins]
     donors = swapped[draws.in_order(np.array(words, dtype=np.uint64))]
     keys = x[kept] + np.array(noise[: kept.size], dtype=float)
     swapped, donors = (reverse_mapping.by_pool(part, pool) for part in (swapped, donors))
@@ -124,7 +130,8 @@ def orders(values):
 
 
 def every_release(files, coins, noise, ties, labels):
-    """What is released of each file with each order of the words, of the noise and of the words of ties.
+    """What is released of each file with each order of the words, of the noise and of the words of
+    ties.
 
     All at once: each case is a group of its own, or as many as there are labels.
     """
@@ -132,8 +139,14 @@ def every_release(files, coins, noise, ties, labels):
     words = orders(range(swapped)).astype(np.uint64)
     parts = files, words, orders(noise[: coins.size - swapped]), ties
     case = np.indices([len(part) for part in parts]).reshape(4, -1)
-    z, drawn, added, untied = (part[number].ravel() for part, number in zip(parts, case, strict=True))
-    pool = np.add.outer((labels.max() + 1) * np.arange(case.shape[1]), labels).ravel().astype(np.int32)
+    z, drawn, added, untied = (
+        part[number].ravel() for part, number in zip(parts, case, strict=True)
+    )
+    pool = (
+        np.add.outer((labels.max() + 1) * np.arange(case.shape[1]), labels)
+        .ravel()
+        .astype(np.int32)
+    )
     z = put_in_order(z, np.tile(coins, case.shape[1]), drawn, added, untied, pool)
     return z.reshape(-1, coins.size)
 
@@ -146,16 +159,22 @@ ENUMERATED = {
     "few keys": ((0.0, 0.0, 1.0, 1.0, 2.0), (0, 1, 0, -1, 1), ONE_GROUP[5]),
     "one key for most": ((0.0, 0.0, 0.0, 0.0, 1.0), (0, 1, 0, 0, 0), ONE_GROUP[5]),
     "strata": ((1.0, 2.0, 4.0, 3.0, 9.0), (-7.1, 0.0, 2.2, 5.3, 9.4), [0, 1, 0, 0, 1]),
-    "strata of six": ((1.0, 2.0, 4.0, 3.0, 9.0, 7.0), (-7.1, 0.0, 2.2, 5.3, 9.4, 1.3), [0, 1, 0, 0, 1, 1]),
+    "strata of six": (
+        (1.0, 2.0, 4.0, 3.0, 9.0, 7.0),
+        (-7.1, 0.0, 2.2, 5.3, 9.4, 1.3),
+        [0, 1, 0, 0, 1, 1],
+    ),
     "six": ((1.0, 2.0, 4.0, 8.0, 16.0, 32.0), (-7.1, 0.0, 2.2, 5.3, 9.4, 20.5), ONE_GROUP[6]),
 }
 
 
 @pytest.mark.parametrize("name", ENUMERATED)
 def test_coins_and_release_are_exactly_independent(name):
-    # given any coins, each arrangement of the values within the groups is the release equally often
+    # given any coins, each arrangement of the values within the groups is the release equally
+    # often
     values, noise, labels = ENUMERATED[name]
-    labels, n = np.array(labels), len(values)
+    labels = np.array(labels)
+    n = len(values)
     own = [orders(np.array(values)[labels == label]) for label in range(labels.max() + 1)]
     files = np.empty((math.prod(map(len, own)), n))
     for label, (part, number) in enumerate(
@@ -181,11 +200,14 @@ def test_coins_and_release_are_exactly_independent(name):
 
 def longest_rising(values):
     """Rows of a longest rising subsequence."""
-    ends, rows, before = [], [], []
+    ends = []
+    rows = []
+    before = []
     for row, value in enumerate(values):
         place = bisect_left(ends, value)
         before.append(rows[place - 1] if place else -1)
-        ends[place : place + 1], rows[place : place + 1] = [value], [row]
+        ends[place : place + 1] = [value]
+        rows[place : place + 1] = [row]
     found = [rows[-1]]
     while before[found[-1]] >= 0:
         found.append(before[found[-1]])
@@ -195,16 +217,20 @@ def longest_rising(values):
 @pytest.mark.parametrize("ordered", [False, True])
 def test_kept_values_rise_only_where_the_rows_do(ordered):
     # an attacker who takes the longest rising run of released values for kept ones
-    scheme, swapped, size = scheme_of(0.6, 20.0), 0, 0
+    scheme = scheme_of(0.6, 20.0)
+    swapped = 0
+    size = 0
     for seed in range(30):
         x = np.random.default_rng(seed).lognormal(7.0, 0.6, 1_000)
-        x, key = np.sort(x) if ordered else x, Key(seed.to_bytes(16, "little"))
+        x = np.sort(x) if ordered else x
+        key = Key(seed.to_bytes(16, "little"))
         rows = longest_rising(scheme.mask(x, rng=key))
         derived = release_key(key, {"": scheme}, [x + 0.0])
         swapped += np.isin(rows, draws.coins(derived, 0.6, 0, x.size)[0]).sum()
         size += rows.size
 
-    # some 1,700 coins of .6 on rows that do not tell, by a binomial; else nearly all of them are kept
+    # some 1,700 coins of .6 on rows that do not tell, by a binomial; else nearly all of them are
+    # kept
     assert size > 1_500
     if ordered:
         assert swapped < 0.3 * size
@@ -216,7 +242,8 @@ def test_a_released_value_does_not_tell_on_real_shapes_whether_its_record_was_sw
     # heaps, zeros and a long tail; every value's share of swapped records is p, by a chi-square
     rng = np.random.default_rng(10)
     x = np.where(rng.random(40_000) < 0.1, 0.0, np.round(rng.lognormal(7.0, 0.6, 40_000), -2))
-    scheme, key = scheme_of(0.6, 500.0), Key(bytes(range(16)))
+    scheme = scheme_of(0.6, 500.0)
+    key = Key(bytes(range(16)))
 
     z = scheme.mask(x, rng=key)
 
@@ -277,10 +304,13 @@ def test_zeros_and_signs_stay_among_the_kept_on_the_log_scale():
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_ends_of_each_pool_are_released_as_their_means(scale):
-    region = np.repeat([0, 1, 2], [200, 9, 10])  # the second has too few values for ten at its ends
+    # the second has too few values for ten at its ends
+    region = np.repeat([0, 1, 2], [200, 9, 10])
     x = np.round(generic(219, 33)) + 1e6 * region
     x[:7] = x[:200].max()  # more than five equal ones stay
-    scheme = scheme_of(0.6, 0.5, scale=scale, strata="region", aggregate_ends=5, small_strata="merge")
+    scheme = scheme_of(
+        0.6, 0.5, scale=scale, strata="region", aggregate_ends=5, small_strata="merge"
+    )
 
     z = [scheme.mask(x, rng=34, strata=region)]
     rows = scheme_of(0.6, 0.5, scale=scale, aggregate_ends=5).mask_rows(
@@ -306,8 +336,8 @@ def test_rows_of_a_study_are_masked_one_by_one():
     z = scheme_of(0.4, 5.0).mask_rows(x, stream(), ())
 
     assert np.array_equal(np.sort(z, axis=1), x)
-    # swapped records go anywhere, .4 of 12,000, and kept ones as far as noise of 5: none beyond six sigma
-    # and the shifts that swapped ones bring
+    # swapped records go anywhere, .4 of 12,000, and kept ones as far as noise of 5: none beyond
+    # six sigma and the shifts that swapped ones bring
     far = np.abs(z - x) > 60.0
     # a random one of 400 is farther than 60 with the chance (340/400)^2; six standard errors
     assert abs(far.mean() - 0.4 * 0.85**2) < 6.0 * math.sqrt(0.2 / x.size)
@@ -339,7 +369,9 @@ def test_what_has_no_closed_form_is_refused_in_a_sentence():
     assert list(cm.ConditionalMasking(0.6, 500.0).estimators) == ["T_1", "T_b"]
 
 
-N, P, SIGMA = 100_000, 0.6, 500.0
+N = 100_000
+P = 0.6
+SIGMA = 500.0
 KEY = Key(bytes(range(16)))
 
 
@@ -362,7 +394,8 @@ LOOKS = {
 def guessed(look, z, swapped):
     """The share of coins that a Bayes attacker guesses on the second half, after the first."""
     _, seen = np.unique(look(z), return_inverse=True)
-    learn, test = slice(0, N // 2), slice(N // 2, N)
+    learn = slice(0, N // 2)
+    test = slice(N // 2, N)
     votes = np.bincount(seen[learn], np.where(swapped[learn], 1.0, -1.0), seen.max() + 1)
     return np.mean((votes[seen[test]] >= 0.0) == swapped[test])
 
@@ -386,7 +419,8 @@ def test_neither_digits_nor_bits_show_the_coins(name, noise):
     found = {}
     for step in (None, 0):
         scheme = cm.ConditionalMasking(P, SIGMA, noise=noise, step=step)
-        z, swapped = scheme.mask(x, rng=KEY), coins_of(scheme, x, KEY)
+        z = scheme.mask(x, rng=KEY)
+        swapped = coins_of(scheme, x, KEY)
         assert abs(swapped.mean() - P) < 0.01  # six standard errors
         found[step] = {look: guessed(LOOKS[look], z, swapped) for look in LOOKS}
 
@@ -397,22 +431,24 @@ def test_neither_digits_nor_bits_show_the_coins(name, noise):
 @pytest.mark.parametrize("noise", NOISES)
 def test_who_guesses_the_original_cannot_test_the_guess_by_the_noise_that_can_be_drawn(noise):
     scheme = cm.ConditionalMasking(P, SIGMA, noise=noise)
-    z, swapped = scheme.mask(X, rng=KEY), coins_of(scheme, X, KEY)
+    z = scheme.mask(X, rng=KEY)
+    swapped = coins_of(scheme, X, KEY)
     steps = (z - scheme.grid.values(scheme.grid.units(X))) / scheme.step
 
     # every whole number of steps can be drawn: Mironov's holes are within a step
     assert (steps == np.rint(steps)).all()
     near = np.abs(steps) < 500
     seen = np.unique(steps[near & ~swapped])
-    # 999 numbers of steps, of chances above 2e-4 under either law, from 40,000 draws: one is missed with e^-8
-    # each, 50 or more of them never
+    # 999 numbers of steps, of chances above 2e-4 under either law, from 40,000 draws: one is
+    # missed with e^-8 each, 50 or more of them never
     assert seen.size > 949
     assert guessed(lambda v: np.rint((v - X) / scheme.step).astype(int) % 16, z, swapped) < 0.62
 
 
 def test_whole_numbers_show_under_a_binary_step_and_not_under_their_own():
     x = np.rint(X)
-    leaks = cm.ConditionalMasking(P, 100.0, step=0.25)  # the step must be named: the default refuses
+    # the step must be named: the default refuses
+    leaks = cm.ConditionalMasking(P, 100.0, step=0.25)
     safe = cm.ConditionalMasking(P, 100.0, step=1)
     share = {}
     for scheme in (leaks, safe):

@@ -1,4 +1,5 @@
-"""The fitted attacker: exact on small cases, near the best where that is known, a lower bound everywhere."""
+"""The fitted attacker: exact on small cases, near the best where that is known, a lower bound
+everywhere."""
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ D = 110.0
 
 
 def best_known(x, sigma, d):
-    """The best attacker on normal noise: for each z the half-open interval of width 2 d of most posterior."""
+    """The best attacker on normal noise: for each z the half-open interval of width 2 d of most
+    posterior."""
     values, counts = np.unique(x, return_counts=True)
     z = np.arange(values[0] - 5 * sigma, values[-1] + 5 * sigma, sigma / 20)
     joint = counts / x.size * norm.pdf(z[:, None], values, sigma) * sigma / 20

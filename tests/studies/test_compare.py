@@ -1,4 +1,5 @@
-"""Methods at equal risk. Oracles: measured risks, plain formulas, and what theory says of each method."""
+"""Methods at equal risk. Oracles: measured risks, plain formulas, and what theory says of each
+method."""
 
 import json
 import warnings
@@ -20,7 +21,9 @@ pytestmark = pytest.mark.usefixtures("quick")
 
 def of(found, method, estimator=None):
     (row, *_) = [
-        row for row in found.rows if row["method"] == method and estimator in (None, row["estimator"])
+        row
+        for row in found.rows
+        if row["method"] == method and estimator in (None, row["estimator"])
     ]
     return row
 
@@ -44,13 +47,18 @@ def test_who_takes_the_masked_value_is_shown_beside_the_best_attacker(found):
         if scheme.law is not None:  # 40 maskings of 1,500 records: standard error .002
             assert row["masked value"] == pytest.approx(scheme.risk(X, D), abs=0.008)
     # that attacker took noise to be twice as safe as conditional masking
-    assert of(found, "Laplace noise")["masked value"] < 0.7 * of(found, "conditional masking")["masked value"]
+    assert (
+        of(found, "Laplace noise")["masked value"]
+        < 0.7 * of(found, "conditional masking")["masked value"]
+    )
 
 
 def test_the_same_methods_are_compared_at_the_risk_of_reverse_mapping(rough):
     scheme = cm.ConditionalMasking(0.4, 300.0, reverse_mapping=True, noise="laplace", missing=-8)
     coded = np.append(X, [-8.0, -8.0])
-    found = cm.compare(coded, scheme, d=D, other=np.append(AGE, [1.0, 2.0]), replications=20, rng=1)
+    found = cm.compare(
+        coded, scheme, d=D, other=np.append(AGE, [1.0, 2.0]), replications=20, rng=1
+    )
 
     assert found.records == X.size
     own = found.schemes["reverse mapping"]
@@ -60,7 +68,8 @@ def test_the_same_methods_are_compared_at_the_risk_of_reverse_mapping(rough):
     row = of(found, "reverse mapping")
     assert (row["mean"], row["s.d."], row["deciles"]) == (0.0, 0.0, 0.0)  # exactly
     assert 0.0 < row["correlation"] < 0.15
-    # the difference of the means of two halves varies as a correlation does: 1 / sqrt(n) against 2 / sqrt(n)
+    # the difference of the means of two halves varies as a correlation does: 1 / sqrt(n) against 2
+    # / sqrt(n)
     assert row["difference"] / X.std() == pytest.approx(2.0 * row["correlation"], rel=0.35)
 
 
@@ -70,17 +79,23 @@ def test_what_theory_says_of_each_method(found):
         assert (of(found, method)["mean"], of(found, method)["deciles"]) == (0.0, 0.0)
     correlation = np.corrcoef(X, AGE)[0, 1]
     assert of(found, "data swapping")["correlation"] == pytest.approx(correlation, abs=0.03)
-    # the mean of additive noise: sigma / sqrt(n), 40 replicates have a relative error of 1 / sqrt(80)
+    # the mean of additive noise: sigma / sqrt(n), 40 replicates have a relative error of 1 /
+    # sqrt(80)
     sigma = found.schemes["normal noise"].sigma
-    assert of(found, "normal noise")["mean"] == pytest.approx(sigma / np.sqrt(X.size), rel=4 / np.sqrt(80))
+    assert of(found, "normal noise")["mean"] == pytest.approx(
+        sigma / np.sqrt(X.size), rel=4 / np.sqrt(80)
+    )
     assert np.isnan(of(found, "normal noise")["deciles"])
-    assert of(found, "conditional masking", "T_1")["deciles"] < of(found, "Laplace noise")["deciles"]
+    assert (
+        of(found, "conditional masking", "T_1")["deciles"] < of(found, "Laplace noise")["deciles"]
+    )
 
 
 def test_the_result_is_shown_and_kept(found, tmp_path):
     assert "rank swapping" in str(found)
     assert found.to_frame().shape == (len(found.rows), len(found.rows[0]))
-    kept = json.loads(json.dumps(found.to_dict(), allow_nan=False))  # without a decile under normal noise
+    # without a decile under normal noise
+    kept = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert kept["schemes"].keys() == found.schemes.keys()
     assert len(found.plot(tmp_path / "a.png")) == 5
 
@@ -96,7 +111,8 @@ def test_gaps_are_left_out_and_shuffling_needs_another_column(rough):
 
 
 def test_codes_are_left_out_of_both_columns_or_asked_about(rough):
-    x, age = np.append(X, [-8.0] * 30), np.append(AGE, [40.0] * 30)
+    x = np.append(X, [-8.0] * 30)
+    age = np.append(AGE, [40.0] * 30)
     age[:20] = -8.0
     coded = replace(SCHEME, missing=-8, missing_as="null")
 
@@ -114,7 +130,10 @@ def test_codes_are_left_out_of_both_columns_or_asked_about(rough):
     ("options", "message"),
     [
         ({"d": 0.0}, "d must be positive and finite, got 0.0"),
-        ({"d": 1e9}, r"d must leave a risk below 1, got 1e\+09: one guess is that near to every value"),
+        (
+            {"d": 1e9},
+            r"d must leave a risk below 1, got 1e\+09: one guess is that near to every value",
+        ),
         ({"d": 1.0, "other": AGE[:9]}, "other must be as long as x, 1500 values, got 9"),
         ({"d": 1.0, "replications": 2}, "replications must be a whole number of at least 10"),
     ],
@@ -124,7 +143,9 @@ def test_refusals(options, message):
         cm.compare(X, SCHEME, **options)
 
 
-@pytest.mark.parametrize("option", [{"strata": "g"}, {"reverse_mapping": True, "aggregate_ends": "auto"}])
+@pytest.mark.parametrize(
+    "option", [{"strata": "g"}, {"reverse_mapping": True, "aggregate_ends": "auto"}]
+)
 def test_schemes_that_samples_cannot_have_are_refused_before_others_are_tuned(option):
     with pytest.raises(ValueError, match="no strata and no open ends, since samples have none"):
         cm.compare(X, cm.ConditionalMasking(0.6, 500.0, **option), d=D, replications=10)
@@ -156,7 +177,9 @@ POPULATION = cm.paper_population()
 def test_margins_have_the_ranks_of_normal_values(margin):
     normal = np.linspace(-4.0, 4.0, 41)
 
-    np.testing.assert_allclose(populations._of_normal(margin, normal), margin.ppf(ndtr(normal)), rtol=1e-9)
+    np.testing.assert_allclose(
+        populations._of_normal(margin, normal), margin.ppf(ndtr(normal)), rtol=1e-9
+    )
 
 
 def test_margins_are_exact_in_both_tails():
@@ -176,7 +199,9 @@ def test_populations_know_their_truth():
     assert x.shape == w.shape == (20, 20_000)
     assert POPULATION.correlation() == pytest.approx(-0.68645, abs=1e-5)
     # six standard errors of a correlation at n = 400,000, heavy tails included
-    assert np.corrcoef(x.ravel(), w.ravel())[0, 1] == pytest.approx(POPULATION.correlation(), abs=0.02)
+    assert np.corrcoef(x.ravel(), w.ravel())[0, 1] == pytest.approx(
+        POPULATION.correlation(), abs=0.02
+    )
     assert POPULATION.quantile(np.array([0.3])) == pytest.approx(laplace(10, 1000).ppf([0.3]))
     assert np.quantile(x, 0.3) == pytest.approx(laplace(10, 1000).ppf(0.3), abs=15)
     real = cm.Resampled([1.0, 2.0, 3.0, 9.0], [2.0, 1.0, 4.0, 8.0])
@@ -184,7 +209,9 @@ def test_populations_know_their_truth():
     assert set(zip(a.ravel(), b.ravel(), strict=True)) <= {(1, 2), (2, 1), (3, 4), (9, 8)}
 
 
-@pytest.mark.parametrize(("other", "above"), [([4.0, 1.0, 2.0, 3.0], 2), ([0.0, 1.0, 1.0, 1.0], 3)])
+@pytest.mark.parametrize(
+    ("other", "above"), [([4.0, 1.0, 2.0, 3.0], 2), ([0.0, 1.0, 1.0, 1.0], 3)]
+)
 def test_the_upper_half_of_the_other_column_is_never_empty(other, above):
     assert np.count_nonzero(np.array(other) > populations.split(np.array(other))) == above
 

@@ -1,4 +1,5 @@
-"""The figures of a study are those of what users get from the same masked samples, however it is run."""
+"""The figures of a study are those of what users get from the same masked samples, however it is
+run."""
 
 import sys
 
@@ -9,9 +10,13 @@ from scipy.stats import laplace
 import condmask as cm
 from condmask.studies.simulate import read_study
 
-N, ROWS, LEVEL = 150, 12, 0.9
+N = 150
+ROWS = 12
+LEVEL = 0.9
 POPULATION = cm.NormalCopula(cm.paper_population().margins, -0.7)
-Q, T, D = [0.5, 0.05, 0.8], [0.0, 900.0], 500.0
+Q = [0.5, 0.05, 0.8]
+T = [0.0, 900.0]
+D = 500.0
 SCHEMES = {
     "rearranged": cm.ConditionalMasking(0.3, 600.0),
     "first": cm.ConditionalMasking(0.85, 600.0, donors="sample"),
@@ -28,7 +33,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::condmask.EstimateWarning")
 
 def studied(scheme, monkeypatch, population=POPULATION, **options):
     """A study, and the samples that it drew and masked."""
-    seen, mask = [], type(scheme).mask_rows
+    seen = []
+    mask = type(scheme).mask_rows
 
     def kept(self, x, stream, others):
         z = mask(self, x, stream, others)
@@ -40,7 +46,12 @@ def studied(scheme, monkeypatch, population=POPULATION, **options):
     found = cm.simulate(population, {"it": scheme}, risk_distances=[D], **given | options)
     x, z, others = (np.concatenate(part)[:ROWS] for part in zip(*seen, strict=True))
     law = scheme.law
-    return found, x if law is None or law.grid is None else law.from_units(law.to_units(x)), z, others
+    return (
+        found,
+        x if law is None or law.grid is None else law.from_units(law.to_units(x)),
+        z,
+        others,
+    )
 
 
 def known(call, size=1):
@@ -52,7 +63,13 @@ def known(call, size=1):
 
 
 def names():
-    return [*(f"quantile {q:g}" for q in Q), "mean", "s.d.", "correlation", *(f"cdf({t:g})" for t in T)]
+    return [
+        *(f"quantile {q:g}" for q in Q),
+        "mean",
+        "s.d.",
+        "correlation",
+        *(f"cdf({t:g})" for t in T),
+    ]
 
 
 def of_users(scheme, bandwidth, z, w, crossing=None):
@@ -60,9 +77,11 @@ def of_users(scheme, bandwidth, z, w, crossing=None):
     smooth = {} if bandwidth is None else {"bandwidth": bandwidth}
     return [
         *known(lambda: estimate.quantile(Q, crossing=crossing, **smooth), len(Q)),
-        *known(estimate.mean), *known(estimate.std),
-        *known(lambda: estimate.correlation(w)), *known(lambda: estimate.cdf(T, **smooth), len(T)),
-    ]  # fmt: skip
+        *known(estimate.mean),
+        *known(estimate.std),
+        *known(lambda: estimate.correlation(w)),
+        *known(lambda: estimate.cdf(T, **smooth), len(T)),
+    ]
 
 
 @pytest.mark.parametrize("name", [name for name in SCHEMES if SCHEMES[name].estimators])
@@ -71,7 +90,9 @@ def test_they_are_of_estimates_as_users_get_them(name, monkeypatch):
     found, _, z, others = studied(scheme, monkeypatch)
 
     for estimator, bandwidth in scheme.estimators.items():
-        each = np.array([of_users(scheme, bandwidth, row, w) for row, w in zip(z, others, strict=True)])
+        each = np.array(
+            [of_users(scheme, bandwidth, row, w) for row, w in zip(z, others, strict=True)]
+        )
         for statistic, values in zip(names(), each.T, strict=True):
             defined = np.isfinite(values)
             count = found.value("it", estimator, statistic, "defined")
@@ -81,16 +102,20 @@ def test_they_are_of_estimates_as_users_get_them(name, monkeypatch):
             error = values[defined] - found.value("it", estimator, statistic, "truth")
             size = max(np.abs(values[defined]).max(), 1e-3)
             for figure, expected in (
-                ("mean", values[defined].mean()), ("bias", error.mean()),
-                ("rmse", np.sqrt(np.mean(error**2))), ("bias_se", error.std(ddof=1) / np.sqrt(count)),
+                ("mean", values[defined].mean()),
+                ("bias", error.mean()),
+                ("rmse", np.sqrt(np.mean(error**2))),
+                ("bias_se", error.std(ddof=1) / np.sqrt(count)),
                 ("rmse_se", np.std(error**2, ddof=1) / np.sqrt(4.0 * count * np.mean(error**2))),
-            ):  # fmt: skip
+            ):
                 assert found.value("it", estimator, statistic, figure) == pytest.approx(
                     expected, abs=1e-7 * size
                 )
 
 
-def test_rows_far_wider_than_the_noise_and_bandwidths_too_narrow_are_left_to_single_samples(monkeypatch):
+def test_rows_far_wider_than_the_noise_and_bandwidths_too_narrow_are_left_to_single_samples(
+    monkeypatch,
+):
     scheme = cm.ConditionalMasking(0.6, 1.0, decimals=0)
 
     def population(rng, rows, n):
@@ -102,12 +127,17 @@ def test_rows_far_wider_than_the_noise_and_bandwidths_too_narrow_are_left_to_sin
     found, _, z, others = studied(scheme, monkeypatch, population)
 
     for estimator, bandwidth in scheme.estimators.items():
-        each = np.array([of_users(scheme, bandwidth, row, w)[:3] for row, w in zip(z, others, strict=True)])
+        each = np.array(
+            [of_users(scheme, bandwidth, row, w)[:3] for row, w in zip(z, others, strict=True)]
+        )
         mean = np.nanmean(each, axis=0)
         for k, q in enumerate(Q):
             own = found.value("it", estimator, f"quantile {q:g}", "mean")
             assert own == pytest.approx(mean[k], abs=1e-6 * np.nanmax(np.abs(each[:, k])))
-            assert found.value("it", estimator, f"quantile {q:g}", "defined") == np.isfinite(each[:, k]).sum()
+            assert (
+                found.value("it", estimator, f"quantile {q:g}", "defined")
+                == np.isfinite(each[:, k]).sum()
+            )
     assert found.value("it", "T_b", "quantile 0.5", "defined") == 8
 
 
@@ -144,7 +174,9 @@ def test_without_a_known_truth_it_is_that_of_the_samples(monkeypatch):
     )
 
     truth = np.mean(np.quantile(x, 0.8, axis=1, method="inverted_cdf"))
-    row = next(r for r in found.rows() if (r["estimator"], r["statistic"]) == ("T_1", "quantile 0.8"))
+    row = next(
+        r for r in found.rows() if (r["estimator"], r["statistic"]) == ("T_1", "quantile 0.8")
+    )
     assert row["truth_of"] == "sample"
     assert row["truth"] == pytest.approx(truth, abs=1.0)  # rounded to a thousandth of sigma
     assert row["bias"] == pytest.approx(row["mean"] - row["truth"])
@@ -159,33 +191,42 @@ def test_coverage_is_that_of_the_intervals_users_get(name, monkeypatch):
     found, x, z, others = studied(scheme, monkeypatch, confidence_levels=[LEVEL])
 
     for target in ("population", "file"):
-        options, each = {"confidence_level": LEVEL, "target": target}, []
+        options = {"confidence_level": LEVEL, "target": target}
+        each = []
         for row, w in zip(z, others, strict=True):
             one = scheme.estimate(row)
             intervals = [
-                one.quantile_interval(Q, **options), one.mean_interval(**options),
-                one.std_interval(**options), one.correlation_interval(w, **options),
+                one.quantile_interval(Q, **options),
+                one.mean_interval(**options),
+                one.std_interval(**options),
+                one.correlation_interval(w, **options),
                 one.cdf_interval(T, **options),
-            ]  # fmt: skip
+            ]
             each.append(np.hstack([np.reshape(interval[:2], (2, -1)) for interval in intervals]))
         low, high = np.moveaxis(each, 1, 0)
         own = [
             [
-                *np.quantile(r, Q, method="inverted_cdf"), r.mean(), r.std(ddof=1),
-                np.corrcoef(r, w)[0, 1], *(np.mean(r <= t) for t in T),
+                *np.quantile(r, Q, method="inverted_cdf"),
+                r.mean(),
+                r.std(ddof=1),
+                np.corrcoef(r, w)[0, 1],
+                *(np.mean(r <= t) for t in T),
             ]
             for r, w in zip(x, others, strict=True)
-        ]  # fmt: skip
+        ]
         estimator = next(iter(scheme.estimators))
         aims = np.array(own)
         if target == "population":
             aims[:] = [found.value("it", estimator, statistic, "truth") for statistic in names()]
         for k, statistic in enumerate(names()):
             row = f"{LEVEL} interval, {target}"
-            length, aim = high[:, k] - low[:, k], aims[:, k]
+            length = high[:, k] - low[:, k]
+            aim = aims[:, k]
             mean = np.mean(length[np.isfinite(length)])
             # quantiles of rows and of single samples differ by a hundredth of an interval
-            assert found.value("it", row, f"length of {statistic}", "mean") == pytest.approx(mean, rel=0.01)
+            assert found.value("it", row, f"length of {statistic}", "mean") == pytest.approx(
+                mean, rel=0.01
+            )
             slight = 0.01 * length + 1e-9 * np.abs(aim)
             share = found.value("it", row, f"coverage of {statistic}", "mean")
             inside, outside = (
@@ -207,7 +248,9 @@ def run(replications, schemes=None, population=PAPER, **options):
 
 
 def test_workers_interruptions_and_extensions_leave_no_trace(tmp_path):
-    whole, file, drawn = run(5), tmp_path / "state.npz", []
+    whole = run(5)
+    file = tmp_path / "state.npz"
+    drawn = []
 
     def interrupted(rng, rows, n):
         drawn.append(rows)
@@ -233,7 +276,8 @@ def test_workers_interruptions_and_extensions_leave_no_trace(tmp_path):
 
 
 def test_a_checkpoint_of_another_study_or_of_before_is_refused(tmp_path):
-    file, few = tmp_path / "state.npz", {"n": 60}
+    file = tmp_path / "state.npz"
+    few = {"n": 60}
     run(4, **few, checkpoint=file)
 
     with pytest.raises(ValueError, match=r"^replications must be at least the 4 in .*, got 3$"):
@@ -244,7 +288,9 @@ def test_a_checkpoint_of_another_study_or_of_before_is_refused(tmp_path):
         {"crossing": "first"},
         {"confidence_levels": [0.9]},
     ):
-        with pytest.raises(ValueError, match=r"^checkpoint must be of the same study and seed, got another"):
+        with pytest.raises(
+            ValueError, match=r"^checkpoint must be of the same study and seed, got another"
+        ):
             run(9, **{**few, **other}, checkpoint=file)
     with pytest.raises(ValueError, match=r"^checkpoint must be of the same study"):
         run(9, population=cm.Resampled(np.arange(50.0), np.arange(50.0)), **few, checkpoint=file)
@@ -260,7 +306,9 @@ def test_a_checkpoint_that_cannot_be_written_costs_no_results(tmp_path, monkeypa
         raise OSError("no space left")
 
     monkeypatch.setattr(cm.StudyResult, "save", full)
-    with pytest.warns(cm.StudyWarning, match=r"^checkpoint .* could not be written: no space left$"):
+    with pytest.warns(
+        cm.StudyWarning, match=r"^checkpoint .* could not be written: no space left$"
+    ):
         assert run(2, n=60, checkpoint=tmp_path / "state.npz") == run(2, n=60)
 
 
@@ -311,26 +359,33 @@ def test_names_that_agree_in_six_digits_and_a_constant_column_beside():
     def population(rng, rows, n):
         return rng.normal(1e6, 1e3, (rows, n)), np.ones((rows, n))
 
-    found = run(2, population=population, n=50, cdf_points=[1e6, 1e6 + 1.0], risk_distances=[5.0, 5.000001])
+    found = run(
+        2, population=population, n=50, cdf_points=[1e6, 1e6 + 1.0], risk_distances=[5.0, 5.000001]
+    )
     told = {row["statistic"]: row["mean"] for row in found.to_dict()["rows"]}
     assert {"cdf(1000000)", "cdf(1000001)", "risk 5", "risk 5.000001"} < told.keys()
     assert told["correlation"] is None
 
 
 def test_what_is_not_defined_is_a_dash():
-    mapped = {"mapped": cm.ConditionalMasking(0.5, 9e3, reverse_mapping=True)}  # too few for a correlation
+    # too few for a correlation
+    mapped = {"mapped": cm.ConditionalMasking(0.5, 9e3, reverse_mapping=True)}
     text = str(run(2, mapped, n=20))
 
     undefined = ["correlation", "difference"]
     assert "nan" not in text
-    assert [line.split()[1] for line in text.splitlines() if line.split()[3:4] == ["-"]] == undefined
+    assert [
+        line.split()[1] for line in text.splitlines() if line.split()[3:4] == ["-"]
+    ] == undefined
 
 
 def test_samples_that_keep_nothing_of_a_covariance_have_all_else():
     few = {"few": cm.ConditionalMasking(0.9, 1000.0)}  # of 10 records, f = 1 - p - p / 9 = 0
     found = run(2, few, n=10)
 
-    assert [found.value("few", "T_1", statistic, "defined") for statistic in ("mean", "correlation")] == [
+    assert [
+        found.value("few", "T_1", statistic, "defined") for statistic in ("mean", "correlation")
+    ] == [
         2,
         0,
     ]
@@ -340,7 +395,13 @@ def test_samples_that_keep_nothing_of_a_covariance_have_all_else():
 
 def test_defined_counts_the_samples_behind_each_figure():
     # noise so wide that half of the variances are negative; 20 records do not bound a percentile
-    design = {"n": 20, "replications": 64, "quantiles": [0.01], "confidence_levels": [0.9], "rng": 2}
+    design = {
+        "n": 20,
+        "replications": 64,
+        "quantiles": [0.01],
+        "confidence_levels": [0.9],
+        "rng": 2,
+    }
     found = cm.simulate(PAPER, {"it": cm.ConditionalMasking(0.3, 6000.0)}, **design)
     rows = {(row["estimator"], row["statistic"]): row for row in found.rows() if row["scheme"]}
 
@@ -355,7 +416,8 @@ def test_defined_counts_the_samples_behind_each_figure():
 
 def test_a_generator_gives_the_seed_that_the_result_reports():
     found = simulated(rng=np.random.default_rng(5))
-    again, other = simulated(rng=found.seed), simulated(rng=np.random.default_rng(6))
+    again = simulated(rng=found.seed)
+    other = simulated(rng=np.random.default_rng(6))
 
     assert found == simulated(rng=np.random.default_rng(5)) == again
     assert found.seed != other.seed
@@ -388,7 +450,10 @@ def simulated(population=PAPER, schemes=None, **options):
     [
         (lambda: simulated("paper"), "population must be callable as .*, got str: pass .*"),
         (lambda: simulated(np.arange(9.0)), r".* got ndarray: pass cm\.Resampled\(x\) for an .*"),
-        (lambda: simulated(laplace(0.0, 1.0)), r".*, cm\.NormalCopula\(\[margin\]\) for a frozen .*"),
+        (
+            lambda: simulated(laplace(0.0, 1.0)),
+            r".*, cm\.NormalCopula\(\[margin\]\) for a frozen .*",
+        ),
         (lambda: simulated(laplace), r".* got laplace_gen: pass .*, such as scipy\.stats\.norm.*"),
         (lambda: simulated(rng=1.5), "rng must be None, .* or a NumPy Generator, got 1.5"),
         (lambda: simulated(rng=-1), "rng must be a whole number of at least 0, got -1"),
@@ -418,13 +483,19 @@ def simulated(population=PAPER, schemes=None, **options):
             "schemes must have no missing codes, no strata and no open ends, .*",
         ),
         (lambda: simulated(n=3), "n must be a whole number of at least 4, got 3"),
-        (lambda: simulated(crossing="last"), "crossing must be one of 'first', 'rearranged', got 'last'"),
+        (
+            lambda: simulated(crossing="last"),
+            "crossing must be one of 'first', 'rearranged', got 'last'",
+        ),
         (lambda: simulated(confidence_levels=[95]), "confidence_levels must .*"),
         (
             lambda: cm.NormalCopula(["norm"]),
             "margins must be one or two frozen SciPy .*",
         ),
-        (lambda: cm.NormalCopula([laplace()], 1.5), r"correlation must lie between -1 and 1, got 1\.5"),
+        (
+            lambda: cm.NormalCopula([laplace()], 1.5),
+            r"correlation must lie between -1 and 1, got 1\.5",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence(call, sentence):

@@ -1,12 +1,13 @@
-"""What standard errors become, how intervals are printed, and those of a parameter between bounds."""
+"""What standard errors become, how intervals are printed, and those of a parameter between
+bounds."""
 
 import numpy as np
 import pytest
 from scipy.stats import norm, t
 from worlds import rest_slow
 
-from condmask.variance import bounded
-from condmask.variance.interval import Interval, interval, multiplier
+from condmask.inference import bounded
+from condmask.inference.interval import Interval, interval, multiplier
 
 ONE = Interval(
     np.float64(99.2625), np.float64(100.2816), np.float64(0.26), 99.772, 0.95, "population", "mean"
@@ -19,7 +20,9 @@ def test_one_interval_is_a_line():
 
 def test_several_are_a_table_of_the_first_twenty():
     estimate = np.arange(30.0)
-    several = Interval(estimate - 2.0, estimate + 2.0, np.full(30, 0.1), estimate, 0.9, "file", "quantile")
+    several = Interval(
+        estimate - 2.0, estimate + 2.0, np.full(30, 0.1), estimate, 0.9, "file", "quantile"
+    )
 
     head, titles, *rows, last = str(several).splitlines()
 
@@ -38,7 +41,8 @@ def test_the_representation_names_no_type_of_numpy():
 
 
 def test_both_tails_have_half_of_what_is_left():
-    level, normal = 0.9, multiplier(0.9)
+    level = 0.9
+    normal = multiplier(0.9)
     assert level == 0.9
     assert normal == pytest.approx(norm.ppf(0.95))
 
@@ -57,7 +61,8 @@ def ends_of(estimate, square, level):
 
 
 def accepted(r, error, level):
-    """The least and the largest estimate accepted under r: ordered by likelihood ratio until they suffice."""
+    """The least and the largest estimate accepted under r: ordered by likelihood ratio until they
+    suffice."""
     x = r + error * LATTICE
     best = np.clip(x, -1.0, 1.0)
     ratio = (x - best) ** 2 - (x - r) ** 2  # twice the logarithm, times s^2
@@ -70,8 +75,8 @@ def accepted(r, error, level):
 @pytest.mark.parametrize("error", rest_slow([0.5, 0.05, 0.2]))
 @pytest.mark.parametrize("level", [0.95, 0.8])
 def test_the_ends_are_where_the_ordered_estimates_stop(error, level):
-    # the least and the largest estimate that r accepts have r as an end: to the lattice of .0005 s, which
-    # the slope of the end carries over, here less than 2
+    # the least and the largest estimate that r accepts have r as an end: to the lattice of .0005
+    # s, which the slope of the end carries over, here less than 2
     for r in (-0.9, -0.3, 0.5, 0.98):
         least, most = accepted(r, error, level)
 
@@ -85,7 +90,13 @@ def test_the_ends_are_where_the_ordered_estimates_stop(error, level):
 
 @pytest.mark.parametrize(
     ("x", "level", "upper"),
-    [(-3.0, 0.9, 0.26), (-3.0, 0.95, 0.42), (-3.0, 0.99, 0.80), (0.0, 0.95, 1.96), (0.0, 0.99, 2.58)],
+    [
+        (-3.0, 0.9, 0.26),
+        (-3.0, 0.95, 0.42),
+        (-3.0, 0.99, 0.80),
+        (0.0, 0.95, 1.96),
+        (0.0, 0.99, 2.58),
+    ],
 )
 def test_the_printed_table_comes_back(x, level, upper):
     # for a mean of at least 0, in standard errors; here -1 is the bound, and the other is far away
@@ -119,7 +130,8 @@ def test_without_an_error_it_is_the_estimate():
 
 def test_parameters_between_other_bounds_are_placed_there():
     # [1, 5] is [-1, 1] stretched by 2; with bounds far away it is the normal interval
-    value, error = np.array([0.3, 2.0, 5.0, 3.78]), np.array([0.4, 0.1, 0.2, 0.1])
+    value = np.array([0.3, 2.0, 5.0, 3.78])
+    error = np.array([0.4, 0.1, 0.2, 0.1])
 
     low, high = bounded.placed(1.0 + value, error, 1.0, 5.0, 0.95)
 
@@ -127,4 +139,6 @@ def test_parameters_between_other_bounds_are_placed_there():
         own = ends_of(value[k] / 2 - 1, (error[k] ** 2 / 4, 0, 0), 0.95)
         assert (low[k], high[k]) == pytest.approx((3 + 2 * own[0], 3 + 2 * own[1]), abs=1e-6)
     far = bounded.placed(value, error, -np.inf, np.inf, 0.95)
-    np.testing.assert_allclose(far, [value - 1.959963985 * error, value + 1.959963985 * error], rtol=1e-9)
+    np.testing.assert_allclose(
+        far, [value - 1.959963985 * error, value + 1.959963985 * error], rtol=1e-9
+    )

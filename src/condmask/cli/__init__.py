@@ -1,8 +1,9 @@
 """The command ``condmask``: nine commands, each a function of `condmask.cli.commands`.
 
-Results go to standard output, everything else to standard error. There is no option for a seed: a seed is a
-secret. A refusal is one line. Any other exception is a bug, shown by where it was raised: a traceback ends up
-in logs and in reports to others, so the message, which may quote a value, is left out.
+Results go to standard output, everything else to standard error. There is no option for a seed: a
+seed is a secret. A refusal is one line. Any other exception is a bug, shown by where it was
+raised: a traceback ends up in logs and in reports to others, so the message, which may quote a
+value, is left out.
 """
 
 import sys
@@ -25,8 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0 if all was done, 1 if something was refused or failed, 2 if the command was wrong,
-        3 if a release was made, or tried in a dry run, and there is a warning of it.
+        The exit code: 0 if all was done, 1 if something was refused or failed, 2 if the command
+        was wrong, 3 if a release was made, or tried in a dry run, and there is a warning of it.
     """
     from condmask.cli.text import UsageError, fail, one_line_warnings, say
     from condmask.errors import CondmaskError, optional
@@ -57,9 +58,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _code_of(shown: Sequence[type[Warning]]) -> int:
-    """Return the exit code of a command that did all, by the kinds of the warnings that it showed."""
+    """Return the exit code of a command that did all, by the kinds of the warnings that it
+    showed."""
     if not shown:
         return 0
-    from condmask.disclosure.audit import ReleaseWarning  # which takes time to import
+    from condmask.errors import ReleaseWarning  # here, so that the start stays short
 
     return WARNED if any(issubclass(kind, ReleaseWarning) for kind in shown) else 0

@@ -1,7 +1,7 @@
 """The nine commands: each calls the function of its name, with its parameters as options.
 
-What is heavy is imported when a command is called, names of the package when they are used, so that
-``--help`` answers at once.
+What is heavy is imported when a command is called, names of the package when they are used, so
+that ``--help`` answers at once.
 """
 
 from functools import partial
@@ -13,19 +13,32 @@ import condmask as cm
 from condmask.cli.options import FileOptions, Output, PlanOptions, SchemeOptions, pairs
 from condmask.cli.text import UsageError, listing, progress, say
 
-SCHEME, PLAN, CSV, OUTPUT = SchemeOptions(), PlanOptions(), FileOptions(), Output()
+SCHEME = SchemeOptions()
+PLAN = PlanOptions()
+CSV = FileOptions()
+OUTPUT = Output()
 Columns = Annotated[list[str] | None, Parameter(alias="-c")]
 Several = list[str] | None
 Target = Literal["population", "file"]
 
 
 def plan(
-    source: str, *, column: Annotated[str, Parameter(alias="-c")], max_risk: Several = None,
-    max_record_risk: Several = None, max_error: Several = None, d: list[float] | None = None,
-    other: str | None = None, p: list[float] | None = None, sigma: list[float] | None = None,
-    scheme: PlanOptions = PLAN, target: Target = "population", plot: str | None = None,
-    csv: FileOptions = CSV, output: Output = OUTPUT,
-) -> None:  # fmt: skip
+    source: str,
+    *,
+    column: Annotated[str, Parameter(alias="-c")],
+    max_risk: Several = None,
+    max_record_risk: Several = None,
+    max_error: Several = None,
+    d: list[float] | None = None,
+    other: str | None = None,
+    p: list[float] | None = None,
+    sigma: list[float] | None = None,
+    scheme: PlanOptions = PLAN,
+    target: Target = "population",
+    plot: str | None = None,
+    csv: FileOptions = CSV,
+    output: Output = OUTPUT,
+) -> None:
     """Compare what schemes would protect and cost, and suggest some.
 
     For example: condmask plan people.parquet -c income --max-risk 100=.15
@@ -39,7 +52,8 @@ def plan(
     max_risk
         DISTANCE=SHARE: largest share of records whose value an attacker may guess closer than this
     max_record_risk
-        DISTANCE=CHANCE: largest chance of any single record to be released with a value so close to its own
+        DISTANCE=CHANCE: largest chance of any single record to be released with a value so close
+        to its own
     max_error
         NAME=ERROR: largest standard error of mean, std, median, 'quantile 0.1', correlation, ...
     d
@@ -56,28 +70,42 @@ def plan(
         draw risk against loss of precision in this file
     """
     from condmask.frames import as_frame
-    from condmask.releases.stages import originals
+    from condmask.publish.stages import originals
 
-    given, form = scheme.given(), csv.format()
+    given = scheme.given()
+    form = csv.format()
     groups = given.pop("strata", [])
     table = originals(source, form).table([column, *groups], numeric=[column])
     made = cm.plan(
         as_frame(table)[column],  # which knows its name
-        max_risk=pairs(max_risk, float, float), max_record_risk=pairs(max_record_risk, float, float),
-        max_error=pairs(max_error, str, float), d=d, p=p, sigma=sigma, target=target,
+        max_risk=pairs(max_risk, float, float),
+        max_record_risk=pairs(max_record_risk, float, float),
+        max_error=pairs(max_error, str, float),
+        d=d,
+        p=p,
+        sigma=sigma,
+        target=target,
         strata=table.select(groups) if groups else None,
-        other=None if other is None else cm.read_column(source, other, csv=form), **given,
-    )  # fmt: skip
+        other=None if other is None else cm.read_column(source, other, csv=form),
+        **given,
+    )
     output.show(made)
     if plot is not None:
         made.plot(plot)
 
 
 def audit(
-    source: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME, max_lift: float = 0.1,
-    max_risk: Several = None, csv: FileOptions = CSV, output: Output = OUTPUT,
-) -> int:  # fmt: skip
-    """See how near an attacker comes to original values who knows who was swapped, and what is refused.
+    source: str,
+    *,
+    column: Columns = None,
+    scheme: SchemeOptions = SCHEME,
+    max_lift: float = 0.1,
+    max_risk: Several = None,
+    csv: FileOptions = CSV,
+    output: Output = OUTPUT,
+) -> int:
+    """See how near an attacker comes to original values who knows who was swapped, and what is
+    refused.
 
     The exit code is 1 if the release would be refused.
 
@@ -90,13 +118,15 @@ def audit(
     column
         column to mask; several are masked together
     max_lift
-        how much a release may add to what the columns in clear tell, in shares of values guessed (default .1)
+        how much a release may add to what the columns in clear tell, in shares of values guessed
+        (default .1)
     max_risk
         DISTANCE=SHARE: largest share of values that the attacker may guess closer than this
     """
-    from condmask.releases.stages import originals
+    from condmask.publish.stages import originals
 
-    caps, schemes = pairs(max_risk, float, float), scheme.schemes(column)
+    caps = pairs(max_risk, float, float)
+    schemes = scheme.schemes(column)
     table = originals(source, csv.format()).table(numeric=schemes)
     found = cm.audit(table, schemes, max_lift=max_lift, max_risk=caps)
     output.show(found)
@@ -104,13 +134,29 @@ def audit(
 
 
 def mask(
-    source: str, target: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME,
-    nan_policy: Literal["raise", "omit"] = "raise", round: bool = False, shuffle: bool = False,
-    rare_gaps: Literal["refuse", "drop"] = "refuse", max_lift: float = 0.1, max_risk: Several = None,
-    accept_visible_coins: bool = False, keep_metadata: Several = None, part_rows: int | None = None,
-    dry_run: bool = False, force: bool = False, log: str | None = None, no_log: bool = False,
-    again: bool = False, workers: int = 1, csv: FileOptions = CSV, output: Output = OUTPUT,
-) -> None:  # fmt: skip
+    source: str,
+    target: str,
+    *,
+    column: Columns = None,
+    scheme: SchemeOptions = SCHEME,
+    nan_policy: Literal["raise", "omit"] = "raise",
+    round: bool = False,
+    shuffle: bool = False,
+    rare_gaps: Literal["refuse", "drop"] = "refuse",
+    max_lift: float = 0.1,
+    max_risk: Several = None,
+    accept_visible_coins: bool = False,
+    keep_metadata: Several = None,
+    part_rows: int | None = None,
+    dry_run: bool = False,
+    force: bool = False,
+    log: str | None = None,
+    no_log: bool = False,
+    again: bool = False,
+    workers: int = 1,
+    csv: FileOptions = CSV,
+    output: Output = OUTPUT,
+) -> None:
     """Mask columns of a file. How they were masked is stored with the masked data.
 
     The exit code is 3 if there was a warning: read it before you publish the release.
@@ -124,8 +170,8 @@ def mask(
     target
         the masked file to write
     column
-        column to mask; several are masked together. With no option of the scheme but --strata and --missing,
-        one is chosen for the data
+        column to mask; several are masked together. With no option of the scheme but --strata and
+        --missing, one is chosen for the data
     nan_policy
         omit: leave missing values missing, rather than refuse them, as where the scheme is chosen
     round
@@ -135,7 +181,8 @@ def mask(
     rare_gaps
         drop: leave out records whose gaps too few others share, rather than refuse the file
     max_lift
-        how much a release may add to what the columns in clear tell, in shares of values guessed (default .1)
+        how much a release may add to what the columns in clear tell, in shares of values guessed
+        (default .1)
     max_risk
         DISTANCE=SHARE: largest share of values that an attacker may guess closer than this
     accept_visible_coins
@@ -145,7 +192,8 @@ def mask(
     part_rows
         rows of a part, from which donors come; a file of up to 2^24 cells is one part
     dry_run
-        check and audit everything, but write nothing; what stands in the way of writing is a warning
+        check and audit everything, but write nothing; what stands in the way of writing is a
+        warning
     force
         replace the target if it exists
     log
@@ -159,17 +207,36 @@ def mask(
     """
     if log is not None and no_log:
         raise UsageError("log must be left out with --no-log")
-    caps, beside = pairs(max_risk, float, float), scheme.given()
+    caps = pairs(max_risk, float, float)
+    beside = scheme.given()
     schemes: Any = column
-    if column is None or beside.keys() - {"strata", "missing"}:  # otherwise one is chosen for the data
-        schemes, beside = scheme.schemes(column), {}
+    # otherwise one is chosen for the data
+    if column is None or beside.keys() - {"strata", "missing"}:
+        schemes = scheme.schemes(column)
+        beside = {}
     with progress() as report:
         release = cm.mask_file(
-            source, target, schemes, nan_policy=nan_policy, round=round, shuffle=shuffle, rare_gaps=rare_gaps,
-            accept_visible_coins=accept_visible_coins, keep_metadata=keep_metadata or (), csv=csv.format(),
-            part_rows=part_rows, dry_run=dry_run, force=force, log=log or not no_log, again=again,
-            workers=workers, progress=report, max_lift=max_lift, max_risk=caps, **beside,
-        )  # fmt: skip
+            source,
+            target,
+            schemes,
+            nan_policy=nan_policy,
+            round=round,
+            shuffle=shuffle,
+            rare_gaps=rare_gaps,
+            accept_visible_coins=accept_visible_coins,
+            keep_metadata=keep_metadata or (),
+            csv=csv.format(),
+            part_rows=part_rows,
+            dry_run=dry_run,
+            force=force,
+            log=log or not no_log,
+            again=again,
+            workers=workers,
+            progress=report,
+            max_lift=max_lift,
+            max_risk=caps,
+            **beside,
+        )
     for name, choice in release.chosen.items():
         say(f"{name}: {choice}")
     written = "nothing was written" if dry_run else f"masked values in {target}"
@@ -177,9 +244,16 @@ def mask(
 
 
 def risk(
-    source: str, *, column: Columns = None, scheme: SchemeOptions = SCHEME, d: list[float] | None = None,
-    released: str | None = None, match: str | None = None, csv: FileOptions = CSV, output: Output = OUTPUT,
-) -> None:  # fmt: skip
+    source: str,
+    *,
+    column: Columns = None,
+    scheme: SchemeOptions = SCHEME,
+    d: list[float] | None = None,
+    released: str | None = None,
+    match: str | None = None,
+    csv: FileOptions = CSV,
+    output: Output = OUTPUT,
+) -> None:
     """Measure how near attackers come to original values, before masking or after it.
 
     For example: condmask risk people.parquet -c income --p 0.6 --sigma 500 --d 100
@@ -195,18 +269,20 @@ def risk(
     released
         a release of the source: its schemes are used, and its figures shown
     match
-        unmasked column with another value in each record, by which rows of source and release are matched;
-        a shuffled release needs it
+        unmasked column with another value in each record, by which rows of source and release are
+        matched; a shuffled release needs it
     """
     from condmask.disclosure.audit import table_of
     from condmask.disclosure.risk import risk_of
-    from condmask.releases.stages import originals
+    from condmask.publish.stages import originals
     from condmask.reports.alignment import in_order
 
     if released is None and match is not None:
         raise UsageError("match must be left out without --released")
     if released is not None and (column or scheme.given()):
-        raise UsageError("options of the scheme must be left out, and --column: a release has its schemes")
+        raise UsageError(
+            "options of the scheme must be left out, and --column: a release has its schemes"
+        )
     read = None if released is None else cm.read_release(released)
     schemes = scheme.schemes(column) if read is None else read.schemes
     original = originals(source, csv.format()).table(numeric=schemes)
@@ -220,11 +296,20 @@ def risk(
 
 
 def estimate(
-    release: str, *, column: Columns = None, quantile: list[float] | None = None,
-    cdf: list[float] | None = None, other: str | None = None, group: Several = None,
-    weights: str | None = None, regress: Several = None, confidence_level: float = 0.95,
-    target: Target = "population", workers: int = 1, output: Output = OUTPUT,
-) -> None:  # fmt: skip
+    release: str,
+    *,
+    column: Columns = None,
+    quantile: list[float] | None = None,
+    cdf: list[float] | None = None,
+    other: str | None = None,
+    group: Several = None,
+    weights: str | None = None,
+    regress: Several = None,
+    confidence_level: float = 0.95,
+    target: Target = "population",
+    workers: int = 1,
+    output: Output = OUTPUT,
+) -> None:
     """Estimate mean, standard deviation, quantiles and more of the original from a masked file.
 
     For example: condmask estimate masked.parquet -c income --quantile .1 --quantile .9
@@ -250,19 +335,23 @@ def estimate(
     confidence_level
         of intervals
     target
-        what intervals cover: the value of the population (default), or that of the original file itself
+        what intervals cover: the value of the population (default), or that of the original file
+        itself
     workers
         number of threads
     """
     from condmask.errors import Refusals
-    from condmask.releases.release import masked_column
-    from condmask.variance.interval import Interval
+    from condmask.inference.interval import Interval
+    from condmask.publish.release import masked_column
 
     read = cm.read_release(release, workers=workers)
     options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}
-    found, texts, refusals = dict[str, dict[str, Any]](), list[str](), Refusals()
+    found = dict[str, dict[str, Any]]()
+    texts = list[str]()
+    refusals = Refusals()
     for name in [masked_column(read.schemes, name) for name in column or read.schemes]:
-        one, asked = read[name], () if quantile is None else (quantile,)
+        one = read[name]
+        asked = () if quantile is None else (quantile,)
         calls = {"summary": partial(one.summary, *asked, points=cdf or ())}
         if other not in (None, name):
             calls["correlation"] = partial(one.correlation_interval, other)
@@ -276,19 +365,31 @@ def estimate(
             with refusals.collected():
                 each = call(**options)
                 texts.append(f"{name}: {each}")
-                found.setdefault(name, {})[what] = each._asdict() if isinstance(each, Interval) else each
+                found.setdefault(name, {})[what] = (
+                    each._asdict() if isinstance(each, Interval) else each
+                )
     refusals.raise_all()
     output.show(found, "\n\n".join(texts))
 
 
 def report(
-    release: str, path: str, *, original: str | None = None, d: list[float] | None = None,
-    units: Several = None, match: str | None = None, force: bool = False, workers: int = 1,
-    csv: FileOptions = CSV, output: Output = OUTPUT,
-) -> None:  # fmt: skip
-    """Write a report of a release: one to be signed before it is published, or one for its readers.
+    release: str,
+    path: str,
+    *,
+    original: str | None = None,
+    d: list[float] | None = None,
+    units: Several = None,
+    match: str | None = None,
+    force: bool = False,
+    workers: int = 1,
+    csv: FileOptions = CSV,
+    output: Output = OUTPUT,
+) -> None:
+    """Write a report of a release: one to be signed before it is published, or one for its
+    readers.
 
-    For example: condmask report masked.parquet report.html --original people.parquet --units income=euros
+    For example: condmask report masked.parquet report.html --original people.parquet --units
+    income=euros
 
     Parameters
     ----------
@@ -303,17 +404,24 @@ def report(
     units
         NAME=UNIT: what a masked column is counted in, for figures and axes
     match
-        unmasked column with another value in each record, by which rows of original and release are matched;
-        without it, a report of a shuffled release compares no rows
+        unmasked column with another value in each record, by which rows of original and release
+        are matched; without it, a report of a shuffled release compares no rows
     force
         replace the report if it exists
     workers
         number of threads
     """
     cm.report(
-        release, path, original=original, d=d, csv=csv.format(), force=force, workers=workers,
-        units=pairs(units, str, str), match=match,
-    )  # fmt: skip
+        release,
+        path,
+        original=original,
+        d=d,
+        csv=csv.format(),
+        force=force,
+        workers=workers,
+        units=pairs(units, str, str),
+        match=match,
+    )
     kind = "public" if original is None else "internal"
     warning = "" if original is None else ": do not publish it"
     output.show({"report": path, "kind": kind}, f"{kind} report in {path}{warning}")
@@ -338,9 +446,14 @@ def info(release: str, *, output: Output = OUTPUT) -> None:
 
 
 def simulate(
-    study: str, *, checkpoint: str | None = None, out: str | None = None, plot: str | None = None,
-    workers: int = 1, output: Output = OUTPUT,
-) -> None:  # fmt: skip
+    study: str,
+    *,
+    checkpoint: str | None = None,
+    out: str | None = None,
+    plot: str | None = None,
+    workers: int = 1,
+    output: Output = OUTPUT,
+) -> None:
     """Run a Monte Carlo study: bias, RMSE and risk of masking schemes.
 
     For example: condmask simulate study.toml --out study.npz

@@ -1,6 +1,8 @@
-"""The options of commands, from parameters and their types: cyclopts reads them from words or a TOML file.
+"""The options of commands, from parameters and their types: cyclopts reads them from words or a
+TOML file.
 
-An option has the name of the parameter in Python, and is repeated for several values; ``none`` is None.
+An option has the name of the parameter in Python, and is repeated for several values; ``none`` is
+None.
 """
 
 import json
@@ -43,7 +45,8 @@ def _fraction(_: Any, tokens: Sequence[Any]) -> float:
 
 
 def _codes(words: Sequence[str]) -> "list[Code | None]":
-    """Return the codes that words stand for: -8, 9990:9999, :-1, 9990: or none, which comes last."""
+    """Return the codes that words stand for: -8, 9990:9999, :-1, 9990: or none, which comes
+    last."""
     return sorted(map(_code, words), key=lambda code: code is None)
 
 
@@ -91,9 +94,11 @@ class PlanOptions(_Options):
     scale
         log: noise in proportion to the value, with --reverse-mapping alone (default linear)
     reverse_mapping
-        release the original values in another order, so that no value shows which records were swapped
+        release the original values in another order, so that no value shows which records were
+        swapped
     donors
-        whose values swapped records get: each other's, or for studies anyone's (default permutation)
+        whose values swapped records get: each other's, or for studies anyone's (default
+        permutation)
     decimals
         decimal places of the data, if they are rounded
     step
@@ -103,8 +108,8 @@ class PlanOptions(_Options):
     small_strata
         what to do about groups of fewer than 10 records (default refuse)
     missing
-        number that stands for a missing value (-8), or range of them (9990:9999, :-1 for all up to -1), and
-        stays where it is; none: there are no others
+        number that stands for a missing value (-8), or range of them (9990:9999, :-1 for all up to
+        -1), and stays where it is; none: there are no others
     missing_as
         how such numbers are released (default code)
     """
@@ -117,13 +122,16 @@ class PlanOptions(_Options):
     step: Annotated[float | None, Parameter(converter=_fraction)] = None
     strata: list[str] | None = None
     small_strata: Literal["refuse", "merge"] | None = None
-    missing: Annotated[list[str] | None, Parameter(converter=_missing, allow_leading_hyphen=True)] = None
+    missing: Annotated[
+        list[str] | None, Parameter(converter=_missing, allow_leading_hyphen=True)
+    ] = None
     missing_as: Literal["code", "null"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SchemeOptions(PlanOptions):
-    """How columns are masked; those that are masked otherwise than the rest have a table in a TOML file.
+    """How columns are masked; those that are masked otherwise than the rest have a table in a TOML
+    file.
 
     Parameters
     ----------
@@ -132,8 +140,8 @@ class SchemeOptions(PlanOptions):
     sigma
         standard deviation of the noise, in units of the data; with --scale log, .3 is some 30%
     aggregate_ends
-        with --reverse-mapping: replace the K smallest values by their mean, and the K largest (3 to 5);
-        auto: as few as keep rare values from coming back to their records
+        with --reverse-mapping: replace the K smallest values by their mean, and the K largest (3
+        to 5); auto: as few as keep rare values from coming back to their records
     range
         public bounds of the values (0 100; none for an open end): refuse a release beyond them
     """
@@ -148,13 +156,20 @@ class SchemeOptions(PlanOptions):
         """The scheme of each column: of the options and its own table in the file."""
         shared = self.given()
         try:
-            own = {name: dict(table) for name, table in json.loads(shared.pop("columns", "{}")).items()}
+            own = {
+                name: dict(table)
+                for name, table in json.loads(shared.pop("columns", "{}")).items()
+            }
         except (ValueError, TypeError, AttributeError):
-            raise UsageError("columns must be tables in a TOML file; --column names a column") from None
+            raise UsageError(
+                "columns must be tables in a TOML file; --column names a column"
+            ) from None
         names = list(dict.fromkeys([*(columns or ()), *own]))
         if not names:
             raise UsageError("column must be given")
-        found = {name: {"scheme": "ConditionalMasking"} | shared | own.get(name, {}) for name in names}
+        found = {
+            name: {"scheme": "ConditionalMasking"} | shared | own.get(name, {}) for name in names
+        }
         for name, values in found.items():
             if "missing" in own.get(name, {}):
                 values["missing"] = _codes(_words_of_codes(values["missing"]))
@@ -230,14 +245,18 @@ def parsed(commands: Sequence[Callable[..., Any]], words: Sequence[str]) -> Call
     try:
         command, bound, _ = app.parse_args(words, print_error=False, exit_on_error=False)
     except CycloptsError as error:
-        raise UsageError(f"{error} {SEVERAL}" if isinstance(error, UnusedCliTokensError) else error) from None
+        raise UsageError(
+            f"{error} {SEVERAL}" if isinstance(error, UnusedCliTokensError) else error
+        ) from None
     if bound.kwargs.get("output", Output()).verbose:
         logging.basicConfig(format="%(relativeCreated)7.0f ms  %(message)s")
         logging.getLogger("condmask").setLevel(logging.INFO)
     return partial(command, *bound.args, **bound.kwargs)
 
 
-def pairs(values: Sequence[str] | None, key: Callable[[str], Any], value: Callable[[str], Any]) -> Any:
+def pairs(
+    values: Sequence[str] | None, key: Callable[[str], Any], value: Callable[[str], Any]
+) -> Any:
     """NAME=VALUE, several times, as a dict; None for none."""
     if values is None:
         return None
@@ -245,7 +264,9 @@ def pairs(values: Sequence[str] | None, key: Callable[[str], Any], value: Callab
     try:
         return {key(left): value(right) for left, _, right in parts}
     except ValueError:
-        raise UsageError(f"a value must be of the form NAME=VALUE, got {' '.join(values)}") from None
+        raise UsageError(
+            f"a value must be of the form NAME=VALUE, got {' '.join(values)}"
+        ) from None
 
 
 def _from_file(app: App, commands: tuple[str, ...], arguments: Any) -> None:
@@ -260,16 +281,22 @@ def _from_file(app: App, commands: tuple[str, ...], arguments: Any) -> None:
 
 
 def _words_of_codes(value: Any) -> list[str]:
-    """Return the words for codes in a TOML file: numbers, and ranges as pairs or as they are typed."""
+    """Return the words for codes in a TOML file: numbers, and ranges as pairs or as they are
+    typed."""
     words = []
     for code in value if isinstance(value, list) else [value]:
-        ends = ["" if end in (None, "none") else str(end) for end in code] if isinstance(code, list) else []
+        ends = (
+            ["" if end in (None, "none") else str(end) for end in code]
+            if isinstance(code, list)
+            else []
+        )
         words.append(":".join(ends) if ends else str(code))
     return words
 
 
 def _word(name: str, value: Any) -> Any:
-    """A table as the words that would say the same; those of columns as JSON, in which none is null."""
+    """A table as the words that would say the same; those of columns as JSON, in which none is
+    null."""
     if name == "missing":
         return _words_of_codes(value)
     if not isinstance(value, dict):

@@ -1,4 +1,5 @@
-"""What commands write: results to standard output; refusals, bugs, warnings and a bar to standard error."""
+"""What commands write: results to standard output; refusals, bugs, warnings and a bar to standard
+error."""
 
 import contextlib
 import json
@@ -33,12 +34,15 @@ def listing(schemes: Mapping[str, Any]) -> list[str]:
 def to_json(value: Any) -> str:
     """A result, or a dict of results, in JSON, which has no NaN and no infinity: null."""
     text = json.dumps(value, default=lambda result: result.to_dict())
-    return json.dumps(json.loads(text, parse_constant=lambda _: None), indent=2, ensure_ascii=False)
+    return json.dumps(
+        json.loads(text, parse_constant=lambda _: None), indent=2, ensure_ascii=False
+    )
 
 
 @contextlib.contextmanager
 def one_line_warnings() -> Iterator[list[type[Warning]]]:
-    """Show each warning to users once, on one line; hide those to programmers. Yield the kinds shown."""
+    """Show each warning to users once, on one line; hide those to programmers. Yield the kinds
+    shown."""
     shown: list[type[Warning]] = []
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

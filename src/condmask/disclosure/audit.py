@@ -1,4 +1,5 @@
-"""The audit: how near an attacker comes to values who knows every coin, before anything is released."""
+"""The audit: how near an attacker comes to values who knows every coin, before anything is
+released."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -15,27 +16,20 @@ from condmask.disclosure.rails import FEW, SHUFFLE, Finding, at_once, of_values
 from condmask.disclosure.rare_values import open_ends, with_ends
 from condmask.disclosure.sample import sample_of
 from condmask.disclosure.table import Table, clear_of
-from condmask.errors import ArgumentTypeError, CondmaskError, Refusals, warn
+from condmask.errors import ArgumentTypeError, Refusals, ReleaseError, ReleaseWarning, warn
 from condmask.grid import check_fits
 from condmask.marks import refuse_marked
+from condmask.masking.scheme import together
 from condmask.own_grid import on_own_grids
 from condmask.row_labels import labels_of_rows, refuse_other_order
-from condmask.scheme import together
 from condmask.strata import donor_pools, labels_of, not_masked, present_values
 from condmask.suspected_codes import drop_codes
 
 LOG = logging.getLogger(__name__)
 GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"
 DEFAULT = Limits()
-WIDTH, HEAD = 18, 20
-
-
-class ReleaseWarning(UserWarning):
-    """The release shows more than it should; the message says what to do."""
-
-
-class ReleaseError(CondmaskError, ValueError):
-    """The release would show too much of the originals; the message says what to do. Nothing is released."""
+WIDTH = 18
+HEAD = 20
 
 
 @dataclass(frozen=True)
@@ -47,11 +41,13 @@ class Audit:
     n : int
         Number of records.
     figures : dict of str to Figures
-        By column the shares of records whose value attackers guess to within a tenth of the spread, on the
-        line on which noise is added: the best ``constant`` guess; the best from the columns in ``clear``,
-        without any release; and the ``worst`` who has these, the release, and knows who was swapped.
+        By column the shares of records whose value attackers guess to within a tenth of the
+        spread, on the line on which noise is added: the best ``constant`` guess; the best from the
+        columns in ``clear``, without any release; and the ``worst`` who has these, the release,
+        and knows who was swapped.
     findings : tuple of Finding
-        All that was found, each with its column, text and remedy, and whether the release is refused for it.
+        All that was found, each with its column, text and remedy, and whether the release is
+        refused for it.
     schemes : dict of str to scheme
     limits : Limits
         What ``clear - constant`` and ``worst - clear`` may be.
@@ -85,7 +81,9 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        verdict = "REFUSED" if self.refused else "PASSES, with a warning" if self.findings else "PASSES"
+        verdict = (
+            "REFUSED" if self.refused else "PASSES, with a warning" if self.findings else "PASSES"
+        )
         lines = [f"Audit of {self.n:,} records: {verdict}"]
         cells = {"": ["by a constant", "columns in clear", "all coins known"]}
         for name, row in self.figures.items():
@@ -96,7 +94,9 @@ class Audit:
         for title, refuses in (("Refused because:", True), ("To know:", False)):
             some = [f"  {finding}" for finding in self.findings if finding.refuses == refuses]
             lines += ["", title, *some] if some else []
-        return "\n".join([*lines, "", *(f"{name}: {scheme!r}" for name, scheme in self.schemes.items())])
+        return "\n".join(
+            [*lines, "", *(f"{name}: {scheme!r}" for name, scheme in self.schemes.items())]
+        )
 
 
 def audit(
@@ -107,22 +107,24 @@ def audit(
     max_lift: float = DEFAULT.lift,
     max_risk: Mapping[float, float] | None = None,
 ) -> Audit:
-    """How near an attacker comes to original values who knows every coin of a release, and what is refused.
+    """How near an attacker comes to original values who knows every coin of a release, and what is
+    refused.
 
     Parameters
     ----------
     data : array_like or series of shape (n,), data frame, or dict of columns
         A column with one scheme, or a table. Missing values are left out.
     scheme : ConditionalMasking, or dict of str to ConditionalMasking
-        The scheme of the column; for a table, the schemes of the columns that are masked together. The other
-        columns of the table are left in clear.
+        The scheme of the column; for a table, the schemes of the columns that are masked together.
+        The other columns of the table are left in clear.
     strata : array_like of shape (n,), or sequence of several, optional
-        The columns that the scheme names as strata, which attackers know; those of a table are found there,
-        and count among those in clear.
+        The columns that the scheme names as strata, which attackers know; those of a table are
+        found there, and count among those in clear.
     max_lift : float
         How much a release may add, in shares of values guessed, to what the columns in clear tell.
     max_risk : dict of float to float, optional
-        By distance, in the units of the data, the share of values that the attacker may guess to less.
+        By distance, in the units of the data, the share of values that the attacker may guess to
+        less.
 
     Returns
     -------
@@ -132,8 +134,8 @@ def audit(
     Raises
     ------
     ValueError
-        If values are infinite or too far from 0 for the scheme, a column is unknown, or columns have an index
-        with the same labels in different orders.
+        If values are infinite or too far from 0 for the scheme, a column is unknown, or columns
+        have an index with the same labels in different orders.
     TypeError
         If a scheme swaps no records.
     ModuleNotFoundError
@@ -145,14 +147,15 @@ def audit(
 
     Notes
     -----
-    Who was swapped may show: by digits, ties, or relations of columns. The figures assume that it does
-    (docs/coins.rst). A swapped record hides its value behind a stranger's, a kept one behind noise, so what
-    harms is repetition, for which noise must be wider; and columns in clear that tell the value themselves.
+    Who was swapped may show: by digits, ties, or relations of columns. The figures assume that it
+    does (docs/coins.rst). A swapped record hides its value behind a stranger's, a kept one behind
+    noise, so what harms is repetition, for which noise must be wider; and columns in clear that
+    tell the value themselves.
 
-    One column alone is judged by the joint law of originals and released values. In a table, attackers learn
-    by gradient boosting from maskings of one half of up to 16,384 records and are tried on the other half;
-    figures within two errors of a limit are drawn again. Nothing depends on chance or workers. Where rows
-    must be shuffled, figures and remedies are those after it.
+    One column alone is judged by the joint law of originals and released values. In a table,
+    attackers learn by gradient boosting from maskings of one half of up to 16,384 records and are
+    tried on the other half; figures within two errors of a limit are drawn again. Nothing depends
+    on chance or workers. Where rows must be shuffled, figures and remedies are those after it.
 
     Examples
     --------
@@ -172,9 +175,14 @@ def limits_of(max_lift: Any, max_risk: Any) -> Limits:
     """Limits as they were given."""
     lift = _checks.probability(max_lift, "max_lift")
     rule = "max_risk must be a dict of shares by distance"
-    _checks.require(max_risk is None or isinstance(max_risk, Mapping), rule, max_risk, ArgumentTypeError)
+    _checks.require(
+        max_risk is None or isinstance(max_risk, Mapping), rule, max_risk, ArgumentTypeError
+    )
     given = (max_risk or {}).items()
-    risk = {_checks.positive(d, "max_risk"): _checks.probability(share, "max_risk") for d, share in given}
+    risk = {
+        _checks.positive(d, "max_risk"): _checks.probability(share, "max_risk")
+        for d, share in given
+    }
     return Limits(lift=lift, risk=risk)
 
 
@@ -200,7 +208,8 @@ def attacked(
 
 
 def check_at_once(table: Table, schemes: dict[str, Any], refusals: Refusals) -> None:
-    """Collect all for which the release is refused without an attack, and warn of what else is seen."""
+    """Collect all for which the release is refused without an attack, and warn of what else is
+    seen."""
     _say(at_once(table, schemes), refusals)
     if table.scope == "part":  # of a file
         with refusals.collected():
@@ -208,8 +217,8 @@ def check_at_once(table: Table, schemes: dict[str, Any], refusals: Refusals) -> 
 
 
 def check_attack(table: Table, schemes: dict[str, Any], limits: Limits) -> None:
-    """Refuse a release that shows too much to attackers, for all that there is, and warn of what else it
-    shows."""
+    """Refuse a release that shows too much to attackers, for all that there is, and warn of what
+    else it shows."""
     refusals = Refusals()
     _say(attacked(table, schemes, limits)[1], refusals)
     refusals.raise_all()
@@ -233,15 +242,22 @@ def refuse_few(n: int, schemes: Mapping[str, Any]) -> None:
 
 
 def table_of(
-    data: Any, scheme: Any, strata: Any = None, *, any_scheme: bool = False, parts: Sequence[int] = ()
+    data: Any,
+    scheme: Any,
+    strata: Any = None,
+    *,
+    any_scheme: bool = False,
+    parts: Sequence[int] = (),
 ) -> tuple[Table, dict[str, Any]]:
-    """Columns to be masked and those beside them from their containers, checked, and schemes by column, with
-    numbers of ends for "auto". Parts of these sizes that were masked have donor pools of their own."""
+    """Columns to be masked and those beside them from their containers, checked, and schemes by
+    column, with numbers of ends for "auto". Parts of these sizes that were masked have donor pools
+    of their own."""
     refuse_other_order({"strata": strata}, labels_of_rows(data, "data"))
     in_table = isinstance(scheme, Mapping)
     if not in_table:
         name = frames.series_name(data) or "x"
-        data, scheme = {name: data}, {name: scheme}
+        data = {name: data}
+        scheme = {name: scheme}
     schemes = together(scheme)
     first = next(iter(schemes.values()))
     rule = "scheme must be one that swaps records, ConditionalMasking"
@@ -263,4 +279,6 @@ def table_of(
     if len(parts) > 1:
         part = np.repeat(np.arange(len(parts)), parts)
         table = table._replace(pool=np.where(table.code < 0, -1, table.code * len(parts) + part))
-    return table, schemes | {name: with_ends(table, name, schemes[name]) for name in open_ends(schemes)}
+    return table, schemes | {
+        name: with_ends(table, name, schemes[name]) for name in open_ends(schemes)
+    }

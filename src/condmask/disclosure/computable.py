@@ -1,9 +1,10 @@
 """Formulas by which columns in clear give a masked column away, exactly and in many rows.
 
-A column that equals what can be computed from others is not protected by any noise. Looked for are copies,
-multiples and differences from a constant; sums, differences, products and quotients of two columns, in a
-tenth of the rows. Columns count as they are and, for running totals and last year's values, in rows before
-and after, among all rows and within each unit. What follows from more columns is learned (`features`).
+A column that equals what can be computed from others is not protected by any noise. Looked for are
+copies, multiples and differences from a constant; sums, differences, products and quotients of two
+columns, in a tenth of the rows. Columns count as they are and, for running totals and last year's
+values, in rows before and after, among all rows and within each unit. What follows from more
+columns is learned (`features`).
 """
 
 from collections.abc import Iterator
@@ -17,16 +18,19 @@ from condmask.disclosure.units import codes_of
 from condmask.grid import decimals_of
 
 SHARE = 0.1  # of the rows, beyond chance
-TRIED, HITS = 64, 3  # rows for pairs, and of these to go on with
+TRIED = 64
+HITS = 3  # rows for pairs, and of these to go on with
 BASES = 100  # columns of which pairs are looked at
 LAGS = (*range(1, 13), 24, 52)  # records before and after: months, hours, weeks
-ORDERED, REPEATED = 12, 0.75  # columns by which records are ordered; of these, that units are at most
+ORDERED = 12
+REPEATED = 0.75  # columns by which records are ordered; of these, that units are at most
 EXACT = 1e-15  # of a number: what is computed in another order
 MEASURED = 0.02  # of a number, that half a step is at most where it was rounded
 FEW = 30  # rows
 VARIED = 20  # values: few ones agree with those of other columns by chance
 COMMON = 0.05  # of the rows: a value that agrees by chance
-SUMS, PRODUCTS = {"+": np.add, "-": np.subtract}, {"*": np.multiply, "/": np.divide}
+SUMS = {"+": np.add, "-": np.subtract}
+PRODUCTS = {"*": np.multiply, "/": np.divide}
 Pair = tuple[np.ndarray, np.ndarray]  # values, and how far off rounding may take them
 
 
@@ -53,11 +57,13 @@ class Formula(NamedTuple):
 
 def computable(sample: Sample) -> dict[str, Formula]:
     """The simplest formula that columns in clear give of each masked column that has one."""
-    numbers, found = list(sample.clear.numbers.items())[:BASES], {}
+    numbers = list(sample.clear.numbers.items())[:BASES]
+    found = {}
     bases = [Formula(name, (name,), w, rounding(w, half_step(w))) for name, w in numbers]
     learned, proof = np.array_split(np.random.default_rng(0).permutation(sample.half.size), 2)
     for name, values in sample.table.values.items() if bases else ():
-        x, own = _without_common(values), half_step(values)
+        x = _without_common(values)
+        own = half_step(values)
         candidates = _candidates(x, sample, bases, learned)
         tried = (each._replace(share=_share(x, own, each, proof)) for each in candidates)
         with np.errstate(all="ignore"):  # one at a time
@@ -68,21 +74,29 @@ def computable(sample: Sample) -> dict[str, Formula]:
 
 
 def _share(x: np.ndarray, own: float, formula: Formula, rows: np.ndarray) -> float:
-    """In which share of the rows a formula holds, beyond what other residuals near 0 let expect by chance; 0
-    if what it predicts of other rows agrees nearly as often, as where few values meet a constant."""
+    """In which share of the rows a formula holds, beyond what other residuals near 0 let expect by
+    chance; 0 if what it predicts of other rows agrees nearly as often, as where few values meet a
+    constant."""
     there = rows[~np.isnan(x[rows])]
-    predicted, slack = formula.values[there], np.maximum(own, formula.slack[there]) * (1.0 + 1e-6)
+    predicted = formula.values[there]
+    slack = np.maximum(own, formula.slack[there]) * (1.0 + 1e-6)
     slack += 1e-9 + EXACT * np.abs(predicted)
-    apart, others = (np.abs(x[there] - each) / slack for each in (predicted, np.roll(predicted, 1)))
+    apart, others = (
+        np.abs(x[there] - each) / slack for each in (predicted, np.roll(predicted, 1))
+    )
     if apart.size < FEW:
         return 0.0
     holds = float(np.mean(apart <= 1.0))
     near, far = (0.5 * float(np.mean((apart > low) & (apart <= low + 2.0))) for low in (1.0, 3.0))
     chance = near * near / max(far, 1.0 / apart.size)
-    return float(holds - max(near, min(holds, chance))) * bool(holds - np.mean(others <= 1.0) > SHARE)
+    return float(holds - max(near, min(holds, chance))) * bool(
+        holds - np.mean(others <= 1.0) > SHARE
+    )
 
 
-def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.ndarray) -> Iterator[Formula]:
+def _candidates(
+    x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.ndarray
+) -> Iterator[Formula]:
     """All formulas that hold in a few of some rows."""
     for base in bases:
         if _is_varied(base.values) or not _is_varied(x):
@@ -92,9 +106,9 @@ def _candidates(x: np.ndarray, sample: Sample, bases: list[Formula], rows: np.nd
 
 
 def _in_other_rows(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterator[Formula]:
-    """What columns in clear say of a record some places before or after, and by how much they rise from
-    there, in the order of any of them, in all records or in those that another names alike: who shuffles a
-    file hides no running total, last year's value or spouse."""
+    """What columns in clear say of a record some places before or after, and by how much they rise
+    from there, in the order of any of them, in all records or in those that another names alike:
+    who shuffles a file hides no running total, last year's value or spouse."""
     there = rows[~np.isnan(x[rows])][:TRIED]
     if not _is_varied(x[there]):
         return
@@ -103,9 +117,13 @@ def _in_other_rows(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterator[
     columns = np.array([*numbers.values()]).reshape(-1, x.size)
     half = np.array([half_step(w) for w in columns])
     reach = np.maximum(half_step(x), half) + 1e-9
-    units = {"": np.zeros(x.size)} | {name: codes_of(w) for name, w in numbers.items()} | clear.units
+    units = (
+        {"": np.zeros(x.size)} | {name: codes_of(w) for name, w in numbers.items()} | clear.units
+    )
     units |= dict(list(clear.labels.items())[:ORDERED])
-    units = {name: code for name, code in units.items() if code.max(initial=0) < REPEATED * code.size}
+    units = {
+        name: code for name, code in units.items() if code.max(initial=0) < REPEATED * code.size
+    }
     for (unit, code), (by, key) in product(units.items(), [("", clear.rows), *numbers.items()]):
         order = np.lexsort((key, code))
         at = np.argsort(order)
@@ -118,14 +136,16 @@ def _in_other_rows(x: np.ndarray, sample: Sample, rows: np.ndarray) -> Iterator[
             hits = (np.abs(x[there] - predicted) <= reach[:, None]).sum(axis=2)
             for rise, k in np.argwhere(hits >= HITS):
                 beside = _stands(order, code, at + way * lag, slice(None))
-                other, name = np.where(beside < 0, np.nan, columns[k][beside]), [*numbers][k]
+                other = np.where(beside < 0, np.nan, columns[k][beside])
+                name = [*numbers][k]
                 text = f"the rise of {name} from {said}" if rise else f"{name} of {said}"
                 values = columns[k] - other if rise else other
                 yield Formula(text, (name,), values, rounding(values, half[k]))
 
 
 def _stands(order: np.ndarray, code: np.ndarray, place: np.ndarray, rows: Any) -> np.ndarray:
-    """The record at each place of an order, below 0 where it is of another unit than these rows are."""
+    """The record at each place of an order, below 0 where it is of another unit than these rows
+    are."""
     found = order[place.clip(0, order.size - 1)]
     within = (place >= 0) & (place < order.size) & (code[found] == code[rows]) & (code[found] >= 0)
     return np.where(within, found, -1)
@@ -133,11 +153,14 @@ def _stands(order: np.ndarray, code: np.ndarray, place: np.ndarray, rows: Any) -
 
 def _of_one(x: np.ndarray, base: Formula, rows: np.ndarray) -> Iterator[Formula]:
     """A multiple, a constant more, or what is left of a constant."""
-    own, other = x[rows], base.values[rows]
+    own = x[rows]
+    other = base.values[rows]
     multiple, more, whole = map(_most_common, (own / other, own - other, own + other))
     if multiple:
         text = f"{multiple:.6g} {base.text}" if multiple != 1.0 else base.text
-        yield base._replace(text=text, values=multiple * base.values, slack=abs(multiple) * base.slack)
+        yield base._replace(
+            text=text, values=multiple * base.values, slack=abs(multiple) * base.slack
+        )
     if more:
         text = f"{base.text} {'+' if more > 0.0 else '-'} {abs(more):.6g}"
         yield base._replace(text=text, values=base.values + more)
@@ -147,7 +170,8 @@ def _of_one(x: np.ndarray, base: Formula, rows: np.ndarray) -> Iterator[Formula]
 
 def _of_two(x: np.ndarray, bases: list[Formula], rows: np.ndarray) -> Iterator[Formula]:
     """Sums and differences, or products and quotients, that hold in a few of some rows."""
-    there, own = rows[~np.isnan(x[rows])][:TRIED], half_step(x)
+    there = rows[~np.isnan(x[rows])][:TRIED]
+    own = half_step(x)
     a = np.array([base.values[there] for base in bases])
     slack = np.array([base.slack[there] for base in bases]) + 1e-9
     varied = np.array([_is_varied(row) for row in a], dtype=bool) & _is_varied(x[there])
@@ -162,11 +186,14 @@ def _of_two(x: np.ndarray, bases: list[Formula], rows: np.ndarray) -> Iterator[F
 
 def _together(sign: str, one: Pair, other: Pair) -> Pair:
     """What two columns say together, and how far off rounding may take it, by the same of each."""
-    (values, slack), (of_other, slack_of_other) = one, other
+    (values, slack) = one
+    (of_other, slack_of_other) = other
     predicted = (SUMS | PRODUCTS)[sign](values, of_other)
     if sign in SUMS:
         return predicted, np.fmax(slack, slack_of_other)
-    return predicted, np.abs(predicted) * np.fmax(slack / np.abs(values), slack_of_other / np.abs(of_other))
+    return predicted, np.abs(predicted) * np.fmax(
+        slack / np.abs(values), slack_of_other / np.abs(of_other)
+    )
 
 
 def _is_varied(x: np.ndarray) -> bool:
@@ -192,7 +219,8 @@ def _without_common(x: np.ndarray) -> np.ndarray:
 
 
 def half_step(x: np.ndarray) -> float:
-    """Half of the power of ten of which the values of a column are multiples; 0 if there is none."""
+    """Half of the power of ten of which the values of a column are multiples; 0 if there is
+    none."""
     places = decimals_of(x[~np.isnan(x)])
     return 0.0 if places is None else 0.5 * 10.0**-places
 

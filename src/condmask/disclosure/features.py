@@ -1,9 +1,11 @@
-"""What an attacker who knows every coin learns a record's value from: a table of contents of ideas.
+"""What an attacker who knows every coin learns a record's value from: a table of contents of
+ideas.
 
-Each function gives columns of numbers for all records of a sample, the last two the values themselves. The
-first two look at columns in clear alone, as do the last; the others at what a release shows of other records,
-where the values of kept records are their own but for noise, and those of swapped records a stranger's; and
-at what it shows of the record itself. What each is worth stands in docs/coins.rst.
+Each function gives columns of numbers for all records of a sample, the last two the values
+themselves. The first two look at columns in clear alone, as do the last; the others at what a
+release shows of other records, where the values of kept records are their own but for noise, and
+those of swapped records a stranger's; and at what it shows of the record itself. What each is
+worth stands in docs/coins.rst.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,14 +21,22 @@ from condmask.disclosure.units import ALIKE, codes_of, period
 
 FARTHEST = 8  # rows before and after
 FAR = 1_000_000_000_000  # between rows of different units
-MOST, PAIRED = 20, 8  # columns of which more than the values themselves are looked at, and pairs of them
-VARIED, SEVERAL, TRIED = 100, 8, 1_000  # values of such a column; records alike; records that show what helps
-ADDED, MULTIPLIED, EACH = 100, 12, 4  # columns; those of which products are added up; records a factor
+MOST = 20
+PAIRED = 8  # columns of which more than the values themselves are looked at, and pairs of them
+VARIED = 100
+SEVERAL = 8
+TRIED = 1_000  # values of such a column; records alike; records that show what helps
+ADDED = 100
+MULTIPLIED = 12
+EACH = 4  # columns; those of which products are added up; records a factor
 MOSTLY = 0.9  # of the rows, that have a number
 STEPS = 10  # of least squares about the half of the records that a relation fits best
-NEAR_BY, FEW = 64, 4  # records of a group by order, where fewer have the same value
-UNTOLD, RIDGE = 0.5, 1e-10  # of the variance: that groups leave open, at most; of columns that say the same
-TINIEST, TINY = 1e-4, 1e-300
+NEAR_BY = 64
+FEW = 4  # records of a group by order, where fewer have the same value
+UNTOLD = 0.5
+RIDGE = 1e-10  # of the variance: that groups leave open, at most; of columns that say the same
+TINIEST = 1e-4
+TINY = 1e-300
 
 
 class Look(NamedTuple):
@@ -42,8 +52,8 @@ class Look(NamedTuple):
     twins : list of ndarray of shape (m, k)
         The k records most like each, in the columns in clear and in two of them.
     own : ndarray of bool of shape (m,)
-        The records whose released values are taken for their own: those that were kept, or all of them where
-        the attacker does not know the coins.
+        The records whose released values are taken for their own: those that were kept, or all of
+        them where the attacker does not know the coins.
     original, masked : ndarray of shape (m, masked columns)
         In the units of the data; originals are known of the other half.
     noisy : bool
@@ -90,53 +100,62 @@ class Look(NamedTuple):
 
 
 def clear_values(look: Look) -> list[np.ndarray]:
-    """The columns in clear: numbers, and labels by how their originals would be told apart, by codes."""
+    """The columns in clear: numbers, and labels by how their originals would be told apart, by
+    codes."""
     clear = look.sample.clear
     labels = [np.where(codes >= 0, codes, np.nan) for codes in clear.labels.values()]
     return [*clear.numbers.values(), *labels]
 
 
 def clear_beside(look: Look) -> list[np.ndarray]:
-    """The columns in clear in the rows before and after: a running total rises by the value in question."""
+    """The columns in clear in the rows before and after: a running total rises by the value in
+    question."""
     clear = look.sample.clear
     return [x - clear.beside(x, by) for x in look.numbers for by in (1, -1)]
 
 
 def of_unit(look: Look) -> list[np.ndarray]:
-    """What the others of the unit show: twelve months of one firm say the same, which averages noise out."""
+    """What the others of the unit show: twelve months of one firm say the same, which averages
+    noise out."""
     units = look.sample.clear.units.values()
     return [_mean_of_unit(look, codes, z, 0.0) for codes in units for z in look.released.T]
 
 
 def of_unit_and_itself(look: Look) -> list[np.ndarray]:
     """The mean of all that a unit shows, with the record itself."""
-    z, units = look.released[:, look.column], look.sample.clear.units.values()
+    z = look.released[:, look.column]
+    units = look.sample.clear.units.values()
     return [_mean_of_unit(look, codes, z, 1.0) for codes in units]
 
 
 def of_neighbours(look: Look) -> list[np.ndarray]:
-    """The mean of what near rows show that were kept: files come in some order, machines take turns, and
-    months follow each other."""
+    """The mean of what near rows show that were kept: files come in some order, machines take
+    turns, and months follow each other."""
     return [_around(look.kept, key) for key in _orders(look)]
 
 
 def of_course(look: Look) -> list[np.ndarray]:
     """What a group shows, carried over by what columns in clear tell of differences within it.
 
-    Firms grow at rates in clear, products have a price and currencies a rate by which amounts in clear are
-    multiplied, and rows in the order of a sum differ from others near by their parts.
+    Firms grow at rates in clear, products have a price and currencies a rate by which amounts in
+    clear are multiplied, and rows in the order of a sum differ from others near by their parts.
     """
-    told, columns = _told_within(look, np.argsort(_orders(look)[-1], kind="stable")), list[np.ndarray]()
+    told = _told_within(look, np.argsort(_orders(look)[-1], kind="stable"))
+    columns = list[np.ndarray]()
     with np.errstate(all="ignore"):
         for up, down in ((np.asarray, np.asarray), (np.log, np.exp)):
-            u, z = up(look.x), up(look.masked[:, look.column])
-            found, own = np.full((2, u.size), np.nan), look.own & np.isfinite(z)
+            u = up(look.x)
+            z = up(look.masked[:, look.column])
+            found = np.full((2, u.size), np.nan)
+            own = look.own & np.isfinite(z)
             for side in (0, 1):
-                asked, fit = look.sample.half == side, (look.sample.half != side) & np.isfinite(u)
+                asked = look.sample.half == side
+                fit = (look.sample.half != side) & np.isfinite(u)
                 tries = [(*_within(told, codes, u, z, fit, own), codes) for codes in _groups(look)]
                 left, factors, codes = min(tries, key=lambda each: each[0])
                 if left < UNTOLD:
-                    level, there = told @ factors, np.where(np.isfinite(z), codes, -1)
+                    level = told @ factors
+                    there = np.where(np.isfinite(z), codes, -1)
                     for row, counted in zip(found, (0.0, 1.0), strict=True):
                         around = _mean_of_unit(look, there, z - level, counted)
                         row[asked] = (level + around)[asked]
@@ -145,17 +164,19 @@ def of_course(look: Look) -> list[np.ndarray]:
 
 
 def _told_within(look: Look, order: np.ndarray) -> np.ndarray:
-    """What may tell differences within groups: columns in clear, logarithms of them and of their rises, and
-    what they and their growth add up to."""
+    """What may tell differences within groups: columns in clear, logarithms of them and of their
+    rises, and what they and their growth add up to."""
     numbers = np.nan_to_num(look.numbers[:PAIRED]).reshape(-1, order.size)[:, order]
-    rises, growth = np.diff(numbers, prepend=0.0), np.log1p(np.maximum(numbers, TINIEST - 1.0))
+    rises = np.diff(numbers, prepend=0.0)
+    growth = np.log1p(np.maximum(numbers, TINIEST - 1.0))
     logs = np.log(np.maximum(np.vstack((numbers, rises)), TINIEST))
     summed = np.cumsum(np.vstack((np.ones(order.size), numbers, growth)), axis=1)
     return np.vstack((numbers, logs, summed))[:, np.argsort(order)].T
 
 
 def _groups(look: Look) -> Iterator[np.ndarray]:
-    """Records that columns in clear name alike, or that are near by the order of one or of the file."""
+    """Records that columns in clear name alike, or that are near by the order of one or of the
+    file."""
     clear = look.sample.clear
     yield from (*clear.units.values(), *list(clear.labels.values())[:PAIRED])
     for x in (clear.rows, *look.numbers[:PAIRED]):
@@ -164,11 +185,17 @@ def _groups(look: Look) -> Iterator[np.ndarray]:
 
 
 def _within(
-    told: np.ndarray, codes: np.ndarray, u: np.ndarray, z: np.ndarray, fit: np.ndarray, own: np.ndarray
+    told: np.ndarray,
+    codes: np.ndarray,
+    u: np.ndarray,
+    z: np.ndarray,
+    fit: np.ndarray,
+    own: np.ndarray,
 ) -> tuple[float, np.ndarray]:
-    """The share of the variance that is left open by least squares within groups and by what records of a
-    group show; and the factors of what tells."""
-    rows, known = np.flatnonzero(fit & (codes >= 0)), fit & own
+    """The share of the variance that is left open by least squares within groups and by what
+    records of a group show; and the factors of what tells."""
+    rows = np.flatnonzero(fit & (codes >= 0))
+    known = fit & own
     groups, place = np.unique(codes[rows], return_inverse=True)
     freedom = rows.size - groups.size - told.shape[1]
     if freedom <= VARIED or not known.any():
@@ -177,7 +204,9 @@ def _within(
     factors = least_squares(both[:, :-1], both[:, -1])
     left = np.sum((both[:, -1] - both[:, :-1] @ factors) ** 2) / freedom
     several = max(own[rows].sum() / groups.size, 1.0)
-    return float((left + (left + np.mean((z - u)[known] ** 2)) / several) / np.var(u[rows])), factors
+    return float(
+        (left + (left + np.mean((z - u)[known] ** 2)) / several) / np.var(u[rows])
+    ), factors
 
 
 def least_squares(told: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -195,7 +224,8 @@ def _about_means(columns: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 def of_twin(look: Look) -> list[np.ndarray]:
-    """What the nearest records in the columns in clear show: the same person once more, or one much alike."""
+    """What the nearest records in the columns in clear show: the same person once more, or one
+    much alike."""
     return [_mean_of_row(look.kept[twins]) for twins in look.twins]
 
 
@@ -211,14 +241,18 @@ def of_itself(look: Look) -> list[np.ndarray]:
 
 
 def quotient(look: Look) -> np.ndarray:
-    """The quotient of two sums of columns in clear and their products that comes nearest to the values, such
-    as what an average and its weights say of a part: x times one sum is the other. One may have rises from
-    row to row among its parts, as of values that are smoothed exponentially."""
+    """The quotient of two sums of columns in clear and their products that comes nearest to the
+    values, such as what an average and its weights say of a part: x times one sum is the other.
+    One may have rises from row to row among its parts, as of values that are smoothed
+    exponentially."""
     columns = _mostly_known([*look.sample.clear.numbers.values(), *clear_beside(look)], look)
-    columns = columns - np.nanmean(columns, axis=0)  # no sum of these is the same in all rows, but for 0
+    # no sum of these is the same in all rows, but for 0
+    columns = columns - np.nanmean(columns, axis=0)
     most = min(MULTIPLIED, int(np.sqrt(max(look.x.size / EACH - 2 * columns.shape[1], 4.0))) - 2)
     some = columns[:, :most]
-    over = np.column_stack((np.ones(look.x.size), columns, *(a * b for a, b in combinations(some.T, 2))))
+    over = np.column_stack(
+        (np.ones(look.x.size), columns, *(a * b for a, b in combinations(some.T, 2)))
+    )
     terms = np.column_stack((over, look.x[:, None] * some))
 
     def told(factors: np.ndarray) -> np.ndarray:
@@ -229,8 +263,8 @@ def quotient(look: Look) -> np.ndarray:
 
 
 def powers(look: Look) -> np.ndarray:
-    """The product of powers of columns in clear that comes nearest to the values, such as a body mass index
-    and a height say of a weight."""
+    """The product of powers of columns in clear that comes nearest to the values, such as a body
+    mass index and a height say of a weight."""
     u, *logarithms = (
         np.log(np.where(x > 0.0, x, np.nan)) for x in (look.x, *look.sample.clear.numbers.values())
     )
@@ -240,26 +274,33 @@ def powers(look: Look) -> np.ndarray:
 
 def _mostly_known(columns: list[np.ndarray], look: Look) -> np.ndarray:
     """The first columns that hardly have gaps, of which there are records enough."""
-    some = [x for x in columns if np.isfinite(x).mean() > MOSTLY][: min(ADDED, look.x.size // (4 * EACH))]
+    some = [x for x in columns if np.isfinite(x).mean() > MOSTLY][
+        : min(ADDED, look.x.size // (4 * EACH))
+    ]
     return np.array(some).reshape(-1, look.x.size).T
 
 
-def _taught(look: Look, terms: np.ndarray, u: np.ndarray, told: Callable[..., np.ndarray]) -> np.ndarray:
-    """The values that factors tell of each half, by which terms come nearest to numbers in most of the other;
-    in the range of all values, with their median in place of gaps."""
-    known, found = np.isfinite(terms.sum(axis=1) + u), np.full(u.size, np.nan)
+def _taught(
+    look: Look, terms: np.ndarray, u: np.ndarray, told: Callable[..., np.ndarray]
+) -> np.ndarray:
+    """The values that factors tell of each half, by which terms come nearest to numbers in most of
+    the other; in the range of all values, with their median in place of gaps."""
+    known = np.isfinite(terms.sum(axis=1) + u)
+    found = np.full(u.size, np.nan)
     for side in (0, 1):
-        fit, asked = known & (look.sample.half != side), look.sample.half == side
+        fit = known & (look.sample.half != side)
+        asked = look.sample.half == side
         if fit.any():
             with np.errstate(all="ignore"):  # where a sum is 0 by which is divided
                 found[asked] = told(about_most(terms[fit], u[fit]))[asked]
-    middle, within = np.nanmedian(look.x), (np.nanmin(look.x), np.nanmax(look.x))
+    middle = np.nanmedian(look.x)
+    within = (np.nanmin(look.x), np.nanmax(look.x))
     return np.asarray(np.nan_to_num(np.clip(found, *within), nan=middle))
 
 
 def about_most(terms: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """The factors of a sum that comes nearest to numbers in most records, by least squares about those that
-    it fits best."""
+    """The factors of a sum that comes nearest to numbers in most records, by least squares about
+    those that it fits best."""
     some = np.ones(u.size, dtype=bool)
     for _ in range(STEPS):
         factors = least_squares(terms[some], u[some])
@@ -275,21 +316,26 @@ ITSELF = (of_itself, of_unit_and_itself, of_twin_and_itself)
 
 
 def twins(sample: Sample) -> list[np.ndarray]:
-    """The numbers of the records most like each: one by ranks in all columns in clear, and some by the two
-    columns in which those alike show most, such as coordinates."""
+    """The numbers of the records most like each: one by ranks in all columns in clear, and some by
+    the two columns in which those alike show most, such as coordinates."""
     numbers = list(sample.clear.numbers.values())[:MOST]
     if not numbers:
         return []
     places = [np.where(np.isnan(x), 0.5 * x.size, np.argsort(np.argsort(x))) for x in numbers]
     masked = [ranks(x) for x in sample.table.values.values()]
-    varied = [place for place, x in zip(places, numbers, strict=True) if np.unique(x).size >= VARIED]
-    everyone, best, most = np.arange(sample.half.size), None, ALIKE
+    varied = [
+        place for place, x in zip(places, numbers, strict=True) if np.unique(x).size >= VARIED
+    ]
+    everyone = np.arange(sample.half.size)
+    best = None
+    most = ALIKE
     some = evenly_spaced(everyone.size, TRIED)
     for pair in map(np.column_stack, combinations(varied[:PAIRED], 2)):
         near = _nearest(pair, some, SEVERAL)
         alike = max(pearson(x[some], x[near].mean(axis=1)) for x in masked)
         if alike > most:
-            best, most = pair, alike
+            best = pair
+            most = alike
     found = [_nearest(np.column_stack(places), everyone, 1)]
     return found if best is None else [*found, _nearest(best, everyone, SEVERAL)]
 
@@ -299,15 +345,20 @@ def _nearest(places: np.ndarray, asked: np.ndarray, count: int) -> np.ndarray:
     from scipy.spatial import cKDTree  # takes .1 s to import
 
     near = cKDTree(places).query(places[asked], k=count + 1)[1]
-    others = np.argsort(near == asked[:, None], axis=1, kind="stable")[:, :count]  # itself comes last
+    # itself comes last
+    others = np.argsort(near == asked[:, None], axis=1, kind="stable")[:, :count]
     return np.take_along_axis(near, others, axis=1)
 
 
 def _orders(look: Look) -> list[np.ndarray]:
-    """Numbers of rows in orders in which neighbours may be alike: that of the file, that of machines that
-    take turns, and within a unit that of the column in clear in which they are most alike."""
-    clear, rank = look.sample.clear, ranks(look.original[:, look.column])
-    turn, best, most = period(rank, clear.rows), None, ALIKE
+    """Numbers of rows in orders in which neighbours may be alike: that of the file, that of
+    machines that take turns, and within a unit that of the column in clear in which they are most
+    alike."""
+    clear = look.sample.clear
+    rank = ranks(look.original[:, look.column])
+    turn = period(rank, clear.rows)
+    best = None
+    most = ALIKE
     found = [clear.rows] + ([clear.rows % turn * FAR + clear.rows // turn] if turn else [])
     for unit in list(clear.units.values())[:1]:
         for x in look.numbers:
@@ -315,14 +366,17 @@ def _orders(look: Look) -> list[np.ndarray]:
             same = (unit[order][1:] == unit[order][:-1]) & (unit[order][1:] >= 0)
             alike = pearson(rank[order][1:][same], rank[order][:-1][same]) if same.any() else 0.0
             if alike > most:
-                best, most = np.empty(x.size, dtype=np.int64), alike
+                best = np.empty(x.size, dtype=np.int64)
+                most = alike
                 best[order] = unit[order] * FAR + np.arange(x.size)
     return found if best is None else [*found, best]
 
 
 def _mean_of_unit(look: Look, codes: np.ndarray, z: np.ndarray, own: float) -> np.ndarray:
-    """The mean of what the kept records of each unit show, counting the record itself so many times."""
-    shown, there = np.where(look.own & (codes >= 0), z, np.nan), codes + 1
+    """The mean of what the kept records of each unit show, counting the record itself so many
+    times."""
+    shown = np.where(look.own & (codes >= 0), z, np.nan)
+    there = codes + 1
     return _mean(shown, lambda each: np.bincount(there, each)[there] - (1.0 - own) * each)
 
 
@@ -335,7 +389,9 @@ def _mean(shown: np.ndarray, total: Callable[[np.ndarray], np.ndarray]) -> np.nd
     """The total of what is there over its number, NaN where there is nothing."""
     there = ~np.isnan(shown)
     number = total(there.astype(np.float64))
-    return np.where(number > 0.0, total(np.where(there, shown, 0.0)) / np.maximum(number, 1.0), np.nan)
+    return np.where(
+        number > 0.0, total(np.where(there, shown, 0.0)) / np.maximum(number, 1.0), np.nan
+    )
 
 
 def _around(z: np.ndarray, rows: np.ndarray) -> np.ndarray:

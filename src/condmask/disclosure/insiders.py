@@ -1,12 +1,14 @@
-"""Insiders under reverse mapping: they know all originals of a donor pool but a few, and strike these out.
+"""Insiders under reverse mapping: they know all originals of a donor pool but a few, and strike
+these out.
 
-A release by reverse mapping holds every original once. So whoever knows all originals of a pool but k has the
-other k values, without knowing whose they are. He weighs each pair of an unknown record and one of the k
-values by the chance that the one is shown for the other, p / n + (1 - p) M, scaled until rows and columns sum
-to one, since each value belongs to somebody. He also follows chains: from a record to the owner of the value
-it shows, on to the owner of the value shown there, and so on. The records of a chain were all kept or all
-swapped, since the values of either group stay within it; where originals are known, the distances that their
-values moved tell which. The better of both methods counts.
+A release by reverse mapping holds every original once. So whoever knows all originals of a pool
+but k has the other k values, without knowing whose they are. He weighs each pair of an unknown
+record and one of the k values by the chance that the one is shown for the other, p / n + (1 - p)
+M, scaled until rows and columns sum to one, since each value belongs to somebody. He also follows
+chains: from a record to the owner of the value it shows, on to the owner of the value shown there,
+and so on. The records of a chain were all kept or all swapped, since the values of either group
+stay within it; where originals are known, the distances that their values moved tell which. The
+better of both methods counts.
 """
 
 from dataclasses import replace
@@ -23,11 +25,14 @@ from condmask.strata import values_by_pool
 
 UNKNOWN = (1, 2, 5, 20)  # records of the pool; and a tenth and half of it
 SIMULATED = 1_000  # records that stand for a larger pool
-HITS, LEAST, MOST = 2_000, 4, 200  # records read in all, and releases drawn for it
+HITS = 2_000
+LEAST = 4
+MOST = 200  # records read in all, and releases drawn for it
 ROUNDS = 30  # until rows and columns of chances sum to one
 SEED = 2019  # of the releases drawn
 LEAST_CHANCE = 1e-9  # of what was seen
-FAR, FARTHEST = 40.0, 1e6  # logarithms of ratios of chances
+FAR = 40.0
+FARTHEST = 1e6  # logarithms of ratios of chances
 
 
 class InsiderRisk(NamedTuple):
@@ -54,7 +59,8 @@ class InsiderRisk(NamedTuple):
     within: np.ndarray
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every number of unknown originals, and the shares of them that are found out."""
+        """A dict for every number of unknown originals, and the shares of them that are found
+        out."""
         names = ("unknown", "exact", *(f"within_{d:g}" for d in self.d))
         rows = zip(self.unknown, self.exact.tolist(), *self.within.T.tolist(), strict=True)
         return [dict(zip(names, row, strict=True)) for row in rows]
@@ -69,19 +75,24 @@ class InsiderRisk(NamedTuple):
 
 
 def insider_risk(table: Table, name: str, scheme: Any, d: tuple[float, ...]) -> InsiderRisk:
-    """What an insider learns of the smallest pool of a column, by simulation with the same draws every time.
+    """What an insider learns of the smallest pool of a column, by simulation with the same draws
+    every time.
 
-    Pools of more than 1,000 records are represented by 1,000 evenly spaced ones, and k by a tenth and half of
-    these. Standard errors are at most .03. `aggregate_ends` is ignored: whoever knows all but one of the
-    values behind a mean knows that one, too.
+    Pools of more than 1,000 records are represented by 1,000 evenly spaced ones, and k by a tenth
+    and half of these. Standard errors are at most .03. `aggregate_ends` is ignored: whoever knows
+    all but one of the values behind a mean knows that one, too.
     """
     if not scheme.reverse_mapping:
-        raise ArgumentTypeError(f"{scheme!r} has no reverse mapping, and figures of insiders are about that")
+        raise ArgumentTypeError(
+            f"{scheme!r} has no reverse mapping, and figures of insiders are about that"
+        )
     pools = [values for _, values in values_by_pool(table.values[name], table.pool)]
     whole = np.sort(min(pools, key=len))
-    n, x = whole.size, whole[evenly_spaced(whole.size, SIMULATED)]
+    n = whole.size
+    x = whole[evenly_spaced(whole.size, SIMULATED)]
     unknown = sorted({k for k in (*UNKNOWN, n // 10, n // 2) if 1 <= k < n})
-    law, stream = JointLaw.of(x, scheme, x.size), np.random.default_rng(SEED)
+    law = JointLaw.of(x, scheme, x.size)
+    stream = np.random.default_rng(SEED)
     scheme = replace(scheme, aggregate_ends=0)
     shares = []
     for k in unknown:
@@ -105,7 +116,8 @@ def _found(
     # how much likelier than by chance a kept record shows a value
     ratio = law.kept / (law.shares[:, None] * law.shares)
     of_hidden = ratio[np.ix_(rank[hidden], shown[hidden])].T
-    owner = np.empty(x.size, dtype=np.int64)  # of the value that a record shows; any one if several have it
+    # of the value that a record shows; any one if several have it
+    owner = np.empty(x.size, dtype=np.int64)
     owner[np.lexsort((stream.random(x.size), shown))] = np.arange(x.size)
     log_odds = np.log(np.maximum(ratio[rank, shown], LEAST_CHANCE) / scheme.p)
     end, total = _followed(owner, hidden, log_odds)
@@ -119,13 +131,17 @@ def _found(
     return np.array([_named(x[hidden], way, d) for way in ways])
 
 
-def _followed(owner: np.ndarray, hidden: np.ndarray, log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _followed(
+    owner: np.ndarray, hidden: np.ndarray, log_odds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Follow each hidden record from owner to owner up to the next hidden record.
 
     Returns these last records, and the sums of the log odds of the records in between.
     """
-    onward, total = owner.copy(), log_odds.copy()
-    onward[hidden], total[hidden] = hidden, 0.0
+    onward = owner.copy()
+    total = log_odds.copy()
+    onward[hidden] = hidden
+    total[hidden] = 0.0
     for _ in range(int(owner.size).bit_length()):  # twice as far each time
         total = np.clip(total + total[onward], -FARTHEST, FARTHEST)
         onward = onward[onward]
@@ -133,7 +149,8 @@ def _followed(owner: np.ndarray, hidden: np.ndarray, log_odds: np.ndarray) -> tu
 
 
 def _named(values: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """How many are guessed exactly and closer than each distance, by weights of records (rows) and values."""
+    """How many are guessed exactly and closer than each distance, by weights of records (rows) and
+    values."""
     for _ in range(ROUNDS):
         chance /= chance.sum(axis=0)
         chance /= chance.sum(axis=1)[:, None]

@@ -1,4 +1,5 @@
-"""How near an attacker comes to the values of a table who knows every coin, and all columns in clear.
+"""How near an attacker comes to the values of a table who knows every coin, and all columns in
+clear.
 
 For each masked column four attackers name the value of each record:
 
@@ -7,10 +8,10 @@ For each masked column four attackers name the value of each record:
     expected   knows these and the release, and not who was swapped
     worst      knows these, the release, and who was swapped
 
-They learn on one half of some records, masked as the release will be, and are tried on the other half. Each
-learns by gradient boosting to predict the value, and then names the window of width 2 d that holds most of
-the residuals of records with like predictions. A swapped record is guessed from what others show, a kept one
-also from its own released values.
+They learn on one half of some records, masked as the release will be, and are tried on the other
+half. Each learns by gradient boosting to predict the value, and then names the window of width 2 d
+that holds most of the residuals of records with like predictions. A swapped record is guessed from
+what others show, a kept one also from its own released values.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,13 +32,23 @@ from condmask.strata import values_by_pool
 
 D = 0.1  # of the spread
 OPTIONS: dict[str, Any] = {
-    "max_iter": 80, "learning_rate": 0.15, "max_leaf_nodes": 15, "min_samples_leaf": 20, "max_bins": 63,
-    "early_stopping": True, "validation_fraction": 0.2, "n_iter_no_change": 5, "random_state": 0,
-}  # fmt: skip
+    "max_iter": 80,
+    "learning_rate": 0.15,
+    "max_leaf_nodes": 15,
+    "min_samples_leaf": 20,
+    "max_bins": 63,
+    "early_stopping": True,
+    "validation_fraction": 0.2,
+    "n_iter_no_change": 5,
+    "random_state": 0,
+}
 RIDGE = 1.0  # records: columns may say the same
 MONOTONE = 0.9  # the rank correlation of a column that gives the order of the values
 CELLS = 512  # of one column by itself
-GROUPS, LIKE, APART, FEWEST = 10, 300, 40, 20  # of like predictions, at most; records and blocks of one
+GROUPS = 10
+LIKE = 300
+APART = 40
+FEWEST = 20  # of like predictions, at most; records and blocks of one
 
 
 # what is seen of records; who teaches; who is tried; what is guessed before
@@ -75,13 +86,15 @@ class Figures(NamedTuple):
 
 
 def alone(table: Table, name: str, scheme: Any, distances: Sequence[float]) -> list[Figures]:
-    """The figures of a column with nothing beside it but its donor pools, which all know: by the joint law of
-    originals and released values of each.
+    """The figures of a column with nothing beside it but its donor pools, which all know: by the
+    joint law of originals and released values of each.
 
-    At distances in the units of the data, or where none are given at a tenth of the spread on the line on
-    which noise is added.
+    At distances in the units of the data, or where none are given at a tenth of the spread on the
+    line on which noise is added.
     """
-    x, found, sizes = table.values[name], [], []
+    x = table.values[name]
+    found = []
+    sizes = []
     line, near = (np.asarray, distances) if distances else (line_of(x, scheme), [D])
     for _, values in values_by_pool(x, table.pool):
         law = JointLaw.of(values[evenly_spaced(values.size, ROWS)], scheme, CELLS)
@@ -94,24 +107,36 @@ def alone(table: Table, name: str, scheme: Any, distances: Sequence[float]) -> l
 
 
 def attacked(
-    sample: Sample, schemes: dict[str, Any], number: int = 0, at: Distances = None, *, blind: bool = False
+    sample: Sample,
+    schemes: dict[str, Any],
+    number: int = 0,
+    at: Distances = None,
+    *,
+    blind: bool = False,
 ) -> dict[str, list[Figures]]:
-    """The figures of each masked column, on the masking of that number; with `blind` also without coins.
+    """The figures of each masked column, on the masking of that number; with `blind` also without
+    coins.
 
-    At distances in the units of the data, or as in `alone`. Nobody does worse than with the column alone.
+    At distances in the units of the data, or as in `alone`. Nobody does worse than with the column
+    alone.
     """
-    table, values, d_of = sample.table, sample.table.values, at or dict.fromkeys(schemes, ())
+    table = sample.table
+    values = sample.table.values
+    d_of = at or dict.fromkeys(schemes, ())
     found = {name: alone(table, name, of, d_of[name]) for name, of in schemes.items()}
     if sample.alone:
         return found
     masked, swapped = draw(sample, schemes, number)
     lines = {name: line_of(values[name], of) for name, of in schemes.items()}
     released = np.column_stack([lines[name](z) for name, z in masked.items()])
-    original, shown = (np.column_stack([each[name] for name in schemes]) for each in (values, masked))
+    original, shown = (
+        np.column_stack([each[name] for name in schemes]) for each in (values, masked)
+    )
     noisy = not next(iter(schemes.values())).reverse_mapping
     like = twins(sample)
     for k, (name, by_law) in enumerate(found.items()):
-        line, d = lines[name], np.array([row.d for row in by_law])
+        line = lines[name]
+        d = np.array([row.d for row in by_law])
         scale = np.asarray if at else line
         look = Look(sample, released, k, like, ~swapped, original, shown, noisy, line, scale, d)
         found[name] = _guessed(look, by_law, blind=blind)
@@ -122,13 +147,16 @@ def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]
     """What attackers guess of one column."""
     from condmask.disclosure.related import related  # takes .1 s to import
 
-    u, here, found = look.u, ~np.isnan(look.x), []
+    u = look.u
+    here = ~np.isnan(look.x)
+    found = []
     clear = seen(CLEAR, look)
     others = np.hstack((clear, seen(OTHERS, look)))
     itself = np.hstack((others, seen(ITSELF, look)))
     told = [look.scale(idea(look)) for idea in ALONE]
     unshown, by_others, by_all = ([look.scale(guess)] for guess in related(look))
-    of_clear, kept = both_halves(look, (clear, here, here, told + unshown)), here & look.own
+    of_clear = both_halves(look, (clear, here, here, told + unshown))
+    kept = here & look.own
     groups = [(others, here, here & ~look.own, by_others), (itself, kept, kept, by_all)]
     worst, by_name = _with_names(look, groups)
     unaware = np.full_like(worst, np.nan)
@@ -145,15 +173,16 @@ def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]
         plain = np.nanmax([known, row.worst, by_parts, worst[k, here].mean()])
         most = float(np.nanmax([plain, by_name[k, here].mean(), expected]))
         gain = (by_name - of_clear)[k, here]
-        of_block = np.bincount(look.sample.block[here], gain - gain.mean())  # which are independent
+        # which are independent
+        of_block = np.bincount(look.sample.block[here], gain - gain.mean())
         error = float(np.sqrt(of_block @ of_block)) / gain.size
         found.append(Figures(row.d, constant, known, expected, most, error, most - float(plain)))
     return found
 
 
 def _with_names(look: Look, groups: list[Group]) -> tuple[np.ndarray, np.ndarray]:
-    """Which records of groups are guessed to within each d: without values that are named, and with each idea
-    of these wherever it is right more often."""
+    """Which records of groups are guessed to within each d: without values that are named, and
+    with each idea of these wherever it is right more often."""
     named = [(look.scale(value), features) for value, features in (idea(look) for idea in NAMED)]
     plain = np.sum([both_halves(look, group) for group in groups], axis=0)
     found = plain.copy()
@@ -173,17 +202,23 @@ def seen(ideas: Sequence[Callable[[Look], list[np.ndarray]]], look: Look) -> np.
 
 
 def both_halves(look: Look, group: Group) -> np.ndarray:
-    """Which of a group's tried records are guessed to within each d, as the other half teaches; 0 for others.
+    """Which of a group's tried records are guessed to within each d, as the other half teaches; 0
+    for others.
 
     Of what is predicted, or guessed before, that counts which serves others best.
     """
-    (table, taught, tried, guesses), u, half = group, look.u, look.sample.half
+    (table, taught, tried, guesses) = group
+    u = look.u
+    half = look.sample.half
     found = np.zeros((look.d.size, u.size))
     for side in (0, 1):
-        fit, asked = taught & (half != side), np.flatnonzero(tried & (half == side))
-        check = fit & (look.sample.block % 3 == 0)  # units beside those that teach say how these err
+        fit = taught & (half != side)
+        asked = np.flatnonzero(tried & (half == side))
+        # units beside those that teach say how these err
+        check = fit & (look.sample.block % 3 == 0)
         if asked.size and check.any():
-            fit, check = np.flatnonzero(fit & ~check), np.flatnonzero(check)
+            fit = np.flatnonzero(fit & ~check)
+            check = np.flatnonzero(check)
             tries = [*predictions(table, u, fit), *guesses]
             right = [best_guess(u[check] - some[check], float(look.d[0]))[1] for some in tries]
             found[:, asked] = _hits(look, tries[int(np.argmax(right))], check, asked)
@@ -192,10 +227,12 @@ def both_halves(look: Look, group: Group) -> np.ndarray:
 
 def _hits(look: Look, predicted: np.ndarray, check: np.ndarray, asked: np.ndarray) -> np.ndarray:
     """Which of some records are guessed to within each d, as others err with like predictions."""
-    u, apart = look.u, np.unique(look.sample.block[check]).size
+    u = look.u
+    apart = np.unique(look.sample.block[check]).size
     groups = max(1, min(GROUPS, check.size // LIKE, apart // APART))
     edges = np.unique(np.quantile(predicted[check], np.arange(1, groups) / groups))
-    group, found = np.digitize(predicted, edges), np.zeros((look.d.size, asked.size))
+    group = np.digitize(predicted, edges)
+    found = np.zeros((look.d.size, asked.size))
     for k in np.unique(group[asked]):
         like = check[group[check] == k]
         like = like if like.size >= FEWEST else check
@@ -209,22 +246,25 @@ def _hits(look: Look, predicted: np.ndarray, check: np.ndarray, asked: np.ndarra
 
 
 def best_guess(u: np.ndarray, d: float) -> tuple[float, float]:
-    """The middle of the window of width 2 d that holds most of some numbers, and the share nearer than d."""
+    """The middle of the window of width 2 d that holds most of some numbers, and the share nearer
+    than d."""
     middle = float(fullest(np.sort(u), np.ones((u.size, 1)), d)[1][0])
     return middle, float(np.mean(np.abs(u - middle) < d))
 
 
 def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.ndarray]:
-    """What is predicted for all records, as some teach: by least squares, and with gradient boosting of what
-    is left; by columns in the order of the values. One thread is the quickest."""
+    """What is predicted for all records, as some teach: by least squares, and with gradient
+    boosting of what is left; by columns in the order of the values. One thread is the quickest."""
     with optional("an audit of several columns", "files"):
-        from sklearn import ensemble, impute, linear_model, pipeline, preprocessing  # takes a second
+        # takes a second
+        from sklearn import ensemble, impute, linear_model, pipeline, preprocessing
         from threadpoolctl import threadpool_limits
     ordered = list(_by_order(table, u, fit))
     table = table[:, [_varies(column) for column in table[fit].T]]
     if not table.shape[1] or fit.size < 2 * FEWEST:
         return [np.zeros(u.size), *ordered]
-    clipped = np.clip(table, *np.nanquantile(table[fit], (0.01, 0.99), axis=0))  # far ones weigh no more
+    # far ones weigh no more
+    clipped = np.clip(table, *np.nanquantile(table[fit], (0.01, 0.99), axis=0))
     filled = impute.SimpleImputer(), preprocessing.StandardScaler()  # with means in place of gaps
     line = pipeline.make_pipeline(*filled, linear_model.Ridge(RIDGE)).fit(clipped[fit], u[fit])
     first = line.predict(clipped)
@@ -235,8 +275,8 @@ def predictions(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> list[np.nd
 
 
 def _by_order(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> Iterator[np.ndarray]:
-    """What columns in the order of the values say between those of records that teach: logarithms, ranks and
-    other units, which the others learn from many records only."""
+    """What columns in the order of the values say between those of records that teach: logarithms,
+    ranks and other units, which the others learn from many records only."""
     rank = ranks(u[fit])
     for column in table.T:
         known = ~np.isnan(column[fit])
@@ -247,6 +287,7 @@ def _by_order(table: np.ndarray, u: np.ndarray, fit: np.ndarray) -> Iterator[np.
 
 
 def _varies(column: np.ndarray) -> bool:
-    """Whether enough values differ from the most frequent one: early stopping leaves a fifth of them out."""
+    """Whether enough values differ from the most frequent one: early stopping leaves a fifth of
+    them out."""
     _, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     return int(counts.sum() - counts.max(initial=0)) >= FEWEST

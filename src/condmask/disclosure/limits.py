@@ -1,9 +1,9 @@
 """What is refused: columns that others give away, and noise too narrow for what is repeated.
 
-Two limits on the figures of `known_coins`. Where the columns in clear tell far more of a masked column than
-its distribution does, masking it alone hides nothing. Where a release adds much to that for an attacker who
-knows every coin, the noise is too narrow: twelve months of one firm, or ten columns that say the same,
-average it out. Every remedy that is named was tried.
+Two limits on the figures of `known_coins`. Where the columns in clear tell far more of a masked
+column than its distribution does, masking it alone hides nothing. Where a release adds much to
+that for an attacker who knows every coin, the noise is too narrow: twelve months of one firm, or
+ten columns that say the same, average it out. Every remedy that is named was tried.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -39,8 +39,8 @@ class Limits(NamedTuple):
     lift : float
         ``worst - clear``: what a release may add.
     risk : dict of float to float
-        The share of values that an attacker who knows every coin may guess to within a distance, in the units
-        of the data.
+        The share of values that an attacker who knows every coin may guess to within a distance,
+        in the units of the data.
     """
 
     given: float = 0.25
@@ -49,7 +49,8 @@ class Limits(NamedTuple):
 
 
 class Case(NamedTuple):
-    """Records of a table, the schemes of its masked columns, and up to which figures they may be released."""
+    """Records of a table, the schemes of its masked columns, and up to which figures they may be
+    released."""
 
     sample: Sample
     schemes: dict[str, Any]
@@ -57,7 +58,8 @@ class Case(NamedTuple):
 
 
 def judged(case: Case) -> tuple[dict[str, Figures], list[Finding]]:
-    """The figures of a case, and what it is refused for, each finding with a remedy that was tried."""
+    """The figures of a case, and what it is refused for, each finding with a remedy that was
+    tried."""
     found, told, formulas = _told(case)
     if not told:
         return found, _too_narrow(case, found)
@@ -82,16 +84,21 @@ def tried(case: Case) -> dict[str, Figures]:
 
 def _told(case: Case) -> tuple[dict[str, Figures], dict[str, str], dict[str, Formula]]:
     """Figures; the columns that others in clear give away, and how; and formulas of these."""
-    found, formulas, told = tried(case), computable(case.sample), dict[str, str]()
+    found = tried(case)
+    formulas = computable(case.sample)
+    told = dict[str, str]()
     for name, row in found.items():
         if row.linked > LINKED and row.lift > case.limits.lift:
             text = f"{WHO} whose the values of swapped records are: {row.worst:.0%} of its values are guessed"
-            told[name] = f"{text} to within a tenth of its spread, {row.worst - row.linked:.0%} without"
+            told[name] = (
+                f"{text} to within a tenth of its spread, {row.worst - row.linked:.0%} without"
+            )
         elif row.clear - row.constant > min(case.limits.given, MOSTLY * (1.0 - row.constant)):
             text = f"{WHO} {row.clear:.0%} of its values to within a tenth of its spread"
             told[name] = f"{text}, a constant guess {row.constant:.0%}"
     for name, formula in formulas.items():
-        row, share = found[name], formula.share
+        row = found[name]
+        share = formula.share
         told[name] = f"{name} = {formula.text} in {share:.0%} of the records"
         found[name] = row._replace(clear=max(row.clear, share), worst=max(row.worst, share))
     hidden = "masking it alone hides nothing"
@@ -100,7 +107,9 @@ def _told(case: Case) -> tuple[dict[str, Figures], dict[str, str], dict[str, For
 
 def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula]) -> str:
     """The columns to mask as well, or to drop, so that what is left in clear tells little."""
-    sample, telling, by_strength = case.sample, list[str](), _by_strength(case.sample, [*told])
+    sample = case.sample
+    telling = list[str]()
+    by_strength = _by_strength(case.sample, [*told])
     while told:
         named = [column_of(name) for formula in formulas.values() for name in formula.names]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
@@ -118,14 +127,18 @@ def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula
         return first + dropped
     linear = ', scale="linear"' if is_log(next(iter(case.schemes.values()))) else ""
     others = [(name, more.schemes[name]) for name in telling]
-    masked = _listed([f"{name} (sigma={of.sigma:g}{'' if is_log(of) else linear})" for name, of in others])
+    masked = _listed(
+        [f"{name} (sigma={of.sigma:g}{'' if is_log(of) else linear})" for name, of in others]
+    )
     return f"{first}mask {masked} in the same call, or {dropped}"
 
 
 def _without(case: Case, names: list[str]) -> Case:
-    """The case without some columns in clear, without strata if one of them is a stratum, and in a new order
-    if the order of the rows is one of them."""
-    sample, table, schemes = case.sample, case.sample.table, case.schemes
+    """The case without some columns in clear, without strata if one of them is a stratum, and in a
+    new order if the order of the rows is one of them."""
+    sample = case.sample
+    table = case.sample.table
+    schemes = case.schemes
     if {*names_of(next(iter(schemes.values())).strata)} & {*names}:
         table = table._replace(pool=_pools(table.values, []))
         schemes = {name: replace(scheme, strata=None) for name, scheme in schemes.items()}
@@ -149,8 +162,12 @@ def _listed(names: list[str]) -> str:
 
 
 def _by_strength(sample: Sample, told: list[str]) -> list[str]:
-    """Columns in clear by how much of masked ones each tells alone: correlation ratios of ranks."""
-    masked = [np.where(np.isnan(x), np.nan, ranks(x)) for x in (sample.table.values[name] for name in told)]
+    """Columns in clear by how much of masked ones each tells alone: correlation ratios of
+    ranks."""
+    masked = [
+        np.where(np.isnan(x), np.nan, ranks(x))
+        for x in (sample.table.values[name] for name in told)
+    ]
     codes = {
         name: np.where(np.isnan(x), -1, (CELLS * ranks(x) / x.size).astype(np.int64))
         for name, x in sample.clear.numbers.items()
@@ -161,20 +178,28 @@ def _by_strength(sample: Sample, told: list[str]) -> list[str]:
 
 
 def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
-    """The case with columns masked that were in clear in the sample, with as much noise as the first.
+    """The case with columns masked that were in clear in the sample, with as much noise as the
+    first.
 
-    None where that is refused; for texts, dates and gaps; and with additive noise, which needs its own grid.
+    None where that is refused; for texts, dates and gaps; and with additive noise, which needs its
+    own grid.
     """
     lead, first = next(iter(rest.schemes.items()))
     share = first.sigma / spread_of(sample.table.values[lead], first)
-    more, asked = {}, {*names} - {*sample.clear.labels, *sample.clear.dates}
-    values = {name: x for name, x in sample.clear.numbers.items() if name in asked and not np.isnan(x).any()}
+    more = {}
+    asked = {*names} - {*sample.clear.labels, *sample.clear.dates}
+    values = {
+        name: x
+        for name, x in sample.clear.numbers.items()
+        if name in asked and not np.isnan(x).any()
+    }
     if len(values) < len(names) or not first.reverse_mapping:
         return None
     for name, x in values.items():
         plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")
         more[name] = replace(plain, sigma=two_digits(share * spread_of(x, plain)))
-    values, pool = sample.table.values | values, rest.sample.table.pool
+    values = sample.table.values | values
+    pool = rest.sample.table.pool
     pool = _pools(values, [] if pool is None else [np.maximum(pool, 0)])
     table = rest.sample.table._replace(values=values, pool=pool)
     tried = Case(rest.sample._replace(table=table), {**rest.schemes, **more}, rest.limits)
@@ -188,8 +213,10 @@ def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
 
 
 def _narrow(case: Case, found: dict[str, Figures]) -> dict[str, str]:
-    """The columns of which a release tells too much to who knows every coin, and what is said of them."""
-    (sample, schemes, limits), over = case, dict[str, str]()
+    """The columns of which a release tells too much to who knows every coin, and what is said of
+    them."""
+    (sample, schemes, limits) = case
+    over = dict[str, str]()
     at = dict.fromkeys(schemes, tuple(limits.risk))
     for name, rows in attacked(sample, schemes, at=at).items() if limits.risk else ():
         for row in rows:
@@ -200,13 +227,18 @@ def _narrow(case: Case, found: dict[str, Figures]) -> dict[str, str]:
             share = f"{row.worst:.0%} of the values to within a tenth of the spread"
             over[name] = f"{share}, {row.clear:.0%} without the release"
     who = "an attacker who knows which records were swapped guesses"
-    return {name: f"{who} {over[name]}: the noise is too narrow" for name in schemes if name in over}
+    return {
+        name: f"{who} {over[name]}: the noise is too narrow" for name in schemes if name in over
+    }
 
 
 def _too_narrow(case: Case, found: dict[str, Figures]) -> list[Finding]:
     """The columns over a limit, each with the sigma that passes; else with what might."""
-    narrow, several = _narrow(case, found), len(case.schemes) > 1
-    remedies = dict.fromkeys(narrow, "mask fewer columns in one call" if several else "leave it out")
+    narrow = _narrow(case, found)
+    several = len(case.schemes) > 1
+    remedies = dict.fromkeys(
+        narrow, "mask fewer columns in one call" if several else "leave it out"
+    )
     wider, passes = widened(case, narrow) if narrow else (case.schemes, False)
     if passes:
         of = " for {}" if several else ""
@@ -220,8 +252,8 @@ def _too_narrow(case: Case, found: dict[str, Figures]) -> list[Finding]:
 def widened(
     case: Case, names: Collection[str], tries: Sequence[float] = WIDER
 ) -> tuple[dict[str, Any], bool]:
-    """Schemes of which some have the first of some multiples of their noise that passes, else the last; and
-    whether it does."""
+    """Schemes of which some have the first of some multiples of their noise that passes, else the
+    last; and whether it does."""
     for times in tries:
         sigmas = {name: two_digits(times * case.schemes[name].sigma) for name in names}
         more = {name: replace(case.schemes[name], sigma=sigma) for name, sigma in sigmas.items()}

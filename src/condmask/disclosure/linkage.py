@@ -1,8 +1,9 @@
-"""Records found again: by the distance of their released values, or because no other has their values.
+"""Records found again: by the distance of their released values, or because no other has their
+values.
 
-An attacker who has a file of originals with names takes each record of a release for the nearest of them, or
-for one of the k nearest; columns count in units of their standard deviation. And a record that is unique in
-the columns masked together may show them all, in whosever place.
+An attacker who has a file of originals with names takes each record of a release for the nearest
+of them, or for one of the k nearest; columns count in units of their standard deviation. And a
+record that is unique in the columns masked together may show them all, in whosever place.
 """
 
 from typing import Any, NamedTuple
@@ -33,8 +34,8 @@ class Linkage(NamedTuple):
     k : tuple of int
         Numbers of nearest originals.
     linked : tuple of float
-        The share of records whose original is among the k nearest; one of several as near is picked at
-        random.
+        The share of records whose original is among the k nearest; one of several as near is
+        picked at random.
     blind : tuple of float
         The share of records that a blind guess links, k / n.
     """
@@ -52,11 +53,16 @@ class Linkage(NamedTuple):
 
 
 def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Linkage:
-    """How many of 8,192 evenly spaced records have their original among the k nearest, by a k-d tree."""
+    """How many of 8,192 evenly spaced records have their original among the k nearest, by a k-d
+    tree."""
     from scipy.spatial import cKDTree  # takes .1 s to import
 
-    numbers = np.array([_checks.whole(number, "k", least=1) for number in np.atleast_1d(k).tolist()])
-    present = np.logical_and.reduce([~np.isnan(x) for x in (*table.values.values(), *released.values())])
+    numbers = np.array(
+        [_checks.whole(number, "k", least=1) for number in np.atleast_1d(k).tolist()]
+    )
+    present = np.logical_and.reduce(
+        [~np.isnan(x) for x in (*table.values.values(), *released.values())]
+    )
     n = int(np.count_nonzero(present))
     _checks.at_least_two(n, "data")
     spread = np.array([x[present].std() or 1.0 for x in table.values.values()])
@@ -64,7 +70,8 @@ def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Lin
     rows = evenly_spaced(n, TRIED)
     shown = np.column_stack([released[name][present][rows] for name in table.values]) / spread
     distance = np.sqrt(np.sum((shown - original[rows]) ** 2, axis=1))
-    slack, tree = SLACK * (distance + 1.0), cKDTree(original)
+    slack = SLACK * (distance + 1.0)
+    tree = cKDTree(original)
     nearer = tree.query_ball_point(shown, distance - slack, return_length=True)
     nearer = np.where(distance > slack, nearer, 0)
     equal = tree.query_ball_point(shown, distance + slack, return_length=True) - nearer
@@ -77,13 +84,14 @@ def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Lin
 class Uniques(NamedTuple):
     """Shares of records, from 0 to 1.
 
-    A swapped record carries all values of its donor, in all columns that were masked together. If this
-    combination occurs only once in a population, anyone who knows it knows whose record it was. Each original
-    is passed on with the chance p, or 1 - (1 - p/(n-1))^(n-1) where several records may take one. If n_1
-    values occur once in the file and n_2 twice, a match with a unique one is right with the chance
-    f n_1 / (f n_1 + 2 (1 - f) n_2), f being the sampling fraction (C. J. Skinner and M. J. Elliot, "A measure
-    of disclosure risk for microdata", J. R. Statist. Soc. B 64 (2002) 855-867). Reverse mapping releases
-    each value of a single column once; of several columns more unique records may appear than swaps pass on.
+    A swapped record carries all values of its donor, in all columns that were masked together. If
+    this combination occurs only once in a population, anyone who knows it knows whose record it
+    was. Each original is passed on with the chance p, or 1 - (1 - p/(n-1))^(n-1) where several
+    records may take one. If n_1 values occur once in the file and n_2 twice, a match with a unique
+    one is right with the chance f n_1 / (f n_1 + 2 (1 - f) n_2), f being the sampling fraction (C.
+    J. Skinner and M. J. Elliot, "A measure of disclosure risk for microdata", J. R. Statist. Soc.
+    B 64 (2002) 855-867). Reverse mapping releases each value of a single column once; of several
+    columns more unique records may appear than swaps pass on.
 
     Attributes
     ----------
@@ -92,9 +100,11 @@ class Uniques(NamedTuple):
     unique : float
         The share of records that no other record of the file equals in all masked columns.
     verbatim : float
-        The share of records that are unique and whose values are expected to appear together in a release.
+        The share of records that are unique and whose values are expected to appear together in a
+        release.
     correct_match : float
-        The chance that a match with a record that is unique in the file is right in the population.
+        The chance that a match with a record that is unique in the file is right in the
+        population.
     """
 
     n: int
@@ -114,7 +124,8 @@ def uniques(table: Table, scheme: Any, fraction: float) -> Uniques:
     n = len(columns)
     _checks.at_least_two(n, "data")
     counts = np.unique(columns, axis=0, return_counts=True)[1]
-    once, twice = int(np.sum(counts == 1)), int(np.sum(counts == 2))
+    once = int(np.sum(counts == 1))
+    twice = int(np.sum(counts == 2))
     passed = 1.0 - (1.0 - scheme.p / (n - 1)) ** (n - 1) if scheme.shared_donors else scheme.p
     if scheme.reverse_mapping and len(table.values) == 1:
         passed = 1.0

@@ -1,8 +1,9 @@
-"""Values that an attacker who knows every coin names: those shown that fit a record as hardly any other does.
+"""Values that an attacker who knows every coin names: those shown that fit a record as hardly any
+other does.
 
-Each idea gives for all records of a sample the value that it names, NaN where it names none, and columns of
-numbers that tell how sure it is. All that swapped records show is somebody's own, and under reverse mapping
-so is all that kept records show.
+Each idea gives for all records of a sample the value that it names, NaN where it names none, and
+columns of numbers that tell how sure it is. All that swapped records show is somebody's own, and
+under reverse mapping so is all that kept records show.
 """
 
 from collections.abc import Iterator
@@ -15,11 +16,14 @@ from condmask.disclosure.computable import half_step, rounding
 from condmask.disclosure.features import PAIRED, TINY, Look, clear_beside
 
 LINKED = 16  # records, or constants, of which one may be it
-EXACT, FOLLOWS = 1e-4, 0.95  # of a spread: errors of formulas, and of columns that follow
-MOSTLY, COMMON = 0.5, 0.02  # of the records: in which a relation holds, and with one of its constants
+EXACT = 1e-4
+FOLLOWS = 0.95  # of a spread: errors of formulas, and of columns that follow
+MOSTLY = 0.5
+COMMON = 0.02  # of the records: in which a relation holds, and with one of its constants
 NEAR = 0.1  # of a spread
 UNSURE = 0.3  # the weight of a value among those that are possible, below which it is not named
-TRIED, AROUND = 256, 32.0  # records for constants; times the error, within which values shown are counted
+TRIED = 256
+AROUND = 32.0  # records for constants; times the error, within which values shown are counted
 LAST_DIGITS = (10_000.0, 1_000.0, 100.0)
 Pair = tuple[np.ndarray, np.ndarray]
 
@@ -27,17 +31,19 @@ Pair = tuple[np.ndarray, np.ndarray]
 def linked(look: Look) -> Pair:
     """What the record shows that fits each best.
 
-    A swapped record shows all masked values of one person, who stands in no other row, and whose columns in
-    clear tell who it is where they follow from several masked ones.
+    A swapped record shows all masked values of one person, who stands in no other row, and whose
+    columns in clear tell who it is where they follow from several masked ones.
     """
     from scipy.spatial import cKDTree  # takes .1 s to import
 
-    numbers, value = look.numbers, np.full(look.own.size, np.nan)
+    numbers = look.numbers
+    value = np.full(look.own.size, np.nan)
     if look.released.shape[1] < 2 or not numbers:
         return value, value[:, None]
     told = _with_logarithms(np.column_stack((*numbers, *clear_beside(look))))
     there = np.isfinite(told).all(axis=1)
-    known, shown = _with_logarithms(look.original), _with_logarithms(look.original, look.masked)
+    known = _with_logarithms(look.original)
+    shown = _with_logarithms(look.original, look.masked)
     others = np.flatnonzero(np.isfinite(shown).all(axis=1) & ~(look.own & ~look.own.all()))
     for side in (0, 1):
         fit = there & (look.sample.half != side) & np.isfinite(known).all(axis=1)
@@ -53,10 +59,11 @@ def linked(look: Look) -> Pair:
 def matched(look: Look) -> Pair:
     """The value that is shown and that columns in clear leave possible, and how sure it is.
 
-    A tax at one of six rates leaves six amounts, and the last four digits of an amount one in 10,000. Of
-    these few are shown, and a kept record shows one near its own.
+    A tax at one of six rates leaves six amounts, and the last four digits of an amount one in
+    10,000. Of these few are shown, and a kept record shows one near its own.
     """
-    named, half = np.full((2, look.own.size), np.nan), look.sample.half
+    named = np.full((2, look.own.size), np.nan)
+    half = look.sample.half
     present = ~(np.isnan(look.original) | np.isnan(look.masked)).any(axis=1)
     apart = look.line(look.x) - look.released[:, look.column]
     for side, own in product((0, 1), np.unique(look.own)):
@@ -70,7 +77,10 @@ def matched(look: Look) -> Pair:
         shown = np.sort(look.masked[(look.own == own) & present, look.column])
         shown = shown[:0] if near and look.noisy else shown  # which are somebody's own
         with np.errstate(all="ignore"):
-            found = *_by_constants(look, known, asked, shown), *_by_digits(look, known, asked, shown)
+            found = (
+                *_by_constants(look, known, asked, shown),
+                *_by_digits(look, known, asked, shown),
+            )
             for value, sure in (_surest(look, asked, *possible, noise) for possible in found):
                 better = sure > np.fmax(named[1, asked], UNSURE)
                 named[:, asked[better]] = value[better], sure[better]
@@ -80,9 +90,13 @@ def matched(look: Look) -> Pair:
 NAMED = (linked, matched)
 
 
-def _surest(look: Look, asked: np.ndarray, possible: np.ndarray, weight: np.ndarray, noise: float) -> Pair:
-    """Of possible values, some for each record, that near which most of the weight is, and how much."""
-    place, z = look.line(possible), look.released[asked, look.column]
+def _surest(
+    look: Look, asked: np.ndarray, possible: np.ndarray, weight: np.ndarray, noise: float
+) -> Pair:
+    """Of possible values, some for each record, that near which most of the weight is, and how
+    much."""
+    place = look.line(possible)
+    z = look.released[asked, look.column]
     weight = weight * np.exp(-0.5 * ((place - z[:, None]) / noise) ** 2)
     weight = np.where(np.isnan(possible), 0.0, weight)
     near = np.abs(place[:, :, None] - place[:, None, :]) < NEAR
@@ -92,10 +106,14 @@ def _surest(look: Look, asked: np.ndarray, possible: np.ndarray, weight: np.ndar
     return value, most / (weight.sum(axis=1) + TINY)
 
 
-def _by_constants(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray) -> Iterator[Pair]:
-    """Values whose difference from a column in clear, in units of another, is one of few, and their weights:
-    a tax over an allowance at one of some rates, or a mean of two and how far they are from it."""
-    x, half = look.x, half_step(look.x)
+def _by_constants(
+    look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray
+) -> Iterator[Pair]:
+    """Values whose difference from a column in clear, in units of another, is one of few, and
+    their weights: a tax over an allowance at one of some rates, or a mean of two and how far they
+    are from it."""
+    x = look.x
+    half = half_step(look.x)
     columns = np.zeros(x.size), np.ones(x.size), x, *look.numbers
     none, one, (_, of_x), *numbers = [(w, rounding(w, half_step(w))) for w in columns]
     alone = [*product([none], numbers), *product(numbers, [one])]
@@ -106,7 +124,9 @@ def _by_constants(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.nd
         if shares.sum() > MOSTLY:
             possible = a[asked, None] + b[asked, None] * constants
             reach = half + of_a[asked, None] + of_b[asked, None] * np.abs(constants)
-            possible, evidence = _among(shown, possible, reach) if shown.size else (possible, np.ones(1))
+            possible, evidence = (
+                _among(shown, possible, reach) if shown.size else (possible, np.ones(1))
+            )
             yield possible, evidence * shares
 
 
@@ -115,8 +135,13 @@ def _few(apart: np.ndarray, slack: np.ndarray) -> np.ndarray:
     some = np.flatnonzero(np.isfinite(apart))
     some = some[evenly_spaced(some.size, TRIED)]
     apart, slack = apart[some], slack[some] * (1.0 + EXACT) + EXACT**2 * np.abs(apart[some]) + TINY
-    hits, found = np.abs(apart[:, None] - apart) <= slack, list[tuple[float, float]]()
-    while some.size and len(found) < LINKED and (count := hits.sum(axis=1)).max() >= COMMON * some.size:
+    hits = np.abs(apart[:, None] - apart) <= slack
+    found = list[tuple[float, float]]()
+    while (
+        some.size
+        and len(found) < LINKED
+        and (count := hits.sum(axis=1)).max() >= COMMON * some.size
+    ):
         same = hits[count.argmax()].copy()
         exact = (slack[same].min() / slack[same]) ** 2
         found.append((np.average(apart[same], weights=exact), same.mean()))
@@ -125,8 +150,8 @@ def _few(apart: np.ndarray, slack: np.ndarray) -> np.ndarray:
 
 
 def _among(shown: np.ndarray, possible: np.ndarray, slack: np.ndarray) -> Pair:
-    """The values shown that are possible ones to within slack, NaN where there is none, and how many more
-    there are than all around."""
+    """The values shown that are possible ones to within slack, NaN where there is none, and how
+    many more there are than all around."""
     ordered = np.append(shown, np.inf)
     reach = slack * (1.0 + EXACT) + EXACT**2 * np.abs(possible)
     left, first, last, right = (
@@ -136,7 +161,9 @@ def _among(shown: np.ndarray, possible: np.ndarray, slack: np.ndarray) -> Pair:
     return value, (last - first) / np.maximum((right - left) / AROUND, 1.0)
 
 
-def _by_digits(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray) -> Iterator[Pair]:
+def _by_digits(
+    look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarray
+) -> Iterator[Pair]:
     """Values whose last digits stand in a column in clear: a reference."""
     step = 2.0 * half_step(look.x)
     for w, digits in product(look.numbers, LAST_DIGITS if step and shown.size else ()):
@@ -144,7 +171,9 @@ def _by_digits(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarr
         last = np.abs(w) % digits
         if np.mean((of_x == last)[known]) > MOSTLY:
             order = np.argsort(of_shown, kind="stable")
-            first, end = (np.searchsorted(of_shown[order], last[asked], side) for side in ("left", "right"))
+            first, end = (
+                np.searchsorted(of_shown[order], last[asked], side) for side in ("left", "right")
+            )
             at = first[:, None] + np.arange(LINKED)
             value = shown[order[at.clip(0, order.size - 1)]]
             yield np.where(at < end[:, None], value, np.nan), np.ones(LINKED)
@@ -152,17 +181,24 @@ def _by_digits(look: Look, known: np.ndarray, asked: np.ndarray, shown: np.ndarr
 
 def _with_logarithms(known: np.ndarray, shown: np.ndarray | None = None) -> np.ndarray:
     """Columns and, of those that are positive as far as is known, the logarithms."""
-    shown, positive = known if shown is None else shown, ~(known <= 0.0).any(axis=0)
+    shown = known if shown is None else shown
+    positive = ~(known <= 0.0).any(axis=0)
     with np.errstate(all="ignore"):
         return np.column_stack((shown, np.log(shown[:, positive])))
 
 
-def _follow(known: np.ndarray, told: np.ndarray, shown: np.ndarray, asked: np.ndarray) -> Pair | None:
-    """Columns in clear of those asked about, and as they follow from what others show, in errors of this."""
+def _follow(
+    known: np.ndarray, told: np.ndarray, shown: np.ndarray, asked: np.ndarray
+) -> Pair | None:
+    """Columns in clear of those asked about, and as they follow from what others show, in errors
+    of this."""
     if len(known) < LINKED + known.shape[1]:
         return None
-    scale, spread = np.abs(known).mean(axis=0) + TINY, told.std(axis=0)
-    design, of_shown = (np.column_stack((np.ones(len(each)), each / scale)) for each in (known, shown))
+    scale = np.abs(known).mean(axis=0) + TINY
+    spread = told.std(axis=0)
+    design, of_shown = (
+        np.column_stack((np.ones(len(each)), each / scale)) for each in (known, shown)
+    )
     factors = np.linalg.lstsq(design, told)[0]
     left = told - design @ factors
     error = left.std(axis=0) + EXACT * spread

@@ -1,8 +1,9 @@
 """Guard rails: what an attacker needs no release, or hardly any, to make use of.
 
-Donor pools so small that anyone who knows most of one can work out the rest; rows in the order of a masked
-column; rare values that come back to their own records; and what a publisher would want to know of: means in
-place of the ends, zeros that stay zeros, columns that name persons. All that is found is said at once.
+Donor pools so small that anyone who knows most of one can work out the rest; rows in the order of
+a masked column; rare values that come back to their own records; and what a publisher would want
+to know of: means in place of the ends, zeros that stay zeros, columns that name persons. All that
+is found is said at once.
 """
 
 import math
@@ -13,24 +14,32 @@ import numpy as np
 
 from condmask._digits import number
 from condmask.correlations import pearson, ranks
-from condmask.disclosure.rare_values import OWN, against_rare, aggregate, too_often
+from condmask.disclosure.rare_values import OWN, against_rare, too_often
 from condmask.disclosure.table import Table
+from condmask.masking.ends import aggregate
 from condmask.strata import SMALLEST
 
-FEWEST, FEWEST_KEPT, FEWEST_SWAPPED, SMALL = 50, 20, 10, 200  # records of a pool, by reverse mapping
+FEWEST = 50
+FEWEST_KEPT = 20
+FEWEST_SWAPPED = 10
+SMALL = 200  # records of a pool, by reverse mapping
 LEAST_SHARE = 1e-9  # of records kept or swapped
 ROUNDING = 1e-6  # of a record
 MIDDLE = 0.5  # the p at which as many are kept as swapped
 FEW = 100  # records in all, by additive noise
-IN_ORDER, NEARLY = 0.95, 0.75  # rank correlations
-COMPARED = 128  # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
-SHUFFLE = "pass shuffle=True, or shuffle the rows first"  # which is all there is for parts and folders
+IN_ORDER = 0.95
+NEARLY = 0.75  # rank correlations
+# rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
+COMPARED = 128
+# which is all there is for parts and folders
+SHUFFLE = "pass shuffle=True, or shuffle the rows first"
 ZEROS = 0.02  # of the values
 CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
 
 
 class Finding(NamedTuple):
-    """Something found before a release: what it is, what helps, and whether the release is refused for it.
+    """Something found before a release: what it is, what helps, and whether the release is refused
+    for it.
 
     Attributes
     ----------
@@ -93,7 +102,9 @@ def _of_pools(table: Table, scheme: Any) -> Iterator[Finding]:
     code = table.code
     if not scheme.reverse_mapping:
         if (n := int(np.count_nonzero(code >= 0))) < FEW:
-            yield Finding("", f"{n} records are too few to judge what a release of them shows", "", False)
+            yield Finding(
+                "", f"{n} records are too few to judge what a release of them shows", "", False
+            )
         return
     sizes = np.bincount(code[code >= 0])
     sizes = sizes[sizes > 0]
@@ -102,7 +113,8 @@ def _of_pools(table: Table, scheme: Any) -> Iterator[Finding]:
     if small.size:
         at = f" at p={scheme.p:g}" if needed > FEWEST else ""
         text = (
-            f"{_pools(small)}, fewer than {needed}{at}: anyone who knows most of them can work out the rest"
+            f"{_pools(small)}, fewer than {needed}{at}: anyone who knows most of them can work out "
+            "the rest"
         )
         yield Finding("", text, _against_small_pools(int(small.min()), scheme), True)
     elif sizes.size and sizes.min() < SMALL:
@@ -114,7 +126,9 @@ def _pools(sizes: np.ndarray) -> str:
     """Say how many records small donor pools have."""
     if sizes.size == 1:
         return f"a donor pool has {sizes[0]} records"
-    return f"{sizes.size} donor pools have {sizes.sum():,} records in all, the smallest {sizes.min()}"
+    return (
+        f"{sizes.size} donor pools have {sizes.sum():,} records in all, the smallest {sizes.min()}"
+    )
 
 
 def _against_small_pools(least: int, scheme: Any) -> str:
@@ -128,25 +142,34 @@ def _against_small_pools(least: int, scheme: Any) -> str:
 
 
 def _of_order(x: np.ndarray, name: str) -> Iterator[Finding]:
-    """Rows in the order of their values, or in blocks of similar ones: the place of a row tells its value."""
+    """Rows in the order of their values, or in blocks of similar ones: the place of a row tells
+    its value."""
     first = irregular_rows(x.size - 1, COMPARED)
     first = first[~(np.isnan(x[first]) | np.isnan(x[first + 1]))]
-    rank, after = ranks(x[first]), ranks(x[first + 1])
+    rank = ranks(x[first])
+    after = ranks(x[first + 1])
     if rank.size < 3:
         return
-    row, beside = abs(pearson(rank, np.arange(rank.size))), pearson(rank, after)
+    row = abs(pearson(rank, np.arange(rank.size)))
+    beside = pearson(rank, after)
     most = max(row, beside)
     if most >= NEARLY:
-        order = "rows are in the order of their values" if row >= beside else "neighbouring rows are alike"
+        order = (
+            "rows are in the order of their values"
+            if row >= beside
+            else "neighbouring rows are alike"
+        )
         text = f"{order} (rank correlation {most:.2f}): the position of a row gives its value away"
         yield Finding(name, text, SHUFFLE, most >= IN_ORDER)
 
 
 def irregular_rows(n: int, count: int) -> np.ndarray:
-    """Return up to `count` of n row numbers in ascending order, one from each of equally long stretches.
+    """Return up to `count` of n row numbers in ascending order, one from each of equally long
+    stretches.
 
-    The place within a stretch follows multiples of the golden ratio. Evenly spaced rows would meet couples,
-    quarters or weeks always at the same place in them. All rows are returned where there are no more.
+    The place within a stretch follows multiples of the golden ratio. Evenly spaced rows would meet
+    couples, quarters or weeks always at the same place in them. All rows are returned where there
+    are no more.
     """
     if n <= count:
         return np.arange(max(n, 0))
@@ -168,7 +191,8 @@ def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
 
 def _of_ends(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     """How means at the ends change the standard deviation."""
-    x, ends = table.values[name].astype(np.float64), scheme.aggregate_ends
+    x = table.values[name].astype(np.float64)
+    ends = scheme.aggregate_ends
     before = float(np.nanstd(x))
     if ends:
         aggregate(x, table.pool, ends)

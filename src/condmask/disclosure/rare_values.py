@@ -1,8 +1,9 @@
-"""Rare values under reverse mapping: how often records get them back, or values near them, and what helps.
+"""Rare values under reverse mapping: how often records get them back, or values near them, and
+what helps.
 
-A record with few others within a sigma is likely to get its own value back where it is kept. What becomes of
-such records is simulated among their neighbours, with the same draws in every run. The smallest and largest
-values may be released as their means.
+A record with few others within a sigma is likely to get its own value back where it is kept. What
+becomes of such records is simulated among their neighbours, with the same draws in every run. The
+smallest and largest values may be released as their means.
 """
 
 from dataclasses import replace
@@ -14,20 +15,22 @@ from condmask._blocks import blocks
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.sample import two_digits
 from condmask.disclosure.table import Table
-from condmask.grid import decimals_of
 from condmask.law import Law
+from condmask.masking.ends import AUTO
 from condmask.reverse_mapping.mapping import places
 from condmask.strata import values_by_pool
 
 OWN = 0.3  # the chance that a record keeps a rare value
-AUTO = "auto"  # of ends, as many as the data need
-ENDS, WIDER = (3, 5), (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end that become means; times sigma
+ENDS = (3, 5)
+WIDER = (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end that become means; times sigma
 RARE = 0.01  # the share of a value that is no longer rare
 SIDE = 1.5  # sigmas to either side of a record, in which its neighbours are
 NEIGHBOURS = 12.0  # kept ones: so many bring the chance of the own value below a tenth
-MOST, AROUND = 512, 300  # records, the loneliest; neighbours of one on either side
+MOST = 512
+AROUND = 300  # records, the loneliest; neighbours of one on either side
 REACH = 8.0  # sigmas: records farther away hardly ever come between
-MAPS, AT_ONCE = 300, 131_072  # simulated, and draws at once
+MAPS = 300
+AT_ONCE = 131_072  # simulated, and draws at once
 EQUAL = float(np.finfo(np.float64).tiny)  # nearer than this lie equal values alone
 
 
@@ -35,56 +38,48 @@ def too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
     """The chances above `OWN` that records with a rare value show it."""
     if not scheme.reverse_mapping or scheme.p >= 1.0 - OWN:
         return np.empty(0)
-    chances = [own_value_chances(x, scheme) for _, x in values_by_pool(table.values[name], table.pool)]
+    chances = [
+        own_value_chances(x, scheme) for _, x in values_by_pool(table.values[name], table.pool)
+    ]
     return np.concatenate([some[some > OWN] for some in chances] or [np.empty(0)])
 
 
 def with_ends(table: Table, name: str, scheme: Any) -> Any:
-    """A scheme with the fewest values at its ends released as means, none, 3 or 5, under which no rare value
-    comes back too often; with none where that does not help."""
+    """A scheme with the fewest values at its ends released as means, none, 3 or 5, under which no
+    rare value comes back too often; with none where that does not help."""
     tried = [replace(scheme, aggregate_ends=count) for count in (0, *ENDS)]
     return next((each for each in tried if not too_often(table, name, each).size), tried[0])
 
 
 def open_ends(schemes: dict[str, Any]) -> list[str]:
     """The columns whose schemes leave the number of ends to the data."""
-    return [name for name, scheme in schemes.items() if getattr(scheme, "aggregate_ends", 0) == AUTO]
+    return [
+        name for name, scheme in schemes.items() if getattr(scheme, "aggregate_ends", 0) == AUTO
+    ]
 
 
 def against_rare(table: Table, name: str, scheme: Any) -> str:
     """The first of other parameters that helps, those first that cost analysts least."""
     ends = max(scheme.aggregate_ends, ENDS[0])
-    tries: list[dict[str, float]] = [{"aggregate_ends": k} for k in ENDS if k > scheme.aggregate_ends]
+    tries: list[dict[str, float]] = [
+        {"aggregate_ends": k} for k in ENDS if k > scheme.aggregate_ends
+    ]
     tries += [{"sigma": two_digits(k * scheme.sigma), "aggregate_ends": ends} for k in WIDER]
     for options in [*tries, {"p": 1.0 - OWN}]:
         if not too_often(table, name, replace(scheme, **options)).size:
-            changed = (f"{key}={value:g}" for key, value in options.items() if value != getattr(scheme, key))
+            changed = (
+                f"{key}={value:g}"
+                for key, value in options.items()
+                if value != getattr(scheme, key)
+            )
             whole = " for all columns" if "p" in options and len(table.values) > 1 else ""
             return f"pass {', '.join(changed)}{whole}"
     return "drop these records"
 
 
-def aggregate(x: np.ndarray, code: np.ndarray | None, count: int) -> None:
-    """Replace the smallest and largest values of each pool by their means, to the digits of float64 columns.
-
-    Not where a pool has fewer than twice as many values, or the same ones are the smallest and the largest.
-    """
-    places = decimals_of(x)
-    for rows, part in values_by_pool(x, code):
-        if part.size < 2 * count:
-            continue
-        ordered = np.partition(part, (count - 1, part.size - count))
-        least, most = ordered[count - 1], ordered[part.size - count]
-        for end in (part <= least, part >= most) if least < most else ():
-            some = part[end]
-            first = float(some.min())
-            middle = first + float(np.mean(np.subtract(some, first, out=some)))
-            at = end if isinstance(rows, slice) else rows[end]
-            x[at] = middle if places is None else round(middle, places)
-
-
 def own_value_chances(x: np.ndarray, scheme: Any, near: float = EQUAL) -> np.ndarray:
-    """The chances of records of one pool with a rare value that they show it, or another one nearer than d.
+    """The chances of records of one pool with a rare value that they show it, or another one
+    nearer than d.
 
     Parameters
     ----------
@@ -106,15 +101,18 @@ def own_value_chances(x: np.ndarray, scheme: Any, near: float = EQUAL) -> np.nda
     first = np.maximum(rare - AROUND, np.searchsorted(at, at[rare] - REACH))
     last = np.minimum(rare + AROUND + 1, np.searchsorted(at, at[rare] + REACH, side="right"))
     some = np.unique(np.concatenate([rare, *map(np.arange, first, last)]))  # who may come between
-    values, (times, hits) = ordered[some], np.zeros((2, some.size))
-    draws, law = np.random.default_rng(0), Law(scheme.p, scheme.noise, 1.0)  # the same in every run
+    values = ordered[some]
+    (times, hits) = np.zeros((2, some.size))
+    draws = np.random.default_rng(0)
+    law = Law(scheme.p, scheme.noise, 1.0)  # the same in every run
     near_by = places(values, scheme.sigma, scheme.scale)
     for start, stop in blocks(MAPS, 1 + AT_ONCE // max(1, values.size)):
         kept = draws.random((stop - start, values.size)) >= scheme.p
         keys = near_by + law.draw(draws, kept.shape)
         keys[~kept] = np.nan  # to the end
         among = np.arange(values.size) < kept.sum(axis=1)[:, None]
-        record, value = np.argsort(keys, axis=1)[among], np.nonzero(kept)[1]
+        record = np.argsort(keys, axis=1)[among]
+        value = np.nonzero(kept)[1]
         close = np.abs(values[record] - values[value]) < near
         times += np.bincount(record, minlength=values.size)
         hits += np.bincount(record[close], minlength=values.size)
@@ -124,14 +122,18 @@ def own_value_chances(x: np.ndarray, scheme: Any, near: float = EQUAL) -> np.nda
 
 
 def most_exposed(x: np.ndarray, scheme: Any, law: JointLaw, d: float) -> float:
-    """The greatest chance of a record of one pool that what it shows is nearer than d to its original."""
+    """The greatest chance of a record of one pool that what it shows is nearer than d to its
+    original."""
     return float(own_value_chances(x, scheme, d).max(initial=law.shown(d).max()))
 
 
 def _by_swapping(ordered: np.ndarray, own: np.ndarray, p: float, near: float) -> np.ndarray:
-    """The chances that records are swapped and show a value nearer than d, their own or another's."""
+    """The chances that records are swapped and show a value nearer than d, their own or
+    another's."""
     n = ordered.size
-    first = np.searchsorted(ordered, np.minimum(own - near, np.nextafter(own, -np.inf)), side="right")
+    first = np.searchsorted(
+        ordered, np.minimum(own - near, np.nextafter(own, -np.inf)), side="right"
+    )
     last = np.searchsorted(ordered, np.maximum(own + near, np.nextafter(own, np.inf)))
     itself = (1.0 - (1.0 - p) ** n) / n
     return np.asarray(itself + (p - itself) * (last - first - 1) / max(n - 1, 1))
@@ -139,15 +141,20 @@ def _by_swapping(ordered: np.ndarray, own: np.ndarray, p: float, near: float) ->
 
 def _rare(ordered: np.ndarray, at: np.ndarray, scheme: Any) -> np.ndarray:
     """Records with few neighbours and a rare value, the loneliest, in ascending order."""
-    few, n = NEIGHBOURS / (1.0 - scheme.p), at.size
+    few = NEIGHBOURS / (1.0 - scheme.p)
+    n = at.size
     half = min(int(few) // 2 + 1, n // 2)
-    around = np.full(n, np.inf)  # how far so many neighbours reach: most records have theirs within a sigma
+    # how far so many neighbours reach: most records have theirs within a sigma
+    around = np.full(n, np.inf)
     around[half : n - half] = at[2 * half :] - at[: n - 2 * half]
     maybe = np.flatnonzero(around > SIDE)
     first = np.searchsorted(at, at[maybe] - SIDE)
     beside = np.searchsorted(at, at[maybe] + SIDE, side="right") - first
-    lonely, beside = maybe[beside < few], beside[beside < few]
-    same = np.searchsorted(ordered, ordered[lonely], side="right") - np.searchsorted(ordered, ordered[lonely])
+    lonely = maybe[beside < few]
+    beside = beside[beside < few]
+    same = np.searchsorted(ordered, ordered[lonely], side="right") - np.searchsorted(
+        ordered, ordered[lonely]
+    )
     ends = scheme.aggregate_ends
     rare = (same < max(2.0, RARE * n)) & (lonely >= ends) & (lonely < n - ends)
     order = np.argsort(beside[rare], kind="stable")[:MOST]

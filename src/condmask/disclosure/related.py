@@ -1,8 +1,10 @@
-"""What a record's value has to do with those of others: all values are guessed at once that fit this best.
+"""What a record's value has to do with those of others: all values are guessed at once that fit
+this best.
 
-A value may follow from those before it and the rise of a moving average, from the total of a household and
-the others in it, or from what the others of a firm have on average. It is then a sum with factors, which
-least squares find in the other half. Where such ties hold in many records, they leave few values possible.
+A value may follow from those before it and the rise of a moving average, from the total of a
+household and the others in it, or from what the others of a firm have on average. It is then a sum
+with factors, which least squares find in the other half. Where such ties hold in many records,
+they leave few values possible.
 """
 
 from collections.abc import Iterator
@@ -20,8 +22,11 @@ from condmask.disclosure.units import codes_of
 
 BEFORE = (1, 2, 4, 12)  # records before that a value may follow from
 FACTORS = 3  # columns of which products are
-REPEATED, MOST, ORDERED = 1.3, 200.0, 4.0  # records of a group: for totals, and for those before
-OPEN, EXACT = 0.1, 1e-4  # of the variance: that a tie leaves, at most; where it leaves hardly any
+REPEATED = 1.3
+MOST = 200.0
+ORDERED = 4.0  # records of a group: for totals, and for those before
+OPEN = 0.1
+EXACT = 1e-4  # of the variance: that a tie leaves, at most; where it leaves hardly any
 BINS = 10  # of values shown, by which noise may differ
 
 
@@ -67,11 +72,14 @@ class Fitted(NamedTuple):
 
 
 def related(look: Look) -> np.ndarray:
-    """Three guesses of each value: without what records show, with what others do, and with its own."""
+    """Three guesses of each value: without what records show, with what others do, and with its
+    own."""
     ordered = np.sort(look.x)
-    middle, spread = np.nanmean(ordered), np.nanstd(ordered) + TINY
+    middle = np.nanmean(ordered)
+    spread = np.nanstd(ordered) + TINY
     y, z = ((values - middle) / spread for values in (look.x, look.masked[:, look.column]))
-    here, found = np.isfinite(y), np.zeros((3, y.size))
+    here = np.isfinite(y)
+    found = np.zeros((3, y.size))
     fits = [here & (look.sample.half != side) for side in (0, 1)]
     ties = [[_fitted(tie, y, fit) for fit in fits] for tie in _ties(look)]
     for side, fit in enumerate(fits):
@@ -87,9 +95,11 @@ def related(look: Look) -> np.ndarray:
 
 
 def _ties(look: Look) -> Iterator[Tie]:
-    """Sums that may hold in groups that columns in clear name, small ones first, and in the order of the file
-    or of a column."""
-    clear, rows, here = look.sample.clear, look.sample.clear.rows, np.isfinite(look.x)
+    """Sums that may hold in groups that columns in clear name, small ones first, and in the order
+    of the file or of a column."""
+    clear = look.sample.clear
+    rows = look.sample.clear.rows
+    here = np.isfinite(look.x)
     numbers = look.numbers[:PAIRED]
     says = np.array([*numbers, *(a * b for a, b in combinations(numbers[:FACTORS], 2))])
     labels = [codes for name, codes in clear.labels.items() if name != ORDER]
@@ -103,15 +113,23 @@ def _ties(look: Look) -> Iterator[Tie]:
         for key in (rows, *numbers) if several > ORDERED else ():
             order = np.lexsort((key, unit))
             if (np.diff(key[order]) > 0.0)[np.diff(unit[order]) == 0].all():
-                yield from (_before(unit, order, lag, says) for lag in BEFORE if several > 2.0 * (lag + 1.0))
+                yield from (
+                    _before(unit, order, lag, says)
+                    for lag in BEFORE
+                    if several > 2.0 * (lag + 1.0)
+                )
 
 
 def _totals(unit: np.ndarray, here: np.ndarray, says: np.ndarray) -> Iterator[Tie]:
     """Sums of the totals of groups, and of those of the others in each."""
-    every, own = np.arange(unit.size), here & (unit >= 0) & (np.bincount(unit + 1)[unit + 1] < MOST)
+    every = np.arange(unit.size)
+    own = here & (unit >= 0) & (np.bincount(unit + 1)[unit + 1] < MOST)
     member = sparse.csr_array((own * 1.0, (every, np.maximum(unit, 0))))
-    total, size = sparse.csr_array(member @ member.T), (member @ member.sum(axis=0))
-    told = np.vstack((np.ones(unit.size), size, *(says * size**power for power in (0.0, 0.5, 1.0)))).T
+    total = sparse.csr_array(member @ member.T)
+    size = member @ member.sum(axis=0)
+    told = np.vstack(
+        (np.ones(unit.size), size, *(says * size**power for power in (0.0, 0.5, 1.0)))
+    ).T
     told[~own] = np.nan
     yield Tie(unit, [total], np.where(size[:, None] > 1.0, told, np.nan))
     yield Tie(unit, [total - sparse.diags_array(own * 1.0).tocsr()], told)
@@ -119,7 +137,9 @@ def _totals(unit: np.ndarray, here: np.ndarray, says: np.ndarray) -> Iterator[Ti
 
 def _before(unit: np.ndarray, order: np.ndarray, lag: int, says: np.ndarray) -> Tie:
     """Sums of the values of so many records before in a group."""
-    others, moved, every = [], [says], np.arange(unit.size)
+    others = []
+    moved = [says]
+    every = np.arange(unit.size)
     at = np.argsort(order)
     for back in range(1, lag + 1):
         before = order[np.maximum(at - back, 0)]
@@ -131,8 +151,10 @@ def _before(unit: np.ndarray, order: np.ndarray, lag: int, says: np.ndarray) -> 
 
 
 def _fitted(tie: Tie, y: np.ndarray, fit: np.ndarray) -> Fitted | None:
-    """A tie, as some records have it; None where it leaves much open, or tells only the mean of a group."""
-    count, value = len(tie.others), np.nan_to_num(y)
+    """A tie, as some records have it; None where it leaves much open, or tells only the mean of a
+    group."""
+    count = len(tie.others)
+    value = np.nan_to_num(y)
     parts = np.column_stack((*(each @ value for each in tie.others), tie.told))
     follows = np.isfinite(parts).all(axis=1) & np.isfinite(y)
     rows = np.flatnonzero(follows & fit)
@@ -142,7 +164,8 @@ def _fitted(tie: Tie, y: np.ndarray, fit: np.ndarray) -> Fitted | None:
     factors = about_most(parts[rows], y[rows])
     apart = np.abs(y[rows] - parts[rows] @ factors)
     told = parts[:, count:] @ factors[count:]
-    level = parts[rows, 0] / np.maximum(tie.others[0].sum(axis=1)[rows], 1.0)  # of the others of a group
+    # of the others of a group
+    level = parts[rows, 0] / np.maximum(tie.others[0].sum(axis=1)[rows], 1.0)
     freedom = max(rows.size - factors.size, 1)
     left = float(np.sum(apart**2) / (freedom * np.var(y[rows] - level) + TINY))
     if left >= OPEN:
@@ -155,11 +178,14 @@ def _fitted(tie: Tie, y: np.ndarray, fit: np.ndarray) -> Fitted | None:
 
 def _guesses(ties: list[Fitted], y: np.ndarray, fit: np.ndarray, shown: np.ndarray) -> np.ndarray:
     """The values that fit ties and what is shown best: nothing, by others, or by all."""
-    own, even = np.isfinite(shown), np.arange(y.size) % 2 == 0
-    square, right = sparse.eye_array(y.size), np.zeros(y.size)
+    own = np.isfinite(shown)
+    even = np.arange(y.size) % 2 == 0
+    square = sparse.eye_array(y.size)
+    right = np.zeros(y.size)
     for each in ties:
         weighed = each.apart.T / (each.left + EXACT**2)
-        square, right = square + weighed @ each.apart, right + weighed @ each.told
+        square = square + weighed @ each.apart
+        right = right + weighed @ each.told
     likely, doubt = _likely(y, shown, fit)
 
     def solved(used: np.ndarray) -> np.ndarray:
@@ -167,12 +193,14 @@ def _guesses(ties: list[Fitted], y: np.ndarray, fit: np.ndarray, shown: np.ndarr
         return np.asarray(splu((square + sure).tocsc()).solve(right + used * likely / doubt))
 
     by_all, by_even, by_odd = (solved(own & some) for some in (own, even, ~even))
-    by_others = np.where(own, np.where(even, by_odd, by_even), by_all)  # by every second one, if it is kept
+    # by every second one, if it is kept
+    by_others = np.where(own, np.where(even, by_odd, by_even), by_all)
     return np.array([solved(own & ~own), by_others, by_all])
 
 
 def _likely(y: np.ndarray, shown: np.ndarray, fit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What values are on average where some are shown, and the share of the variance that this leaves."""
+    """What values are on average where some are shown, and the share of the variance that this
+    leaves."""
     known = np.flatnonzero(fit & np.isfinite(shown))
     if known.size < BINS:
         return np.zeros(y.size), np.ones(y.size)

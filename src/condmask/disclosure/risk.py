@@ -1,4 +1,5 @@
-"""How near attackers come to original values: of a column or a table, before it is masked and afterwards."""
+"""How near attackers come to original values: of a column or a table, before it is masked and
+afterwards."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +12,16 @@ from condmask.disclosure.audit import table_of
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import D, attacked
 from condmask.disclosure.rare_values import most_exposed
-from condmask.disclosure.risk_result import BEST, CLEAR, COINS, CONSTANT, MEAN, RELEASED, ColumnRisk, Risk
+from condmask.disclosure.risk_result import (
+    BEST,
+    CLEAR,
+    COINS,
+    CONSTANT,
+    MEAN,
+    RELEASED,
+    ColumnRisk,
+    Risk,
+)
 from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
@@ -21,19 +31,21 @@ from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.strata import values_by_pool
 
 
-def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released: Any = None) -> Risk:
+def risk(
+    data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released: Any = None
+) -> Risk:
     """How well attackers guess original values from a release.
 
     Parameters
     ----------
     data : array_like or series of shape (n,), data frame, or dict of columns
-        Originals: a column with one scheme, or a table with the columns left in clear. Missing values are
-        left out.
+        Originals: a column with one scheme, or a table with the columns left in clear. Missing
+        values are left out.
     schemes : scheme, or dict of str to scheme
         As for `audit`; for a column also `AdditiveNoise`, and with `released` any scheme.
     d : float or array_like of shape (distances,), or dict of str to these, optional
-        How near a guess must come to count, in the units of the data, of each column; by default a tenth of
-        the spread. At most 100 distances.
+        How near a guess must come to count, in the units of the data, of each column; by default a
+        tenth of the spread. At most 100 distances.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata. Attackers know them, too.
     released : like `data`, optional
@@ -48,7 +60,8 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
         - "mean of masked values" guesses this mean for every record;
         - "best constant" knows the file but not who is who, and always guesses the same;
         - "columns in clear" learned from other records what these tell, and needs no release;
-        - "best attacker" knows these, the scheme, how the data are distributed, and what is released;
+        - "best attacker" knows these, the scheme, how the data are distributed, and what is
+          released;
         - "knows who was swapped" knows every coin besides.
 
         ``print`` shows all side by side.
@@ -56,8 +69,8 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
     Raises
     ------
     ValueError
-        If the scheme cannot take the data, a distance is negative, there are fewer than two records, or the
-        index of `strata` or `released` has the labels of `data` in another order.
+        If the scheme cannot take the data, a distance is negative, there are fewer than two
+        records, or the index of `strata` or `released` has the labels of `data` in another order.
     TypeError
         If the distribution of the scheme's noise is unknown and there is no release.
 
@@ -68,14 +81,14 @@ def risk(data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released
 
     Notes
     -----
-    For a column alone the figures follow from the joint law of originals and released values (docs/risk.rst);
-    beside other columns those of the last three attackers are tried on maskings, as in `audit`. Cost: .3 s a
-    column, some seconds a table.
+    For a column alone the figures follow from the joint law of originals and released values
+    (docs/risk.rst); beside other columns those of the last three attackers are tried on maskings,
+    as in `audit`. Cost: .3 s a column, some seconds a table.
 
     Examples
     --------
-    In the setting of the paper's Table 3, taking the masked value for the original is worse than always
-    guessing the same value.
+    In the setting of the paper's Table 3, taking the masked value for the original is worse than
+    always guessing the same value.
 
     >>> import numpy as np
     >>> import condmask as cm
@@ -100,14 +113,18 @@ def risk_of(table: Table, schemes: dict[str, Any], d: Any, released: Any) -> Ris
     columns = {}
     for name, scheme in schemes.items():
         if scheme.law is None and not scheme.reverse_mapping and released is None:
-            raise ArgumentTypeError(f"{scheme!r} has no closed form of its risk; pass what it released")
+            raise ArgumentTypeError(
+                f"{scheme!r} has no closed form of its risk; pass what it released"
+            )
         near = _distances(d, name, table.values[name], scheme)
         columns[name] = _column(table, name, scheme, near, None if shown is None else shown[name])
     sample = sample_of(table)
     if not sample.alone:
         distances = {name: column.d for name, column in columns.items()}
         for name, found in attacked(sample, schemes, at=distances, blind=True).items():
-            clear, expected, worst = np.transpose([(row.clear, row.expected, row.worst) for row in found])
+            clear, expected, worst = np.transpose(
+                [(row.clear, row.expected, row.worst) for row in found]
+            )
             who = columns[name].attackers
             who[CLEAR] = np.maximum(clear, who[CONSTANT])
             who[BEST] = np.maximum.reduce([expected, who[BEST], who[CLEAR]])
@@ -129,7 +146,8 @@ def _released(released: Any, schemes: dict[str, Any], table: Table) -> dict[str,
 
 
 def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> list[float]:
-    """The distances of a column in its units; by default a tenth of its spread, about the middle."""
+    """The distances of a column in its units; by default a tenth of its spread, about the
+    middle."""
     if isinstance(d, Mapping):
         _checks.require(name in d, f"d must name {name!r}", sorted(map(str, d)))
         d = d[name]
@@ -143,19 +161,25 @@ def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> list[float]:
     return distances
 
 
-def _column(table: Table, name: str, scheme: Any, d: list[float], z: np.ndarray | None) -> ColumnRisk:
+def _column(
+    table: Table, name: str, scheme: Any, d: list[float], z: np.ndarray | None
+) -> ColumnRisk:
     """The attackers who look at the column alone, by donor pools."""
     x = table.values[name] if z is None else np.where(np.isnan(z), np.nan, table.values[name])
     n = int(np.count_nonzero(~np.isnan(x)))
     _checks.at_least_two(n, "data")
-    sizes, found, exposed = [], [], []
+    sizes = []
+    found = []
+    exposed = []
     for rows, values in values_by_pool(x, table.pool):
         law = JointLaw.of(values, scheme)
         sizes.append(values.size)
         found.append(attackers_of_pool(law, values, scheme, d, None if z is None else z[rows]))
         if scheme.reverse_mapping and z is None:
             exposed.append([most_exposed(values, scheme, law, near) for near in d])
-    shares = {who: np.average([each[who] for each in found], axis=0, weights=sizes) for who in found[0]}
+    shares = {
+        who: np.average([each[who] for each in found], axis=0, weights=sizes) for who in found[0]
+    }
     return ColumnRisk(name, n, tuple(d), shares, n, np.max(exposed, axis=0) if exposed else None)
 
 

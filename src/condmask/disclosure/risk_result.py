@@ -41,11 +41,11 @@ class ColumnRisk:
     attackers : dict of str to ndarray of shape (distances,)
         P(abs(guess - X_i) < d) by attacker: the share of records guessed closer than d.
     tried : int
-        Number of records on which attackers who know more than a constant were tried: beside other columns
-        some of the records.
+        Number of records on which attackers who know more than a constant were tried: beside other
+        columns some of the records.
     most_exposed : ndarray of shape (distances,), optional
-        Under reverse mapping: the greatest chance of any record that its released value is nearer than d to
-        its original.
+        Under reverse mapping: the greatest chance of any record that its released value is nearer
+        than d to its original.
     """
 
     name: str
@@ -70,7 +70,9 @@ class ColumnRisk:
         low, high : ndarray of shape (distances,)
         """
         name = _checks.choice(attacker, "attacker", list(self.attackers))
-        return wilson(self.attackers[name], self.n if name in (RELEASED, MEAN, CONSTANT) else self.tried)
+        return wilson(
+            self.attackers[name], self.n if name in (RELEASED, MEAN, CONSTANT) else self.tried
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for every attacker and distance: the risk and its interval."""
@@ -83,14 +85,16 @@ class ColumnRisk:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordRisk:
-    """The best attacker's guess for each record of a release. Only the publisher may know what it holds.
+    """The best attacker's guess for each record of a release. Only the publisher may know what it
+    holds.
 
     Attributes
     ----------
     d : float
         How near a guess must come to count, in the units of the data.
     rows : ndarray of shape (records,)
-        Positions of the records in the file; records without an original or a masked value are left out.
+        Positions of the records in the file; records without an original or a masked value are
+        left out.
     guess : ndarray of shape (records,)
         The guess: the middle of the attacker's interval of width 2 d.
     posterior : ndarray of shape (records,)
@@ -106,7 +110,8 @@ class RecordRisk:
     hit: np.ndarray
 
     def exposed(self, k: int = 10) -> np.ndarray:
-        """The positions of the k records that the attacker guesses rightly and is surest of, these first."""
+        """The positions of the k records that the attacker guesses rightly and is surest of, these
+        first."""
         most = _checks.whole(k, "k", least=1)
         hits = np.flatnonzero(self.hit)
         return np.asarray(self.rows[hits[np.argsort(-self.posterior[hits], kind="stable")[:most]]])
@@ -185,11 +190,16 @@ class Risk:
         >>> print(round(float(found.hit.mean()), 1), round(float(found.posterior.mean()), 1))
         0.4 0.4
         """
-        name, near = self.column(column).name, float(_checks.not_negative(d, "d"))
-        z, scheme = self._of_release()[name], self.schemes[name]
+        name = self.column(column).name
+        near = float(_checks.not_negative(d, "d"))
+        z = self._of_release()[name]
+        scheme = self.schemes[name]
         rule = "records need a scheme whose noise has a known law"
-        _checks.require(scheme.reverse_mapping or scheme.law is not None, rule, scheme, ArgumentTypeError)
-        x, found = np.where(np.isnan(z), np.nan, self._table.values[name]), np.full((3, z.size), np.nan)
+        _checks.require(
+            scheme.reverse_mapping or scheme.law is not None, rule, scheme, ArgumentTypeError
+        )
+        x = np.where(np.isnan(z), np.nan, self._table.values[name])
+        found = np.full((3, z.size), np.nan)
         for rows, values in values_by_pool(x, self._table.pool):
             found[:, rows] = JointLaw.of(values, scheme).guesses(values, z[rows], near)
         there = np.flatnonzero(~np.isnan(x))
@@ -197,7 +207,8 @@ class Risk:
         return RecordRisk(near, there, guess, posterior, hit == 1.0)
 
     def insiders(self, column: str | None = None) -> Any:
-        """What an insider learns who knows all originals of a donor pool but a few; see `InsiderRisk`.
+        """What an insider learns who knows all originals of a donor pool but a few; see
+        `InsiderRisk`.
 
         Parameters
         ----------
@@ -212,7 +223,8 @@ class Risk:
         return insider_risk(self._table, of.name, self.schemes[of.name], of.d)
 
     def linkage(self, k: Any = (1, 5, 10)) -> Any:
-        """How many records of the release can be matched with their originals, by distance; see `Linkage`.
+        """How many records of the release can be matched with their originals, by distance; see
+        `Linkage`.
 
         Parameters
         ----------
@@ -226,7 +238,8 @@ class Risk:
         return record_linkage(self._table, self._of_release(), k)
 
     def uniques(self, fraction: float = 1.0) -> Any:
-        """How many records are unique in the masked columns, and how many of these a release shows.
+        """How many records are unique in the masked columns, and how many of these a release
+        shows.
 
         Parameters
         ----------
@@ -250,7 +263,9 @@ class Risk:
             "n": self.n,
             "of": "scheme" if self._released is None else "release",
             "risk": self.rows(),
-            "most_exposed": {name: None if most is None else most.tolist() for name, most in exposed.items()},
+            "most_exposed": {
+                name: None if most is None else most.tolist() for name, most in exposed.items()
+            },
             "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
         }
 
@@ -264,7 +279,10 @@ class Risk:
 
     def __str__(self) -> str:
         what = "a release" if self._released is None else "this release"
-        lines = [f"Share of {self.n:,} records whose value an attacker guesses closer than d, in {what}", ""]
+        lines = [
+            f"Share of {self.n:,} records whose value an attacker guesses closer than d, in {what}",
+            "",
+        ]
         for name, column in self.columns.items():
             who = [each for each in WHO if each in column.attackers]
             shares = {each: column.attackers[each] for each in who}
@@ -272,6 +290,11 @@ class Risk:
                 shares["most exposed record"] = column.most_exposed
             cells = {name: [f"d = {d:g}" for d in column.d]}
             cells |= {each: [f"{share:.1%}" for share in row] for each, row in shares.items()}
-            lines += [*(line(label, row, head=HEAD, width=WIDTH) for label, row in cells.items()), ""]
+            lines += [
+                *(line(label, row, head=HEAD, width=WIDTH) for label, row in cells.items()),
+                "",
+            ]
         lines += [f"{each:{HEAD}}{WHO[each]}" for each in who]  # the same for all columns
-        return "\n".join([*lines, *(f"{name}: {scheme!r}" for name, scheme in self.schemes.items())])
+        return "\n".join(
+            [*lines, *(f"{name}: {scheme!r}" for name, scheme in self.schemes.items())]
+        )

@@ -9,12 +9,13 @@ from condmask._blocks import in_stretches
 from condmask._randomness import seeded_key
 from condmask.disclosure.table import ORDER, ROWS, Clear, Table
 from condmask.disclosure.units import TURNS
-from condmask.draws import toss
+from condmask.masking.draws import toss
 from condmask.strata import make_pools
 
 USE = b"attack"  # of the keys: no release has one of them
 STRETCH = 8  # rows of one half, where there are no units
-STRETCHES = 64  # of the order of the rows, which tells values where rows are sorted by them and others
+# of the order of the rows, which tells values where rows are sorted by them and others
+STRETCHES = 64
 FEWEST = 100  # units: fewer are categories, of which anybody knows what is usual
 LARGE = 20  # of such records no unit is halved whole
 SPREAD = 2.563  # standard deviations of the normal law between its deciles
@@ -46,7 +47,8 @@ class Sample(NamedTuple):
 
 
 def sample_of(table: Table, *, shuffled: bool = False) -> Sample:
-    """The records in which columns in clear were looked at, or some from all over; or in a new order."""
+    """The records in which columns in clear were looked at, or some from all over; or in a new
+    order."""
     clear = table.clear or Clear(in_stretches(table.n, ROWS))
     rows = clear.rows
     order = np.random.default_rng(0).permutation(rows.size) if shuffled else np.arange(rows.size)
@@ -57,9 +59,12 @@ def sample_of(table: Table, *, shuffled: bool = False) -> Sample:
         clear = clear._replace(labels={**clear.labels, ORDER: order * STRETCHES // rows.size})
     pool = None if table.pool is None else table.pool[rows][order].astype(np.int64)
     some = table._replace(values=values, pool=pool, clear=clear)
-    units = (unit for name, unit in clear.units.items() if TURNS not in name and unit.max() >= FEWEST)
+    units = (
+        unit for name, unit in clear.units.items() if TURNS not in name and unit.max() >= FEWEST
+    )
     unit = next(units, np.full(rows.size, -1))
-    unit = np.where(np.bincount(unit + 1)[unit + 1] * LARGE > rows.size, -1, unit)  # none fills a half
+    # none fills a half
+    unit = np.where(np.bincount(unit + 1)[unit + 1] * LARGE > rows.size, -1, unit)
     block = np.where(unit >= 0, unit, np.arange(rows.size) // STRETCH + unit.max() + 1)
     block = np.unique(block, return_inverse=True)[1]
     half = np.random.default_rng(0).permutation(np.arange(block.max() + 1) % 2)[block]
@@ -67,8 +72,10 @@ def sample_of(table: Table, *, shuffled: bool = False) -> Sample:
 
 
 def line_of(x: np.ndarray, scheme: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """The line on which noise is added, in spreads of a column; on the log scale zero lies below others."""
-    line, unit = _unscaled(x, scheme), spread_of(x, scheme)
+    """The line on which noise is added, in spreads of a column; on the log scale zero lies below
+    others."""
+    line = _unscaled(x, scheme)
+    unit = spread_of(x, scheme)
     return lambda values: line(values) / unit
 
 
@@ -104,18 +111,28 @@ def is_log(scheme: Any) -> bool:
     return bool(scheme.reverse_mapping and scheme.scale == "log")
 
 
-def draw(sample: Sample, schemes: dict[str, Any], number: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Released values by column, and who was swapped, in the masking of that number, always the same.
+def draw(
+    sample: Sample, schemes: dict[str, Any], number: int
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Released values by column, and who was swapped, in the masking of that number, always the
+    same.
 
     Each half is masked by itself.
     """
-    table, first, key = sample.table, next(iter(schemes.values())), seeded_key(number, USE)
-    present, pool = table.code >= 0, np.maximum(table.code, 0)
-    size = np.bincount(2 * pool[present] + sample.half[present], minlength=2 * (int(pool.max()) + 1))
+    table = sample.table
+    first = next(iter(schemes.values()))
+    key = seeded_key(number, USE)
+    present = table.code >= 0
+    pool = np.maximum(table.code, 0)
+    size = np.bincount(
+        2 * pool[present] + sample.half[present], minlength=2 * (int(pool.max()) + 1)
+    )
     halved = size.reshape(-1, 2).min(axis=1) > 1
     pools = make_pools(2 * pool + np.where(halved[pool], sample.half, 0), present)
     x = table.values
-    units = [of.law.to_units(x[name]) if of.law else x[name].copy() for name, of in schemes.items()]
+    units = [
+        of.law.to_units(x[name]) if of.law else x[name].copy() for name, of in schemes.items()
+    ]
     masked = first.masked_columns([*schemes.values()], units, key, pools, 1)
     swapped = np.zeros(table.n, dtype=bool)
     swapped[toss(key, first.p, table.n, 1).swapped] = True

@@ -1,8 +1,9 @@
-"""A table before it is masked, as an attacker sees it: columns to be masked, and those left in clear.
+"""A table before it is masked, as an attacker sees it: columns to be masked, and those left in
+clear.
 
-Columns in clear are looked at in some rows from all over the table: as numbers (also in text, and dates), as
-labels, and as units, the firms, households or persons that repeat. Where there are units, whole ones are
-looked at, since what a unit tells is told by all of its records together.
+Columns in clear are looked at in some rows from all over the table: as numbers (also in text, and
+dates), as labels, and as units, the firms, households or persons that repeat. Where there are
+units, whole ones are looked at, since what a unit tells is told by all of its records together.
 """
 
 import re
@@ -19,7 +20,8 @@ from condmask.disclosure.units import Columns, candidates, units_of
 from condmask.labels import groups
 
 ROWS = 16_384  # in which columns in clear are looked at
-SOME_NUMBERS, IN_NUMBERS = 0.1, 0.9  # of the texts of a column: it holds numbers, or nothing else
+SOME_NUMBERS = 0.1
+IN_NUMBERS = 0.9  # of the texts of a column: it holds numbers, or nothing else
 PARTS = (0, 1, 2, 3, -1)  # of a text that are looked at
 PART_OF = " (part "  # of a text
 FEW = 100  # values up to which a column may have each once by chance
@@ -46,7 +48,8 @@ class Clear(NamedTuple):
     identifiers : tuple of str
         Columns with another text or whole number in each record, which may be names.
     dates : tuple of str
-        Columns of dates, of times or of yes and no: numbers for who learns from them, which cannot be masked.
+        Columns of dates, of times or of yes and no: numbers for who learns from them, which cannot
+        be masked.
     """
 
     rows: np.ndarray
@@ -57,13 +60,17 @@ class Clear(NamedTuple):
     dates: tuple[str, ...] = ()
 
     def beside(self, x: np.ndarray, by: int) -> np.ndarray:
-        """What stands so many rows before (after, if below 0), NaN where that row is not among these."""
+        """What stands so many rows before (after, if below 0), NaN where that row is not among
+        these."""
         moved = np.roll(x, by)
         moved[self.rows - np.roll(self.rows, by) != by] = np.nan
         return moved
 
-    def without(self, names: Collection[str], masked: Columns, order: Any = slice(None)) -> "Clear":
-        """All but some columns, with the units that the others tell, in the rows as they are or reordered."""
+    def without(
+        self, names: Collection[str], masked: Columns, order: Any = slice(None)
+    ) -> "Clear":
+        """All but some columns, with the units that the others tell, in the rows as they are or
+        reordered."""
         numbers, labels = (
             {name: x[order] for name, x in each.items() if column_of(name) not in names}
             for each in (self.numbers, self.labels)
@@ -84,7 +91,8 @@ class Table(NamedTuple):
     clear : Clear or None
         None where nothing is left in clear.
     scope : {"whole", "part", "sample"}
-        Whether this is all of a table; or a part of a long one, or some rows from all of its parts.
+        Whether this is all of a table; or a part of a long one, or some rows from all of its
+        parts.
     """
 
     values: Columns
@@ -110,33 +118,43 @@ def column_of(name: str) -> str:
 
 
 def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
-    """Columns in clear of a data frame or a dict of columns, beside those that are masked; None where there
-    is one masked column alone."""
-    frame, n = frames.with_index(frame), next(iter(masked.values())).size
+    """Columns in clear of a data frame or a dict of columns, beside those that are masked; None
+    where there is one masked column alone."""
+    frame = frames.with_index(frame)
+    n = next(iter(masked.values())).size
     names = [name for name in frames.column_names(frame) if name not in masked]
     if not names and len(masked) == 1:
         return None
     found = _looked_at(frame, names, in_stretches(n, ROWS), masked)
     by_columns = [unit for unit in found.units if not unit.startswith("rows ")]
-    rows = _whole_units(frame, names, by_columns[0], found.rows, n) if n > ROWS and by_columns else found.rows
+    rows = (
+        _whole_units(frame, names, by_columns[0], found.rows, n)
+        if n > ROWS and by_columns
+        else found.rows
+    )
     return found if rows is found.rows else _looked_at(frame, names, rows, masked)
 
 
 def glimpse_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
-    """Look for nothing but columns in clear that may name persons; None where `clear_of` gives None."""
+    """Look for nothing but columns in clear that may name persons; None where `clear_of` gives
+    None."""
     frame = frames.with_index(frame)
     names = [name for name in frames.column_names(frame) if name not in masked]
     if not names and len(masked) == 1:
         return None
     rows = in_stretches(next(iter(masked.values())).size, ROWS)
-    return Clear(rows, identifiers=_identifiers({name: in_rows(frame, name, rows) for name in names}, rows))
+    return Clear(
+        rows, identifiers=_identifiers({name: in_rows(frame, name, rows) for name in names}, rows)
+    )
 
 
 def _identifiers(columns: Columns, rows: np.ndarray) -> tuple[str, ...]:
     return tuple(name for name, column in columns.items() if may_identify(column, rows))
 
 
-def _looked_at(frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mapping[str, np.ndarray]) -> Clear:
+def _looked_at(
+    frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mapping[str, np.ndarray]
+) -> Clear:
     columns = {name: in_rows(frame, name, rows) for name in names}
     numbers, labels = numbers_and_labels(columns)
     units = units_of(numbers, labels, {name: x[rows] for name, x in masked.items()}, rows)
@@ -145,14 +163,17 @@ def _looked_at(frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mappi
     return Clear(rows, numbers, labels, units, identifiers, dates)
 
 
-def _whole_units(frame: Any, names: Sequence[str], unit: str, rows: np.ndarray, n: int) -> np.ndarray:
-    """All rows of some of the units that a column (or two) tell, about as many as `ROWS`; the same rows where
-    it tells none in all rows, as a number that stands twice names nobody."""
+def _whole_units(
+    frame: Any, names: Sequence[str], unit: str, rows: np.ndarray, n: int
+) -> np.ndarray:
+    """All rows of some of the units that a column (or two) tell, about as many as `ROWS`; the same
+    rows where it tells none in all rows, as a number that stands twice names nobody."""
     told = {name: in_rows(frame, name, np.arange(n)) for name in names if name in unit}
     code = candidates(*numbers_and_labels(told)).get(unit)
     if code is None:
         return rows
-    size, chosen = np.bincount(code[code >= 0]), np.unique(code[rows])
+    size = np.bincount(code[code >= 0])
+    chosen = np.unique(code[rows])
     chosen = chosen[chosen >= 0]
     kept = evenly_spaced(chosen.size, max(1, int(ROWS / max(size[chosen].mean(), 1.0))))
     return np.flatnonzero(np.isin(code, chosen[kept]))
@@ -165,7 +186,8 @@ def in_rows(frame: Any, name: str, rows: np.ndarray) -> np.ndarray:
     if series is None:
         column = np.asarray(frames.labels(values, name)[rows])
         return column if column.ndim == 1 else _texts(column)
-    by_place = getattr(values, "take", None)  # of pandas and Arrow, of which old narwhals takes no rows
+    # of pandas and Arrow, of which old narwhals takes no rows
+    by_place = getattr(values, "take", None)
     try:
         return frames.labels(by_place(rows) if by_place else series[rows].to_native(), name)
     except NotImplementedError:  # views and runs of Arrow, which it takes one by one
@@ -173,8 +195,10 @@ def in_rows(frame: Any, name: str, rows: np.ndarray) -> np.ndarray:
 
 
 def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
-    """Columns as numbers and as labels, or as both: texts that hold numbers, and the first parts of texts."""
-    numbers, labels = {}, {}
+    """Columns as numbers and as labels, or as both: texts that hold numbers, and the first parts
+    of texts."""
+    numbers = {}
+    labels = {}
     for name, values in columns.items():
         kind = values.dtype.kind
         if kind in "iu" and (np.abs(values.astype(np.float64)) > EXACT).any():
@@ -200,7 +224,9 @@ def _texts(values: np.ndarray) -> np.ndarray:
     return frames.objects([str(value) for value in values.tolist()])
 
 
-def _add_text(numbers: Columns, labels: Columns, name: str, code: np.ndarray, distinct: list[str]) -> None:
+def _add_text(
+    numbers: Columns, labels: Columns, name: str, code: np.ndarray, distinct: list[str]
+) -> None:
     read = np.append(numbers_in(distinct), np.nan)[code]
     share = np.mean(np.isfinite(read[code >= 0])) if (code >= 0).any() else 0.0
     if share >= SOME_NUMBERS:
@@ -219,9 +245,11 @@ def _add_text(numbers: Columns, labels: Columns, name: str, code: np.ndarray, di
 
 
 def numbers_in(texts: Sequence[str]) -> np.ndarray:
-    """The date in each text (days since 1970), or its one number; NaN where there is none, or several.
+    """The date in each text (days since 1970), or its one number; NaN where there is none, or
+    several.
 
-    A comma is the decimal mark where it is the last of two marks, or alone before other than three digits.
+    A comma is the decimal mark where it is the last of two marks, or alone before other than three
+    digits.
     """
     with suppress(ValueError):  # plain numbers, at once
         read = np.array(texts, dtype=np.float64)
@@ -240,7 +268,8 @@ def numbers_in(texts: Sequence[str]) -> np.ndarray:
 def _plain(number: str) -> str:
     """A number as Python writes it."""
     text = re.sub("['\u00a0\u202f\u2019]", "", number).replace("\u2212", "-").rstrip(".,")
-    comma, point = text.rfind(","), text.rfind(".")
+    comma = text.rfind(",")
+    point = text.rfind(".")
     whole, _, places = text.rpartition(",")
     if comma > point and ("." in whole or (text.count(",") == 1 and len(places) != 3)):
         return whole.replace(".", "") + "." + places
@@ -253,15 +282,25 @@ def is_date(values: np.ndarray) -> bool:
 
 
 def may_identify(values: np.ndarray, rows: np.ndarray) -> bool:
-    """Whether a column has another text, or another whole number, in each of these rows of a table.
+    """Whether a column has another text, or another whole number, in each of these rows of a
+    table.
 
-    Numbers of the rows themselves identify nobody. Dates and fractional numbers are measured, not assigned.
+    Numbers of the rows themselves identify nobody. Dates and fractional numbers are measured, not
+    assigned.
     """
     numeric = values.dtype.kind in "fiu"
-    present = np.isfinite(values) if numeric else np.array([isinstance(v, str) for v in values.tolist()])
+    present = (
+        np.isfinite(values) if numeric else np.array([isinstance(v, str) for v in values.tolist()])
+    )
     found = values[present].tolist()
-    if len(found) <= FEW or len(set(found)) < len(found) or (not numeric and all(map(DATE.match, found))):
+    if (
+        len(found) <= FEW
+        or len(set(found)) < len(found)
+        or (not numeric and all(map(DATE.match, found)))
+    ):
         return False
     numbers = values[present].astype(np.float64) if numeric else numbers_in(found)
     measured = np.isfinite(numbers).all() and (numbers != np.rint(numbers)).any()
-    return not (measured or any(np.array_equal(numbers, rows[present] + first) for first in (0, 1)))
+    return not (
+        measured or any(np.array_equal(numbers, rows[present] + first) for first in (0, 1))
+    )

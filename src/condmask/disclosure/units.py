@@ -1,9 +1,10 @@
-"""Units: the firms, households or persons to which several records belong, told by columns in clear.
+"""Units: the firms, households or persons to which several records belong, told by columns in
+clear.
 
-A column tells units if few records share one of its labels and these are alike in a masked column. Looked at
-are columns as they are, whole numbers without their last digits, or by these (a firm's number and the month
-in one), pairs of columns (a street and the number of a house), records that name each other by numbers,
-so many rows after one another, and every so many rows.
+A column tells units if few records share one of its labels and these are alike in a masked column.
+Looked at are columns as they are, whole numbers without their last digits, or by these (a firm's
+number and the month in one), pairs of columns (a street and the number of a house), records that
+name each other by numbers, so many rows after one another, and every so many rows.
 """
 
 from collections.abc import Iterator
@@ -14,10 +15,15 @@ import numpy as np
 from condmask.correlations import intraclass, ranks
 
 LARGEST = 1_000  # records; larger groups show no more than a column of categories
-ALIKE, CERTAINTY = 0.1, 1.5  # of the variance between units, at least, and times its standard error
-MOST, PAIRED = 3, 12  # units used; columns of which pairs are looked at
+ALIKE = 0.1
+CERTAINTY = 1.5  # of the variance between units, at least, and times its standard error
+MOST = 3
+PAIRED = 12  # units used; columns of which pairs are looked at
 LAST_DIGITS = (10.0, 100.0, 1000.0)
-TURNS, LONGEST, BY_CHANCE, NEARLY = "rows modulo", 16_384, 4.5, 0.8  # standard errors; of the most alike
+TURNS = "rows modulo"
+LONGEST = 16_384
+BY_CHANCE = 4.5
+NEARLY = 0.8  # standard errors; of the most alike
 GAP = 400  # rows: longer ones between those looked at count as so many
 NAMED = 0.25  # of the records, that others name
 RUNS = (2, 3, 4, 5, 6, 8, 10, 12)  # rows
@@ -26,9 +32,12 @@ Columns = dict[str, np.ndarray]
 
 
 def units_of(numbers: Columns, labels: Columns, masked: Columns, rows: np.ndarray) -> Columns:
-    """The units that columns in clear and numbers of rows tell, by name, the most alike ones first."""
+    """The units that columns in clear and numbers of rows tell, by name, the most alike ones
+    first."""
     ranked = [np.where(np.isnan(x), np.nan, ranks(x)) for x in masked.values()]
-    runs = {f"rows by {length}": np.unique(rows // length, return_inverse=True)[1] for length in RUNS}
+    runs = {
+        f"rows by {length}": np.unique(rows // length, return_inverse=True)[1] for length in RUNS
+    }
     runs |= {f"{TURNS} {turn}": rows % turn for x in ranked if (turn := period(x, rows))}
     found = {**candidates(numbers, labels), **runs}
     alike = {name: _alike(codes, ranked) for name, codes in found.items()}
@@ -49,16 +58,20 @@ def candidates(numbers: Columns, labels: Columns) -> Columns:
                 found[f"{name} modulo {digits:g}"] = codes_of(x % digits)
     found |= _together(whole)
     for (one, a), (other, b) in combinations(columns, 2):
-        found[f"{one} x {other}"] = np.where((a < 0) | (b < 0), -1, codes_of(a * (b.max() + 2.0) + b))
+        found[f"{one} x {other}"] = np.where(
+            (a < 0) | (b < 0), -1, codes_of(a * (b.max() + 2.0) + b)
+        )
     return found
 
 
 def period(x: np.ndarray, rows: np.ndarray) -> int:
-    """After how many rows, beyond the next ones, a column is most alike again: machines take turns, and weeks
-    return; 0 if never."""
-    there, place = ~np.isnan(x), np.cumsum(np.minimum(np.diff(rows, prepend=rows[0]), GAP))
+    """After how many rows, beyond the next ones, a column is most alike again: machines take
+    turns, and weeks return; 0 if never."""
+    there = ~np.isnan(x)
+    place = np.cumsum(np.minimum(np.diff(rows, prepend=rows[0]), GAP))
     z = np.zeros((2, 1 << int(place[-1] + LONGEST).bit_length()))
-    z[0, place[there]], z[1, place[there]] = (x[there] - x[there].mean()) / (x[there].std() or 1.0), 1.0
+    z[0, place[there]] = (x[there] - x[there].mean()) / (x[there].std() or 1.0)
+    z[1, place[there]] = 1.0
     both, pairs = (np.fft.irfft(np.abs(np.fft.rfft(each)) ** 2)[:LONGEST] for each in z)
     alike = both / np.maximum(pairs, 1.0)
     alike[alike < np.maximum(ALIKE, BY_CHANCE / np.sqrt(np.maximum(pairs, 1.0)))] = 0.0
@@ -67,11 +80,14 @@ def period(x: np.ndarray, rows: np.ndarray) -> int:
 
 
 def _together(numbers: Columns) -> Iterator[tuple[str, np.ndarray]]:
-    """Records joined with the one that each names by its number in another column, a spouse or an earlier
-    case."""
-    orders = {name: np.argsort(b) for name, b in numbers.items() if (np.diff(np.sort(b)) != 0.0).all()}
+    """Records joined with the one that each names by its number in another column, a spouse or an
+    earlier case."""
+    orders = {
+        name: np.argsort(b) for name, b in numbers.items() if (np.diff(np.sort(b)) != 0.0).all()
+    }
     for (one, order), (other, a) in product(orders.items(), numbers.items()):
-        b, each = numbers[one], np.arange(a.size)
+        b = numbers[one]
+        each = np.arange(a.size)
         at = order[np.searchsorted(b, a, sorter=order).clip(0, a.size - 1)]
         named = np.where((b[at] == a) & (at != each), at, each)
         if np.unique(named[named != each]).size > NAMED * a.size:

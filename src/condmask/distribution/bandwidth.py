@@ -13,21 +13,27 @@ from condmask.law import Law
 
 # "scott" is R's bw.nrd; it reproduces the paper's tables (docs/theory.rst, "Bandwidth")
 RULES = {"scott": (1.06, -1 / 5), "silverman": (0.9, -1 / 5), "undersmooth": (1.06, -1 / 3)}
-NARROWEST, WIDEST = 1e-4, 1e20  # bandwidth, in sigma
+NARROWEST = 1e-4
+WIDEST = 1e20  # bandwidth, in sigma
 FEWEST_STEPS = 1.5  # of a grid
 LEAST = 1e-300  # so that it can be divided
 
 
 def rule(name: str, spread: Any, quartiles: np.ndarray, n: int) -> Any:
-    """The bandwidths of a rule for samples of n, whose quartiles are in the last axis; 0 of equal values."""
-    (factor, power), range_ = RULES[name], np.diff(quartiles)[..., 0] / 1.34
+    """The bandwidths of a rule for samples of n, whose quartiles are in the last axis; 0 of equal
+    values."""
+    (factor, power) = RULES[name]
+    range_ = np.diff(quartiles)[..., 0] / 1.34
     return factor * n**power * np.where(range_ > 0.0, np.minimum(spread, range_), spread)
 
 
 def masking(law: Law, bandwidth: float | None) -> Masking:
-    """What K depends on at this bandwidth, None for T_1; values without noise are in units of 1."""
+    """What K depends on at this bandwidth, None for T_1; values without noise are in units of
+    1."""
     sigma = law.sigma or 1.0
-    return Masking(law.noise, law.p, 0.0 if bandwidth is None else bandwidth / sigma, law.step / sigma)
+    return Masking(
+        law.noise, law.p, 0.0 if bandwidth is None else bandwidth / sigma, law.step / sigma
+    )
 
 
 def check_bandwidth(width: float, law: Law) -> None:

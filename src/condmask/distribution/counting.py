@@ -1,7 +1,8 @@
-"""Masked values counted by grid point: all that their distribution, moments and quantiles depend on.
+"""Masked values counted by grid point: all that their distribution, moments and quantiles depend
+on.
 
-A window of the grid is counted in one pass over the records, without sorting; what lies outside it is
-counted in windows of its own, and what is left after a few of these is sorted.
+A window of the grid is counted in one pass over the records, without sorting; what lies outside it
+is counted in windows of its own, and what is left after a few of these is sorted.
 
 Theorems 2.1 to 2.3 are sums over these counts.
 """
@@ -18,7 +19,8 @@ from condmask.grid import ULPS, Grid
 from condmask.kernels.counting import count_window
 
 SAMPLE = 1 << 10  # records that suggest a window
-SMALLEST, POINTS_PER_RECORD = 1 << 16, 4  # points of a window: at least, and for each record
+SMALLEST = 1 << 16
+POINTS_PER_RECORD = 4  # points of a window: at least, and for each record
 WINDOWS = 4
 HELD = 1 << 18  # points of counts that are not merged
 FEW = 1 << 12  # records that are sorted sooner than counted
@@ -73,21 +75,27 @@ def merged(parts: list[Counted]) -> Counted:
     """All counts together, in the units of the first."""
     values, counts = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     order = np.argsort(values, kind="stable")  # which finds what is in order
-    values, counts = values[order], counts[order]
+    values = values[order]
+    counts = counts[order]
     first = np.flatnonzero(np.diff(values, prepend=np.nan))
-    return Counted(values[first], np.add.reduceat(counts, first) if first.size else counts, parts[0].unit)
+    return Counted(
+        values[first], np.add.reduceat(counts, first) if first.size else counts, parts[0].unit
+    )
 
 
 def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
     """The counts of records on the grid, and the values that are not on it (NaN among them)."""
     per_step = grid.denominator / grid.numerator
-    rest, off = z, np.empty(0)
+    rest = z
+    off = np.empty(0)
     parts: list[Counted] = []
     while rest.size > FEW and len(parts) < WINDOWS:
         first, points = _window(rest, grid)
-        counted, outside = np.zeros(points + 1, dtype=np.int64), np.empty(rest.size + 1)
+        counted = np.zeros(points + 1, dtype=np.int64)
+        outside = np.empty(rest.size + 1)
         left = count_window(rest, per_step, SLACK, first, 0, rest.size, counted, outside)
-        there, rest = np.flatnonzero(counted[:-1]), outside[:left].copy()
+        there = np.flatnonzero(counted[:-1])
+        rest = outside[:left].copy()
         parts.append(Counted(there + first, counted[there]))
     if rest.size or not parts:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -98,8 +106,11 @@ def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
     return (parts[0] if len(parts) == 1 else merged(parts)), off
 
 
-def counted_parts(parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: int = 1) -> Counted:
-    """The counts of masked values that come part by part, each with its kind; refused off their grid.
+def counted_parts(
+    parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: int = 1
+) -> Counted:
+    """The counts of masked values that come part by part, each with its kind; refused off their
+    grid.
 
     Missing ones are left out.
     """
@@ -118,7 +129,8 @@ def _counted_part(grid: Grid, z: np.ndarray, kind: str) -> Counted:
     if off.size and kind == "float32":  # decimals miss their grid by more in single precision
         near = grid.values(grid.units(off))
         on = np.abs(off - near) <= 4.0 * np.spacing(np.abs(near).astype(np.float32))
-        counts, off = merged([counts, count(near[on], grid)[0]]), off[~on]
+        counts = merged([counts, count(near[on], grid)[0]])
+        off = off[~on]
     if off.size:
         raise ArgumentError(
             f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got {float(off[0])!r} "
@@ -128,12 +140,14 @@ def _counted_part(grid: Grid, z: np.ndarray, kind: str) -> Counted:
 
 
 def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
-    """The window of the grid, not too long for the data, that holds most of a sample and some beside it."""
+    """The window of the grid, not too long for the data, that holds most of a sample and some
+    beside it."""
     most = max(SMALLEST, POINTS_PER_RECORD * z.size)
     sample = grid.units(z[:: z.size // SAMPLE])
     sample = np.sort(np.append(sample[np.isfinite(sample)], 0.0))  # or all may be missing
     ends = np.searchsorted(sample, sample + 0.5 * most, side="right")
     best = np.argmax(ends - np.arange(sample.size))
-    low, high = sample[best], sample[ends[best] - 1]
+    low = sample[best]
+    high = sample[ends[best] - 1]
     margin = np.floor(0.5 * (high - low)) + 64.0
     return float(low - margin), int(high - low + 2.0 * margin) + 1

@@ -1,4 +1,5 @@
-"""Sums over counted values of one kernel, known at nodes and read anywhere: smooth part of T_1, T_b, H.
+"""Sums over counted values of one kernel, known at nodes and read anywhere: smooth part of T_1,
+T_b, H.
 
 The sums of Theorems 2.2 and 2.3 (docs/theory.rst, "Nodes").
 """
@@ -40,8 +41,8 @@ class Kernel(NamedTuple):
 class Layer:
     """sum_j c_j k((x - v_j) / unit), k settled beyond `reach`.
 
-    Nodes are `spacing` units apart, on a line whose gaps are no longer than two reaches; a stretch of it has
-    one transform, made when it is first asked for.
+    Nodes are `spacing` units apart, on a line whose gaps are no longer than two reaches; a stretch
+    of it has one transform, made when it is first asked for.
 
     Parameters
     ----------
@@ -57,19 +58,23 @@ class Layer:
     def __init__(
         self, values: np.ndarray, counts: np.ndarray, unit: float, reach: float, kernel: Kernel
     ) -> None:
-        self.values, self.kernel = values, kernel
-        self.node, self.beyond = unit * kernel.spacing, reach / kernel.spacing + 2 * POINTS
+        self.values = values
+        self.kernel = kernel
+        self.node = unit * kernel.spacing
+        self.beyond = reach / kernel.spacing + 2 * POINTS
         self.scale = 1.0 / unit if kernel.density else 1.0
         apart = np.minimum(np.diff(values) / self.node, 2.0 * self.beyond)
         self.place = self.beyond + np.append(0.0, np.cumsum(apart))
         self.size = int(self.place[-1] + self.beyond) + 2
         # margins are no more than half of a stretch
         self.length = min(self.size, max(STRETCH, int(4.0 * self.beyond)))
-        self.counts, self.kept = counts, dict[int, np.ndarray]()
+        self.counts = counts
+        self.kept = dict[int, np.ndarray]()
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """The sum at any points."""
-        place, out = self.places(x), np.zeros(x.size)
+        place = self.places(x)
+        out = np.zeros(x.size)
         number = (place // self.length).astype(np.int64)
         for k in np.unique(number):
             own = number == k
@@ -81,25 +86,33 @@ class Layer:
     def places(self, x: np.ndarray) -> np.ndarray:
         """Where points lie on the line of nodes; across a gap, as seen from the nearer value."""
         i = np.maximum(np.searchsorted(self.values, x) - 1, 0)
-        following, far = np.minimum(i + 1, self.values.size - 1), self.beyond - POINTS
+        following = np.minimum(i + 1, self.values.size - 1)
+        far = self.beyond - POINTS
         with np.errstate(over="ignore"):  # enormous points
             ahead, behind = ((x - self.values[near]) / self.node for near in (i, following))
         place = self.place[i] + np.clip(ahead, -far, far)
-        return np.asarray(np.where((behind > -far) & (i < following), self.place[following] + behind, place))
+        return np.asarray(
+            np.where((behind > -far) & (i < following), self.place[following] + behind, place)
+        )
 
     def points(self, place: np.ndarray) -> np.ndarray:
         """The points at places on the line, as seen from the nearer value."""
         i = np.maximum(np.searchsorted(self.place, place, side="right") - 1, 0)
         following = np.minimum(i + 1, self.values.size - 1)
-        past, ahead = place - self.place[i], self.place[following] - place
+        past = place - self.place[i]
+        ahead = self.place[following] - place
         near = (ahead < past) & (i < following)
         return np.asarray(
-            np.where(near, self.values[following] - ahead * self.node, self.values[i] + past * self.node)
+            np.where(
+                near, self.values[following] - ahead * self.node, self.values[i] + past * self.node
+            )
         )
 
     def nodes(self, k: int) -> np.ndarray:
         """The nodes of a stretch, and `POINTS` more on either side."""
-        return np.arange(k * self.length - POINTS, (k + 1) * self.length + POINTS, dtype=np.float64)
+        return np.arange(
+            k * self.length - POINTS, (k + 1) * self.length + POINTS, dtype=np.float64
+        )
 
     def around(self, k: int) -> slice:
         """The values on a stretch, and those on either side that nodes may be seen from."""
@@ -111,7 +124,8 @@ class Layer:
         if k not in self.kept:
             if len(self.kept) >= KEPT:
                 self.kept.clear()
-            first, margin = k * self.length - POINTS, ceil(self.beyond)
+            first = k * self.length - POINTS
+            margin = ceil(self.beyond)
             length = self.length + 2 * POINTS
             a, b = np.searchsorted(self.place, (first - margin, first + length + margin))
             place = self.place[a:b] - first + 2 * margin
@@ -124,8 +138,10 @@ class Layer:
 
 
 def summed(nodes: np.ndarray, response: np.ndarray, kernel: Kernel) -> np.ndarray:
-    """The sums at nodes along the last axis, from one Fourier transform of the counts spread to them."""
-    size, waves = nodes.shape[-1], np.fft.rfft(nodes)
+    """The sums at nodes along the last axis, from one Fourier transform of the counts spread to
+    them."""
+    size = nodes.shape[-1]
+    waves = np.fft.rfft(nodes)
     n = waves[..., :1].real.copy()
     waves[..., :1] = n * kernel.total / kernel.spacing if kernel.density else 0.0
     waves[..., 1:] *= response

@@ -1,6 +1,7 @@
 """T_1 and T_b by definition: the series of K at every pair of a point and a record.
 
-Records are summed within fixed blocks, and these in order: no bit depends on the number of workers.
+Records are summed within fixed blocks, and these in order: no bit depends on the number of
+workers.
 
 Theorems 2.2 and 2.3 as they are stated (docs/theory.rst, "The series").
 """
@@ -19,7 +20,10 @@ TOL = 1e-10  # of T
 
 def by_terms(counted: Counted, masking: Masking, x: np.ndarray, workers: int = 1) -> np.ndarray:
     """T at points in the units of the values."""
-    p, beta, delta, unit = masking.p, masking.beta, masking.delta, counted.unit
+    p = masking.p
+    beta = masking.beta
+    delta = masking.delta
+    unit = counted.unit
     reach = np.nan
     if masking.noise == "normal" and LEAST <= p < 1.0:
         c, rate, reach = series.truncated(p, beta, delta, TOL)

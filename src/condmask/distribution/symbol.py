@@ -1,13 +1,14 @@
 """The weight K of one masked value in the frequency domain, where it is elementary.
 
-The estimate of the original's distribution function is ``T(x) = (1/n) sum_j K((x - z_j) / sigma)``, and K
-undoes the masking::
+The estimate of the original's distribution function is
+``T(x) = (1/n) sum_j K((x - z_j) / sigma)``, and K undoes the masking::
 
     p K(u) + (1 - p) E[K(u - Y)] = 1{u >= 0}         Y: the noise, in units of sigma
 
-so that the transform of K' is ``1 / (p + (1-p) phi(w))``, phi the characteristic function of Y: bounded for
-every 0 < p <= 1. Its limit at high frequencies, 1/p, is K's step, which is counted exactly; what remains is
-smooth, and settles beyond a reach. Smoothing by a bandwidth multiplies by ``exp(-(beta w)^2 / 2)``.
+so that the transform of K' is ``1 / (p + (1-p) phi(w))``, phi the characteristic function of Y:
+bounded for every 0 < p <= 1. Its limit at high frequencies, 1/p, is K's step, which is counted
+exactly; what remains is smooth, and settles beyond a reach. Smoothing by a bandwidth multiplies by
+``exp(-(beta w)^2 / 2)``.
 
 The K of Theorems 2.2 and 2.3 (docs/theory.rst, "The model and its inverse").
 """
@@ -30,7 +31,8 @@ ALIASED = 1.5
 class Masking(NamedTuple):
     """All that K depends on: the noise's law, p, and bandwidth and grid step in units of sigma.
 
-    beta is 0 for the paper's T_1, delta is 0 where there is no grid; p is 0 where noise was added to all.
+    beta is 0 for the paper's T_1, delta is 0 where there is no grid; p is 0 where noise was added
+    to all.
     """
 
     noise: str
@@ -46,7 +48,8 @@ def symbol(masking: Masking, w: np.ndarray) -> Any:
         return 1.0 / (1.0 + 0.5 * w * w) if delta == 0.0 else _rounded_laplace(w, delta)
     if delta == 0.0:
         return np.exp(-0.5 * w * w)
-    # what repeats the noise's own transform, and the fall of both sides: no rounding where it vanishes
+    # what repeats the noise's own transform, and the fall of both sides: no rounding where it
+    # vanishes
     turn = 2.0 * pi / delta
     near = w - np.rint(w / turn) * turn
     total = np.exp(-0.5 * near * near) * np.sinc(0.5 * delta / pi * near)
@@ -59,11 +62,12 @@ def symbol(masking: Masking, w: np.ndarray) -> Any:
 def smooth_symbol(masking: Masking, w: np.ndarray) -> Any:
     """The transform of what K' is without its step 1/p, where there is no bandwidth.
 
-    With a grid, for K half a step to the right of each grid point. There sums over whole steps divide by
-    2 sin(delta w / 2) / delta instead of w, which takes the rounding out of the numerator (docs/theory.rst,
-    "Rounding").
+    With a grid, for K half a step to the right of each grid point. There sums over whole steps
+    divide by 2 sin(delta w / 2) / delta instead of w, which takes the rounding out of the
+    numerator (docs/theory.rst, "Rounding").
     """
-    p, phi = masking.p, symbol(masking, w)
+    p = masking.p
+    phi = symbol(masking, w)
     share = (1.0 - p) / p / (p + (1.0 - p) * phi)
     return -share * (phi if masking.delta == 0.0 else np.exp(-0.5 * w * w))
 
@@ -74,7 +78,8 @@ def smoothed_symbol(masking: Masking, w: np.ndarray, beta: Any) -> Any:
 
 
 def is_coarse(masking: Masking) -> bool:
-    """Whether T_1 is summed at whole steps of the grid, since nothing smooth passes through them."""
+    """Whether T_1 is summed at whole steps of the grid, since nothing smooth passes through
+    them."""
     if masking.delta == 0.0:
         return False
     if masking.noise == "laplace":
@@ -83,8 +88,10 @@ def is_coarse(masking: Masking) -> bool:
 
 
 def laplace_tail(masking: Masking) -> tuple[float, float]:
-    """(A, a) with K(u) = 1 + A exp(-u/a) for u > 0 and Laplace noise; exact on a grid too, at half steps."""
-    p, delta = masking.p, masking.delta
+    """(A, a) with K(u) = 1 + A exp(-u/a) for u > 0 and Laplace noise; exact on a grid too, at half
+    steps."""
+    p = masking.p
+    delta = masking.delta
     if delta == 0.0:
         return 0.5 * (1.0 - p) / p, sqrt(0.5 * p)
     # the tail of the lattice kernel is geometric; its value half a step off a grid point is the
@@ -98,12 +105,14 @@ def laplace_tail(masking: Masking) -> tuple[float, float]:
 
 @lru_cache(maxsize=256)
 def reach(masking: Masking, tol: float) -> float:
-    """Beyond this distance from 0, in sigma, K without a bandwidth differs from 0 or 1 by less than `tol`.
+    """Beyond this distance from 0, in sigma, K without a bandwidth differs from 0 or 1 by less
+    than `tol`.
 
-    K - 1 is a sum over the poles of its transform, ``2 Re exp(i w u) / (p w^2)``, of which the nearest to
-    the real axis counts twice for the others.
+    K - 1 is a sum over the poles of its transform, ``2 Re exp(i w u) / (p w^2)``, of which the
+    nearest to the real axis counts twice for the others.
     """
-    p, delta = masking.p, masking.delta
+    p = masking.p
+    delta = masking.delta
     if p in (0.0, 1.0):
         return 0.0
     if is_coarse(masking):
@@ -126,7 +135,8 @@ def bend(masking: Masking) -> float:
     if masking.noise == "laplace":
         amplitude, decay = laplace_tail(masking)
         return amplitude / decay**2
-    return -log(masking.p) / (pi * masking.p)  # the integral of w times the transform; rounding adds little
+    # the integral of w times the transform; rounding adds little
+    return -log(masking.p) / (pi * masking.p)
 
 
 def _settling(masking: Masking, size: int = 1 << 13) -> np.ndarray:
@@ -139,17 +149,21 @@ def _settling(masking: Masking, size: int = 1 << 13) -> np.ndarray:
 
 def _rounded_laplace(w: np.ndarray, delta: float) -> Any:
     """phi of rounded Laplace noise, a ratio of two linear functions of 1 - cos."""
-    half, zero, fall = exp(-delta * sqrt(0.5)), -np.expm1(-delta * sqrt(0.5)), -np.expm1(-delta * sqrt(2.0))
+    half = exp(-delta * sqrt(0.5))
+    zero = -np.expm1(-delta * sqrt(0.5))
+    fall = -np.expm1(-delta * sqrt(2.0))
     turned = 2.0 * np.sin(0.5 * delta * w) ** 2  # 1 - cos, without cancellation on fine grids
     return zero + half * fall * (fall - turned) / (fall * fall + 2.0 * half * half * turned)
 
 
 def _geometric(p: float, delta: float) -> tuple[float, float]:
-    """(g, s), s^2 = 1 + 4 g: for rounded Laplace noise K's tail is a multiple of ((s-1) / (s+1))^k.
+    """(g, s), s^2 = 1 + 4 g: for rounded Laplace noise K's tail is a multiple of ((s-1) /
+    (s+1))^k.
 
-    1 / (p + (1-p) phi) is a ratio of two linear functions of 1 - cos, and 2 g the slope of the lower one.
-    For g <= 0, on coarse grids, the tail alternates or there is none.
+    1 / (p + (1-p) phi) is a ratio of two linear functions of 1 - cos, and 2 g the slope of the
+    lower one. For g <= 0, on coarse grids, the tail alternates or there is none.
     """
-    half, rise = exp(-delta * sqrt(0.5)), -np.expm1(-delta * sqrt(0.5))
+    half = exp(-delta * sqrt(0.5))
+    rise = -np.expm1(-delta * sqrt(0.5))
     bent = half * (2.0 * p * half / rise - (1.0 - p) * rise) / (2.0 * rise * (1.0 + half) ** 2)
     return float(bent), sqrt(1.0 + 4.0 * bent)

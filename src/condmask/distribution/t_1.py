@@ -1,8 +1,9 @@
 """Theorem 2.2: T_1, unbiased for the distribution function of the original.
 
-Its steps are counted exactly; the smooth rest is a `Layer`, read half a step to the right of a grid point,
-where it is exact. On grids too coarse for that it is summed at whole steps; under Laplace noise it is a sum
-of exponentials, by recursion. Errors are below 1e-12 / p for p >= .05, 4e-11 / p at 1e-4.
+Its steps are counted exactly; the smooth rest is a `Layer`, read half a step to the right of a
+grid point, where it is exact. On grids too coarse for that it is summed at whole steps; under
+Laplace noise it is a sum of exponentials, by recursion. Errors are below 1e-12 / p for p >= .05,
+4e-11 / p at 1e-4.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,15 @@ import numpy as np
 
 from condmask.distribution.counting import Counted
 from condmask.distribution.layer import Kernel, Layer
-from condmask.distribution.symbol import Masking, bend, is_coarse, laplace_tail, reach, smooth_symbol, symbol
+from condmask.distribution.symbol import (
+    Masking,
+    bend,
+    is_coarse,
+    laplace_tail,
+    reach,
+    smooth_symbol,
+    symbol,
+)
 from condmask.kernels.exponentials import weighted_sums
 
 SPACING = 1.0 / 16.0  # of nodes, in sigma
@@ -31,8 +40,11 @@ class T_1:  # noqa: N801
     """
 
     def __init__(self, counted: Counted, masking: Masking) -> None:
-        self.counted, self.masking, self.n = counted, masking, counted.n
-        p, coarse = masking.p, is_coarse(masking)
+        self.counted = counted
+        self.masking = masking
+        self.n = counted.n
+        p = masking.p
+        coarse = is_coarse(masking)
         self.most = 1.0 / p + 1.0  # of K; the least is 1 less that
         self.by_recursion = masking.noise == "laplace" and not coarse
         # of the smooth part; where there is none, or another way to it, its line of nodes alone
@@ -42,13 +54,18 @@ class T_1:  # noqa: N801
         self.line = Layer(counted.values, counted.counts, unit, far, kernel)
         self.bend = bend(masking) * SPACING**2  # the most of the second derivative, per node
         self.whole = masking.delta > 0.0
-        self.jump, self.sums, self.decay = 1.0 / p, np.empty((2, 0)), 1.0
+        self.jump = 1.0 / p
+        self.sums = np.empty((2, 0))
+        self.decay = 1.0
         self.shift = 0.5 if self.whole and not coarse else 0.0
         if self.by_recursion:
             amplitude, decay = laplace_tail(masking)
-            self.jump, self.decay = 1.0 + 2.0 * amplitude, decay * counted.unit
+            self.jump = 1.0 + 2.0 * amplitude
+            self.decay = decay * counted.unit
             self.sums = np.empty((2, counted.values.size))
-            weighted_sums(counted.values, counted.counts.astype(np.float64), self.decay, *self.sums)
+            weighted_sums(
+                counted.values, counted.counts.astype(np.float64), self.decay, *self.sums
+            )
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """T_1 at points."""
@@ -67,7 +84,8 @@ class T_1:  # noqa: N801
         x = x + self.shift
         if not self.by_recursion:
             return self.line.at(x)
-        values, below = self.counted.values, self.counted.below
+        values = self.counted.values
+        below = self.counted.below
         return (1.0 - self.jump) * laplace_sum(values, below, self.sums, self.decay, x)
 
 
@@ -76,10 +94,12 @@ def laplace_sum(
 ) -> np.ndarray:
     """At points the sum of Laplace distribution functions about ascending values.
 
-    `below` is how much weight lies before each value, and in all; `sums` are those of `weighted_sums`.
+    `below` is how much weight lies before each value, and in all; `sums` are those of
+    `weighted_sums`.
     """
     i = np.searchsorted(values, x, side="right")
-    before, after = np.maximum(i - 1, 0), np.minimum(i, values.size - 1)
+    before = np.maximum(i - 1, 0)
+    after = np.minimum(i, values.size - 1)
     left = np.where(i > 0, np.exp(np.minimum((values[before] - x) / decay, 0.0)), 0.0)
     right = np.where(i < values.size, np.exp(np.minimum((x - values[after]) / decay, 0.0)), 0.0)
     return np.asarray(below[i] + 0.5 * (right * sums[1, after] - left * sums[0, before]))
@@ -88,7 +108,8 @@ def laplace_sum(
 @lru_cache(64)
 def smooth_of(masking: Masking) -> Callable[[np.ndarray], Any]:
     """The transform of the smooth part of K', between whole steps of a coarse grid or anywhere."""
-    p, delta = masking.p, masking.delta
+    p = masking.p
+    delta = masking.delta
     if not is_coarse(masking):
         return partial(smooth_symbol, masking)
 

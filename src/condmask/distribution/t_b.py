@@ -1,8 +1,9 @@
-"""Theorem 2.3: T_b, which estimates the distribution function smoothed by a normal law, and its density.
+"""Theorem 2.3: T_b, which estimates the distribution function smoothed by a normal law, and its
+density.
 
-K is smooth then, and T_b is one `Layer` in units of the bandwidth. p = 1 smooths the values themselves; p = 0
-takes Laplace noise from all of them: ``H - a^2 h'``, a its scale, H and h of the smoothed values.
-Errors are below 1e-12 / p for p >= .05, of a density in units of 1 / bandwidth.
+K is smooth then, and T_b is one `Layer` in units of the bandwidth. p = 1 smooths the values
+themselves; p = 0 takes Laplace noise from all of them: ``H - a^2 h'``, a its scale, H and h of the
+smoothed values. Errors are below 1e-12 / p for p >= .05, of a density in units of 1 / bandwidth.
 """
 
 from collections.abc import Callable
@@ -31,9 +32,14 @@ class T_b:  # noqa: N801
     """
 
     def __init__(self, counted: Counted, masking: Masking) -> None:
-        self.counted, self.masking, self.n = counted, masking, counted.n
-        self.jump, self.whole = 0.0, False
-        self.shift, self.decay, self.sums = 0.0, 1.0, np.empty((2, 0))
+        self.counted = counted
+        self.masking = masking
+        self.n = counted.n
+        self.jump = 0.0
+        self.whole = False
+        self.shift = 0.0
+        self.decay = 1.0
+        self.sums = np.empty((2, 0))
         # of K; the least is 1 less
         self.most = 1.0 + (1.0 / masking.p if masking.p > 0.0 else masking.beta**-2)
         self.spacing = NARROW if masking.p > 0.0 else 0.5 * NARROW  # h' varies more
@@ -57,7 +63,8 @@ class T_b:  # noqa: N801
         return self._layer(density=True)
 
     def _layer(self, *, density: bool) -> Layer:
-        masking, (values, counts, unit) = self.masking, self.counted
+        masking = self.masking
+        (values, counts, unit) = self.counted
         far = reach(masking._replace(beta=0.0), SETTLED / (masking.p or 1.0))
         kernel = Kernel(self.spacing, transform_of(masking), 1.0, density)
         return Layer(values, counts, unit * masking.beta, SATURATION + far / masking.beta, kernel)
@@ -65,5 +72,6 @@ class T_b:  # noqa: N801
 
 @lru_cache(64)
 def transform_of(masking: Masking) -> Callable[[np.ndarray], Any]:
-    """The transform of K' at frequencies in 1 / bandwidth; not of one T_b, which caches would hold."""
+    """The transform of K' at frequencies in 1 / bandwidth; not of one T_b, which caches would
+    hold."""
     return lambda w: smoothed_symbol(masking, w / masking.beta, masking.beta)

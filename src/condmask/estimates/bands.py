@@ -8,15 +8,16 @@ import numpy as np
 
 from condmask import _checks
 from condmask._randomness import Key, check_rng
-from condmask.distribution.sample import Sample
+from condmask.distribution.band import between, covariance, largest
 from condmask.errors import ArgumentTypeError
 from condmask.estimates.base import Shared
-from condmask.variance.band import between, covariance, largest
-from condmask.variance.interval import TARGETS, asked
+from condmask.estimates.sample import Sample
+from condmask.inference.interval import TARGETS, asked
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a picture
-POINTS, DRAWS = 250, 1000  # of the process that is simulated: T goes up and down between fewer points
+POINTS = 250
+DRAWS = 1000  # of the process that is simulated: T goes up and down between fewer points
 
 
 class Band(NamedTuple):
@@ -104,9 +105,10 @@ class Bands(Shared):
         Notes
         -----
         :math:`\sqrt n (T - F)` is nearly a Gaussian process. Its covariances are estimated, and 1,000 draws
-        from it at 250 points give the quantile of its largest absolute value, which is corrected for what
-        lies between them. The band extends that far, over :math:`\sqrt n`, to either side of the rearranged
-        T. (A bootstrap of the masked records ignores shared donors, so its bands are too narrow.)
+        from it at 250 points give the quantile of its largest absolute value, which is corrected
+        for what lies between them. The band extends that far, over :math:`\sqrt n`, to either side
+        of the rearranged T. (A bootstrap of the masked records ignores shared donors, so its bands
+        are too narrow.)
 
         Examples
         --------
@@ -119,18 +121,27 @@ class Bands(Shared):
         >>> bool(np.all((band.low <= of_file) & (of_file <= band.high)))
         True
         """
-        (level, target), sample = asked(confidence_level, target), self._sample
+        (level, target) = asked(confidence_level, target)
+        sample = self._sample
         x = np.unique(_equal_steps(sample, POINTS))
         found = self._covariance(x, target)
         size = np.quantile(largest(found, DRAWS, _stream(rng)), level) + between(found, POINTS)
-        half, t = float(size / np.sqrt(sample.n)), sample.monotone(x)
+        half = float(size / np.sqrt(sample.n))
+        t = sample.monotone(x)
         about = f"the distribution function {TARGETS[target]}"
-        return Band(x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half, level, target, about)
+        return Band(
+            x, np.maximum(t - half, 0.0), np.minimum(t + half, 1.0), t, half, level, target, about
+        )
 
     def plot_cdf(
-        self, path: str | os.PathLike[str] | None = None, *, ax: Any = None, confidence_level: float = 0.95,
-        target: str = "population", rng: Any = None,
-    ) -> Any:  # fmt: skip
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        ax: Any = None,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        rng: Any = None,
+    ) -> Any:
         """Draw the distribution function of the original, rearranged, with its confidence band.
 
         The original is not needed. Needs matplotlib (``pip install condmask[plot]``).
@@ -173,8 +184,8 @@ class Bands(Shared):
     # --- private ---
 
     def _curve(self, x: np.ndarray | None = None, **options: Any) -> Any:
-        """The distribution function and its band as pictures show them: at ascending points or, where none
-        are given, from somewhat below the values to somewhat above."""
+        """The distribution function and its band as pictures show them: at ascending points or,
+        where none are given, from somewhat below the values to somewhat above."""
         from condmask.plot.distribution import BEYOND, Curve
 
         band = self.cdf_band(**options)
@@ -183,13 +194,17 @@ class Bands(Shared):
             x = np.union1d(band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, DRAWN))
         t = self._sample.monotone(x)
         ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
-        words = f"{100 * band.confidence_level:g}% band for {TARGETS[band.target].removeprefix('in ')}"
+        words = (
+            f"{100 * band.confidence_level:g}% band for {TARGETS[band.target].removeprefix('in ')}"
+        )
         return Curve(x, t, *ends, words, self._name)
 
     def _covariance(self, x: np.ndarray, target: str) -> np.ndarray:
         counted, masking, law = self._gridded
         steps = x if law.grid is None else law.grid.below(x)
-        return covariance(counted, masking, steps, shared_donors=self.scheme.shared_donors, target=target)
+        return covariance(
+            counted, masking, steps, shared_donors=self.scheme.shared_donors, target=target
+        )
 
 
 def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionComparison:
@@ -210,10 +225,12 @@ def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionCom
 
     Notes
     -----
-    The largest difference of the two estimates T is compared with those of 1,000 draws of a Gaussian process
-    with their covariances (docs/inference.rst). Below 1000 records T is rearranged first.
+    The largest difference of the two estimates T is compared with those of 1,000 draws of a
+    Gaussian process with their covariances (docs/inference.rst). Below 1000 records T is
+    rearranged first.
 
-    The records of the two columns must be independent: do not use this for two columns of one table.
+    The records of the two columns must be independent: do not use this for two columns of one
+    table.
 
     Examples
     --------
@@ -227,12 +244,18 @@ def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionCom
     True
     """
     for name, each in (("a", a), ("b", b)):
-        _checks.require(isinstance(each, Bands), f"{name} must be an Estimate", each, ArgumentTypeError)
+        _checks.require(
+            isinstance(each, Bands), f"{name} must be an Estimate", each, ArgumentTypeError
+        )
     wide = max(a._law, b._law, key=attrgetter("step"))
     # rounding may have moved a value by half a step: T is taken between points of the wider grid
     x = np.concatenate([_equal_steps(each._sample, POINTS // 2) for each in (a, b)])
-    x = np.unique(x if wide.grid is None else wide.grid.values(wide.grid.below(x))) + 0.5 * wide.step
-    few, pairs = min(a.n, b.n) < LARGE, [(each, x - 0.5 * each._law.step) for each in (a, b)]
+    x = (
+        np.unique(x if wide.grid is None else wide.grid.values(wide.grid.below(x)))
+        + 0.5 * wide.step
+    )
+    few = min(a.n, b.n) < LARGE
+    pairs = [(each, x - 0.5 * each._law.step) for each in (a, b)]
     t, other = (getattr(each._sample, "monotone" if few else "values")(own) for each, own in pairs)
     together = sum(each._covariance(own, "population") / each.n for each, own in pairs)
     difference = t - other
@@ -241,7 +264,9 @@ def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionCom
     larger = np.count_nonzero(largest(np.asarray(together), DRAWS, _stream(rng)) >= statistic)
     pvalue = float((1 + larger) / (DRAWS + 1))
     about = "whether both populations have the same distribution"
-    return DistributionComparison(statistic, pvalue, float(x[worst]), float(difference[worst]), about)
+    return DistributionComparison(
+        statistic, pvalue, float(x[worst]), float(difference[worst]), about
+    )
 
 
 def _equal_steps(sample: Sample, count: int) -> np.ndarray:

@@ -19,13 +19,14 @@ FIGURES = ("low", "high", "standard_error", "estimate", "records")
 class Batch:
     """The estimates of samples of one size under one scheme, asked as each of them is.
 
-    Answers have a leading axis of replicates. The other column of a pair has a row for each sample, or is the
-    same for all.
+    Answers have a leading axis of replicates. The other column of a pair has a row for each
+    sample, or is the same for all.
     """
 
     def __init__(self, estimates: Sequence[Any]) -> None:
         self._replicates = tuple(estimates)
-        self.scheme, self.n = estimates[0].scheme, estimates[0].n
+        self.scheme = estimates[0].scheme
+        self.n = estimates[0].n
 
     def __repr__(self) -> str:
         return f"Estimate(replicates={len(self._replicates)}, n={self.n}, scheme={self.scheme!r})"
@@ -43,7 +44,9 @@ class Batch:
         @wraps(asked[0])
         def served(*args: Any, **options: Any) -> Any:
             if name in ALONE:
-                raise ArgumentError(f"z must be 1-D for {name}, got a batch; estimate its rows one by one")
+                raise ArgumentError(
+                    f"z must be 1-D for {name}, got a batch; estimate its rows one by one"
+                )
             rows = self._rows(signature(asked[0]).bind(*args, **options).arguments)
             with each_once():
                 return stacked([ask(**row) for ask, row in zip(asked, rows, strict=True)])
@@ -52,7 +55,8 @@ class Batch:
 
     def _rows(self, given: dict[str, Any]) -> list[dict[str, Any]]:
         """The arguments for each replicate, with its row of another column."""
-        count, other = len(self._replicates), given.get("other")
+        count = len(self._replicates)
+        other = given.get("other")
         if isinstance(other, Batch):
             others = list(other._replicates)
         elif other is None or isinstance(other, str | Shared):

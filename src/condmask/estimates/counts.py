@@ -1,4 +1,5 @@
-"""A masked column in one pass and with little memory: counts by grid point or value, which can be merged."""
+"""A masked column in one pass and with little memory: counts by grid point or value, which can be
+merged."""
 
 from copy import copy
 from threading import Lock
@@ -6,12 +7,12 @@ from typing import Any
 
 from condmask import _checks, frames
 from condmask.distribution.counting import EMPTY, Counted, merged
-from condmask.distribution.sample import law_of, sample_of
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.estimates.sample import law_of, sample_of
 from condmask.grid import default_step
 from condmask.marks import Mark, mark_of
+from condmask.masking.scheme import Scheme
 from condmask.missing_codes import released_codes, without_codes
-from condmask.scheme import Scheme
 
 ADDING = Lock()  # threads may add to the same counts
 
@@ -22,8 +23,8 @@ class Counts:
     Parameters
     ----------
     scheme : ConditionalMasking
-        What was published with the data. It must have a grid (a `step` above 0) or use reverse mapping, where
-        the values themselves are counted.
+        What was published with the data. It must have a grid (a `step` above 0) or use reverse
+        mapping, where the values themselves are counted.
 
     Raises
     ------
@@ -34,8 +35,8 @@ class Counts:
 
     Notes
     -----
-    Lossless: estimates equal those from the records bit by bit, however the records are split into parts.
-    Memory: 16 bytes a distinct value.
+    Lossless: estimates equal those from the records bit by bit, however the records are split into
+    parts. Memory: 16 bytes a distinct value.
 
     Examples
     --------
@@ -95,7 +96,9 @@ class Counts:
         if not isinstance(other, Counts):
             raise ArgumentTypeError(f"other must be Counts, got {type(other).__name__}")
         if other.scheme != self.scheme:
-            raise ArgumentError(f"other must be Counts of the same scheme as {self!r}, got {other!r}")
+            raise ArgumentError(
+                f"other must be Counts of the same scheme as {self!r}, got {other!r}"
+            )
         self._add(other.counted, other.marks, other.marked)
 
     def __add__(self, other: "Counts") -> "Counts":

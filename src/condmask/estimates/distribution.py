@@ -5,18 +5,20 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask.distribution.sample import CROSSINGS, METHODS
+from condmask.distribution.cdf_interval import cdf_interval
+from condmask.distribution.quantile_interval import quantile_interval
 from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
-from condmask.variance.cdf_interval import cdf_interval
-from condmask.variance.interval import Interval, asked, interval, multiplier, plain
-from condmask.variance.quantile_interval import quantile_interval
+from condmask.estimates.sample import CROSSINGS, METHODS
+from condmask.inference.interval import Interval, asked, interval, multiplier, plain
 
 
 class Distribution(Shared):
     """The distribution of the original (Theorems 2.2 and 2.3)."""
 
-    def cdf(self, t: Any, *, bandwidth: Any = None, method: str = "auto", monotone: bool = False) -> Any:
+    def cdf(
+        self, t: Any, *, bandwidth: Any = None, method: str = "auto", monotone: bool = False
+    ) -> Any:
         """Distribution function of the original.
 
         Parameters
@@ -24,16 +26,18 @@ class Distribution(Shared):
         t : float or array_like of any shape
             Where, in the units of the data.
         bandwidth : float or {"scott", "silverman", "undersmooth"}, optional
-            Standard deviation of the smoothing, in the units of the data. None gives the unsmoothed,
-            unbiased T_1; a number or rule gives T_b, which estimates the smoothed distribution. The rules are
-            1.06 ("scott") or 0.9 ("silverman") times min(s.d., IQR/1.34) n^(-1/5) of the masked values;
-            "undersmooth" is 1.06 with n^(-1/3). Additive noise has no T_1: there None stands for "scott".
+            Standard deviation of the smoothing, in the units of the data. None gives the
+            unsmoothed, unbiased T_1; a number or rule gives T_b, which estimates the smoothed
+            distribution. The rules are 1.06 ("scott") or 0.9 ("silverman") times min(s.d.,
+            IQR/1.34) n^(-1/5) of the masked values; "undersmooth" is 1.06 with n^(-1/3). Additive
+            noise has no T_1: there None stands for "scott".
         method : {"auto", "series"}
-            How the sum is evaluated; the answer is the same within 1e-10. "series" is the definition, term by
-            term: normal noise, p >= .45 and steps up to some sigma/30 only.
+            How the sum is evaluated; the answer is the same within 1e-10. "series" is the
+            definition, term by term: normal noise, p >= .45 and steps up to some sigma/30 only.
         monotone : bool
-            Rearrange T into a distribution function: never decreasing, within [0, 1], to within 1e-8, or
-            1e-10 / p, and half a step of a grid. Its quantiles are those of ``crossing="rearranged"``.
+            Rearrange T into a distribution function: never decreasing, within [0, 1], to within
+            1e-8, or 1e-10 / p, and half a step of a grid. Its quantiles are those of
+            ``crossing="rearranged"``.
 
         Returns
         -------
@@ -47,9 +51,10 @@ class Distribution(Shared):
 
         Notes
         -----
-        Theorem 2.2 (T_1) and 2.3 (T_b), with the kernel of the noise as it was rounded; T_1 is constant
-        from each grid point to the next. It costs one count of the records and one Fourier transform over
-        the range of the data; then any point costs little. "series" costs O(n) a point.
+        Theorem 2.2 (T_1) and 2.3 (T_b), with the kernel of the noise as it was rounded; T_1 is
+        constant from each grid point to the next. It costs one count of the records and one
+        Fourier transform over the range of the data; then any point costs little. "series" costs
+        O(n) a point.
 
         Examples
         --------
@@ -80,7 +85,9 @@ class Distribution(Shared):
             Per unit of the data, to 1e-12 / p of 1/bandwidth. May be negative.
         """
         if bandwidth is None:
-            raise ArgumentError("bandwidth must be a positive number or a rule for a density, got None")
+            raise ArgumentError(
+                "bandwidth must be a positive number or a rule for a density, got None"
+            )
         points = _checks.reals(t, "t")
         return shaped(self._sample.density(points.ravel(), bandwidth), points)
 
@@ -94,11 +101,12 @@ class Distribution(Shared):
         bandwidth
             As in `cdf`.
         crossing : {"first", "rearranged"}, optional
-            T is not monotone and may cross a probability several times. "first" is the least x with
-            T(x) >= q, the generalised inverse; "rearranged" the quantile of the monotone rearrangement of
-            T. Where p and n are small the first crossing is biased, in the tails by as much as a standard
-            error, so "rearranged" is the default below p = .5, for fewer than 2000 records below a p that
-            rises as log n falls, .71 at 200 and .77 at 100; else "first".
+            T is not monotone and may cross a probability several times. "first" is the least x
+            with T(x) >= q, the generalised inverse; "rearranged" the quantile of the monotone
+            rearrangement of T. Where p and n are small the first crossing is biased, in the tails
+            by as much as a standard error, so "rearranged" is the default below p = .5, for fewer
+            than 2000 records below a p that rises as log n falls, .71 at 200 and .77 at 100; else
+            "first".
 
         Returns
         -------
@@ -112,12 +120,13 @@ class Distribution(Shared):
 
         Notes
         -----
-        A probability counts as reached where T >= q - 1e-10. Intervals on which a bound of T stays below that
-        are excluded and others cut, so no crossing is missed but for excursions by less than rounding. Cost:
-        as `cdf`, then one look at each distinct value.
+        A probability counts as reached where T >= q - 1e-10. Intervals on which a bound of T stays
+        below that are excluded and others cut, so no crossing is missed but for excursions by less
+        than rounding. Cost: as `cdf`, then one look at each distinct value.
 
-        There are no weights: swapped records show values of others, and to take these out the noise would
-        have to be undone among records of one weight alone, which magnifies errors without bound.
+        There are no weights: swapped records show values of others, and to take these out the
+        noise would have to be undone among records of one weight alone, which magnifies errors
+        without bound.
 
         Examples
         --------
@@ -132,7 +141,9 @@ class Distribution(Shared):
         probabilities = _checks.probabilities(q, "q")
         if crossing is not None:
             _checks.choice(crossing, "crossing", CROSSINGS)
-        return shaped(self._sample.quantiles(probabilities.ravel(), bandwidth, crossing), probabilities)
+        return shaped(
+            self._sample.quantiles(probabilities.ravel(), bandwidth, crossing), probabilities
+        )
 
     def median(self) -> Any:
         """Median of the original: ``quantile(0.5)``.
@@ -154,7 +165,9 @@ class Distribution(Shared):
         quartiles = self.quantile([0.25, 0.75])
         return plain(quartiles[..., 1] - quartiles[..., 0])
 
-    def cdf_interval(self, t: Any, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
+    def cdf_interval(
+        self, t: Any, *, confidence_level: float = 0.95, target: str = "population"
+    ) -> Interval:
         r"""Confidence intervals for the distribution function, one for each point.
 
         Parameters
@@ -169,13 +182,14 @@ class Distribution(Shared):
         Returns
         -------
         Interval
-            In the shape of `t`, with a leading axis of replicates where `z` is 2-D; all within [0, 1]: where
-            `cdf` leaves that, the estimate is the nearer end.
+            In the shape of `t`, with a leading axis of replicates where `z` is 2-D; all within [0,
+            1]: where `cdf` leaves that, the estimate is the nearer end.
 
         Notes
         -----
-        Each interval covers its own point; use `cdf_band` to cover all points together. With c = z^2/n, z the
-        normal quantile, and A/n the variance of T given the file, that for the population has all g with
+        Each interval covers its own point; use `cdf_band` to cover all points together. With c =
+        z^2/n, z the normal quantile, and A/n the variance of T given the file, that for the
+        population has all g with
 
         .. math:: (T - g)^2 (1 - c) \le c\,(A + g (1 - g)),
 
@@ -194,13 +208,17 @@ class Distribution(Shared):
         >>> bool(found.low < np.mean(x <= 0.0) < found.high)
         True
         """
-        points, (level, target) = _checks.reals(t, "t"), asked(confidence_level, target)
+        points = _checks.reals(t, "t")
+        (level, target) = asked(confidence_level, target)
         of_t, sums = self._of_cdf
         x = self._sample.to_units(points.ravel(), of_t)
-        value, variance = of_t.at(x), sums.variance(x)
+        value = of_t.at(x)
+        variance = sums.variance(x)
         error = variance.standard_error(of_t.n, target)
         ends = cdf_interval(value, variance, multiplier(level) ** 2 / of_t.n, target, self._law.p)
-        value, error, low, high = (shaped(each, points) for each in (np.clip(value, 0.0, 1.0), error, *ends))
+        value, error, low, high = (
+            shaped(each, points) for each in (np.clip(value, 0.0, 1.0), error, *ends)
+        )
         return interval(value, error, level, target, "P(X <= t)", ends=(low, high))
 
     def quantile_interval(
@@ -218,18 +236,18 @@ class Distribution(Shared):
         Returns
         -------
         Interval
-            In the shape of `q`, with a leading axis of replicates where `z` is 2-D. `standard_error` is the
-            length over 2 z.
+            In the shape of `q`, with a leading axis of replicates where `z` is 2-D.
+            `standard_error` is the length over 2 z.
 
         Notes
         -----
         The interval contains the points at which the monotone rearrangement of T does not differ
-        significantly from q, by the test that `cdf_interval` inverts. Where quantiles are those of the
-        rearrangement (`quantile`), the test has its variance, which is less than that of T the smaller p and
-        n are. Where the data have atoms the interval begins and ends at one of them, and covers more often
-        than it says. For the population an end is infinite, exactly where q or 1 - q is at most z^2/n: so
-        small a sample need not reach there. For the file it covers less often than it says where q or 1 - q
-        is below some 3/n (docs/coverage.rst).
+        significantly from q, by the test that `cdf_interval` inverts. Where quantiles are those of
+        the rearrangement (`quantile`), the test has its variance, which is less than that of T the
+        smaller p and n are. Where the data have atoms the interval begins and ends at one of them,
+        and covers more often than it says. For the population an end is infinite, exactly where q
+        or 1 - q is at most z^2/n: so small a sample need not reach there. For the file it covers
+        less often than it says where q or 1 - q is below some 3/n (docs/coverage.rst).
 
         Examples
         --------
@@ -241,18 +259,26 @@ class Distribution(Shared):
         >>> (found.low < [10 - 1000 * np.log(5), 10]) & (found.high > [10 - 1000 * np.log(5), 10])
         array([ True,  True])
         """
-        probabilities, (level, target) = _checks.probabilities(q, "q"), asked(confidence_level, target)
+        probabilities = _checks.probabilities(q, "q")
+        (level, target) = asked(confidence_level, target)
         ascending, back = np.unique(probabilities, return_inverse=True)
-        (of_t, sums), z = self._of_cdf, multiplier(level)
-        value, c = self._sample.quantiles(ascending), np.array([z**2 / of_t.n])
-        ends = quantile_interval(of_t, sums, ascending, self._sample.to_units(value, of_t), c, [target])
+        (of_t, sums) = self._of_cdf
+        z = multiplier(level)
+        value = self._sample.quantiles(ascending)
+        c = np.array([z**2 / of_t.n])
+        ends = quantile_interval(
+            of_t, sums, ascending, self._sample.to_units(value, of_t), c, [target]
+        )
         low, high = self._sample.law.from_units(ends[:, 0, 0]) + 0.0
         low, high, error, value = (
-            shaped(each[back.ravel()], probabilities) for each in (low, high, (high - low) / (2.0 * z), value)
+            shaped(each[back.ravel()], probabilities)
+            for each in (low, high, (high - low) / (2.0 * z), value)
         )
         return interval(value, error, level, target, "the quantile", ends=(low, high))
 
-    def median_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
+    def median_interval(
+        self, *, confidence_level: float = 0.95, target: str = "population"
+    ) -> Interval:
         """Confidence interval for the median: ``quantile_interval(0.5)``.
 
         Parameters

@@ -1,7 +1,7 @@
 """What an analyst estimates from masked values: moments, distribution, quantiles, correlations.
 
-From records, with or without a grid, or their counts. For parts of the records that are whole strata
-everything is available, for others only means.
+From records, with or without a grid, or their counts. For parts of the records that are whole
+strata everything is available, for others only means.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +11,6 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.distribution.counting import counted_parts
-from condmask.distribution.sample import Sample, law_of, sample_of
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.bands import Bands
 from condmask.estimates.batch import Batch
@@ -22,7 +21,9 @@ from condmask.estimates.moments import Moments
 from condmask.estimates.origin import warn_of_other_records
 from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
+from condmask.estimates.sample import Sample, law_of, sample_of
 from condmask.indicators import design
+from condmask.inference.interval import TARGETS, EstimateWarning, asked
 from condmask.labels import groups
 from condmask.linear.records import Records
 from condmask.marks import mark_of
@@ -31,7 +32,6 @@ from condmask.moments.moment_interval import NEGATIVE
 from condmask.own_grid import coarser_grid, options_of
 from condmask.row_labels import RELEASE, labels_of_rows, labels_of_some, refuse_other_order
 from condmask.strata import donor_pools, labels_of, missing_strata
-from condmask.variance.interval import TARGETS, EstimateWarning, asked
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 RULE = "True or False for each record"
@@ -41,8 +41,8 @@ Parts = Callable[[], Iterable[tuple[np.ndarray, str]]]  # of a column, each with
 class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
-    Created by the `estimate` method of a scheme, from records or `Counts`. For a 2-D array its results have a
-    leading axis of replicates. It never sees an original value.
+    Created by the `estimate` method of a scheme, from records or `Counts`. For a 2-D array its
+    results have a leading axis of replicates. It never sees an original value.
 
     Parameters
     ----------
@@ -57,7 +57,8 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
     name : str
         What pictures call the column, where that is known.
     read : callable (name, as_labels), optional
-        Of a release, what gives another column by its name, or its estimate if that column is masked.
+        Of a release, what gives another column by its name, or its estimate if that column is
+        masked.
 
     Notes
     -----
@@ -65,12 +66,13 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
 
     .. math:: T(x) = \frac{1}{n} \sum_j K\left(\frac{x - Z_j}{\sigma}\right),
 
-    where K undoes the masking. It is unbiased given the original data as rounded to the grid, for every
-    0 < p < 1 [1]_. It may leave [0, 1] and need not be monotone.
+    where K undoes the masking. It is unbiased given the original data as rounded to the grid, for
+    every 0 < p < 1 [1]_. It may leave [0, 1] and need not be monotone.
 
     References
     ----------
-    .. [1] D. Ghatak and B. Roy, "Conditional Masking to Numerical Data", J. Stat. Theory Pract. (2019),
+    .. [1] D. Ghatak and B. Roy, "Conditional Masking to Numerical Data", J. Stat. Theory Pract.
+    (2019),
            https://doi.org/10.1007/s42519-019-0042-y, https://arxiv.org/abs/1807.05035.
     """
 
@@ -81,14 +83,17 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
 
     @property
     def N(self) -> float:  # noqa: N802 - a symbol of the docs
-        """By how much pseudo-values vary more than originals after reverse mapping, in the worst donor pool.
+        """By how much pseudo-values vary more than originals after reverse mapping, in the worst
+        donor pool.
 
-        (1 - p) times the standard deviation of h, which undoes the mapping, over that of the values; 1 is the
-        least there can be. A covariance with a column in clear has a standard error of about
-        sqrt(N^2 / (1-p)^2 - 1) times that of unmasked data.
+        (1 - p) times the standard deviation of h, which undoes the mapping, over that of the
+        values; 1 is the least there can be. A covariance with a column in clear has a standard
+        error of about sqrt(N^2 / (1-p)^2 - 1) times that of unmasked data.
         """
         if not self.scheme.reverse_mapping:
-            raise ArgumentError(f"scheme must be one with reverse_mapping for N, got {self.scheme!r}")
+            raise ArgumentError(
+                f"scheme must be one with reverse_mapping for N, got {self.scheme!r}"
+            )
         return float(self._undone.variation)
 
     def __repr__(self) -> str:
@@ -102,7 +107,8 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         confidence_level: float = 0.95,
         target: str = "population",
     ) -> Intervals:
-        """Mean, standard deviation, quantiles and distribution function with standard errors and intervals.
+        """Mean, standard deviation, quantiles and distribution function with standard errors and
+        intervals.
 
         Parameters
         ----------
@@ -116,8 +122,8 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         Returns
         -------
         Intervals
-            By name: "mean", "s.d.", "quantile 0.5", "cdf at 1000"; printed, a table. Estimates lie within
-            their intervals: where `cdf` leaves [0, 1], the nearer end is given.
+            By name: "mean", "s.d.", "quantile 0.5", "cdf at 1000"; printed, a table. Estimates lie
+            within their intervals: where `cdf` leaves [0, 1], the nearer end is given.
 
         Raises
         ------
@@ -150,9 +156,17 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         intervals += [self.quantile_interval(q, **options)] if q.size else []
         intervals += [self.cdf_interval(t, **options)] if t.size else []
         low, high, error, estimate = (np.hstack([each[k] for each in intervals]) for k in range(4))
-        names = ["mean", "s.d.", *(f"quantile {x:.15g}" for x in q), *(f"cdf at {x:.15g}" for x in t)]
-        about, records = self._certainty(target), np.full(len(names), self.n)
-        return Intervals(names, low, high, error, estimate, level, target, about, records, ("statistic",))
+        names = [
+            "mean",
+            "s.d.",
+            *(f"quantile {x:.15g}" for x in q),
+            *(f"cdf at {x:.15g}" for x in t),
+        ]
+        about = self._certainty(target)
+        records = np.full(len(names), self.n)
+        return Intervals(
+            names, low, high, error, estimate, level, target, about, records, ("statistic",)
+        )
 
     def part(self, rows: Any) -> Self:
         r"""The estimate from some of the records, which must be whole strata.
@@ -171,16 +185,17 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         Raises
         ------
         ValueError
-            If a stratum is selected only in part, the strata are needed but missing, no record has such a
-            label, fewer than two values remain, or the index of `rows` has the labels of the records in
-            another order.
+            If a stratum is selected only in part, the strata are needed but missing, no record has
+            such a label, fewer than two values remain, or the index of `rows` has the labels of
+            the records in another order.
 
         Notes
         -----
-        Within a stratum any record may be the donor of another, so the masked values of a part g have the
-        characteristic function :math:`\varphi_{Z|g} = p\,\varphi_X + (1-p)\,\varphi_Y \varphi_{X|g}`, and
-        dividing by :math:`\varphi_Y`, which tends to 0, magnifies the errors at high frequencies without
-        bound. Means are available for any part, from `group_means`.
+        Within a stratum any record may be the donor of another, so the masked values of a part g
+        have the characteristic function
+        :math:`\varphi_{Z|g} = p\,\varphi_X + (1-p)\,\varphi_Y \varphi_{X|g}`, and dividing by
+        :math:`\varphi_Y`, which tends to 0, magnifies the errors at high frequencies without bound.
+        Means are available for any part, from `group_means`.
 
         Examples
         --------
@@ -194,7 +209,8 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         >>> bool(abs(estimate.part(female).median() - 90.0) < 1.5)
         True
         """
-        z, present = self._rows.z, ~np.isnan(self._rows.z)
+        z = self._rows.z
+        present = ~np.isnan(self._rows.z)
         labelled = isinstance(rows, Mapping)
         if not labelled:
             self._refuse_other_order(rows=rows)
@@ -204,7 +220,9 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         pool = None
         if self._law.p > 0.0:
             pool = self._rows.pools()
-            _check_whole(chosen[present], (np.zeros(z.size, np.int64) if pool is None else pool)[present])
+            _check_whole(
+                chosen[present], (np.zeros(z.size, np.int64) if pool is None else pool)[present]
+            )
         # as they were accepted, which single precision may have put beside the grid
         sample = sample_of(z[chosen & present], self._law, "float32")
         some = labels_of_some(self._rows.row_labels, chosen)
@@ -215,7 +233,9 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
 
     def _certainty(self, target: str) -> str:
         """What a summary is about, and how well its numbers are known."""
-        exact = "exact except at the ends, which are means" if self.scheme.aggregate_ends else "exact"
+        exact = (
+            "exact except at the ends, which are means" if self.scheme.aggregate_ends else "exact"
+        )
         how = exact if target == "file" and self.scheme.reverse_mapping else "estimated"
         known = f"{TARGETS[target].removeprefix('in ')}, {how}"
         try:
@@ -230,7 +250,9 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
             asked = [str(one) for one in (label if isinstance(label, list) else [label])]
             code, found = groups(self._by_name(name, "rows", labels=True), "rows", n)
             texts = [str(one) for one in found]
-            _checks.require({*asked} <= {*texts}, f"rows must be labels that occur in {name!r}", label)
+            _checks.require(
+                {*asked} <= {*texts}, f"rows must be labels that occur in {name!r}", label
+            )
             chosen &= np.isin(code, [texts.index(one) for one in asked])
         return chosen
 
@@ -250,13 +272,16 @@ def estimate_records(
     """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
     rows_of_z = labels_of_rows(z, "z", of=RELEASE)
     known = refuse_other_order({"strata": strata, "patterns": patterns}, rows_of_z)
-    law, threads = law_of(scheme), _checks.whole(workers, "workers", least=1)
-    policy, codes = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES), released_codes(scheme)
+    law = law_of(scheme)
+    threads = _checks.whole(workers, "workers", least=1)
+    policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
+    codes = released_codes(scheme)
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
     _checks.has_gaps(column.array, "z", policy)  # gaps that no code declares
     rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
     _warn_of_another_grid(scheme, rows)
-    batch, (pool, refusal) = column.array.ndim == 2, _donor_pools(scheme, rows, strata, patterns)
+    batch = column.array.ndim == 2
+    (pool, refusal) = _donor_pools(scheme, rows, strata, patterns)
     mark = mark_of(z)
     if mark is not None:
         warn_of_other_records("z", rows.shape[1], mark.records, scheme.strata)
@@ -270,13 +295,17 @@ def estimate_records(
     return Batch(estimates) if batch else estimates[0]
 
 
-def estimate_parts(scheme: Any, parts: Parts, records: Records, workers: int = 1, **known: Any) -> Estimate:
-    """The estimate of a scheme from masked values that arrive in parts, with the kind of their column.
+def estimate_parts(
+    scheme: Any, parts: Parts, records: Records, workers: int = 1, **known: Any
+) -> Estimate:
+    """The estimate of a scheme from masked values that arrive in parts, with the kind of their
+    column.
 
-    Missing ones are NaN. If the scheme has a grid, values are counted as they arrive; otherwise all
-    records are kept. What else is known of the column, an `Estimate` takes.
+    Missing ones are NaN. If the scheme has a grid, values are counted as they arrive; otherwise
+    all records are kept. What else is known of the column, an `Estimate` takes.
     """
-    law, threads = law_of(scheme), _checks.whole(workers, "workers", least=1)
+    law = law_of(scheme)
+    threads = _checks.whole(workers, "workers", least=1)
     if law.grid is None:
         _checks.no_infinities(records.z, "z")
         sample = sample_of(records.z, law, workers=threads)
@@ -290,7 +319,8 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimat
     _checks.require(scheme == counts.scheme, f"z must be Counts of the scheme {scheme!r}", counts)
     sample = Sample(counts.counted, law_of(scheme), _checks.whole(workers, "workers", least=1))
     released = sum(mark.records or 0 for mark in counts.marks)
-    if counts.marked < released:  # parts of one release have one mark, as have releases of one size
+    # parts of one release have one mark, as have releases of one size
+    if counts.marked < released:
         warn_of_other_records("z", counts.marked, released, scheme.strata)
     return Estimate(scheme, sample)
 
@@ -326,7 +356,8 @@ def _donor_pools(
 
 def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:
     """Refuse strata of which some records are chosen and others are not."""
-    size, inside = np.bincount(pool), np.bincount(pool, chosen)
+    size = np.bincount(pool)
+    inside = np.bincount(pool, chosen)
     cut = int(np.count_nonzero((inside > 0) & (inside < size)))
     if cut:
         raise ArgumentError(

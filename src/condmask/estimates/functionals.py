@@ -7,13 +7,14 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import evenly_spaced
+from condmask.distribution import inequality
+from condmask.distribution.expectation import Function, mean_of
+from condmask.distribution.inequality import Functional
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.distribution import Distribution, shaped
-from condmask.variance import bounded, inequality
-from condmask.variance.expectation import Function, mean_of
-from condmask.variance.inequality import Functional
-from condmask.variance.interval import Interval, asked, interval
-from condmask.variance.theorem import Variance
+from condmask.inference import bounded
+from condmask.inference.interval import Interval, asked, interval
+from condmask.inference.theorem import Variance
 
 CERTAIN = 0.9973  # three standard errors, beyond which a share is taken to be above 0
 FEW = 1 << 12  # points at which the variance of T is known
@@ -28,8 +29,8 @@ class Functionals(Distribution):
         Parameters
         ----------
         g : callable
-            Maps an array of values in the units of the data to one number for each. It is also called with
-            values beyond the data, as far as T has mass there.
+            Maps an array of values in the units of the data to one number for each. It is also
+            called with values beyond the data, as far as T has mass there.
 
         Returns
         -------
@@ -38,20 +39,21 @@ class Functionals(Distribution):
         Raises
         ------
         ValueError
-            If g is not finite at a value that has mass (the message names it), or grows so fast beyond the
-            data that its mean is not known; and if the data reach over more than 2^27 points.
+            If g is not finite at a value that has mass (the message names it), or grows so fast
+            beyond the data that its mean is not known; and if the data reach over more than 2^27
+            points.
 
         Notes
         -----
-        The sum of g weighted by the mass that T gives to the points of the grid; like T, it is unbiased given
-        the original file. Where the grid has more than 4,096 points for each sigma, g is taken at so many of
-        them, where it jumps at more, and at the masked values; that moves the mean by less than .002 of its
-        standard error. g is called with arrays of points within reach of the data. With
-        ``g = lambda x: x**k`` it is `moment`.
+        The sum of g weighted by the mass that T gives to the points of the grid; like T, it is
+        unbiased given the original file. Where the grid has more than 4,096 points for each sigma,
+        g is taken at so many of them, where it jumps at more, and at the masked values; that moves
+        the mean by less than .002 of its standard error. g is called with arrays of points within
+        reach of the data. With ``g = lambda x: x**k`` it is `moment`.
 
-        Under noise T has mass below the data, so logarithms need a floor, ``np.log(np.maximum(x, floor))``,
-        unless they stay away from 0 by more than K reaches, some 10 sigma. After reverse mapping g is called
-        only with the values of the data.
+        Under noise T has mass below the data, so logarithms need a floor,
+        ``np.log(np.maximum(x, floor))``, unless they stay away from 0 by more than K reaches, some
+        10 sigma. After reverse mapping g is called only with the values of the data.
 
         Examples
         --------
@@ -67,9 +69,14 @@ class Functionals(Distribution):
         return _known(self._mean_of(_checked(g))[0])
 
     def expectation_interval(
-        self, g: Callable[[Any], Any], *, confidence_level: float = 0.95, target: str = "population"
+        self,
+        g: Callable[[Any], Any],
+        *,
+        confidence_level: float = 0.95,
+        target: str = "population",
     ) -> Interval:
-        """Confidence interval for the mean of a function of the original, by the normal approximation.
+        """Confidence interval for the mean of a function of the original, by the normal
+        approximation.
 
         Parameters
         ----------
@@ -114,12 +121,14 @@ class Functionals(Distribution):
         Notes
         -----
         :math:`\{\int T (1 - T)\, dx + \int \operatorname{Var} T\, dx\} / \bar Z`; the second
-        integral removes the bias of the first. As an estimate for the original file it has the divisor
-        n (n - 1).
+        integral removes the bias of the first. As an estimate for the original file it has the
+        divisor n (n - 1).
         """
         return self._gini().value
 
-    def gini_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
+    def gini_interval(
+        self, *, confidence_level: float = 0.95, target: str = "population"
+    ) -> Interval:
         """Confidence interval for the Gini coefficient, by the normal approximation.
 
         Parameters
@@ -130,8 +139,9 @@ class Functionals(Distribution):
         Returns
         -------
         Interval
-            With a leading axis of replicates where `z` is 2-D. If no amount is negative, interval and
-            estimate lie within [0, 1]; where `gini` lies outside, the estimate is the nearest end.
+            With a leading axis of replicates where `z` is 2-D. If no amount is negative, interval
+            and estimate lie within [0, 1]; where `gini` lies outside, the estimate is the nearest
+            end.
 
         Warns
         -----
@@ -140,16 +150,18 @@ class Functionals(Distribution):
 
         Notes
         -----
-        Near 0 and 1 the interval is built as in `correlation_interval`, so that it keeps its level there. If
-        the estimated share of negative amounts is more than three standard errors above 0, some amounts are
-        taken to be negative; then the coefficient may exceed 1, and nothing is cut.
+        Near 0 and 1 the interval is built as in `correlation_interval`, so that it keeps its level
+        there. If the estimated share of negative amounts is more than three standard errors above
+        0, some amounts are taken to be negative; then the coefficient may exceed 1, and nothing is
+        cut.
         """
         level, target = asked(confidence_level, target)
         self._warn_of_skewness(target, self._sample.n, "Gini coefficients")
         return self._bounded([self._gini()], np.ones(()), level, target, "the Gini coefficient")
 
     def lorenz(self, q: Any) -> Any:
-        r"""Lorenz curve of the original: the share of the total that belongs to the lowest records.
+        r"""Lorenz curve of the original: the share of the total that belongs to the lowest
+        records.
 
         Parameters
         ----------
@@ -168,8 +180,8 @@ class Functionals(Distribution):
 
         Notes
         -----
-        With x the quantile q of the rearranged T, :math:`\{q x - \int_{-\infty}^x T\} / \bar Z`; the integral
-        is that of T itself, without bias.
+        With x the quantile q of the rearranged T, :math:`\{q x - \int_{-\infty}^x T\} / \bar Z`;
+        the integral is that of T itself, without bias.
         """
         shares = _checks.probabilities(q, "q")
         return shaped(np.array([ordinate.value for ordinate in self._lorenz(shares)]), shares)
@@ -189,8 +201,8 @@ class Functionals(Distribution):
         Returns
         -------
         Interval
-            In the shape of `q`, with a leading axis of replicates where `z` is 2-D. If no amount is negative,
-            intervals and estimates lie within [0, q] (`gini_interval`).
+            In the shape of `q`, with a leading axis of replicates where `z` is 2-D. If no amount
+            is negative, intervals and estimates lie within [0, q] (`gini_interval`).
 
         Warns
         -----
@@ -207,31 +219,45 @@ class Functionals(Distribution):
     def _mean_of(self, function: Function) -> tuple[float, Variance]:
         """The mean of a function of the original, and n times its variances."""
         counted, masked_by, law = self._gridded
-        return mean_of(function, counted, masked_by, law.from_units, shared_donors=self.scheme.shared_donors)
+        return mean_of(
+            function, counted, masked_by, law.from_units, shared_donors=self.scheme.shared_donors
+        )
 
     def _gini(self) -> Functional:
         t, sums = self._of_cdf
         points = inequality.points_of(t, self._sample.law.from_units)
-        x, few = points[0], evenly_spaced(points[0].size, FEW)
+        x = points[0]
+        few = evenly_spaced(points[0].size, FEW)
         variance = sums.variance(self._sample.to_units(x[few], t)).about("population")
         of_all = np.interp(np.arange(x.size), few, variance / (self._sample.n - 1))
         return inequality.gini(points, self._positive_mean(), of_all)
 
     def _lorenz(self, shares: np.ndarray) -> list[Functional]:
         points = inequality.points_of(self._of_cdf[0], self._sample.law.from_units)
-        mean, q = self._positive_mean(), shares.ravel()
+        mean = self._positive_mean()
+        q = shares.ravel()
         at = self._sample.quantiles(q, crossing="rearranged")
-        return [inequality.lorenz(points, mean, *each) for each in zip(q.tolist(), at.tolist(), strict=True)]
+        return [
+            inequality.lorenz(points, mean, *each)
+            for each in zip(q.tolist(), at.tolist(), strict=True)
+        ]
 
     def _positive_mean(self) -> float:
         center, scale, means = self._sample.powers(1)
         mean = float(center + scale * means[1])
         if not mean > 0.0:
-            raise ArgumentError(f"the mean must be estimated positive for shares of the total, got {mean:g}")
+            raise ArgumentError(
+                f"the mean must be estimated positive for shares of the total, got {mean:g}"
+            )
         return mean
 
     def _bounded(
-        self, found: list[Functional], highest: np.ndarray, level: float, target: str, quantity: str
+        self,
+        found: list[Functional],
+        highest: np.ndarray,
+        level: float,
+        target: str,
+        quantity: str,
     ) -> Interval:
         """Intervals between 0 and `highest`, where no amount is negative, in its shape."""
         variances = [self._mean_of(each.influence)[1] for each in found]
@@ -239,15 +265,19 @@ class Functionals(Distribution):
         value, error = np.reshape([[each.value for each in found], errors], (2, *highest.shape))
         # T is constant from one point of the grid to the next
         below = -0.5 * self._law.step or np.nextafter(0.0, -1.0)
-        some = self.cdf_interval(below, confidence_level=CERTAIN, target="file").low > 0.0  # are negative
+        # are negative
+        some = self.cdf_interval(below, confidence_level=CERTAIN, target="file").low > 0.0
         least, most = (-np.inf, np.inf) if some else (0.0, highest)
-        nearest, ends = np.clip(value, least, most), bounded.placed(value, error, least, most, level)
+        nearest = np.clip(value, least, most)
+        ends = bounded.placed(value, error, least, most, level)
         return interval(nearest, error, level, target, quantity, ends=ends)
 
 
 def _checked(g: Any) -> Function:
     """A user's function; its results at points without mass are ignored."""
-    _checks.require(callable(g), "g must be a function of an array of values", g, ArgumentTypeError)
+    _checks.require(
+        callable(g), "g must be a function of an array of values", g, ArgumentTypeError
+    )
 
     def function(x: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):

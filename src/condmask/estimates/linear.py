@@ -10,14 +10,14 @@ from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
 from condmask.estimates.results import Intervals
 from condmask.indicators import design, indicators, is_text
+from condmask.inference.interval import EstimateWarning, Interval, asked
 from condmask.labels import groups
 from condmask.linear.chunks import CHUNK, Chunks, Named
 from condmask.linear.groups import crossed, group_means
 from condmask.linear.regress import regress
 from condmask.linear.totals import total
 from condmask.linear.variance import IntervalOptions
-from condmask.variance import heavy_tails
-from condmask.variance.interval import EstimateWarning, Interval, asked
+from condmask.moments import heavy_tails
 
 FEW = 5.0  # unmasked records, less than which a group is flagged
 
@@ -25,8 +25,8 @@ FEW = 5.0  # unmasked records, less than which a group is flagged
 class LinearEstimates(Shared):
     """Statistics linear in the original, with weights from columns that were not masked.
 
-    For parts of the records use these methods of the estimate of *all* records. Donors come from the whole
-    file (stratum), so the masked values of a part are not a masked sample of that part.
+    For parts of the records use these methods of the estimate of *all* records. Donors come from
+    the whole file (stratum), so the masked values of a part are not a masked sample of that part.
     """
 
     def pseudo_values(self) -> Any:
@@ -45,15 +45,17 @@ class LinearEstimates(Shared):
         Notes
         -----
         :math:`\tilde Z_i = (Z_i - p' \bar Z) / f` with the mean of the stratum, p' = p n/(n-1) and
-        f = 1 - p - p/(n-1). Given the file its mean is X_i exactly, so sums weighted by other columns
-        are unbiased. After reverse mapping it is :math:`\bar Z + h(Z_i)`, with h found from the
-        released values (docs/inference.rst), and sums are unbiased to .05 standard errors.
-        Pseudo-values vary more than the original: do not use their variance or distribution.
+        f = 1 - p - p/(n-1). Given the file its mean is X_i exactly, so sums weighted by other
+        columns are unbiased. After reverse mapping it is :math:`\bar Z + h(Z_i)`, with h found
+        from the released values (docs/inference.rst), and sums are unbiased to .05 standard
+        errors. Pseudo-values vary more than the original: do not use their variance or
+        distribution.
 
-        In a file that is one stratum, any package with robust standard errors (HC3) gives correct standard
-        errors, about the population, for the slopes of an ordinary regression of the pseudo-values. It does
-        not for intercepts, means of groups or several strata, because records share donors. `regress` and
-        `group_means` account for that, and can take the original file as target.
+        In a file that is one stratum, any package with robust standard errors (HC3) gives correct
+        standard errors, about the population, for the slopes of an ordinary regression of the
+        pseudo-values. It does not for intercepts, means of groups or several strata, because
+        records share donors. `regress` and `group_means` account for that, and can take the
+        original file as target.
 
         Examples
         --------
@@ -62,31 +64,38 @@ class LinearEstimates(Shared):
         >>> scheme.estimate([310, 421, 385, 290, 330]).pseudo_values().round(1)
         array([248. , 544. , 448. , 194.7, 301.3])
         """
-        pseudo, values = self._linear(), np.full(self._rows.size, np.nan)
+        pseudo = self._linear()
+        values = np.full(self._rows.size, np.nan)
         for chunk in Chunks(self._rows).of(CHUNK):
             values[chunk.rows] = pseudo.origin + pseudo.unit * pseudo.values(chunk)
         return values
 
     def group_means(
-        self, labels: Any, *, confidence_level: float = 0.95, target: str = "population",
-        clusters: Any = None, population_size: float | None = None, weights: Any = None,
-    ) -> Intervals:  # fmt: skip
+        self,
+        labels: Any,
+        *,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        clusters: Any = None,
+        population_size: float | None = None,
+        weights: Any = None,
+    ) -> Intervals:
         """Means of the original in groups of records, without bias.
 
         Parameters
         ----------
         labels : array_like of shape (n,), str, list of str, data frame or dict of columns
-            The group of each record, from a column that was not masked, or the column's name where a file
-            was read. Several columns, or names, make a group of each combination of labels that occurs.
-            Records without a label are left out.
+            The group of each record, from a column that was not masked, or the column's name where
+            a file was read. Several columns, or names, make a group of each combination of labels
+            that occurs. Records without a label are left out.
         confidence_level : float
             Of the intervals.
         target : {"population", "file"}
-            What the intervals should cover: the means in the population that the file is a sample of, or
-            those in the original file.
+            What the intervals should cover: the means in the population that the file is a sample
+            of, or those in the original file.
         clusters : array_like of shape (n,) or str, optional
-            The cluster of each record, where clusters and not records were sampled. No standard error is
-            smaller than without.
+            The cluster of each record, where clusters and not records were sampled. No standard
+            error is smaller than without.
         population_size : float, optional
             The number of records in the population, where it is known and finite.
         weights : array_like of shape (n,) or str, optional
@@ -100,24 +109,26 @@ class LinearEstimates(Shared):
         Raises
         ------
         ValueError
-            If strata or patterns are needed but missing, a pool has too few records, or an index of pandas
-            has the labels of the rows in another order (docs/conventions.rst, "Labels of rows").
+            If strata or patterns are needed but missing, a pool has too few records, or an index
+            of pandas has the labels of the rows in another order (docs/conventions.rst, "Labels of
+            rows").
 
         Warns
         -----
         EstimateWarning
-            If a group says less than 5 unmasked records would, n_g (1-p)^2 < 5; about the population if the
-            tails of the original are heavy for the smallest group, as for `mean_interval`.
+            If a group says less than 5 unmasked records would, n_g (1-p)^2 < 5; about the
+            population if the tails of the original are heavy for the smallest group, as for
+            `mean_interval`.
 
         Notes
         -----
-        The mean of the pseudo-values of the group. About the file it varies by the masking of all records,
-        any of which may be a donor to the group; about the population also by the spread of the group.
-        Intervals use Student's t. About the population it has one degree of freedom less than the group has
-        records (clusters); about the file n - 1, since the variance is known from the masking of all n
-        records. For groups of one to three records the latter cover more often than they say, as single
-        masked values are not normal. The distribution function or quantiles of a group are available only if
-        it consists of whole strata.
+        The mean of the pseudo-values of the group. About the file it varies by the masking of all
+        records, any of which may be a donor to the group; about the population also by the spread
+        of the group. Intervals use Student's t. About the population it has one degree of freedom
+        less than the group has records (clusters); about the file n - 1, since the variance is
+        known from the masking of all n records. For groups of one to three records the latter
+        cover more often than they say, as single masked values are not normal. The distribution
+        function or quantiles of a group are available only if it consists of whole strata.
 
         Examples
         --------
@@ -150,9 +161,14 @@ class LinearEstimates(Shared):
         return Intervals(names, *found[:6], about, records, tuple(columns))
 
     def weighted_mean(
-        self, weights: Any, *, confidence_level: float = 0.95, target: str = "population",
-        clusters: Any = None, population_size: float | None = None,
-    ) -> Interval:  # fmt: skip
+        self,
+        weights: Any,
+        *,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        clusters: Any = None,
+        population_size: float | None = None,
+    ) -> Interval:
         """Mean of the original with weights from columns that were not masked, without bias.
 
         Parameters
@@ -180,10 +196,11 @@ class LinearEstimates(Shared):
         Notes
         -----
         sum w Zt / sum w, Zt the pseudo-values. Student's t has (sum w)^2 / sum w^2 - 1 degrees of
-        freedom, or one less than there are clusters; for the file it has n - 1, since the error is known from
-        the masking of all n records. There is no weighted quantile or distribution function: for a mean one
-        factor removes the effect of swapped values; a distribution function would have to undo the noise
-        among the records of each single weight, which magnifies errors without bound.
+        freedom, or one less than there are clusters; for the file it has n - 1, since the error is
+        known from the masking of all n records. There is no weighted quantile or distribution
+        function: for a mean one factor removes the effect of swapped values; a distribution
+        function would have to undo the noise among the records of each single weight, which
+        magnifies errors without bound.
         """
         self._refuse_other_order(weights=weights, clusters=clusters)
         options = self._options(confidence_level, target, clusters, population_size)
@@ -195,16 +212,21 @@ class LinearEstimates(Shared):
         return self._single(found, int(records[0]))
 
     def total(
-        self, weights: Any = None, *, confidence_level: float = 0.95, target: str = "population",
-        clusters: Any = None, population_size: float | None = None,
-    ) -> Interval:  # fmt: skip
+        self,
+        weights: Any = None,
+        *,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        clusters: Any = None,
+        population_size: float | None = None,
+    ) -> Interval:
         """Total of the original with weights from columns that were not masked, without bias.
 
         Parameters
         ----------
         weights : array_like of shape (n,) or str, optional
-            How many records each record stands for, as survey weights do; 1 by default. Records without a
-            weight are left out.
+            How many records each record stands for, as survey weights do; 1 by default. Records
+            without a weight are left out.
         confidence_level, target, clusters, population_size
             As for `group_means`.
 
@@ -225,8 +247,8 @@ class LinearEstimates(Shared):
 
         Notes
         -----
-        sum w Zt, Zt the pseudo-values. About the population the products w X vary from record to record,
-        or their sums from cluster to cluster.
+        sum w Zt, Zt the pseudo-values. About the population the products w X vary from record to
+        record, or their sums from cluster to cluster.
         """
         self._refuse_other_order(weights=weights, clusters=clusters)
         options = self._options(confidence_level, target, clusters, population_size)
@@ -236,18 +258,24 @@ class LinearEstimates(Shared):
         return self._single(found, records)
 
     def regress(
-        self, W: Any, *, intercept: bool = True, confidence_level: float = 0.95, target: str = "population",
-        clusters: Any = None, population_size: float | None = None,
-    ) -> Intervals:  # fmt: skip
+        self,
+        W: Any,
+        *,
+        intercept: bool = True,
+        confidence_level: float = 0.95,
+        target: str = "population",
+        clusters: Any = None,
+        population_size: float | None = None,
+    ) -> Intervals:
         """Linear regression of the original on columns that were not masked, by least squares.
 
         Parameters
         ----------
         W : array_like of shape (n,) or (n, q), data frame, series, dict of columns, or list of str
-            Numbers, or yes and no; records that miss one are left out. Give categories as indicator columns,
-            one for each category but one. Where a file was read, names of its columns: for a column of text
-            with 2 to 50 labels the indicators are made here, called ``region=south``, for each label but
-            the first in the sorted order.
+            Numbers, or yes and no; records that miss one are left out. Give categories as
+            indicator columns, one for each category but one. Where a file was read, names of its
+            columns: for a column of text with 2 to 50 labels the indicators are made here, called
+            ``region=south``, for each label but the first in the sorted order.
         intercept : bool
             Whether the regression has a constant term.
         confidence_level, target, clusters, population_size
@@ -272,12 +300,14 @@ class LinearEstimates(Shared):
 
         Notes
         -----
-        Least squares of the pseudo-values: given the file, the coefficients average exactly to those of the
-        originals. About the population the standard errors are robust (HC3; with clusters, cluster-robust)
-        and include the dependence of records that share donors. The degrees of freedom of Student's t are n
-        less the number of coefficients, or one less than there are clusters.
+        Least squares of the pseudo-values: given the file, the coefficients average exactly to
+        those of the originals. About the population the standard errors are robust (HC3; with
+        clusters, cluster-robust) and include the dependence of records that share donors. The
+        degrees of freedom of Student's t are n less the number of coefficients, or one less than
+        there are clusters.
 
-        A masked column as a *regressor* is another matter: `Release.regress` takes these on either side.
+        A masked column as a *regressor* is another matter: `Release.regress` takes these on either
+        side.
 
         Examples
         --------
@@ -297,19 +327,25 @@ class LinearEstimates(Shared):
         design = self._design(W, intercept=intercept)
         if intercept and "intercept" in design:
             raise ArgumentError("W must have no column called 'intercept' where intercept=True")
-        found, n, kurtoses = regress(self._linear(), self._rows, design, options, intercept=intercept)
+        found, n, kurtoses = regress(
+            self._linear(), self._rows, design, options, intercept=intercept
+        )
         original = heavy_tails.kurtosis(self._sample.powers(4), self._law)
         columns = [self._shown_name, *map(repr, design)]
         heavy_tails.warn_of_heavy_tails([original, *kurtoses], n, "coefficients", columns)
-        names, about = [*(["intercept"] if intercept else []), *design], found.about + self._left_out(n)
+        names = [*(["intercept"] if intercept else []), *design]
+        about = found.about + self._left_out(n)
         return Intervals(names, *found[:6], about, np.full(len(names), n), ("coefficient",))
 
     # --- private ---
 
     def _single(self, found: Interval, records: int) -> Interval:
-        """The only one of several intervals, from so many records that have a weight and a cluster."""
+        """The only one of several intervals, from so many records that have a weight and a
+        cluster."""
         low, high, error, estimate = (float(figure[0]) for figure in found[:4])
-        return Interval(low, high, error, estimate, *found[4:6], found.about + self._left_out(records))
+        return Interval(
+            low, high, error, estimate, *found[4:6], found.about + self._left_out(records)
+        )
 
     def _options(
         self, confidence_level: Any, target: Any, clusters: Any, population_size: Any
@@ -319,7 +355,11 @@ class LinearEstimates(Shared):
         for name, value in (("clusters", clusters), ("population_size", population_size)):
             rule = f"{name} must be left out for target='file', where the records are not a sample"
             _checks.require(target != "file" or value is None, rule, value)
-        size = np.inf if population_size is None else _checks.positive(population_size, "population_size")
+        size = (
+            np.inf
+            if population_size is None
+            else _checks.positive(population_size, "population_size")
+        )
         labels = self._by_name(clusters, "clusters", labels=True)
         code, names = (None, ()) if labels is None else groups(labels, "clusters", self._rows.size)
         return IntervalOptions(level, target, code, size, len(names))
@@ -334,7 +374,8 @@ class LinearEstimates(Shared):
         columns: dict[str, Any] = {}
         constant = intercept  # whether the columns up to here have one in their span
         for name, values in given.items():
-            column, n = self._numbers(values, argument), self._rows.size
+            column = self._numbers(values, argument)
+            n = self._rows.size
             if isinstance(column, Named):
                 columns[str(name)] = column
             elif isinstance(values, str) and is_text(column):
@@ -370,7 +411,9 @@ class LinearEstimates(Shared):
 
     def _left_out(self, used: int) -> str:
         n = self._rows.size
-        return "" if used == n else f" ({n - used} of {n} records left out, where a value is missing)"
+        return (
+            "" if used == n else f" ({n - used} of {n} records left out, where a value is missing)"
+        )
 
     def _warn_of_few(self, records: np.ndarray) -> None:
         """Say how many groups are too small."""

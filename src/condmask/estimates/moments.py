@@ -1,4 +1,5 @@
-"""Mean, variance, standard deviation and moments of the original (Theorem 2.1), and their intervals."""
+"""Mean, variance, standard deviation and moments of the original (Theorem 2.1), and their
+intervals."""
 
 from typing import Any
 
@@ -7,15 +8,16 @@ import numpy as np
 from condmask import _checks
 from condmask.errors import warn
 from condmask.estimates.base import Shared
+from condmask.inference.interval import EstimateWarning, Interval, asked, plain
 from condmask.moments import moment_interval as moments
+from condmask.moments.heavy_tails import kurtosis, warn_of_heavy_tails
 from condmask.moments.moment_interval import NEGATIVE, Sampled
 from condmask.moments.variance_interval import variance_interval
-from condmask.variance.heavy_tails import kurtosis, warn_of_heavy_tails
-from condmask.variance.interval import EstimateWarning, Interval, asked, plain
 
 
 class Moments(Shared):
-    """Moments and their intervals; heavy tails need many more records than the intervals suggest."""
+    """Moments and their intervals; heavy tails need many more records than the intervals
+    suggest."""
 
     def mean(self) -> Any:
         """Mean of the original: that of the masked values, without bias.
@@ -37,15 +39,16 @@ class Moments(Shared):
 
         Notes
         -----
-        Without bias where donors are a permutation, as by default, but for files with one swapped record.
-        With ``donors="sample"`` records share donors, and the expectation is
+        Without bias where donors are a permutation, as by default, but for files with one swapped
+        record. With ``donors="sample"`` records share donors, and the expectation is
         :math:`(1 - \kappa)\operatorname{Var} X` with
         :math:`\kappa = p^2 (n-2)/(n-1)^2 + 2 p (1-p)/(n-1)`, of order 1/n.
         """
         return plain(moments.variance(self._sampled(2)))
 
     def std(self) -> Any:
-        """Standard deviation of the original; NaN with a warning where the variance is estimated negative.
+        """Standard deviation of the original; NaN with a warning where the variance is estimated
+        negative.
 
         Returns
         -------
@@ -81,10 +84,13 @@ class Moments(Shared):
         -----
         Recursion of Theorem 2.1; raw moments are exactly unbiased.
         """
-        order, central = _checks.order(order, "order"), _checks.truth(central, "central")
+        order = _checks.order(order, "order")
+        central = _checks.truth(central, "central")
         return plain(moments.moment(self._sampled(order), order, central=central))
 
-    def mean_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
+    def mean_interval(
+        self, *, confidence_level: float = 0.95, target: str = "population"
+    ) -> Interval:
         r"""Confidence interval for the mean.
 
         Parameters
@@ -92,7 +98,8 @@ class Moments(Shared):
         confidence_level : float
             The share of such intervals that cover their target.
         target : {"population", "file"}
-            The mean of the distribution that the file is a sample of, or that of the original file itself.
+            The mean of the distribution that the file is a sample of, or that of the original file
+            itself.
 
         Returns
         -------
@@ -107,8 +114,8 @@ class Moments(Shared):
 
         Notes
         -----
-        n times the variance is the variance of Z less :math:`(1-p)^2 \operatorname{Var} X` for the file (for
-        donors of a permutation less :math:`\operatorname{Var} X`), for the population
+        n times the variance is the variance of Z less :math:`(1-p)^2 \operatorname{Var} X` for the
+        file (for donors of a permutation less :math:`\operatorname{Var} X`), for the population
         :math:`\operatorname{Var} X` more.
 
         Examples
@@ -126,7 +133,12 @@ class Moments(Shared):
         return moments.moment_interval(sampled, level, target, 1, "the mean", central=False)
 
     def moment_interval(
-        self, order: int, *, central: bool = False, confidence_level: float = 0.95, target: str = "population"
+        self,
+        order: int,
+        *,
+        central: bool = False,
+        confidence_level: float = 0.95,
+        target: str = "population",
     ) -> Interval:
         """Confidence interval for a raw or central moment, by the normal approximation.
 
@@ -142,13 +154,14 @@ class Moments(Shared):
         Returns
         -------
         Interval
-            In units of the data to the power `order`, with a leading axis of replicates where `z` is 2-D.
+            In units of the data to the power `order`, with a leading axis of replicates where `z`
+            is 2-D.
 
         Notes
         -----
-        The standard error needs moments of twice the order. From order 3 on, and for heavy tails from order
-        2, intervals cover less often than they say unless there are very many records; so do intervals from
-        data that are not masked (docs/coverage.rst).
+        The standard error needs moments of twice the order. From order 3 on, and for heavy tails
+        from order 2, intervals cover less often than they say unless there are very many records;
+        so do intervals from data that are not masked (docs/coverage.rst).
         """
         order = _checks.order(order, "order", most=_checks.MOST_ORDER // 2)
         central = _checks.truth(central, "central")
@@ -156,7 +169,9 @@ class Moments(Shared):
         asked = self._asked(order, confidence_level, target, "moments of order 2 and more")
         return moments.moment_interval(*asked, order, name, central=central)
 
-    def variance_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
+    def variance_interval(
+        self, *, confidence_level: float = 0.95, target: str = "population"
+    ) -> Interval:
         """Confidence interval for the variance, which is never negative.
 
         Parameters
@@ -167,20 +182,20 @@ class Moments(Shared):
         Returns
         -------
         Interval
-            In squared units of the data, with a leading axis of replicates where `z` is 2-D. It has a length
-            also where the variance is estimated negative.
+            In squared units of the data, with a leading axis of replicates where `z` is 2-D. It
+            has a length also where the variance is estimated negative.
 
         Warns
         -----
         EstimateWarning
-            If the tails of the original are heavy, by its estimated kurtosis (docs/inference.rst, "Heavy
-            tails").
+            If the tails of the original are heavy, by its estimated kurtosis (docs/inference.rst,
+            "Heavy tails").
 
         Notes
         -----
-        Where noise is narrow it is symmetric on the logarithm of the variance. Where it is wide it is an
-        interval of Feldman and Cousins for a parameter from 0 on, as that of correlations is for one
-        between -1 and 1 (docs/inference.rst, "The variance").
+        Where noise is narrow it is symmetric on the logarithm of the variance. Where it is wide it
+        is an interval of Feldman and Cousins for a parameter from 0 on, as that of correlations is
+        for one between -1 and 1 (docs/inference.rst, "The variance").
 
         Examples
         --------
@@ -194,7 +209,9 @@ class Moments(Shared):
         """
         return variance_interval(*self._asked(2, confidence_level, target), root=False)
 
-    def std_interval(self, *, confidence_level: float = 0.95, target: str = "population") -> Interval:
+    def std_interval(
+        self, *, confidence_level: float = 0.95, target: str = "population"
+    ) -> Interval:
         """Confidence interval for the standard deviation: the roots of that for the variance.
 
         Parameters
@@ -205,8 +222,8 @@ class Moments(Shared):
         Returns
         -------
         Interval
-            In the units of the data, with a leading axis of replicates where `z` is 2-D. Estimate and
-            standard error are NaN where the variance is estimated negative.
+            In the units of the data, with a leading axis of replicates where `z` is 2-D. Estimate
+            and standard error are NaN where the variance is estimated negative.
 
         Warns
         -----
@@ -225,9 +242,11 @@ class Moments(Shared):
     def _asked(
         self, order: int, confidence_level: Any, target: Any, quantities: str = "variances"
     ) -> tuple[Sampled, float, str]:
-        """What an interval takes, checked; with a warning if the tails of the original are heavy."""
+        """What an interval takes, checked; with a warning if the tails of the original are
+        heavy."""
         self._refuse_additive()
-        (level, target), sampled = asked(confidence_level, target), self._sampled(2 * order)
+        (level, target) = asked(confidence_level, target)
+        sampled = self._sampled(2 * order)
         if order > 1 and not (self._law.p == 1.0 and target == "file"):  # which would be exact
             heaviness = kurtosis(sampled.masked, self._law)
             warn_of_heavy_tails(heaviness, sampled.n, quantities, [self._shown_name])

@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 from condmask.errors import warn
+from condmask.inference.interval import EstimateWarning
 from condmask.strata import listed
-from condmask.variance.interval import EstimateWarning
 
 
 class Origin(NamedTuple):
@@ -15,8 +15,8 @@ class Origin(NamedTuple):
     group : str, optional
         Identifier shared by columns that were masked together.
     patterns : tuple of str
-        Columns within whose common pattern of missing values donors were drawn; empty if all records have
-        the same pattern.
+        Columns within whose common pattern of missing values donors were drawn; empty if all
+        records have the same pattern.
     shift : tuple of float
         What ``round=True`` added to the mean and to the largest value; empty where nothing moved.
     """
@@ -30,7 +30,8 @@ NOWHERE = Origin()  # of a column masked by itself, without gaps or rounding
 
 
 def warn_of_other_records(name: str, records: int, released: int | None, strata: Any) -> None:
-    """Warn where records are not as many as those of their release; None is a number that is unknown."""
+    """Warn where records are not as many as those of their release; None is a number that is
+    unknown."""
     if released is None or records == released:
         return
     whole = f" (except whole strata of {listed(strata)})" if strata else ""

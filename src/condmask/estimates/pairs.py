@@ -7,12 +7,12 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
+from condmask.inference.interval import EstimateWarning, Interval, asked
 from condmask.linear.chunks import Named
-from condmask.moments import pair_interval
-from condmask.moments.pair_variance import Pair, linear_covariance, pair_of
-from condmask.moments.theorem_2_5 import of_columns
+from condmask.pairs import pair_interval
+from condmask.pairs.pair_variance import Pair, linear_covariance, pair_of
+from condmask.pairs.theorem_2_5 import of_columns
 from condmask.reverse_mapping import pairs
-from condmask.variance.interval import EstimateWarning, Interval, asked
 
 
 class Pairs(Shared):
@@ -23,25 +23,30 @@ class Pairs(Shared):
 
         Parameters
         ----------
-        other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in its file
-            A column that was not masked, or the estimate of one that was masked together with this one.
+        other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in
+        its file
+            A column that was not masked, or the estimate of one that was masked together with this
+            one.
 
         Returns
         -------
         float or ndarray of shape (replicates,)
-            In units of the one times units of the other. Divisor n - 1, n the records with both values.
+            In units of the one times units of the other. Divisor n - 1, n the records with both
+            values.
 
         Raises
         ------
         ValueError
-            If the columns were not masked together, strata or patterns are needed and missing, there are too
-            few records, or the index of `other` has the labels of the rows in another order.
+            If the columns were not masked together, strata or patterns are needed and missing,
+            there are too few records, or the index of `other` has the labels of the rows in
+            another order.
 
         Notes
         -----
-        Theorem 2.5, with the covariance of its proof. Its factor 1 - p is (1-p) - p/(n-1) exactly, since a
-        donor is never the record itself; n is the size of the donor pool. Within strata the factor
-        applies within each, and the covariance between strata stays as it is (docs/theory.rst, "Strata").
+        Theorem 2.5, with the covariance of its proof. Its factor 1 - p is (1-p) - p/(n-1) exactly,
+        since a donor is never the record itself; n is the size of the donor pool. Within strata
+        the factor applies within each, and the covariance between strata stays as it is
+        (docs/theory.rst, "Strata").
         """
         pair = self._pair(other)
         return float(pair.covariance * pair.unit)
@@ -51,7 +56,8 @@ class Pairs(Shared):
 
         Parameters
         ----------
-        other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in its file
+        other : array_like of shape (n,) or (replicates, n), Estimate, or str, the name of one in
+        its file
             As for `covariance`.
 
         Returns
@@ -98,8 +104,8 @@ class Pairs(Shared):
         confidence_level : float
             Of the interval.
         target : {"population", "file"}
-            What it should cover: the covariance in the population that the file is a sample of, or that in
-            the original file.
+            What it should cover: the covariance in the population that the file is a sample of, or
+            that in the original file.
 
         Returns
         -------
@@ -118,14 +124,16 @@ class Pairs(Shared):
 
         Notes
         -----
-        With a plain column the covariance is linear in the original, and its variance given the file is
-        known without bias, by strata. With a column masked together it
-        is that of the general theorem; after reverse mapping it is not known: the estimate has no interval,
-        with a warning. With heavy tails the interval covers too rarely, as it does without
-        masking.
+        With a plain column the covariance is linear in the original, and its variance given the
+        file is known without bias, by strata. With a column masked together it
+        is that of the general theorem; after reverse mapping it is not known: the estimate has no
+        interval, with a warning. With heavy tails the interval covers too rarely, as it does
+        without masking.
         """
         options = asked(confidence_level, target)
-        return pair_interval.covariance_interval(self._pair(other), *options, self._names_with(other))
+        return pair_interval.covariance_interval(
+            self._pair(other), *options, self._names_with(other)
+        )
 
     def correlation_interval(
         self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
@@ -140,10 +148,11 @@ class Pairs(Shared):
         Returns
         -------
         Interval
-            With a leading axis of replicates where the estimate has one. Interval and estimate lie within
-            [-1, 1]: where `correlation` lies outside, the estimate is the nearest end and `about` says so. If
-            a variance is not significantly above 0, or the error is not known (`covariance_interval`), the
-            interval is [-1, 1]; if a variance is estimated negative, the estimate is NaN.
+            With a leading axis of replicates where the estimate has one. Interval and estimate lie
+            within [-1, 1]: where `correlation` lies outside, the estimate is the nearest end and
+            `about` says so. If a variance is not significantly above 0, or the error is not known
+            (`covariance_interval`), the interval is [-1, 1]; if a variance is estimated negative,
+            the estimate is NaN.
 
         Raises
         ------
@@ -153,21 +162,23 @@ class Pairs(Shared):
         Warns
         -----
         EstimateWarning
-            If the records say less than 10 unmasked ones would (the message gives the number needed);
-            otherwise if the tails of either column are heavy.
+            If the records say less than 10 unmasked ones would (the message gives the number
+            needed); otherwise if the tails of either column are heavy.
 
         Notes
         -----
-        All r that the test of the correlation r does not reject, with the standard error of the estimate if r
-        is the correlation. Because of masking and noise that error does not vanish at -1 and 1, as it would
-        with Fisher's z. Near these ends the test orders estimates as Feldman and Cousins do [1]_, so that the
-        interval keeps its level there and is never a point. Gaps in an unmasked column are assumed to be
-        independent of the values.
+        All r that the test of the correlation r does not reject, with the standard error of the
+        estimate if r is the correlation. Because of masking and noise that error does not vanish
+        at -1 and 1, as it would with Fisher's z. Near these ends the test orders estimates as
+        Feldman and Cousins do [1]_, so that the interval keeps its level there and is never a
+        point. Gaps in an unmasked column are assumed to be independent of the values.
 
         References
         ----------
-        .. [1] G. J. Feldman and R. D. Cousins, "Unified approach to the classical statistical analysis of
-               small signals", Phys. Rev. D 57 (1998) 3873-3889, https://doi.org/10.1103/PhysRevD.57.3873.
+        .. [1] G. J. Feldman and R. D. Cousins, "Unified approach to the classical statistical
+        analysis of
+               small signals", Phys. Rev. D 57 (1998) 3873-3889,
+               https://doi.org/10.1103/PhysRevD.57.3873.
 
         Examples
         --------
@@ -180,7 +191,9 @@ class Pairs(Shared):
         True
         """
         options = asked(confidence_level, target)
-        return pair_interval.correlation_interval(self._pair(other), *options, self._names_with(other))
+        return pair_interval.correlation_interval(
+            self._pair(other), *options, self._names_with(other)
+        )
 
     # --- private ---
 
@@ -188,16 +201,20 @@ class Pairs(Shared):
         """The column and another one, given or named."""
         self._refuse_other_order(other=other)
         other = self._numbers(other, "other", masked=True)
-        records, together = self._rows, isinstance(other, Pairs)
+        records = self._rows
+        together = isinstance(other, Pairs)
         w = self._beside(other)
         if self.scheme.reverse_mapping:
             mapped = self._linear()
             return pairs.joint(mapped, other._undone) if together else pairs.pair_of(mapped, w)
-        moments, law = of_columns(records, w), other._law if together else None
+        moments = of_columns(records, w)
+        law = other._law if together else None
         pair = pair_of(moments, self._law, law, shared_donors=self.scheme.shared_donors)
         if together:
             return pair
-        return pair._replace(linear=lambda: linear_covariance(self._linear(), records, w, moments)[1:])
+        return pair._replace(
+            linear=lambda: linear_covariance(self._linear(), records, w, moments)[1:]
+        )
 
     def _names_with(self, other: Any) -> tuple[str, str]:
         """Both columns as messages name them."""

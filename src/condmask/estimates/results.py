@@ -9,7 +9,7 @@ import numpy as np
 
 from condmask import frames
 from condmask._digits import number
-from condmask.variance.interval import Interval, aligned
+from condmask.inference.interval import Interval, aligned
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,10 +19,11 @@ class Intervals(Mapping[Any, Interval]):
     Attributes
     ----------
     names : list
-        Names of the coefficients, or labels of the groups (tuples if several columns make the groups). They
-        are the keys: each has its `Interval`.
+        Names of the coefficients, or labels of the groups (tuples if several columns make the
+        groups). They are the keys: each has its `Interval`.
     low, high, standard_error, estimate : ndarray of shape (names,) or (replicates, names)
-        The ends of the intervals, the standard errors and the estimates, in the order of the names.
+        The ends of the intervals, the standard errors and the estimates, in the order of the
+        names.
     confidence_level, target, about
         As of an `Interval`.
     records : ndarray of shape (names,) or (replicates, names)
@@ -79,7 +80,8 @@ class Intervals(Mapping[Any, Interval]):
         2  quantile 0.5      99.9
         """
         figures = ("records", "estimate", "standard_error", "low", "high")
-        replicates, names = self.estimate.size // len(self.names), self.names
+        replicates = self.estimate.size // len(self.names)
+        names = self.names
         columns: dict[str, list[Any]] = {}
         if self.estimate.ndim > 1:
             columns["replicate"] = np.repeat(np.arange(replicates), len(names)).tolist()
@@ -87,7 +89,9 @@ class Intervals(Mapping[Any, Interval]):
             columns[f"{by} (label)" if by in (*figures, *columns) else by] = [
                 name[k] if len(self.by) > 1 else name for name in names
             ] * replicates
-        return frames.data_frame(columns | {name: getattr(self, name).ravel().tolist() for name in figures})
+        return frames.data_frame(
+            columns | {name: getattr(self, name).ravel().tolist() for name in figures}
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """By name a dict of the interval, with the records behind it."""
@@ -103,7 +107,15 @@ class Intervals(Mapping[Any, Interval]):
             return f"Intervals({kept})"
         names = ["", *map(_shown, self.names)]
         width = max(map(len, names))
-        table = [["records", "estimate", "standard error", f"{100 * self.confidence_level:g}% from", "to"]]
+        table = [
+            [
+                "records",
+                "estimate",
+                "standard error",
+                f"{100 * self.confidence_level:g}% from",
+                "to",
+            ]
+        ]
         figures = zip(self.estimate, self.standard_error, self.low, self.high, strict=True)
         for count, row in zip(self.records, figures, strict=True):
             table.append([f"{count:.0f}", *(number(value, row[1]) for value in row)])

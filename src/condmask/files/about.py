@@ -1,7 +1,8 @@
-"""What is published with the data: in the schema of Parquet and Arrow, beside CSV, once in a folder.
+"""What is published with the data: in the schema of Parquet and Arrow, beside CSV, once in a
+folder.
 
-A release of several parts also says what the masked columns of each add up to. Where that differs on reading,
-somebody moved rows: relations with other columns are refused then.
+A release of several parts also says what the masked columns of each add up to. Where that differs
+on reading, somebody moved rows: relations with other columns are refused then.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from condmask.estimates.origin import NOWHERE, Origin
 from condmask.files import tables
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import MANIFEST, SIDECAR, files_of
-from condmask.scheme import Scheme
+from condmask.masking.scheme import Scheme
 
 VERSION = 2
 KEY = b"condmask"
@@ -63,8 +64,12 @@ class Published(NamedTuple):
             "records": self.records,
             "parts": list(self.parts),
             "columns": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
-            "origins": {name: origin._asdict() for name, origin in self.origins.items() if any(origin)},
-            "csv": {name: value for name, value in vars(self.csv).items() if value} if self.csv else {},
+            "origins": {
+                name: origin._asdict() for name, origin in self.origins.items() if any(origin)
+            },
+            "csv": {name: value for name, value in vars(self.csv).items() if value}
+            if self.csv
+            else {},
             "sums": dict(self.sums),
             "shuffled": self.shuffled,
         }
@@ -72,7 +77,8 @@ class Published(NamedTuple):
 
     @classmethod
     def from_json(cls, text: bytes, place: Any) -> "Published":
-        """What `to_dict` described, and what version 1 wrote, in which all records are one part."""
+        """What `to_dict` described, and what version 1 wrote, in which all records are one
+        part."""
         try:
             entries = json.loads(text)
             newer = entries["version"] > VERSION
@@ -81,7 +87,9 @@ class Published(NamedTuple):
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise FileError(f"{place} is damaged: it holds no release") from error
         if newer:
-            raise ArgumentError(f"{place} was masked by a newer condmask, got version {entries['version']}")
+            raise ArgumentError(
+                f"{place} was masked by a newer condmask, got version {entries['version']}"
+            )
         raise ArgumentError(f"{place} is one file of a released folder, which is read as a whole")
 
     @classmethod
@@ -102,7 +110,8 @@ def sidecar(path: Path) -> Path:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file; of a folder or a pattern, that of the list of those of its files of data."""
+    """The SHA-256 of a file; of a folder or a pattern, that of the list of those of its files of
+    data."""
     if path.is_file():
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -113,7 +122,8 @@ def digest_of(path: Path) -> str:
 
 
 def published(path: Path) -> Published | None:
-    """What was published with a file or a folder: in its schema, beside it or in it; None if nothing was."""
+    """What was published with a file or a folder: in its schema, beside it or in it; None if
+    nothing was."""
     with tables.reading(path):
         path.stat()  # which refuses a file that is not there
         form = "" if path.is_dir() else tables.format_of(path)

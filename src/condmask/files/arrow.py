@@ -18,5 +18,7 @@ class _Lazy:
         return getattr(module, attribute)
 
 
-pa, pc, pq = _Lazy("pyarrow"), _Lazy("pyarrow.compute"), _Lazy("pyarrow.parquet")
+pa = _Lazy("pyarrow")
+pc = _Lazy("pyarrow.compute")
+pq = _Lazy("pyarrow.parquet")
 arrow_csv = _Lazy("pyarrow.csv")

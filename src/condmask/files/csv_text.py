@@ -1,9 +1,9 @@
 """CSV as it was written: every cell is text, so that whatever is not masked comes back as it was.
 
-The first line alone is looked at; what it leaves open, `CsvFormat` says. Kept are the words for missing
-values, 007, dates, the encoding, a byte order mark, ``sep=;`` above the header, the decimal mark and line
-breaks. Let go are quotes that were not needed, and empty lines where there are several columns; text behind
-a closing quote is joined to it.
+The first line alone is looked at; what it leaves open, `CsvFormat` says. Kept are the words for
+missing values, 007, dates, the encoding, a byte order mark, ``sep=;`` above the header, the
+decimal mark and line breaks. Let go are quotes that were not needed, and empty lines where there
+are several columns; text behind a closing quote is joined to it.
 """
 
 import codecs
@@ -23,7 +23,11 @@ from condmask.files.arrow import arrow_csv, pa, pc
 
 DELIMITERS = ",;\t|"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
-MARKS = {"utf-8": codecs.BOM_UTF8, "utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
+MARKS = {
+    "utf-8": codecs.BOM_UTF8,
+    "utf-16-le": codecs.BOM_UTF16_LE,
+    "utf-16-be": codecs.BOM_UTF16_BE,
+}
 FIRST = 1 << 20  # bytes in which the header ends
 ROWS = 1 << 16  # that are written at once
 NUMBER = r"^(nan|[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$"
@@ -36,14 +40,15 @@ class CsvFormat:
     Parameters
     ----------
     delimiter : str, optional
-        One character between fields. By default what ``sep=`` above the header says, a tab in .tsv files,
-        else the one of ``, ; | tab`` that is most often in the header.
+        One character between fields. By default what ``sep=`` above the header says, a tab in .tsv
+        files, else the one of ``, ; | tab`` that is most often in the header.
     decimal : {".", ","}, optional
         The decimal mark; by default a comma if the delimiter is a semicolon, else a point.
     encoding : str, optional
         "latin-1", "cp1252", "utf-16" or another; by default that of a byte order mark, else UTF-8.
     na : str or sequence of str
-        Fields that stand for a missing value, besides empty ones, NA, N/A, NaN, nan, null and NULL.
+        Fields that stand for a missing value, besides empty ones, NA, N/A, NaN, nan, null and
+        NULL.
 
     Raises
     ------
@@ -64,9 +69,15 @@ class CsvFormat:
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:
-            one = isinstance(self.delimiter, str) and len(self.delimiter) == 1 and self.delimiter.isascii()
+            one = (
+                isinstance(self.delimiter, str)
+                and len(self.delimiter) == 1
+                and self.delimiter.isascii()
+            )
             known = one and not self.delimiter.isalnum() and self.delimiter not in '"\r\n\0.+-'
-            rule = "delimiter must be one character other than a letter, digit, quote or line break"
+            rule = (
+                "delimiter must be one character other than a letter, digit, quote or line break"
+            )
             _checks.require(known, rule, self.delimiter)
         if self.decimal is not None:
             _checks.choice(self.decimal, "decimal", (".", ","))
@@ -94,7 +105,9 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
     """How a file is written: what its first line shows, where the format does not say."""
     with pa.input_stream(str(path)) as file:
         start = file.read(FIRST)
-    encoding, mark = next(((name, mark) for name, mark in MARKS.items() if start.startswith(mark)), ("", b""))
+    encoding, mark = next(
+        ((name, mark) for name, mark in MARKS.items() if start.startswith(mark)), ("", b"")
+    )
     encoding = encoding or ("utf-16-le" if form.encoding == "utf-16" else form.encoding) or "utf-8"
     decoder = codecs.getincrementaldecoder(encoding)()  # the end may cut a character in two
     text = io.StringIO(decoder.decode(start).removeprefix("\ufeff"), newline="")
@@ -107,26 +120,37 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
     if not delimiter:  # the one that is most often in the header, outside of quotes
         delimiter = max(DELIMITERS, key="".join(header.split('"')[::2]).count)
     if header.count('"') % 2 or (len(start) == FIRST and not header.endswith(("\n", "\r"))):
-        raise ArgumentError(f"{path} must have a header of one line in which every quote is closed")
+        raise ArgumentError(
+            f"{path} must have a header of one line in which every quote is closed"
+        )
     names = next(csv.reader([header], delimiter=delimiter, skipinitialspace=True))
-    whole = CsvFormat(delimiter, form.decimal or ("," if delimiter == ";" else "."), encoding, form.na)
+    whole = CsvFormat(
+        delimiter, form.decimal or ("," if delimiter == ";" else "."), encoding, form.na
+    )
     head = above + header + ("" if header.endswith(("\n", "\r")) else "\n")
     return Layout(whole, mark, head, tuple(name.strip() for name in names))
 
 
 def new_layout(path: Path, names: Sequence[str]) -> Layout:
-    """How a file is written that was no text before; refused where `layout_of` would find other names."""
+    """How a file is written that was no text before; refused where `layout_of` would find other
+    names."""
     unfit = [name for name in names if name != name.strip() or len(name.splitlines()) > 1]
-    _checks.require(not unfit, f"{path} must have names without line breaks and blanks around them", unfit)
-    delimiter, text = "\t" if ".tsv" in path.suffixes else ",", io.StringIO()
+    _checks.require(
+        not unfit, f"{path} must have names without line breaks and blanks around them", unfit
+    )
+    delimiter = "\t" if ".tsv" in path.suffixes else ","
+    text = io.StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow(names)
     return Layout(CsvFormat(delimiter, ".", "utf-8"), b"", text.getvalue(), tuple(names))
 
 
 def batches(path: Path, layout: Layout, names: Iterable[str]) -> Any:
     """A reader of record batches in which every cell is text."""
-    form, skipped = layout.form, 1 + layout.head.lower().startswith("sep=")
-    read = arrow_csv.ReadOptions(encoding=form.encoding, skip_rows=skipped, column_names=layout.names)
+    form = layout.form
+    skipped = 1 + layout.head.lower().startswith("sep=")
+    read = arrow_csv.ReadOptions(
+        encoding=form.encoding, skip_rows=skipped, column_names=layout.names
+    )
     parse = arrow_csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=True)
     parse.ignore_empty_lines = len(layout.names) > 1  # in one column an empty line is a record
     cells = dict.fromkeys(layout.names, pa.large_string())
@@ -135,7 +159,8 @@ def batches(path: Path, layout: Layout, names: Iterable[str]) -> Any:
 
 
 def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
-    """Cells as numbers, NaN where a value is missing; ``row`` is that of the first one, for errors."""
+    """Cells as numbers, NaN where a value is missing; ``row`` is that of the first one, for
+    errors."""
     bare = pc.ascii_trim_whitespace(texts)
     gaps = pc.is_in(bare, value_set=layout.form.missing)
     bare = pc.if_else(gaps, pa.scalar("nan", pa.large_string()), bare)
@@ -150,20 +175,26 @@ def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
     if at.size:
         rule = f"{name} must hold numbers of at most 2^53 with the decimal mark {layout.form.decimal!r}"
         got = f"got another text in row {row + int(at[0])} ({at.size} cells)"
-        raise ArgumentError(f"{rule}, {got}; --decimal and --na (CsvFormat) say how they are written")
+        raise ArgumentError(
+            f"{rule}, {got}; --decimal and --na (CsvFormat) say how they are written"
+        )
     return np.asarray(values)
 
 
 def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> Any:
-    """Masked numbers, an Arrow array, as text with so many decimals, or as few as each needs; where there is
-    none, the cell of the original stays if it stands for a missing value, and is emptied otherwise."""
+    """Masked numbers, an Arrow array, as text with so many decimals, or as few as each needs;
+    where there is none, the cell of the original stays if it stands for a missing value, and is
+    emptied otherwise."""
     kind = pa.large_string()
     text = masked.cast(pa.string())
-    text = pc.if_else(pc.equal(text, "nan"), pa.scalar(None, pa.string()), text)  # of polars and NumPy
+    # of polars and NumPy
+    text = pc.if_else(pc.equal(text, "nan"), pa.scalar(None, pa.string()), text)
     if places is not None:
         text = text.cast(pa.decimal128(38, places)).cast(pa.string())
     elif pc.any(pc.match_substring(text, "e")).as_py():  # exponents, which not every reader knows
-        plain = [z if z is None else np.format_float_positional(z, trim="-") for z in masked.to_pylist()]
+        plain = [
+            z if z is None else np.format_float_positional(z, trim="-") for z in masked.to_pylist()
+        ]
         text = pa.chunked_array([pa.array(plain, pa.string())])
     if layout.form.decimal == ",":
         text = pc.replace_substring(text, ".", ",")
@@ -175,13 +206,17 @@ def lines(table: Any, layout: Layout) -> Iterator[bytes]:
     """Rows of text as lines, some at once; quoted are the cells that need it."""
     end = "\r\n" if layout.head.endswith("\r\n") else layout.head[-1]
     special = f'[{re.escape(layout.form.delimiter)}"\r\n]'
-    mark, none, between = (pa.scalar(word, pa.large_string()) for word in ('"', "", layout.form.delimiter))
+    mark, none, between = (
+        pa.scalar(word, pa.large_string()) for word in ('"', "", layout.form.delimiter)
+    )
     for batch in table.to_batches(max_chunksize=ROWS):
         cells = []
         for texts in batch.columns:
             needed = pc.match_substring_regex(texts, special)
             if pc.any(needed).as_py():
-                quoted = pc.binary_join_element_wise(mark, pc.replace_substring(texts, '"', '""'), mark, none)
+                quoted = pc.binary_join_element_wise(
+                    mark, pc.replace_substring(texts, '"', '""'), mark, none
+                )
                 texts = pc.if_else(needed, quoted, texts)
             cells.append(texts)
         rows = pc.binary_join_element_wise(*cells, between)

@@ -1,8 +1,8 @@
 """The order of the files of a folder, and their names in a release, on which all readers agree.
 
-Writers such as Dask number their files, part.0 to part.11. Dask reads them in the order of the numbers;
-pandas, polars and DuckDB read them in the order of the letters, part.10 before part.2. With zeros in front,
-as in part.02, both orders are one.
+Writers such as Dask number their files, part.0 to part.11. Dask reads them in the order of the
+numbers; pandas, polars and DuckDB read them in the order of the letters, part.10 before part.2.
+With zeros in front, as in part.02, both orders are one.
 """
 
 import re
@@ -13,10 +13,11 @@ NUMBERED = re.compile(r"(?P<head>(?:.*/)?[^/]*?)(?P<number>[0-9]+)(?P<tail>[^0-9
 
 
 def padded(names: Sequence[str]) -> list[str]:
-    """Return the names of files with zeros in front of the last number of each, as long as the longest one.
+    """Return the names of files with zeros in front of the last number of each, as long as the
+    longest one.
 
-    Only names that are otherwise the same are numbered together. If zeros would make two of them one, they
-    stay as they are.
+    Only names that are otherwise the same are numbered together. If zeros would make two of them
+    one, they stay as they are.
     """
     series = defaultdict[tuple[str, str], list[re.Match[str]]](list)
     for name in names:

@@ -1,8 +1,8 @@
 """A file, a long file and the files of a folder, as one table read in parts.
 
-A part is the next ``part_rows`` rows over all files, whatever their row groups; the last one has half to one
-and a half as many, so that no rest of five rows is left. Folders called ``key=value`` are columns, as Hive
-has them. Names that begin with ``.`` or ``_`` are left out.
+A part is the next ``part_rows`` rows over all files, whatever their row groups; the last one has
+half to one and a half as many, so that no rest of five rows is left. Folders called ``key=value``
+are columns, as Hive has them. Names that begin with ``.`` or ``_`` are left out.
 """
 
 import glob
@@ -52,7 +52,8 @@ class Source:
     Attributes
     ----------
     base : Path
-        The folder below which the names of the files begin; one file itself, whose name is "." then.
+        The folder below which the names of the files begin; one file itself, whose name is "."
+        then.
     files : list of Path
     rows : list of int
         The rows of each, once it was read to its end; -1 before.
@@ -64,19 +65,26 @@ class Source:
         In files of a release.
     """
 
-    def __init__(self, place: Place, csv: CsvFormat | None = None, part_rows: int | None = None) -> None:
+    def __init__(
+        self, place: Place, csv: CsvFormat | None = None, part_rows: int | None = None
+    ) -> None:
         path = _checks.path(place, "path")
         known = csv is None or isinstance(csv, CsvFormat)
         _checks.require(known, "csv must be None or a CsvFormat", csv, ArgumentTypeError)
-        self.path, self.is_folder = path, path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
+        self.path = path
+        self.is_folder = path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
         self.base, self.files = files_of(path) if self.is_folder else (path, [path])
         formats = {tables.format_of(file): file.name for file in self.files}
-        self.format = _one(path, formats, "contain files of one format, selected by a pattern in quotes")
+        self.format = _one(
+            path, formats, "contain files of one format, selected by a pattern in quotes"
+        )
         self.layout: Any = None
         with tables.reading(path):
             self._stamp = self._stamped()
             if self.format == "CSV":
-                layouts = {csv_text.layout_of(file, csv or CsvFormat()): file.name for file in self.files}
+                layouts = {
+                    csv_text.layout_of(file, csv or CsvFormat()): file.name for file in self.files
+                }
                 self.layout = _one(path, layouts, "have files with one header, written in one way")
                 schemas = [pa.schema([(name, pa.large_string()) for name in self.layout.names])]
             else:
@@ -90,23 +98,30 @@ class Source:
         self.schema = unified(path, schemas, self.keys)
         self.names: list[str] = self.schema.names
         most = CELLS // max(len(self.names), 1)
-        self.part_rows = most if part_rows is None else _checks.whole(part_rows, "part_rows", least=2)
+        self.part_rows = (
+            most if part_rows is None else _checks.whole(part_rows, "part_rows", least=2)
+        )
 
     def require(self, names: Iterable[str], masked: Iterable[str] = ()) -> None:
-        """Refuse columns that there are not, and to mask what stands in names of folders, which are
-        released."""
+        """Refuse columns that there are not, and to mask what stands in names of folders, which
+        are released."""
         for name in [*masked, *names]:
             if name not in self.names:
                 there = _checks.listed(self.names)
                 raise ArgumentError(f"{self.path} has no column {name!r}; it has {there}")
             if name in masked and name in self.keys:
-                raise ArgumentError(f"{name} cannot be masked: it stands in the names below {self.path}")
+                raise ArgumentError(
+                    f"{name} cannot be masked: it stands in the names below {self.path}"
+                )
 
-    def parts(self, names: Iterable[str] | None = None, sizes: Sequence[int] = ()) -> Iterator[Any]:
-        """The rows in parts, at least one, which are tables of Arrow, of these sizes where they are known;
-        refused where somebody wrote to a file since the source was opened."""
+    def parts(
+        self, names: Iterable[str] | None = None, sizes: Sequence[int] = ()
+    ) -> Iterator[Any]:
+        """The rows in parts, at least one, which are tables of Arrow, of these sizes where they
+        are known; refused where somebody wrote to a file since the source was opened."""
         held: list[Any] = []
-        count, given = 0, iter(sizes)
+        count = 0
+        given = iter(sizes)
         size = next(given, self.part_rows)
         with tables.reading(self.path):
             self._refuse_changed()
@@ -115,7 +130,9 @@ class Source:
                 count += table.num_rows
                 while count > size if sizes else 2 * count >= 3 * size:
                     whole = pa.concat_tables(held)
-                    part, held, count = whole.slice(0, size), [whole.slice(size)], count - size
+                    part = whole.slice(0, size)
+                    held = [whole.slice(size)]
+                    count = count - size
                     whole = table = None  # only one part is held
                     yield part
                     del part
@@ -142,8 +159,8 @@ class Source:
         return self.numeric(pa.concat_tables(self.parts(names)), numeric)
 
     def column(self, name: str) -> np.ndarray:
-        """A whole column as numbers, in single precision where it has them; else as it is, None for
-        missing."""
+        """A whole column as numbers, in single precision where it has them; else as it is, None
+        for missing."""
         table = self.table([name])
         try:
             column = self.numbers(table, name)
@@ -164,7 +181,9 @@ class Source:
     @cached_property
     def row_labels(self) -> Known:
         """The labels of the rows where the files note an index of pandas, as pandas reads it."""
-        noted = json.loads((self.schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+        noted = json.loads((self.schema.metadata or {}).get(b"pandas", b"{}")).get(
+            "index_columns", []
+        )
         names = [name for name in noted if isinstance(name, str)]
         if not names or not {*names} <= {*self.names}:
             return NUMBERED
@@ -174,7 +193,9 @@ class Source:
 
     def sample(self) -> Any:
         """Some rows from all over the files; after a pass through all."""
-        rows, first, pieces = in_stretches(sum(self.rows), SAMPLE), 0, []
+        rows = in_stretches(sum(self.rows), SAMPLE)
+        first = 0
+        pieces = []
         for table in self.parts():
             here = rows[slice(*np.searchsorted(rows, (first, first + table.num_rows)))]
             pieces.append(table.take(here - first))
@@ -182,8 +203,8 @@ class Source:
         return pa.concat_tables(pieces)
 
     def _tables(self, names: Iterable[str] | None) -> Iterator[Any]:
-        """The batches of all files, as tables of the common schema, with what stands in the names of their
-        folders."""
+        """The batches of all files, as tables of the common schema, with what stands in the names
+        of their folders."""
         chosen = self.names if names is None else list(dict.fromkeys(names))
         self.require(chosen)
         stored = [name for name in chosen if name not in self.keys] or self.names[:1]
@@ -194,9 +215,10 @@ class Source:
                 rows += batch.num_rows
                 arrays = [
                     pa.repeat(pa.scalar(self.keys[field.name][number], field.type), batch.num_rows)
-                    if field.name in self.keys else batch.column(field.name).cast(field.type)
+                    if field.name in self.keys
+                    else batch.column(field.name).cast(field.type)
                     for field in schema
-                ]  # fmt: skip
+                ]
                 yield pa.table(arrays, schema=schema)
             self.rows[number] = rows
         if not sum(self.rows):
@@ -208,20 +230,25 @@ class Source:
 
     def _refuse_changed(self) -> None:
         if self._stamped() != self._stamp:
-            raise FileError(f"{self.path} was changed since it was opened: begin again with what it is now")
+            raise FileError(
+                f"{self.path} was changed since it was opened: begin again with what it is now"
+            )
 
 
 def files_of(path: Path) -> tuple[Path, list[Path]]:
-    """Return the folder above all files of data of a folder or a pattern, and these files: in the order of
-    their paths, but of the last number in names that differ by it."""
+    """Return the folder above all files of data of a folder or a pattern, and these files: in the
+    order of their paths, but of the last number in names that differ by it."""
     base = path
     while glob.has_magic(str(base)) and not base.is_dir():
         base = base.parent
     found = path.rglob("*") if path.is_dir() else map(Path, glob.glob(str(path), recursive=True))
     names = {one.relative_to(base).as_posix() for one in found if one.is_file()}
-    names = {name for name in names if not any(part.startswith((".", "_")) for part in name.split("/"))}
+    names = {
+        name for name in names if not any(part.startswith((".", "_")) for part in name.split("/"))
+    }
     ordered = sorted(name for name in names if not name.endswith((SIDECAR, "README.md")))
-    if not (base / MANIFEST).exists():  # a release has the order of its names, whose zeros old ones lack
+    # a release has the order of its names, whose zeros old ones lack
+    if not (base / MANIFEST).exists():
         ordered = [name for _, name in sorted(zip(padded(ordered), ordered, strict=True))]
     files = [base / name for name in ordered]
     if not files:
@@ -230,21 +257,26 @@ def files_of(path: Path) -> tuple[Path, list[Path]]:
 
 
 def _without_dask_index(schema: Any) -> Any:
-    """Return a schema without the row numbers of Dask, which show who was left out of the original."""
+    """Return a schema without the row numbers of Dask, which show who was left out of the
+    original."""
     place = schema.get_field_index(DASK_INDEX)
     return schema if place < 0 else schema.remove(place)
 
 
 def _plain(kind: Any) -> Any:
-    """A type with text in place of views of it, which polars writes; pyarrow takes no rows of them."""
+    """A type with text in place of views of it, which polars writes; pyarrow takes no rows of
+    them."""
     if pa.types.is_dictionary(kind):
         return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(_plain(field.type)) for field in kind])
     if pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        field, size = kind.value_field.with_type(_plain(kind.value_type)), getattr(kind, "list_size", None)
+        field = kind.value_field.with_type(_plain(kind.value_type))
+        size = getattr(kind, "list_size", None)
         return pa.list_(field, size) if size else pa.large_list(field)
-    return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(kind, kind)
+    return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(
+        kind, kind
+    )
 
 
 def _one(path: Path, found: Mapping[Any, str], what: str) -> Any:
@@ -254,13 +286,17 @@ def _one(path: Path, found: Mapping[Any, str], what: str) -> Any:
 
 
 def _keys(names: list[str]) -> dict[str, list[Any]]:
-    """What stands in the names of folders, by key and file, whole numbers where all are; and the files'
-    names."""
-    rows = [dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part) for name in names]
+    """What stands in the names of folders, by key and file, whole numbers where all are; and the
+    files' names."""
+    rows = [
+        dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part) for name in names
+    ]
     keys: dict[str, list[Any]] = {}
     for key in dict.fromkeys(key for row in rows for key in row):
         texts = [None if row.get(key) in (None, NO_VALUE) else unquote(row[key]) for row in rows]
-        whole = all(text is None or (text.isdecimal() and str(int(text)) == text) for text in texts)
+        whole = all(
+            text is None or (text.isdecimal() and str(int(text)) == text) for text in texts
+        )
         keys[unquote(key)] = [int(text) if whole and text is not None else text for text in texts]
     return {**keys, FILENAME: names}
 
@@ -268,12 +304,16 @@ def _keys(names: list[str]) -> dict[str, list[Any]]:
 def unified(path: Any, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any:
     """The one schema of all files, with a column for each key."""
     for schema in schemas:
-        twice = sorted({name for name in schema.names if schema.names.count(name) > 1 or name in keys})
+        twice = sorted(
+            {name for name in schema.names if schema.names.count(name) > 1 or name in keys}
+        )
         if twice:
             raise ArgumentError(f"{path} has more than one column {_checks.listed(twice)}")
         other = sorted({*schema.names} ^ {*schemas[0].names})
         if other:
-            raise ArgumentError(f"{path} has files that differ in the columns {_checks.listed(other)}")
+            raise ArgumentError(
+                f"{path} has files that differ in the columns {_checks.listed(other)}"
+            )
     try:
         unified = pa.unify_schemas(schemas, promote_options="default")
     except pa.ArrowException as error:  # which names columns and types
@@ -283,7 +323,8 @@ def unified(path: Any, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any
 
 
 def read_column(path: Place, name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
-    """One column of a file: float32 or float64, NaN for missing, where it is numeric, else as it is.
+    """One column of a file: float32 or float64, NaN for missing, where it is numeric, else as it
+    is.
 
     Parameters
     ----------

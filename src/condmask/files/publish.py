@@ -1,8 +1,8 @@
 """A release gets its name at once and whole, or not at all.
 
-It is written in a hidden folder of its own, ``.name.condmask``, that nobody else may have, and renamed. A
-kill leaves the old file, or none, under the target's name; what then lies in the hidden folder is a second
-masking of the same records, and the next job says so.
+It is written in a hidden folder of its own, ``.name.condmask``, that nobody else may have, and
+renamed. A kill leaves the old file, or none, under the target's name; what then lies in the hidden
+folder is a second masking of the same records, and the next job says so.
 """
 
 import os
@@ -35,8 +35,8 @@ def refuse_target(target: Path, source: Path | None, *, force: bool) -> None:
 
 @contextmanager
 def publishing(target: Path) -> Iterator[Path]:
-    """Where a file or a folder is written, in a hidden folder, that then gets its name, after what is beside
-    it there."""
+    """Where a file or a folder is written, in a hidden folder, that then gets its name, after what
+    is beside it there."""
     hidden = _hidden(target)
     with reading(target):
         hidden.mkdir()

@@ -1,4 +1,5 @@
-"""Tables in files: Parquet, Arrow and CSV, read in batches by pyarrow and written by it; and TOML."""
+"""Tables in files: Parquet, Arrow and CSV, read in batches by pyarrow and written by it; and
+TOML."""
 
 import os
 import tomllib
@@ -38,7 +39,9 @@ def reading(path: Path) -> Iterator[None]:
         raise
     except (OSError, pa.ArrowException, UnicodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise FileError(f"{error.filename or path}: {os.strerror(error.errno).lower()}") from error
+            raise FileError(
+                f"{error.filename or path}: {os.strerror(error.errno).lower()}"
+            ) from error
         raise FileError(
             f"{path} cannot be read: it is damaged, or of another format, encoding or delimiter; --encoding "
             "and --delimiter (CsvFormat) say how text is written"
@@ -46,7 +49,8 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def described(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
-    """The schema of a file of Parquet or Arrow, and its notes, to which `write` adds at the end."""
+    """The schema of a file of Parquet or Arrow, and its notes, to which `write` adds at the
+    end."""
     if format_of(path) == "Parquet":
         with pq.ParquetFile(str(path)) as file:
             return file.schema_arrow, file.metadata.metadata or {}
@@ -70,10 +74,15 @@ def batches(path: Path, layout: Layout | None, names: Sequence[str], rows: int) 
 
 
 def write(
-    path: Path, tables: Iterable[Any], schema: Any, layout: Layout | None, codecs: Any,
+    path: Path,
+    tables: Iterable[Any],
+    schema: Any,
+    layout: Layout | None,
+    codecs: Any,
     notes: Callable[[], dict[str, str]],
-) -> None:  # fmt: skip
-    """Write tables into one file, whose format its ending tells; `notes` are known when all tables are."""
+) -> None:
+    """Write tables into one file, whose format its ending tells; `notes` are known when all tables
+    are."""
     with pa.output_stream(str(path)) as sink:  # which compresses by its ending
         if layout is not None:
             sink.write(layout.mark + layout.head.encode(layout.form.encoding))
@@ -98,7 +107,10 @@ def codecs_of(path: Path) -> dict[str, str]:
     metadata = pq.read_metadata(str(path))
     count = metadata.num_columns if metadata.num_row_groups else 0
     columns = [metadata.row_group(0).column(k) for k in range(count)]
-    return {one.path_in_schema: one.compression.lower().replace("uncompressed", "none") for one in columns}
+    return {
+        one.path_in_schema: one.compression.lower().replace("uncompressed", "none")
+        for one in columns
+    }
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The kernels: arrays in, arrays out, no checks. Usable inside one's own numba code.
 
-They release the GIL, and those that take half-open blocks (``start, stop``) or rows can be shared out
-between threads; benchmarks/kernels.py shows how, and what they cost.
+They release the GIL, and those that take half-open blocks (``start, stop``) or rows can be shared
+out between threads; benchmarks/kernels.py shows how, and what they cost.
 
 series
     The alternating series of Theorems 2.2 and 2.3, summed over points and records to a tolerance.

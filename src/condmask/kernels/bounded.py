@@ -1,8 +1,8 @@
 """The ends of intervals of parameters between -1 and 1, by the order of Feldman and Cousins.
 
-What an interval is, `variance.bounded` says: a parameter is in it if estimates that it explains better than
-this one, by the likelihood ratio, have less chance than the level. An end is looked for from the bound
-inwards, on a mesh and then by halving.
+What an interval is, `variance.bounded` says: a parameter is in it if estimates that it explains
+better than this one, by the likelihood ratio, have less chance than the level. An end is looked
+for from the bound inwards, on a mesh and then by halving.
 
 The order of acceptance is explained in docs/inference.rst, "Groups, weights, regressions, pairs".
 """
@@ -18,7 +18,8 @@ ROOT = math.sqrt(2.0)
 
 @kernel
 def ends(estimate, square, level, low, high):
-    """Both ends for every estimate; square[k]: the factors of 1, r and r^2 in its squared standard error."""
+    """Both ends for every estimate; square[k]: the factors of 1, r and r^2 in its squared standard
+    error."""
     for k in range(estimate.size):
         low[k] = _end(estimate[k], square[k], level, -1.0)
         high[k] = _end(estimate[k], square[k], level, 1.0)
@@ -29,7 +30,8 @@ def _end(estimate, square, level, side):
     nearest = min(max(estimate, -1.0), 1.0)
     if _accepted(estimate, side, square, level):
         return side
-    beyond, accepted = side, nearest
+    beyond = side
+    accepted = nearest
     for step in range(MESH - 1, 0, -1):
         parameter = nearest + (side - nearest) * step / MESH
         if _accepted(estimate, parameter, square, level):
@@ -53,7 +55,8 @@ def _accepted(estimate, r, square, level):
     error = math.sqrt(max(square[0] + (square[1] + square[2] * r) * r, 0.0))
     if error == 0.0:
         return False
-    above, below = (1.0 - r) / error, (1.0 + r) / error
+    above = (1.0 - r) / error
+    below = (1.0 + r) / error
     apart = (estimate - r) / error
     own = above if apart > 0.0 else below
     apart = abs(apart)
@@ -65,6 +68,7 @@ def _accepted(estimate, r, square, level):
 
 @kernel
 def _reach(c, d):
-    """At how many standard errors this likelihood ratio is on the side of a bound that is d of them away."""
+    """At how many standard errors this likelihood ratio is on the side of a bound that is d of
+    them away."""
     root = math.sqrt(c)
     return root if root <= d else 0.5 * (d + c / max(d, 1e-300))  # of the bound itself all: d is 0

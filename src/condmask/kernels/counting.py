@@ -1,6 +1,7 @@
 """Records counted by grid point, in one pass over a window of the grid.
 
-Records that lie outside the window, off the grid or nowhere (NaN) are handed back, to be looked at again.
+Records that lie outside the window, off the grid or nowhere (NaN) are handed back, to be looked at
+again.
 
 Cost: O(1) a record, one read of the data.
 
@@ -16,10 +17,12 @@ CHUNK = 1024  # records whose points are computed together
 
 @kernel(fastmath=SAFE_MATH)
 def count_window(z, per_step, slack, first, start, stop, counts, outside):
-    """counts[k] += records of z[start:stop] at grid point first + k; outside[i]: the others; their number.
+    """counts[k] += records of z[start:stop] at grid point first + k; outside[i]: the others; their
+    number.
 
-    The last entry of counts is for the others, so that no branch is taken on where a record lies; outside
-    needs room for one more. ``slack`` is how far a value may miss its grid point, relative to it.
+    The last entry of counts is for the others, so that no branch is taken on where a record lies;
+    outside needs room for one more. ``slack`` is how far a value may miss its grid point, relative
+    to it.
     """
     cells = np.empty(CHUNK, dtype=np.int32)
     others = counts.size - 1

@@ -10,8 +10,8 @@ from condmask._jit import kernel
 
 @kernel
 def sort(number, ends, order):
-    """order: the rows with number 0, then those with 1, ..., none below 0; ends[s], where s begins, becomes
-    its end."""
+    """order: the rows with number 0, then those with 1, ..., none below 0; ends[s], where s
+    begins, becomes its end."""
     for row in range(number.size):
         own = number[row]
         if own >= 0:

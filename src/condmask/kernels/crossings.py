@@ -1,18 +1,21 @@
-"""Where a function with steps reaches values, and its values at points: T of one sample or of many.
+"""Where a function with steps reaches values, and its values at points: T of one sample or of
+many.
 
-It rises by `jump` for each record; the rest bends little, and is known at nodes. From one node to the next
-both are bounded, so most cells are passed with one look. The others are halved between records until the
-function leaves its chord by less than rounding or, on a grid, until one step is left: no crossing is missed
-but excursions below rounding.
+It rises by `jump` for each record; the rest bends little, and is known at nodes. From one node to
+the next both are bounded, so most cells are passed with one look. The others are halved between
+records until the function leaves its chord by less than rounding or, on a grid, until one step is
+left: no crossing is missed but excursions below rounding.
 
-Where the function is level at a target but for rounding, the common bound of its bend would have a cell cut
-down to the end. So after some looks the bend of the cell itself is worked out, which is next to nothing
-there, and after as many more the chords are taken as they are. In the middle of a gap, which is shortened to
-two reaches, the function is constant: that cell, however long, is looked at once.
+Where the function is level at a target but for rounding, the common bound of its bend would have a
+cell cut down to the end. So after some looks the bend of the cell itself is worked out, which is
+next to nothing there, and after as many more the chords are taken as they are. In the middle of a
+gap, which is shortened to two reaches, the function is constant: that cell, however long, is
+looked at once.
 
-Cost: O(1) for each node and value. A cell is read once for all targets that it may hold, most often once
-between two values, and some 30 times for a target where it does not jump; a look is some thirty products.
-Between two values of a cell there are at most ``2 LOOKS (1 + targets)`` looks and 64 more.
+Cost: O(1) for each node and value. A cell is read once for all targets that it may hold, most
+often once between two values, and some 30 times for a target where it does not jump; a look is
+some thirty products. Between two values of a cell there are at most ``2 LOOKS (1 + targets)``
+looks and 64 more.
 
 Quantiles of Theorems 2.2 and 2.3 (docs/theory.rst, "Crossings").
 """
@@ -25,11 +28,13 @@ from condmask._jit import kernel
 from condmask.kernels import nodes
 
 ROUNDING = 1e-6  # of a step, by which a node may miss a point of the grid
-LOOKS = 64  # between two values of a cell, for each of its targets and one more; an ordinary one takes 40
+# between two values of a cell, for each of its targets and one more; an ordinary one takes 40
+LOOKS = 64
 NARROW = 2.0**-52  # of a cell: no part is cut further
 BEHIND = 6.0  # nodes: a step back on a grid that is not coarse
 LONG = 2.0  # nodes: a cell that is longer is the middle of a gap
-BENT = 1.9  # second differences of nodes, the most by which the polynomial through ten of them bends
+# second differences of nodes, the most by which the polynomial through ten of them bends
+BENT = 1.9
 
 
 class Steps(NamedTuple):
@@ -47,9 +52,11 @@ class Steps(NamedTuple):
         The distance of nodes; and how far to the right of a point the smooth part is read.
     jump : float
     bend, reach : float
-        The most of the second derivative of one record's smooth part, per node; how many nodes it reaches.
+        The most of the second derivative of one record's smooth part, per node; how many nodes it
+        reaches.
     sums : ndarray of shape (2, v or 0)
-        Under Laplace noise `exponentials.weighted_sums`, of which the smooth part is made between values.
+        Under Laplace noise `exponentials.weighted_sums`, of which the smooth part is made between
+        values.
     decay : float
         Of these.
     whole : bool
@@ -82,8 +89,11 @@ def _edge(steps, x):
 @kernel(inline="always")
 def point(steps, node, following):
     """Where a node is, `following` the next value on the line, as seen from the nearer value."""
-    before, last = following - 1, steps.values.size - 1
-    if following > last or (before >= 0 and node - steps.places[before] <= steps.places[following] - node):
+    before = following - 1
+    last = steps.values.size - 1
+    if following > last or (
+        before >= 0 and node - steps.places[before] <= steps.places[following] - node
+    ):
         return steps.values[before] + (node - steps.places[before]) * steps.node - steps.shift
     return steps.values[following] - (steps.places[following] - node) * steps.node - steps.shift
 
@@ -100,13 +110,15 @@ def smooth(steps, node, x, at, following):
             apart = at + steps.shift - steps.values[following]
             right = steps.sums[1, following] * np.exp(apart / steps.decay)
         return (1.0 - steps.jump) * (steps.below[following] + 0.5 * (right - left))
-    along = min(max((at - x) / steps.node, -BEHIND), LONG)  # where nodes are closer than neighbouring numbers
+    # where nodes are closer than neighbouring numbers
+    along = min(max((at - x) / steps.node, -BEHIND), LONG)
     return nodes.value(node + along, steps.nodes, steps.room)
 
 
 @kernel(inline="always")
 def own_bend(steps, node, start, end, following):
-    """The most of the second derivative of the smooth part between two values of one cell, per node."""
+    """The most of the second derivative of the smooth part between two values of one cell, per
+    node."""
     if steps.sums.shape[1]:
         left = right = 0.0
         if following > 0:
@@ -122,18 +134,18 @@ def own_bend(steps, node, start, end, following):
     return BENT * most
 
 
-# `_nrt=False`, here and below: no array is made, and so none need be counted as used, which numba would do at
-# each look, for two thirds of the time
+# `_nrt=False`, here and below: no array is made, and so none need be counted as used, which numba
+# would do at each look, for two thirds of the time
 @kernel(_nrt=False)
 def reached(steps, first, last, targets, straight, rearranged, out):
     """out[k]: where the function first reaches targets[k], which ascend, between two nodes.
 
-    Or, `rearranged`, where its values in ascending order do: the length of all x counts at which it is below.
-    A stretch goes on where the one before it ended: `out` is NaN where nothing is reached yet. `straight` is
-    by how much a chord may be left.
+    Or, `rearranged`, where its values in ascending order do: the length of all x counts at which
+    it is below. A stretch goes on where the one before it ended: `out` is NaN where nothing is
+    reached yet. `straight` is by how much a chord may be left.
 
-    `out` has two rows to be added up: places and gaps, and the lengths of cells, which far from 0 would be
-    lost in a sum with them.
+    `out` has two rows to be added up: places and gaps, and the lengths of cells, which far from 0
+    would be lost in a sum with them.
     """
     known = np.searchsorted(out[0], np.inf, side="right")
     place = np.searchsorted(steps.places, first, side="right")
@@ -143,7 +155,8 @@ def reached(steps, first, last, targets, straight, rearranged, out):
     for node in range(first, last):
         while place < steps.places.size and steps.places[place] <= node + 1:
             place += 1
-        end, following = point(steps, node + 1, place), value
+        end = point(steps, node + 1, place)
+        following = value
         while following < steps.values.size and steps.values[following] < end:
             following += 1
         while before < steps.places.size and steps.places[before] < node - steps.reach:
@@ -153,7 +166,10 @@ def reached(steps, first, last, targets, straight, rearranged, out):
         bend = steps.bend * (steps.below[near] - steps.below[before])
         gap = end - x > LONG * steps.node
         bend = 0.0 if gap else bend
-        rest = min(steps.nodes[node], steps.nodes[node + 1]), max(steps.nodes[node], steps.nodes[node + 1])
+        rest = (
+            min(steps.nodes[node], steps.nodes[node + 1]),
+            max(steps.nodes[node], steps.nodes[node + 1]),
+        )
         low = steps.jump * steps.below[value] + rest[0] - 0.125 * bend
         high = steps.jump * steps.below[following] + rest[1] + 0.125 * bend
         cell = _edge(steps, x), _edge(steps, end)
@@ -164,18 +180,24 @@ def reached(steps, first, last, targets, straight, rearranged, out):
             for k in range(most, known if rearranged else 0):
                 out[row, k] += cell[1] - cell[0]
             begun = max(known, most if rearranged else some)
-            out[0, known:begun], out[1, known:begun] = cell[0], 0.0
-            known, some = begun, some if rearranged else begun
+            out[0, known:begun] = cell[0]
+            out[1, known:begun] = 0.0
+            known = begun
+            some = some if rearranged else begun
             inside = targets[some:most], out[:, some:most]
             known += _within(steps, node, x, cell, gap, value, bend, *inside, straight, rearranged)
-        x, value = end, following
+        x = end
+        value = following
 
 
 @kernel(_nrt=False)
 def _within(steps, node, x, cell, gap, value, bend, targets, out, straight, rearranged):
     """Add to each out[:, k] the length of a cell on which the function is below targets[k]; if not
-    rearranged, set it to where the function reaches targets[k], and return how many it reaches: the first."""
-    start, first, every = cell[0], 0, targets.size
+    rearranged, set it to where the function reaches targets[k], and return how many it reaches:
+    the first."""
+    start = cell[0]
+    first = 0
+    every = targets.size
     row = 0 if gap else 1
     farthest = cell[0] if gap else x + steps.node
     enough = LOOKS * (every + 1)
@@ -186,10 +208,13 @@ def _within(steps, node, x, cell, gap, value, bend, targets, out, straight, rear
             if end <= start:
                 value += 1
                 continue
-        jumps, left = steps.jump * steps.below[value], start
+        jumps = steps.jump * steps.below[value]
+        left = start
         at_left = smooth(steps, node, x, start, value)
-        done, width = 0, 1.0  # `done` intervals of this width lie to the left
-        looks, bent = 0, bend
+        done = 0
+        width = 1.0  # `done` intervals of this width lie to the left
+        looks = 0
+        bent = bend
         while done * width < 1.0:
             right = start + (done + 1) * width * (end - start) if (done + 1) * width < 1.0 else end
             right = np.floor(right) if steps.whole else right
@@ -198,39 +223,52 @@ def _within(steps, node, x, cell, gap, value, bend, targets, out, straight, rear
             if looks == enough:
                 bent = min(bend, own_bend(steps, node, start, end, value))
             # far from 0 two points are neighbours before their chord is straight
-            least = not left < 0.5 * (left + right) < right or (steps.whole and right - left <= 1.0)
+            least = not left < 0.5 * (left + right) < right or (
+                steps.whole and right - left <= 1.0
+            )
             least = least or looks > 2 * enough or width < NARROW
             arc = 0.125 * bent * min((right - left) / steps.node, 1.0) ** 2
             arc = arc if arc > straight and not least else 0.0
             # targets before `some` are reached at once, those from `most` on are not
-            low, high = jumps + min(at_left, at_right) - arc, jumps + max(at_left, at_right) + arc
+            low = jumps + min(at_left, at_right) - arc
+            high = jumps + max(at_left, at_right) + arc
             some = max(first, np.searchsorted(targets, low, side="right"))
             most = max(first, np.searchsorted(targets, high, side="right"))
             if some < most and not least and (steps.whole or arc > 0.0):
-                done, width = 2 * done, 0.5 * width
+                done = 2 * done
+                width = 0.5 * width
                 continue
             if rearranged:
                 for k in range(most, every):
                     out[row, k] += right - left
             else:
-                out[0, first:some], out[1, first:some] = left, 0.0
+                out[0, first:some] = left
+                out[1, first:some] = 0.0
                 first = some
             for k in range(some, most):
-                part = _below(at_left, at_right, targets[k] - jumps, right - left, steps.whole, rearranged)
+                part = _below(
+                    at_left, at_right, targets[k] - jumps, right - left, steps.whole, rearranged
+                )
                 if rearranged:
                     out[row, k] += part
                 elif part < right - left:
-                    out[0, k], out[1, k], first = left + part, 0.0, k + 1
-            done, left, at_left = done + 1, right, at_right
+                    out[0, k] = left + part
+                    out[1, k] = 0.0
+                    first = k + 1
+            done = done + 1
+            left = right
+            at_left = at_right
             while done & 1 == 0:
-                done, width = done >> 1, 2.0 * width
+                done = done >> 1
+                width = 2.0 * width
         start = end
     return first
 
 
 @kernel(inline="always")
 def _below(at_left, at_right, level, length, whole, rearranged):
-    """On which length a chord is below a level within it, at its beginning alone if not rearranged."""
+    """On which length a chord is below a level within it, at its beginning alone if not
+    rearranged."""
     falls = at_left >= level
     if falls and (not rearranged or (whole and length <= 1.0)):
         return 0.0
@@ -243,17 +281,20 @@ def _below(at_left, at_right, level, length, whole, rearranged):
 
 @kernel(_nrt=False)
 def points(steps, first, last, parts, x, right, left):
-    """The values between two nodes, and so many points a node; the function there, and just before.
+    """The values between two nodes, and so many points a node; the function there, and just
+    before.
 
-    They go to the front of three arrays, ascending; returns how many. Where the grid is finer than nodes,
-    single points a node lie between its steps; 0 parts are the nodes alone, each of them, even where they are
-    closer than neighbouring numbers. Other points that coincide appear once.
+    They go to the front of three arrays, ascending; returns how many. Where the grid is finer than
+    nodes, single points a node lie between its steps; 0 parts are the nodes alone, each of them,
+    even where they are closer than neighbouring numbers. Other points that coincide appear once.
     """
-    jumps, finer = steps.jump > 0.0 and parts > 0, steps.node > 1.0 or not steps.whole
+    jumps = steps.jump > 0.0 and parts > 0
+    finer = steps.node > 1.0 or not steps.whole
     nodes_alone = parts == 0
     bare = nodes_alone or (parts == 1 and finer)
     parts = max(parts, 1)
-    count, node = 0, float(first)
+    count = 0
+    node = float(first)
     place = np.searchsorted(steps.places, first, side="right")
     value = np.searchsorted(steps.places, first - 1.0 - steps.shift / steps.node)
     begin = point(steps, node, place)
@@ -266,10 +307,22 @@ def points(steps, first, last, parts, x, right, left):
         at = at if inside else following
         while value < steps.values.size and steps.values[value] <= at:
             if jumps and steps.values[value] >= begin:
-                _put(steps, node, begin, steps.values[value], value, value + 1, count, x, right, left)
+                _put(
+                    steps,
+                    node,
+                    begin,
+                    steps.values[value],
+                    value,
+                    value + 1,
+                    count,
+                    x,
+                    right,
+                    left,
+                )
                 count += 1
             value += 1
-        node, begin = fine / parts, following
+        node = fine / parts
+        begin = following
         if inside and (nodes_alone or count == 0 or x[count - 1] < at):
             if bare:
                 x[count] = at

@@ -1,8 +1,9 @@
-"""T_1 under Laplace noise, exactly: its kernel is a step and an exponential, which sum by recursion.
+"""T_1 under Laplace noise, exactly: its kernel is a step and an exponential, which sum by
+recursion.
 
-K(u) = (1 + 2A) 1{u >= 0} - 2A F(u/a) with F the standard Laplace distribution function, so the sum over
-sorted records needs only, at every value, the exponentials of the distances to the records before and
-after it: two passes, no approximation.
+K(u) = (1 + 2A) 1{u >= 0} - 2A F(u/a) with F the standard Laplace distribution function, so the sum
+over sorted records needs only, at every value, the exponentials of the distances to the records
+before and after it: two passes, no approximation.
 
 Theorem 2.2 for Laplace noise (docs/theory.rst, "The model and its inverse").
 """
@@ -14,7 +15,8 @@ from condmask._jit import kernel
 
 @kernel
 def weighted_sums(values, weights, decay, left, right):
-    """left[j] = sum over i <= j of weights[i] exp(-(values[j] - values[i]) / decay), right[j] over i >= j."""
+    """left[j] = sum over i <= j of weights[i] exp(-(values[j] - values[i]) / decay), right[j] over
+    i >= j."""
     total = 0.0
     for j in range(values.size):
         total *= np.exp((values[max(j - 1, 0)] - values[j]) / decay)

@@ -1,8 +1,9 @@
 """Between which points of T* quantiles lie: where a test first and last excludes it.
 
-A probability q is excluded at a point where T*, within [0, 1], lies farther from it than its radius, whose
-square is ``share * (variance + binomial)``. Between an excluded point and the next that is not, the test is
-taken to change as straight lines do. Cost: that of the points between the ends.
+A probability q is excluded at a point where T*, within [0, 1], lies farther from it than its
+radius, whose square is ``share * (variance + binomial)``. Between an excluded point and the next
+that is not, the test is taken to change as straight lines do. Cost: that of the points between the
+ends.
 
 See docs/inference.rst, "Quantiles".
 """

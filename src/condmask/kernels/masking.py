@@ -3,8 +3,9 @@
     Z_i = X_J          with probability p      (J uniform on the other records)
     Z_i = X_i + Y_i    with probability 1 - p
 
-Random words come in as arrays, so nothing here draws anything. Coins and donors are exact to 2^-64:
-a coin is ``word < p 2^64``, a donor ``floor(word (m - 1) / 2^64)`` counted past the record itself.
+Random words come in as arrays, so nothing here draws anything. Coins and donors are exact to
+2^-64: a coin is ``word < p 2^64``, a donor ``floor(word (m - 1) / 2^64)`` counted past the record
+itself.
 
 Cost: O(1) a row.
 """
@@ -20,15 +21,18 @@ HALF = np.uint64(32)
 @kernel(inline="always")
 def high_product(a, b):
     """The upper 64 bits of the 128-bit product of two words."""
-    a1, a0 = a >> HALF, a & LOW
-    b1, b0 = b >> HALF, b & LOW
+    a1 = a >> HALF
+    a0 = a & LOW
+    b1 = b >> HALF
+    b0 = b & LOW
     middle = a1 * b0 + ((a0 * b0) >> HALF)
     return a1 * b1 + (middle >> HALF) + (((middle & LOW) + a0 * b1) >> HALF)
 
 
 @kernel
 def toss(words, threshold, swapped, kept):
-    """Split the rows of a block: swapped where words[i] < threshold, else kept; returns how many of each."""
+    """Split the rows of a block: swapped where words[i] < threshold, else kept; returns how many
+    of each."""
     # both lists are written at every row and advanced by the coin: a branch on a fair coin is
     # mispredicted half the time, and made masking a third slower (benchmarks/mask.py)
     s = k = 0
@@ -54,8 +58,8 @@ def choose_donors(words, swapped, start, n, donors):
 def choose_pool_donors(words, swapped, start, pool, first, size, order, donors):
     """Choose donors within pools.
 
-    The rows of pool s are order[first[s] : first[s] + size[s]], in ascending order. Rows in no pool
-    (pool -1: the value is missing) get the donor -1.
+    The rows of pool s are order[first[s] : first[s] + size[s]], in ascending order. Rows in no
+    pool (pool -1: the value is missing) get the donor -1.
     """
     for k in range(swapped.size):
         row = start + swapped[k]
@@ -79,14 +83,18 @@ def place(x, swapped, donors, kept, noise, start, z):
 
 @kernel
 def swap_ranks(x, order, window, chance, z):
-    """Exchange the values of records at most `window` ranks apart; chance[i] in [0, 1) draws i's partner.
+    """Exchange the values of records at most `window` ranks apart; chance[i] in [0, 1) draws i's
+    partner.
 
-    Who is free is counted in a tree of partial sums (Fenwick), O(log n) a record whatever the window is.
+    Who is free is counted in a tree of partial sums (Fenwick), O(log n) a record whatever the
+    window is.
     """
-    n, top = x.size, 1
+    n = x.size
+    top = 1
     while 2 * top <= n:
         top *= 2
-    free, tree = np.ones(n, dtype=np.bool_), np.zeros(n + 1, dtype=np.int64)
+    free = np.ones(n, dtype=np.bool_)
+    tree = np.zeros(n + 1, dtype=np.int64)
     for j in range(n):
         _add(tree, j, 1)
     z[:] = x
@@ -94,19 +102,22 @@ def swap_ranks(x, order, window, chance, z):
         if not free[i]:
             continue
         _add(tree, i, -1)
-        count, j = 0, min(i + window, n - 1) + 1
+        count = 0
+        j = min(i + window, n - 1) + 1
         while j > 0:
             count += tree[j]
             j -= j & -j
         if count == 0:
             continue
-        wanted, step = np.int64(chance[i] * count), top  # so many free ones stand before the partner
+        wanted = np.int64(chance[i] * count)
+        step = top  # so many free ones stand before the partner
         while step > 0:
             if j + step <= n and tree[j + step] <= wanted:
                 j += step
                 wanted -= tree[j]
             step //= 2
-        z[order[i]], z[order[j]] = x[order[j]], x[order[i]]
+        z[order[i]] = x[order[j]]
+        z[order[j]] = x[order[i]]
         free[j] = False
         _add(tree, j, -1)
 

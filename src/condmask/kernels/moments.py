@@ -1,4 +1,5 @@
-"""Sums of powers about a centre near the data, never about 0; sums about one centre add up across blocks.
+"""Sums of powers about a centre near the data, never about 0; sums about one centre add up across
+blocks.
 
 The masked moments of Theorem 2.1.
 """
@@ -14,13 +15,14 @@ LANES = 512
 def add_whole_powers(z, counts, center, per_scale, bits, sums):
     """sums[k]: the sum of u^(k + 1), u = (z - center) per_scale of at most 1, in whole numbers.
 
-    A power is rounded to a multiple of 2^-bits, and what is left of it to one of 2^-2bits: sums[k, 0] += the
-    sum of the first in this unit, sums[k, 1] += that of the second. So it depends on nothing but what is
-    summed. Of counts each value is summed so many times; records have none, and come at most 2^(61 - bits) at
-    a time.
+    A power is rounded to a multiple of 2^-bits, and what is left of it to one of 2^-2bits: sums[k,
+    0] += the sum of the first in this unit, sums[k, 1] += that of the second. So it depends on
+    nothing but what is summed. Of counts each value is summed so many times; records have none,
+    and come at most 2^(61 - bits) at a time.
     """
     one = 2.0**bits
-    coarse, fine = 1.5 * 2.0 ** (52 - bits), 1.5 * 2.0 ** (52 - 2 * bits)  # adding these rounds
+    coarse = 1.5 * 2.0 ** (52 - bits)
+    fine = 1.5 * 2.0 ** (52 - 2 * bits)  # adding these rounds
     order = sums.shape[0]
     u, power = np.empty((2, LANES))
     highs, lows = np.zeros((2, order, LANES))
@@ -30,7 +32,8 @@ def add_whole_powers(z, counts, center, per_scale, bits, sums):
             u[k] = (z[start + k] - center) * per_scale
             power[k] = u[k]
         for row in range(order):
-            high, low = highs[row], lows[row]
+            high = highs[row]
+            low = lows[row]
             if counts.size:
                 for k in range(size):
                     part = power[k] + coarse - coarse

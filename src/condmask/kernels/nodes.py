@@ -1,7 +1,8 @@
-"""Counts spread to equal nodes, and sums read back between them, by the polynomial through ten nodes.
+"""Counts spread to equal nodes, and sums read back between them, by the polynomial through ten
+nodes.
 
-The same ten weights spread a count at a place to the nodes about it, and read a function known at nodes at a
-place. What varies on the scale of sixteen nodes is read to 1e-12 of its size
+The same ten weights spread a count at a place to the nodes about it, and read a function known at
+nodes at a place. What varies on the scale of sixteen nodes is read to 1e-12 of its size
 (tests/kernels/test_weight.py).
 
 The smooth part of Theorems 2.2 and 2.3 is read so (docs/theory.rst, "Nodes").
@@ -20,7 +21,8 @@ SCALE = np.array([1.0 / prod(k - j for j in range(POINTS) if j != k) for k in ra
 
 @kernel(inline="always")
 def shares(u, share):
-    """What the values at -4, ..., 5 weigh in that at u, 0 <= u < 1, of the polynomial through them."""
+    """What the values at -4, ..., 5 weigh in that at u, 0 <= u < 1, of the polynomial through
+    them."""
     left = right = 1.0
     for k in range(POINTS):
         share[k] = SCALE[k] * left
@@ -30,8 +32,8 @@ def shares(u, share):
         right *= u + LEFT - k
 
 
-# in line, as `value`: machine code for its own calls and that for calls by other kernels round differently,
-# and what is loaded first would serve both
+# in line, as `value`: machine code for its own calls and that for calls by other kernels round
+# differently, and what is loaded first would serve both
 @kernel(fastmath=SAFE_MATH, inline="always")
 def spread(place, counts, nodes):
     """Add counts at places, in units of the nodes' distance, to the nodes about them."""
@@ -46,7 +48,8 @@ def spread(place, counts, nodes):
 @kernel(fastmath=SAFE_MATH, inline="always")
 def value(place, nodes, share):
     """What a function known at nodes is at a place; `share` is room for ten numbers."""
-    i, total = np.int64(np.floor(place)), 0.0
+    i = np.int64(np.floor(place))
+    total = 0.0
     shares(place - i, share)
     for k in range(POINTS):
         total += share[k] * nodes[i - LEFT + k]
@@ -63,7 +66,8 @@ def read(place, nodes, out):
 
 @kernel(fastmath=SAFE_MATH)
 def spread_rows(rows, first, per_node, nodes):
-    """Add one for each value of each row to the nodes of that row, from `first` on, so many to a unit."""
+    """Add one for each value of each row to the nodes of that row, from `first` on, so many to a
+    unit."""
     one = np.ones(rows.shape[1])
     for s in range(rows.shape[0]):
         spread((rows[s] - first[s]) * per_node, one, nodes[s])

@@ -1,6 +1,7 @@
 """The normal law: how much of it lies within a distance of its mean.
 
-The same function of SciPy brings a package along that takes longer to import than a small file to mask.
+The same function of SciPy brings a package along that takes longer to import than a small file to
+mask.
 
 The noise of eq. (1).
 """

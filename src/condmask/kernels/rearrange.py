@@ -1,8 +1,9 @@
 """T*, the monotone rearrangement of T: T* is less than v on as long a stretch as T is.
 
-T is taken for straight lines between ascending points, at which it may jump. Then T* is one line of straight
-pieces as well: sorted by value, the stretch grows by as much with v as the pieces that v lies in are flat.
-Constant pieces, as of T on a coarse grid, are jumps of it. Cost: that of sorting the values.
+T is taken for straight lines between ascending points, at which it may jump. Then T* is one line
+of straight pieces as well: sorted by value, the stretch grows by as much with v as the pieces that
+v lies in are flat. Constant pieces, as of T on a coarse grid, are jumps of it. Cost: that of
+sorting the values.
 
 See docs/inference.rst, "Rearranging".
 """
@@ -27,8 +28,8 @@ def rearranged(x, right, left):
     Returns
     -------
     places, values : ndarray
-        Ascending points of T*, which goes straight from one to the next: to the right where places are
-        equal, upwards where values are. It begins at x[0] and ends at x[-1].
+        Ascending points of T*, which goes straight from one to the next: to the right where places
+        are equal, upwards where values are. It begins at x[0] and ends at x[-1].
     """
     value, rate, length = _events(x, right, left)
     return _taken(x[0], value, rate, length, np.argsort(value, kind="stable"))
@@ -36,19 +37,30 @@ def rearranged(x, right, left):
 
 @kernel
 def _events(x, right, left):
-    """The values at which T* goes on faster or slower, by how much, and how far it goes there at once."""
-    most, count = 2 * x.size, 0
-    value, rate, length = np.empty(most), np.empty(most), np.empty(most)
+    """The values at which T* goes on faster or slower, by how much, and how far it goes there at
+    once."""
+    most = 2 * x.size
+    count = 0
+    value = np.empty(most)
+    rate = np.empty(most)
+    length = np.empty(most)
     for i in range(x.size - 1):
-        low, high = min(right[i], left[i + 1]), max(right[i], left[i + 1])
+        low = min(right[i], left[i + 1])
+        high = max(right[i], left[i + 1])
         apart = x[i + 1] - x[i]
         if high - low < FLAT:
-            value[count], rate[count], length[count] = 0.5 * (low + high), 0.0, apart
+            value[count] = 0.5 * (low + high)
+            rate[count] = 0.0
+            length[count] = apart
             count += 1
         else:
             slope = apart / (high - low)
-            value[count], rate[count], length[count] = low, slope, 0.0
-            value[count + 1], rate[count + 1], length[count + 1] = high, -slope, 0.0
+            value[count] = low
+            rate[count] = slope
+            length[count] = 0.0
+            value[count + 1] = high
+            rate[count + 1] = -slope
+            length[count + 1] = 0.0
             count += 2
     return value[:count], rate[:count], length[:count]
 
@@ -56,24 +68,32 @@ def _events(x, right, left):
 @kernel
 def _taken(start, value, rate, length, order):
     """Places and values of T* from its events."""
-    places, values = np.empty(2 * order.size), np.empty(2 * order.size)
-    at, place, lost, speed, before = 0, start, 0.0, 0.0, value[order[0]]
+    places = np.empty(2 * order.size)
+    values = np.empty(2 * order.size)
+    at = 0
+    place = start
+    lost = 0.0
+    speed = 0.0
+    before = value[order[0]]
     for k in order:
         place, lost = _farther(place, lost, max(speed, 0.0) * (value[k] - before))
         before = value[k]
         speed += rate[k]
-        places[at], values[at] = place + lost, before
+        places[at] = place + lost
+        values[at] = before
         at += 1
         if length[k] > 0.0:
             place, lost = _farther(place, lost, length[k])
-            places[at], values[at] = place + lost, before
+            places[at] = place + lost
+            values[at] = before
             at += 1
     return places[:at], values[:at]
 
 
 @kernel(inline="always")
 def _farther(place, lost, length):
-    """A place farther on, and all that the sums so far have lost: far from 0 short lengths are nothing."""
+    """A place farther on, and all that the sums so far have lost: far from 0 short lengths are
+    nothing."""
     total = place + length
     if abs(place) >= abs(length):
         return total, lost + ((place - total) + length)

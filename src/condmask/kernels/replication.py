@@ -25,29 +25,35 @@ from condmask.kernels.nodes import LEFT, POINTS
 def quantiles_of_rows(rows, nodes, origin, width, jump, bend, whole, targets, rearranged, out):
     """out[r, k]: where the function of row r reaches targets[k], which ascend.
 
-    It rises by `jump` at each value of rows[r], which ascend too; the rest is smooth, and known at nodes:
-    nodes[r, i] at origin[r] + i width, with ten nodes to spare at either end. `bend`, `whole` and
-    `rearranged` are as in `crossings`; places are those to 1e-7 n of the function.
+    It rises by `jump` at each value of rows[r], which ascend too; the rest is smooth, and known at
+    nodes: nodes[r, i] at origin[r] + i width, with ten nodes to spare at either end. `bend`,
+    `whole` and `rearranged` are as in `crossings`; places are those to 1e-7 n of the function.
 
     Cost: a look at each node, and some 30 at each quantile.
     """
-    below, no_sums, room = np.arange(rows.shape[1] + 1), np.empty((2, 0)), np.empty(POINTS)
+    below = np.arange(rows.shape[1] + 1)
+    no_sums = np.empty((2, 0))
+    room = np.empty(POINTS)
     found = np.empty((2, targets.size))
     for r in range(nodes.shape[0]):
         places = (rows[r] - origin[r]) / width
         known = rows[r], places, below, nodes[r]
         steps = Steps(*known, width, 0.0, jump, bend, np.inf, no_sums, 1.0, whole, room)
         found[:] = np.nan
-        reached(steps, LEFT, nodes.shape[1] - POINTS, targets, 1e-7 * rows.shape[1], rearranged, found)
+        reached(
+            steps, LEFT, nodes.shape[1] - POINTS, targets, 1e-7 * rows.shape[1], rearranged, found
+        )
         out[r] = found[0] + found[1]
 
 
 @kernel
 def pairs_within(rows, d, out):
-    """out[r, k]: how many ordered pairs of two records of the sorted row r lie less than d[k] apart.
+    """out[r, k]: how many ordered pairs of two records of the sorted row r lie less than d[k]
+    apart.
 
-    A step moves the right record of a pair on where the two are near, the left one where not, so there are
-    2n. The distances take turns and no step is a branch: on random gaps that is three times as fast.
+    A step moves the right record of a pair on where the two are near, the left one where not, so
+    there are 2n. The distances take turns and no step is a branch: on random gaps that is three
+    times as fast.
     """
     n = rows.shape[1]
     z = np.empty(n + 1)
@@ -55,7 +61,8 @@ def pairs_within(rows, d, out):
     right, count = np.empty((2, d.size), dtype=np.uint64)
     for row in range(rows.shape[0]):
         z[:n] = rows[row]
-        right[:], count[:] = 0, 0
+        right[:] = 0
+        count[:] = 0
         for step in range(np.uint64(2 * n)):
             for k in range(np.uint64(d.size)):
                 j = right[k]

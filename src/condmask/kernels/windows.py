@@ -13,9 +13,12 @@ def fullest(ends, values, width, first):
     The values of a cell are values[ends[c] : ends[c + 1]], in ascending order.
     """
     for c in range(first.size):
-        stop, last, most = ends[c + 1], ends[c], 0
+        stop = ends[c + 1]
+        last = ends[c]
+        most = 0
         for j in range(ends[c], stop):
             while last < stop and values[last] < values[j] + width:
                 last += 1
             if last - j > most:
-                most, first[c] = last - j, values[j]
+                most = last - j
+                first[c] = values[j]

@@ -1,8 +1,9 @@
 """Records chunk by chunk with the columns that go with them, and sums over all chunks.
 
-A statistic that is linear in the original is a few folds: a step makes a tuple of arrays of one chunk, and
-those of all chunks are added. A chunk is a stretch of arrays, or of a part of a file that is read when its
-turn comes, so nothing but the columns that are in memory anyway has the length of the file.
+A statistic that is linear in the original is a few folds: a step makes a tuple of arrays of one
+chunk, and those of all chunks are added. A chunk is a stretch of arrays, or of a part of a file
+that is read when its turn comes, so nothing but the columns that are in memory anyway has the
+length of the file.
 
 See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
@@ -13,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import blocks
+from condmask.inference.interval import UndefinedError
 from condmask.linear.records import Records
-from condmask.variance.interval import UndefinedError
 
 CHUNK = 1 << 13  # records, whose temporary arrays stay in the cache
 
@@ -69,26 +70,31 @@ def summed(values: np.ndarray, code: np.ndarray | None, codes: int = 0) -> np.nd
 
 
 class Chunks:
-    """The records that have a value, and miss nothing in other columns; can be gone through repeatedly.
+    """The records that have a value, and miss nothing in other columns; can be gone through
+    repeatedly.
 
     Parameters
     ----------
     records : Records
     *columns : ndarray of shape (n,), Named or None
-        Numbers, NaN where one is missing, or codes, below 0 where one is missing; None is no column. Of
-        anything else its slices are taken.
+        Numbers, NaN where one is missing, or codes, below 0 where one is missing; None is no
+        column. Of anything else its slices are taken.
     gaps : bool
         Whether records that miss something in other columns stay.
     """
 
     def __init__(self, records: Records, *columns: Any, gaps: bool = False) -> None:
-        self.records, self.columns = records, columns
+        self.records = records
+        self.columns = columns
         self._needed = 0 if gaps else len(columns)
 
-    def fold(self, step: Callable[[Chunk], tuple[Any, ...]], *combined: Any, cells: int = 1) -> Any:
+    def fold(
+        self, step: Callable[[Chunk], tuple[Any, ...]], *combined: Any, cells: int = 1
+    ) -> Any:
         """The tuples that a step makes of chunks, added up, or combined otherwise one by one.
 
-        `cells` is the size of their arrays, and chunks have as many records at least, where there are.
+        `cells` is the size of their arrays, and chunks have as many records at least, where there
+        are.
         """
         total: tuple[Any, ...] | None = None
         for chunk in self.of(max(CHUNK, cells)):
@@ -97,17 +103,22 @@ class Chunks:
             pairs = zip(ways, total or found, found, strict=True)
             total = found if total is None else tuple(way(one, two) for way, one, two in pairs)
         if total is None:
-            raise UndefinedError("z must have records in which the other columns have values, too, got none")
+            raise UndefinedError(
+                "z must have records in which the other columns have values, too, got none"
+            )
         return total
 
     def of(self, size: int) -> Iterator[Chunk]:
         """Chunks of at most so many records."""
-        names, first = [column.name for column in self.columns if isinstance(column, Named)], 0
+        names = [column.name for column in self.columns if isinstance(column, Named)]
+        first = 0
         for z, pool, read in self.records.parts(names):
             for start, stop in blocks(z.size, size):
                 rows = slice(first + start, first + stop)
                 columns = [
-                    read[column.name][start:stop] if isinstance(column, Named) else _rows_of(column, rows)
+                    read[column.name][start:stop]
+                    if isinstance(column, Named)
+                    else _rows_of(column, rows)
                     for column in self.columns
                 ]
                 own = slice(start, stop)

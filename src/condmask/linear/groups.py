@@ -1,4 +1,5 @@
-"""Means of groups of records that need not be strata, with weights or without: a table of pools by groups.
+"""Means of groups of records that need not be strata, with weights or without: a table of pools by
+groups.
 
 Figures are those of sums with the weights w/W in a group of weight W, and 0 outside.
 
@@ -11,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from condmask import strata
+from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks, summed, taken
 from condmask.linear.records import Records
 from condmask.linear.variance import IntervalOptions, of_clusters, of_pools, t_interval
-from condmask.variance.interval import Interval
 
-TABLE = 1 << 20  # cells, or two for each record, up to which all are kept, whether they occur or not
+# cells, or two for each record, up to which all are kept, whether they occur or not
+TABLE = 1 << 20
 
 
 class Cells:
@@ -31,7 +33,9 @@ class Cells:
     def __init__(
         self, chunks: Chunks, code_of: Callable[[Chunk], Any], codes: int, count: int, n: int
     ) -> None:
-        self._code_of, self._count, self._few = code_of, count, codes * count <= max(2 * n, TABLE)
+        self._code_of = code_of
+        self._count = count
+        self._few = codes * count <= max(2 * n, TABLE)
         if self._few:
             self._cells = np.arange(codes * count)
         else:
@@ -56,7 +60,8 @@ class Cells:
         return np.bincount(self.group, sums, self._count)
 
     def _pair(self, chunk: Chunk) -> Any:
-        code, own = self._code_of(chunk), chunk.columns[0]
+        code = self._code_of(chunk)
+        own = chunk.columns[0]
         if code is None or own is None:
             return own if code is None else code
         return code * np.int64(self._count) + own
@@ -67,21 +72,24 @@ def group_means(
 ) -> tuple[Interval, np.ndarray]:
     """The means of `count` groups in the units of the data, and the number of records of each.
 
-    `group` numbers the records, -1 for none of the groups; None is one group of all. A group has no mean
-    where it has no value, or no weight.
+    `group` numbers the records, -1 for none of the groups; None is one group of all. A group has
+    no mean where it has no value, or no weight.
     """
     chunks = Chunks(records, group, weights, options.clusters)
     cells = Cells(chunks, lambda chunk: chunk.pool, pseudo.size.size, count, pseudo.n)
 
     def totals(chunk: Chunk) -> tuple[Any, ...]:
-        one, values, weight = np.ones(chunk.z.size), pseudo.values(chunk), chunk.columns[1]
+        one = np.ones(chunk.z.size)
+        values = pseudo.values(chunk)
+        weight = chunk.columns[1]
         return cells.sums(chunk, one, *([values] if weight is None else [weight * values, weight]))
 
     members, products, *weighed = chunks.fold(totals, cells=cells.size)
     total = weighed[0] if weighed else members
     with np.errstate(invalid="ignore", divide="ignore"):
         unit = 1.0 / cells.by_group(total)
-        estimate, total = cells.by_group(products) * unit, total * unit[cells.group]
+        estimate = cells.by_group(products) * unit
+        total = total * unit[cells.group]
     lowered = total * pseudo.share[cells.code] / np.maximum(pseudo.size[cells.code], 1.0)
 
     def contributions(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
@@ -91,7 +99,8 @@ def group_means(
 
     def squares(chunk: Chunk) -> tuple[Any, ...]:
         weight, residual = contributions(chunk)
-        factor, (v, q) = chunk.of_pool(pseudo.factor), pseudo.spread(chunk)
+        factor = chunk.of_pool(pseudo.factor)
+        (v, q) = pseudo.spread(chunk)
         lower = weight - taken(lowered, cells.of(chunk))
         kept, masked = ((each / factor) ** 2 * v for each in (lower, weight))
         # a residual lacks the share of its own weight; where all are equal this is n / (n - 1)
@@ -105,9 +114,12 @@ def group_means(
         degrees = 1.0 / (shares[0] if shares else unit) - 1.0
     file = kept + cells.by_group(of_pools(pseudo, total, members, v, q, cells.code))
     if options.clusters is not None:
-        pairs = Cells(chunks, lambda chunk: chunk.columns[2], options.cluster_count, count, pseudo.n)
+        pairs = Cells(
+            chunks, lambda chunk: chunk.columns[2], options.cluster_count, count, pseudo.n
+        )
         sums, occurs = chunks.fold(
-            lambda chunk: pairs.sums(chunk, contributions(chunk)[1], np.ones(chunk.z.size)), cells=pairs.size
+            lambda chunk: pairs.sums(chunk, contributions(chunk)[1], np.ones(chunk.z.size)),
+            cells=pairs.size,
         )
         sampled, degrees = of_clusters(sums, occurs > 0, pairs.group, sampled, masked - file)
     quantity = "mean of the original" if weights is None else "weighted mean of the original"
@@ -115,8 +127,11 @@ def group_means(
     return found, cells.by_group(members).astype(np.int64)
 
 
-def crossed(columns: Sequence[tuple[np.ndarray, list[Any]]]) -> tuple[np.ndarray, list[tuple[Any, ...]]]:
-    """The groups that several columns make together: those that occur, in the order of their labels.
+def crossed(
+    columns: Sequence[tuple[np.ndarray, list[Any]]],
+) -> tuple[np.ndarray, list[tuple[Any, ...]]]:
+    """The groups that several columns make together: those that occur, in the order of their
+    labels.
 
     Each column has the numbers of its labels, -1 where one is missing, and the labels.
     """

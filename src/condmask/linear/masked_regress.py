@@ -1,19 +1,22 @@
-"""Least squares where any of the columns is masked: estimating equations, and the test of each coefficient.
+"""Least squares where any of the columns is masked: estimating equations, and the test of each
+coefficient.
 
-With regressors u, a constant among them, and the outcome y the coefficients solve ``A beta = b``, where A is
-the mean of u u' and b that of u y over the originals. Each entry is estimated without bias: of columns in
-clear as it is, of a masked one with one in clear by pseudo-values, of masked ones by Theorem 2.1, after
-reverse mapping by the released values and pairs themselves. Errors follow from the influence of each record.
-Write g for what the other regressors leave of one, and r for the residual, both linear forms of the columns.
-The equation of a coefficient is that the mean of their product is 0,
+With regressors u, a constant among them, and the outcome y the coefficients solve ``A beta = b``,
+where A is the mean of u u' and b that of u y over the originals. Each entry is estimated without
+bias: of columns in clear as it is, of a masked one with one in clear by pseudo-values, of masked
+ones by Theorem 2.1, after reverse mapping by the released values and pairs themselves. Errors
+follow from the influence of each record. Write g for what the other regressors leave of one, and r
+for the residual, both linear forms of the columns. The equation of a coefficient is that the mean
+of their product is 0,
 
     g r = (G + gamma) (C + rho),
 
-where G and C come from the columns in clear and the means of pools, gamma and rho from the deviations of
-masked columns. Its pseudo-value follows by Theorem 2.1 record by record, and the influence is that less p'
-times what the record gives to others as their donor. If the coefficient is larger by delta, and the others
-are fitted again, the residual is r - delta g: the square of the test is a quadratic in delta, and the
-interval is where it does not reject (Fieller 1954; docs/inference.rst, "Masked regressors").
+where G and C come from the columns in clear and the means of pools, gamma and rho from the
+deviations of masked columns. Its pseudo-value follows by Theorem 2.1 record by record, and the
+influence is that less p' times what the record gives to others as their donor. If the coefficient
+is larger by delta, and the others are fitted again, the residual is r - delta g: the square of the
+test is a quadratic in delta, and the interval is where it does not reject (Fieller 1954;
+docs/inference.rst, "Masked regressors").
 """
 
 from collections.abc import Callable
@@ -24,18 +27,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.errors import ArgumentError
+from condmask.inference.interval import UndefinedError, multiplier
 from condmask.linear.chunks import Chunk, Chunks, longer, summed, taken
 from condmask.linear.pseudo_values import refuse_small_pools
 from condmask.linear.records import Records
 from condmask.linear.regress import left_out
-from condmask.variance.interval import UndefinedError, multiplier
 
 DETERMINED = 1e-10  # of a column's square, what the others leave of it where they determine it
 MANY = 100_000  # records, with which Wald's interval serves coefficients of columns in clear
 TINY = 2.0**-1022
-# of a masked regressor, from where on others have bounds: standard errors of what these leave of it, and
-# unmasked records that say as much about its covariances
-KNOWN, ENOUGH = 3.0, 40.0
+# of a masked regressor, from where on others have bounds: standard errors of what these leave of
+# it, and unmasked records that say as much about its covariances
+KNOWN = 3.0
+ENOUGH = 40.0
 POWERS = np.arange(1, 4)[:, None]
 FIRST = tuple(product(range(2), repeat=2))  # the orders of gamma and rho in g r
 SECOND = tuple(product(range(3), repeat=2))  # and in its square
@@ -57,8 +61,8 @@ class Masked(NamedTuple):
     noise : ndarray of shape (columns, 5)
         The moments of the noise of each.
     undone : list of (ndarray of shape (3, cells), ndarray of shape (n,))
-        After reverse mapping, of each column: by cell what has the first three powers of the originals'
-        deviations from the mean of the pool as means, and the cell of each record.
+        After reverse mapping, of each column: by cell what has the first three powers of the
+        originals' deviations from the mean of the pool as means, and the cell of each record.
     products : dict of (int, int) to float
         After reverse mapping of several: by their places the covariances of their originals.
     """
@@ -110,28 +114,36 @@ class Table:
     n : int
         The number of records that miss nothing.
     size, some, used : ndarray of shape (pools,)
-        The numbers of records by pool that have all masked values, the same but at least 1, and the numbers
-        of those that miss nothing.
+        The numbers of records by pool that have all masked values, the same but at least 1, and
+        the numbers of those that miss nothing.
     middle, unit : ndarray of shape (columns,)
         Of each column: its mean, and how far its values reach.
     """
 
     def __init__(self, columns: dict[str, Any], masked: Masked) -> None:
-        self.masked, self.names, places, count = masked, list(columns), masked.places, len(columns) + 1
+        self.masked = masked
+        self.names = list(columns)
+        places = masked.places
+        count = len(columns) + 1
         self._chunks = Chunks(masked.records, *columns.values(), gaps=True)
-        sums, low, high, by_pool = self._chunks.fold(self._ends, np.add, np.minimum, np.maximum, longer)
+        sums, low, high, by_pool = self._chunks.fold(
+            self._ends, np.add, np.minimum, np.maximum, longer
+        )
         self.size, self.used, *of_masked = by_pool.T
         self.n = int(self.used.sum())
         if self.n < count:
             raise ArgumentError(
                 f"on must have fewer coefficients than records without gaps, got {count - 1} for {self.n}"
             )
-        self.middle, self.unit = sums / self.n, np.ones(count)
+        self.middle = sums / self.n
+        self.unit = np.ones(count)
         self.middle[0] = 0.0
         self.unit[1:] = (high - low)[1:]
         for name, least, most in zip(columns, low[1:], high[1:], strict=True):
             if least == most:
-                raise ArgumentError(f"{name} must not be constant in a regression, got {least:g} throughout")
+                raise ArgumentError(
+                    f"{name} must not be constant in a regression, got {least:g} throughout"
+                )
         unit = self.unit[places, None]
         self.some = np.maximum(self.size, 1.0)
         self.mean = (np.array(of_masked) / self.some - self.middle[places, None]) / unit
@@ -152,8 +164,10 @@ class Table:
 
     def _rows(self, chunk: Chunk) -> Rows:
         values, here, used = self._values(chunk)
-        places, clear = self.masked.places, (values - self.middle[:, None]) / self.unit[:, None]
-        z, clear[places] = clear[places], taken(self.mean, chunk.pool)
+        places = self.masked.places
+        clear = (values - self.middle[:, None]) / self.unit[:, None]
+        z = clear[places]
+        clear[places] = taken(self.mean, chunk.pool)
         undone = np.array([powers[:, cell[chunk.rows]] for powers, cell in self.masked.undone])
         if undone.size:
             undone /= self.unit[places, None, None] ** POWERS
@@ -161,30 +175,36 @@ class Table:
         return Rows(np.where(used > 0.0, clear, 0.0), z, undone, chunk.pool, here, used)
 
     def _values(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """1 and all columns as they are; where all masked columns have values, and where all columns."""
+        """1 and all columns as they are; where all masked columns have values, and where all
+        columns."""
         values = np.array([np.ones(chunk.z.size), *chunk.columns], dtype=np.float64)
         known = ~np.isnan(values)
-        here, used = (each.all(axis=0).astype(np.float64) for each in (known[self.masked.places], known))
+        here, used = (
+            each.all(axis=0).astype(np.float64) for each in (known[self.masked.places], known)
+        )
         return values, np.asarray(here), np.asarray(used)
 
     def _ends(self, chunk: Chunk) -> tuple[Any, ...]:
         values, here, used = self._values(chunk)
         complete = values[:, used > 0.0]
-        low, high = complete.min(axis=1, initial=np.inf), complete.max(axis=1, initial=-np.inf)
+        low = complete.min(axis=1, initial=np.inf)
+        high = complete.max(axis=1, initial=-np.inf)
         z = np.where(here > 0.0, values[self.masked.places], 0.0)
         return complete.sum(axis=1), low, high, chunk.by_pool(np.array([here, used, *z])).T
 
 
 def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
-    """The coefficients, that of the constant first, their standard errors, and the ends of their intervals.
+    """The coefficients, that of the constant first, their standard errors, and the ends of their
+    intervals.
 
-    Ends are infinite where the records give no bound, and NaN where the error is not known. With delta added
-    to a coefficient the test is (left delta)^2 <= c (at + slope delta + bend delta^2).
+    Ends are infinite where the records give no bound, and NaN where the error is not known. With
+    delta added to a coefficient the test is (left delta)^2 <= c (at + slope delta + bend delta^2).
     """
     products, gram = _products(table)
     _refuse_determined(table, products)
     beta = np.linalg.solve(products[:-1, :-1], products[:-1, -1])
-    wanted = np.diag(table.unit[-1] / table.unit[:-1])  # times beta: coefficients in units of the data
+    # times beta: coefficients in units of the data
+    wanted = np.diag(table.unit[-1] / table.unit[:-1])
     wanted[0] -= wanted.diagonal() * table.middle[:-1]
     estimate = wanted @ beta + table.middle[-1] * (np.arange(beta.size) == 0)
     others = np.linalg.solve(products[:-1, :-1], wanted.T).T
@@ -192,39 +212,48 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     estimate[left <= 0.0] = np.nan
     if table.masked.products:
         return estimate, *np.full((3, beta.size), np.nan)
-    residual, forms = np.append(-beta, 1.0), np.column_stack([others * left[:, None], 0.0 * left])
+    residual = np.append(-beta, 1.0)
+    forms = np.column_stack([others * left[:, None], 0.0 * left])
     masked = [place for place in table.masked.places if place < beta.size]
     own = list(range(beta.size)) if table.n < MANY else masked
-    rows, step = [*range(beta.size), *own, *own], np.sqrt(np.abs(residual @ products @ residual / left[own]))
+    rows = [*range(beta.size), *own, *own]
+    step = np.sqrt(np.abs(residual @ products @ residual / left[own]))
     step[step == 0.0] = 1.0
     delta = np.concatenate([np.zeros(beta.size), step, -step])[:, None]
-    first, second = np.vstack([forms[rows], residual]), np.vstack([residual - delta * forms[rows], residual])
+    first = np.vstack([forms[rows], residual])
+    second = np.vstack([residual - delta * forms[rows], residual])
     both = _variances(table, first, second, gram, target)
-    variances, of_square = both[:-1], both[-1]
+    variances = both[:-1]
+    of_square = both[-1]
     if target == "population":
-        # at least half the variance of the residuals and its error, as without masking: where donors have
-        # much in common, the difference of large numbers that these are may be 0
+        # at least half the variance of the residuals and its error, as without masking: where
+        # donors have much in common, the difference of large numbers that these are may be 0
         least = 0.5 * max(residual @ products @ residual, 0.0) + np.sqrt(max(of_square, 0.0))
         variances = np.maximum(variances, least * left[rows] / table.n)
     at, up, down = np.split(variances, [beta.size, beta.size + step.size])
     slope, bend = np.zeros((2, beta.size))
-    slope[own], bend[own] = (up - down) / (2.0 * step), (up + down - 2.0 * at[own]) / (2.0 * step**2)
+    slope[own] = (up - down) / (2.0 * step)
+    bend[own] = (up + down - 2.0 * at[own]) / (2.0 * step**2)
     c = multiplier(level, table.n - beta.size) ** 2
-    square, half = left**2 - c * bend, 0.5 * c * slope
+    square = left**2 - c * bend
+    half = 0.5 * c * slope
     worth = table.n**2 * products.diagonal()[:-1] / gram.diagonal()
     hidden = (left <= KNOWN * np.sqrt(np.maximum(bend, 0.0))) | (worth < ENOUGH)
     hidden &= np.isin(np.arange(beta.size), masked)
     bounded = (left > 0.0) & (square > 0.0) & (hidden.sum() - hidden == 0)  # no other hides it
     with np.errstate(invalid="ignore", divide="ignore"):
         reach = np.sqrt(half**2 + square * c * np.maximum(at, 0.0))
-        low, high = (np.where(bounded, estimate + (half + k * reach) / square, k * np.inf) for k in (-1, 1))
+        low, high = (
+            np.where(bounded, estimate + (half + k * reach) / square, k * np.inf) for k in (-1, 1)
+        )
         error = np.sqrt(np.maximum(at, 0.0)) / np.where(left > 0.0, left, np.nan)
     return estimate, error, low, high
 
 
 def _products(table: Table) -> tuple[np.ndarray, np.ndarray]:
     """The mean products of all columns, and the sums of those of the regressors' pseudo-values."""
-    masked, places = table.masked, table.masked.places
+    masked = table.masked
+    places = table.masked.places
 
     def step(rows: Rows) -> tuple[Any, ...]:
         columns = _undone(table, rows)
@@ -234,23 +263,31 @@ def _products(table: Table) -> tuple[np.ndarray, np.ndarray]:
         return columns @ columns.T, np.array(squares), *sums
 
     gram, squares, of_pool, of_used = table.fold(step)
-    total, block = gram.copy(), np.ix_(places, places)
+    total = gram.copy()
+    block = np.ix_(places, places)
     if masked.undone:
         total[places, places] += squares
         if masked.products and (table.size != table.used).any():
-            raise UndefinedError("on must have no gaps where reverse mapping masked columns together")
+            raise UndefinedError(
+                "on must have no gaps where reverse mapping masked columns together"
+            )
         for pair, covariance in dict(masked.products).items():
-            total[pair] = total[pair[::-1]] = covariance * ((table.n - 1.0) / table.unit[[*pair]].prod())
+            total[pair] = total[pair[::-1]] = covariance * (
+                (table.n - 1.0) / table.unit[[*pair]].prod()
+            )
     else:
         noise = (1.0 - masked.p) * np.diag(table.noise[:, 2]).reshape(-1, 1)
         original = of_pool / table.some - noise
         own = (of_used - table.used * (table.share * original + noise)) / table.factor
-        total[block] += np.sum(own - of_used / table.factor**2, axis=1).reshape(len(places), len(places))
+        total[block] += np.sum(own - of_used / table.factor**2, axis=1).reshape(
+            len(places), len(places)
+        )
     return total / table.n, gram[:-1, :-1]
 
 
 def _undone(table: Table, rows: Rows) -> np.ndarray:
-    """All columns, with pseudo-values in place of masked ones; 0 where a record misses something."""
+    """All columns, with pseudo-values in place of masked ones; 0 where a record misses
+    something."""
     columns = rows.clear.copy()
     own = rows.undone[:, 0] if table.masked.undone else rows.z / taken(table.factor, rows.pool)
     columns[table.masked.places] += own * rows.used
@@ -267,27 +304,36 @@ def _refuse_determined(table: Table, products: np.ndarray) -> None:
         raise ArgumentError(f"on must have no column that is determined by others, got {name!r}")
 
 
-def _variances(table: Table, g: np.ndarray, c: np.ndarray, gram: np.ndarray, target: str) -> np.ndarray:
+def _variances(
+    table: Table, g: np.ndarray, c: np.ndarray, gram: np.ndarray, target: str
+) -> np.ndarray:
     """The variance of the mean of g r, r the form c, for each of several pairs of forms."""
     masked = table.masked
     drawn_anew = masked.shared_donors and masked.p > 0.0
     orders = SECOND if target == "file" or drawn_anew else FIRST
     noise = _noise_products(table.noise, g[:, masked.places], c[:, masked.places])
     moments, of_g, of_c = _by_pool(table, g, c, noise, orders)
-    used, inverse = table.used / table.some, np.linalg.inv(gram)
+    used = table.used / table.some
+    inverse = np.linalg.inv(gram)
 
     def step(rows: Rows) -> tuple[Any, ...]:
-        first, second = g @ rows.clear, c @ rows.clear
+        first = g @ rows.clear
+        second = c @ rows.clear
         t = _powers(table, rows, g, c, noise, moments, orders)
         lent, by_g, by_c, there, m = (
             taken(each, rows.pool) for each in (table.share, of_g, of_c, used, moments[1, 1])
         )
-        product_of, given_of = (first * second, first, second, 1.0), (-there * m, by_g, by_c, there)
-        h, given = rows.used * _of_orders(t, *product_of), _of_orders(t, *given_of)
-        phi, squares, extra = h - lent * given, 0.0 * h, 2.0 * lent * first * second * given
+        product_of = (first * second, first, second, 1.0)
+        given_of = (-there * m, by_g, by_c, there)
+        h = rows.used * _of_orders(t, *product_of)
+        given = _of_orders(t, *given_of)
+        phi = h - lent * given
+        squares = 0.0 * h
+        extra = 2.0 * lent * first * second * given
         if orders is SECOND:
             times_h, times_given = (
-                {order: _of_orders(t, *each, *order) for order in FIRST} for each in (product_of, given_of)
+                {order: _of_orders(t, *each, *order) for order in FIRST}
+                for each in (product_of, given_of)
             )
             squares = rows.used * _of_orders(times_h, *product_of)
         if drawn_anew:
@@ -305,12 +351,15 @@ def _variances(table: Table, g: np.ndarray, c: np.ndarray, gram: np.ndarray, tar
     return np.asarray(file * robust / np.maximum(plain, TINY)) / table.n
 
 
-def _by_pool(table: Table, g: np.ndarray, c: np.ndarray, noise: Any, orders: Any) -> tuple[Any, ...]:
+def _by_pool(
+    table: Table, g: np.ndarray, c: np.ndarray, noise: Any, orders: Any
+) -> tuple[Any, ...]:
     """By pool the moments of gamma and rho over the originals, and the means of G and C."""
     places = table.masked.places
 
     def step(rows: Rows) -> tuple[Any, ...]:
-        one, two = g[:, places] @ rows.z, c[:, places] @ rows.z
+        one = g[:, places] @ rows.z
+        two = c[:, places] @ rows.z
         raw = (table.by_pool(prod([one] * i + [two] * j), rows) for i, j in orders[1:])
         return *raw, table.by_pool(g @ rows.clear, rows), table.by_pool(c @ rows.clear, rows)
 
@@ -324,15 +373,21 @@ def _by_pool(table: Table, g: np.ndarray, c: np.ndarray, noise: Any, orders: Any
 def _powers(
     table: Table, rows: Rows, g: np.ndarray, c: np.ndarray, noise: Any, moments: Any, orders: Any
 ) -> dict[Any, Any]:
-    """What has products of powers of gamma and rho as means, by orders: Theorem 2.1 record by record."""
-    places, t = table.masked.places, {(0, 0): rows.here}
+    """What has products of powers of gamma and rho as means, by orders: Theorem 2.1 record by
+    record."""
+    places = table.masked.places
+    t = {(0, 0): rows.here}
     if table.masked.undone:
         powers = [rows.here, *rows.undone[0], rows.z[0] ** 4]
         return {(i, j): g[:, places] ** i * c[:, places] ** j * powers[i + j] for i, j in orders}
-    one, two = g[:, places] @ rows.z, c[:, places] @ rows.z
-    share, kept = taken(table.share, rows.pool), rows.here / taken(table.factor, rows.pool)
+    one = g[:, places] @ rows.z
+    two = c[:, places] @ rows.z
+    share = taken(table.share, rows.pool)
+    kept = rows.here / taken(table.factor, rows.pool)
     for i, j in orders[1:]:
-        others = share * taken(moments[i, j], rows.pool) + (1.0 - table.masked.p) * _noisy(t, noise, (i, j))
+        others = share * taken(moments[i, j], rows.pool) + (1.0 - table.masked.p) * _noisy(
+            t, noise, (i, j)
+        )
         t[i, j] = (prod([one] * i + [two] * j) - others) * kept
     return t
 
@@ -345,8 +400,10 @@ def _noisy(of: Any, noise: Any, order: tuple[int, int]) -> Any:
 
 
 def _noise_products(noise: np.ndarray, g: np.ndarray, c: np.ndarray) -> Any:
-    """The moments of two forms of the noise of columns that are not 0, by orders, of shape (forms, 1)."""
-    square, fourth = noise[:, 2], noise[:, 4] - 3.0 * noise[:, 2] ** 2
+    """The moments of two forms of the noise of columns that are not 0, by orders, of shape (forms,
+    1)."""
+    square = noise[:, 2]
+    fourth = noise[:, 4] - 3.0 * noise[:, 2] ** 2
     found = {(2, 0): g**2 @ square, (1, 1): (g * c) @ square, (0, 2): c**2 @ square}
     found[2, 2] = (g * c) ** 2 @ fourth + found[2, 0] * found[0, 2] + 2.0 * found[1, 1] ** 2
     return {order: moment[:, None] for order, moment in found.items()}
@@ -355,5 +412,11 @@ def _noise_products(noise: np.ndarray, g: np.ndarray, c: np.ndarray) -> Any:
 def _of_orders(
     t: Any, constant: Any, by_rho: Any, by_gamma: Any, by_both: Any, i: int = 0, j: int = 0
 ) -> Any:
-    """The pseudo-value of constant + by_rho rho + by_gamma gamma + by_both gamma rho, times gamma^i rho^j."""
-    return constant * t[i, j] + by_rho * t[i, j + 1] + by_gamma * t[i + 1, j] + by_both * t[i + 1, j + 1]
+    """The pseudo-value of constant + by_rho rho + by_gamma gamma + by_both gamma rho, times
+    gamma^i rho^j."""
+    return (
+        constant * t[i, j]
+        + by_rho * t[i, j + 1]
+        + by_gamma * t[i + 1, j]
+        + by_both * t[i + 1, j + 1]
+    )

@@ -1,23 +1,24 @@
-r"""Pseudo-values: for each masked value a value whose mean, given the file, is the record's original.
+r"""Pseudo-values: for each masked value a value whose mean, given the file, is the record's
+original.
 
-A swapped record's donor is any of the other records of its pool, so given the file the masked value has the
-mean ``f X_i + (1 - f) Xbar``, Xbar that of the pool, n its size and f = 1 - p - p/(n-1). Solved record by
-record, that gives *pseudo-values* ``Zbar + (Z_i - Zbar) / f``. How a masked value varies about its mean, and
-what the donors of a permutation have in common, is known from the masked values without bias
-(docs/inference.rst, "Groups, weights, regressions, pairs").
+A swapped record's donor is any of the other records of its pool, so given the file the masked
+value has the mean ``f X_i + (1 - f) Xbar``, Xbar that of the pool, n its size and f = 1 - p -
+p/(n-1). Solved record by record, that gives *pseudo-values* ``Zbar + (Z_i - Zbar) / f``. How a
+masked value varies about its mean, and what the donors of a permutation have in common, is known
+from the masked values without bias (docs/inference.rst, "Groups, weights, regressions, pairs").
 
-Two folds give the figures by pool; everything by record is computed chunk by chunk. Reverse mapping has a
-class of its own with the same attributes and methods (f = 1, p' = 1).
+Two folds give the figures by pool; everything by record is computed chunk by chunk. Reverse
+mapping has a class of its own with the same attributes and methods (f = 1, p' = 1).
 """
 
 from typing import Any
 
 import numpy as np
 
+from condmask.inference.interval import UndefinedError
 from condmask.law import Law
 from condmask.linear.chunks import Chunk, Chunks, longer
 from condmask.moments.theorem_2_1 import noise_variance
-from condmask.variance.interval import UndefinedError
 
 ROUNDING = 1e-15  # of a factor
 SLIGHTLY = 1e-9  # of a record
@@ -67,9 +68,13 @@ class PseudoValues:
     """
 
     def __init__(self, chunks: Chunks, law: Law, *, cycle: bool) -> None:
-        self.law, self.cycle = law, cycle
-        self.size, sums, low, high = chunks.fold(_sums_and_ends, longer, longer, np.minimum, np.maximum)
-        self.n, some = int(self.size.sum()), np.maximum(self.size, 1.0)
+        self.law = law
+        self.cycle = cycle
+        self.size, sums, low, high = chunks.fold(
+            _sums_and_ends, longer, longer, np.minimum, np.maximum
+        )
+        self.n = int(self.size.sum())
+        some = np.maximum(self.size, 1.0)
         self.origin = float(sums.sum() / self.n)
         self.unit = max(float(high) - self.origin, self.origin - float(low)) or 1.0
         self.mean = (sums / some - self.origin) / self.unit
@@ -80,10 +85,14 @@ class PseudoValues:
 
         off, squares = chunks.fold(deviations)
         self.mean = self.mean + off / some  # what rounding of large sums left
-        squares, rest, p = squares - off**2 / some, np.maximum(self.size - 1.0, 1.0), law.p
-        variance, self._more = squares / rest, self.size / rest
+        squares = squares - off**2 / some
+        rest = np.maximum(self.size - 1.0, 1.0)
+        p = law.p
+        variance = squares / rest
+        self._more = self.size / rest
         self.originals: np.ndarray = np.maximum(variance - noise_variance(law, self.unit), 0.0)
-        # the variance of what a record shows that does not keep its place: of a donor's value and noise
+        # the variance of what a record shows that does not keep its place: of a donor's value and
+        # noise
         self._other = p * self.originals + noise_variance(law, self.unit)
         refuse_small_pools(p, self.size)
         self.factor = 1.0 - p * self._more
@@ -93,7 +102,9 @@ class PseudoValues:
 
     def values(self, chunk: Chunk) -> np.ndarray:
         """The pseudo-values of a chunk; NaN for values that are missing."""
-        return np.asarray(chunk.of_pool(self.mean) + self._deviation(chunk) / chunk.of_pool(self.factor))
+        return np.asarray(
+            chunk.of_pool(self.mean) + self._deviation(chunk) / chunk.of_pool(self.factor)
+        )
 
     def spread(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         """How the masked values of a chunk vary.
@@ -106,7 +117,8 @@ class PseudoValues:
             By which values of a permutation depend on each other.
         """
         square = self._deviation(chunk) ** 2 * chunk.of_pool(self._more)
-        p, other = self.law.p, chunk.of_pool(self._other)
+        p = self.law.p
+        other = chunk.of_pool(self._other)
         return p * square + (1.0 - p) * other, (square - other) / (1.0 - p)
 
     def _deviation(self, chunk: Chunk) -> np.ndarray:

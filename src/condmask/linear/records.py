@@ -32,10 +32,16 @@ class Records:
     """
 
     def __init__(
-        self, z: np.ndarray, pool: np.ndarray | None = None, refusal: str | None = None,
+        self,
+        z: np.ndarray,
+        pool: np.ndarray | None = None,
+        refusal: str | None = None,
         row_labels: Known = NUMBERED,
-    ) -> None:  # fmt: skip
-        self.z, self.pool, self.refusal, self.size = z, pool, refusal, z.size
+    ) -> None:
+        self.z = z
+        self.pool = pool
+        self.refusal = refusal
+        self.size = z.size
         self.row_labels = row_labels
 
     def has_numbers(self, name: str) -> bool:
@@ -47,7 +53,8 @@ class Records:
         return other.z
 
     def parts(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-        """The values, their pools, None where all are one, and columns of numbers by name, part by part."""
+        """The values, their pools, None where all are one, and columns of numbers by name, part by
+        part."""
         yield self.z, self.pools(), {}
 
     def pools(self) -> np.ndarray | None:

@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.records import Records
 from condmask.linear.variance import IntervalOptions, of_sums, t_interval
-from condmask.variance.interval import Interval
 
 
-def total(pseudo: Any, records: Records, weights: Any, options: IntervalOptions) -> tuple[Interval, int]:
-    """The total of the records that have a weight and a cluster, and their number; all weigh 1 by default."""
-    chunks, clusters = Chunks(records, weights, options.clusters), options.cluster_count
+def total(
+    pseudo: Any, records: Records, weights: Any, options: IntervalOptions
+) -> tuple[Interval, int]:
+    """The total of the records that have a weight and a cluster, and their number; all weigh 1 by
+    default."""
+    chunks = Chunks(records, weights, options.clusters)
+    clusters = options.cluster_count
     shift = pseudo.origin / pseudo.unit
 
     def contributions(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
@@ -34,4 +38,6 @@ def total(pseudo: Any, records: Records, weights: Any, options: IntervalOptions)
     correction = 1.0 if clusters else m / max(m - 1, 1)
     variances, degrees = of_sums(pseudo, chunks, of_weights, centred, clusters, correction)
     degrees = degrees if clusters else m - 1.0
-    return t_interval("total of the original", estimate, variances, degrees, pseudo, options, total=0.0), m
+    return t_interval(
+        "total of the original", estimate, variances, degrees, pseudo, options, total=0.0
+    ), m

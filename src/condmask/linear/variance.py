@@ -1,12 +1,13 @@
-"""How sums of originals with known weights vary: exactly through the masking, and through sampling.
+"""How sums of originals with known weights vary: exactly through the masking, and through
+sampling.
 
-Given the file, the pseudo-values Zt_i have the means X_i, so ``sum l_i Zt_i`` has that of ``sum l_i X_i``. It
-is ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar) / f``, where lbar is the mean of l over the donor pool,
-``p' = p n/(n-1)`` and f = 1 - p'. Its variance given the file is the sum of ``k_i^2 v_i``, v_i that of Z_i,
-less what the donors of a permutation have in common. About the population records vary too: by the sum of
-their squared contributions, in clusters by that of the clusters' sums if it is larger, from which the part of
-the masking, which they contain, is taken out again (docs/inference.rst, "Groups, weights, regressions,
-pairs").
+Given the file, the pseudo-values Zt_i have the means X_i, so ``sum l_i Zt_i`` has that of
+``sum l_i X_i``. It is ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar) / f``, where lbar is the mean
+of l over the donor pool, ``p' = p n/(n-1)`` and f = 1 - p'. Its variance given the file is the sum
+of ``k_i^2 v_i``, v_i that of Z_i, less what the donors of a permutation have in common. About the
+population records vary too: by the sum of their squared contributions, in clusters by that of the
+clusters' sums if it is larger, from which the part of the masking, which they contain, is taken
+out again (docs/inference.rst, "Groups, weights, regressions, pairs").
 """
 
 from collections.abc import Callable
@@ -15,15 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
+from condmask.inference.interval import Interval, interval
 from condmask.linear.chunks import Chunk, Chunks, summed
-from condmask.variance.interval import Interval, interval
 
 
 class IntervalOptions(NamedTuple):
     """The level and the target of an interval, and how the records were sampled.
 
-    `clusters` has the number of each record's cluster, -1 where it is missing, below `cluster_count`;
-    `population_size` is infinite where it is not given.
+    `clusters` has the number of each record's cluster, -1 where it is missing, below
+    `cluster_count`; `population_size` is infinite where it is not given.
     """
 
     level: float
@@ -36,7 +37,8 @@ class IntervalOptions(NamedTuple):
 def of_pools(
     pseudo: Any, total: np.ndarray, members: Any, v: Any, q: Any, pools: Any = slice(None)
 ) -> np.ndarray:
-    """What pools add to the variances of sums given the file, besides ``k_i^2 v_i`` of the records used.
+    """What pools add to the variances of sums given the file, besides ``k_i^2 v_i`` of the records
+    used.
 
     Parameters
     ----------
@@ -48,14 +50,17 @@ def of_pools(
     pools : ndarray
         The pools, along the last axis; by default all.
     """
-    size, factor = np.maximum(pseudo.size[pools], 1.0), pseudo.factor[pools]
+    size = np.maximum(pseudo.size[pools], 1.0)
+    factor = pseudo.factor[pools]
     others = -total * pseudo.share[pools] / size / factor  # k of the records that have no weight
     rest = np.where(members < size, pseudo.v[pools] - v, 0.0)
     added = np.asarray(others**2 * rest)
     if pseudo.cycle:  # what donors of a permutation have in common
         p = pseudo.law.p
         mixed = q / factor + others * pseudo.q[pools]
-        added -= total / size * (2.0 * p * (1.0 - p) * mixed + p * p * pseudo.originals[pools] * total)
+        added -= (
+            total / size * (2.0 * p * (1.0 - p) * mixed + p * p * pseudo.originals[pools] * total)
+        )
     return added
 
 
@@ -73,12 +78,13 @@ def of_sums(
     ----------
     pseudo : PseudoValues
     chunks : Chunks
-        The records that are used; the last column is that of their clusters, if there are `clusters`.
+        The records that are used; the last column is that of their clusters, if there are
+        `clusters`.
     total : ndarray of shape (sums, pools)
         The sums of the weights by pool.
     step : callable
-        Gives the weights of the records of a chunk, of shape (sums, m), and their contributions, in whose
-        squares, or those of sums over clusters about their mean, samples vary.
+        Gives the weights of the records of a chunk, of shape (sums, m), and their contributions,
+        in whose squares, or those of sums over clusters about their mean, samples vary.
     correction : float
         By which the variance over samples, masking included, is multiplied.
 
@@ -93,10 +99,16 @@ def of_sums(
 
     def fold(chunk: Chunk) -> tuple[Any, ...]:
         weights, contributions = step(chunk)
-        factor, one, (v, q) = chunk.of_pool(pseudo.factor), np.ones(chunk.z.size), pseudo.spread(chunk)
+        factor = chunk.of_pool(pseudo.factor)
+        one = np.ones(chunk.z.size)
+        (v, q) = pseudo.spread(chunk)
         k = (weights - chunk.of_pool(lowered)) / factor
         sampled = np.einsum("ij,ij->i", contributions, contributions)
-        sums = summed(np.vstack([contributions, one]), chunk.columns[-1], clusters) if clusters else 0.0
+        sums = (
+            summed(np.vstack([contributions, one]), chunk.columns[-1], clusters)
+            if clusters
+            else 0.0
+        )
         by_pool = (chunk.by_pool(each, pseudo.size.size) for each in (one, v, weights * q))
         return k**2 @ v, weights**2 @ (v / factor**2), sampled, sums, *by_pool
 
@@ -112,15 +124,20 @@ def of_sums(
 
 
 def of_clusters(
-    sums: np.ndarray, occurs: np.ndarray, statistic: np.ndarray, single: np.ndarray, apart: np.ndarray
+    sums: np.ndarray,
+    occurs: np.ndarray,
+    statistic: np.ndarray,
+    single: np.ndarray,
+    apart: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The variances over sampled clusters of statistics, and their degrees of freedom.
 
-    `sums` are those of the contributions of a cluster to a statistic, whose number is `statistic`, and
-    `occurs` says whether it has records. `single` is the variance if records were sampled one by one, and
-    `apart` the part of it and of what is found here that masking adds to contributions and not to the
-    statistic. What is left once this is taken out is uncertain by the standard error of this part, and may
-    come out negative: no variance is below the sum of `single` and that error.
+    `sums` are those of the contributions of a cluster to a statistic, whose number is `statistic`,
+    and `occurs` says whether it has records. `single` is the variance if records were sampled one
+    by one, and `apart` the part of it and of what is found here that masking adds to contributions
+    and not to the statistic. What is left once this is taken out is uncertain by the standard
+    error of this part, and may come out negative: no variance is below the sum of `single` and
+    that error.
     """
     count = single.size
     clusters = np.bincount(statistic, occurs, count)
@@ -151,20 +168,22 @@ def t_interval(
     estimate : ndarray
         In those of the pseudo-values.
     variances : (ndarray, ndarray)
-        The variance about the file, and by how much more it is about the population, which is estimated and
-        may come out negative.
+        The variance about the file, and by how much more it is about the population, which is
+        estimated and may come out negative.
     degrees : ndarray
-        Of freedom of the latter. About the file the variance and the degrees of freedom come from the masking
-        of all n records, however few of them the estimate uses.
+        Of freedom of the latter. About the file the variance and the degrees of freedom come from
+        the masking of all n records, however few of them the estimate uses.
     pseudo : PseudoValues
         Whose n records of the population are in the file.
     options : IntervalOptions
     total, units : ndarray
         The sum of the weights, and what these are to be divided by.
     """
-    variance, n = np.maximum(variances[0], 0.0), pseudo.n
+    variance = np.maximum(variances[0], 0.0)
+    n = pseudo.n
     if options.target == "population":
-        size, rule = options.population_size, f"population_size must be at least the number of records, {n}"
+        size = options.population_size
+        rule = f"population_size must be at least the number of records, {n}"
         _checks.require(n <= size, rule, size)
         variance = variance + (1.0 - n / size) * np.maximum(variances[1], 0.0)
     else:

@@ -1,9 +1,10 @@
-r"""The influence functions of moments, and of functions of a covariance and of the variances of its columns.
+r"""The influence functions of moments, and of functions of a covariance and of the variances of
+its columns.
 
-On the originals they are the derivatives of the target. The estimate has one phi on the released records: for
-records that are swapped whole, the polynomial whose mean over the masked values is that of h over the
-originals (Theorem 2.1); beside a plain column, which stays with the record, the product alone is divided by
-what masking leaves of a covariance.
+On the originals they are the derivatives of the target. The estimate has one phi on the released
+records: for records that are swapped whole, the polynomial whose mean over the masked values is
+that of h over the originals (Theorem 2.1); beside a plain column, which stays with the record, the
+product alone is divided by what masking leaves of a covariance.
 """
 
 from math import comb
@@ -11,23 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from condmask.moments.polynomial_variance import Influence
+from condmask.inference.polynomial_variance import Influence
 from condmask.moments.theorem_2_1 import shift, theorem_2_1
 
 
 def of_moment(
     means: np.ndarray, order: int, about: float | np.ndarray | None, noise: np.ndarray, p: float
 ) -> Influence:
-    """The influence functions of a moment of one column, polynomials in its deviations from a centre.
+    """The influence functions of a moment of one column, polynomials in its deviations from a
+    centre.
 
     Parameters
     ----------
     means : ndarray of shape (orders, ...)
-        Moments of the original about the centre, to this order at least; of one sample or of several.
+        Moments of the original about the centre, to this order at least; of one sample or of
+        several.
     order : int
     about : float or ndarray, optional
-        How far the centre lies above the point that the moment is about; None for a central moment, where
-        the mean is estimated, too.
+        How far the centre lies above the point that the moment is about; None for a central
+        moment, where the mean is estimated, too.
     noise : ndarray
         Moments of the noise, to this order.
     p : float
@@ -61,22 +64,31 @@ def of_pair(
     means : (float, float), or arrays that broadcast to (..., functions, 1)
         Of the originals of all donor pools.
     plain : (ndarray, ndarray) that broadcast to (..., functions, pools), optional
-        The means of both columns by donor pool where the second is plain; None where both are masked.
+        The means of both columns by donor pool where the second is plain; None where both are
+        masked.
     factor : ndarray, as these
         What masking leaves of a covariance with a plain column.
     """
     c, first, second = np.moveaxis(np.asarray(weights), -1, 0)[..., None]
-    (m, n), pools = means, 1 if plain is None else plain[0].shape[-1]
+    (m, n) = means
+    pools = 1 if plain is None else plain[0].shape[-1]
     h = np.zeros((*c.shape[:-1], pools, 3, 3))
-    h[..., 1, 1], h[..., 2, 0], h[..., 0, 2] = c, first, second
-    h[..., 1, 0], h[..., 0, 1] = -n * c - 2.0 * m * first, -m * c - 2.0 * n * second
+    h[..., 1, 1] = c
+    h[..., 2, 0] = first
+    h[..., 0, 2] = second
+    h[..., 1, 0] = -n * c - 2.0 * m * first
+    h[..., 0, 1] = -m * c - 2.0 * n * second
     if plain is None:
         return Influence(h, h, h, 0.0 * h)
     mu, nu = plain
-    phi, at, margin = h.copy(), np.zeros(h.shape), np.zeros(h.shape)
+    phi = h.copy()
+    at = np.zeros(h.shape)
+    margin = np.zeros(h.shape)
     phi[..., 1, 1] = c / factor
     phi[..., 1, 0] += c * (nu - nu / factor)
     phi[..., 0, 1] += c * (mu - mu / factor)
-    at[..., 2, 0], at[..., 1, 0] = first, h[..., 1, 0] + c * nu
-    margin[..., 0, 2], margin[..., 0, 1] = second, h[..., 0, 1] + c * mu
+    at[..., 2, 0] = first
+    at[..., 1, 0] = h[..., 1, 0] + c * nu
+    margin[..., 0, 2] = second
+    margin[..., 0, 1] = h[..., 0, 1] + c * mu
     return Influence(phi, h, at, margin)

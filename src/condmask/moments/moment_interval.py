@@ -1,4 +1,5 @@
-"""Moments of the original, how they vary, and their intervals: of one sample, or of many along an axis.
+"""Moments of the original, how they vary, and their intervals: of one sample, or of many along an
+axis.
 
 Theorem 2.1, and the variance of docs/inference.rst, "The theorem".
 """
@@ -7,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.inference.interval import Interval, interval
+from condmask.inference.polynomial_variance import polynomial_variance
+from condmask.inference.theorem import Variance
 from condmask.law import Law
 from condmask.moments.influence import of_moment
-from condmask.moments.polynomial_variance import polynomial_variance
 from condmask.moments.theorem_2_1 import Powers, noise_variance, original_moments, shift
-from condmask.variance.interval import Interval, interval
-from condmask.variance.theorem import Variance
 
 NEGATIVE = (
     "the variance of the original is estimated negative, so its standard deviation is NaN: the noise is too "
@@ -52,7 +53,8 @@ def moment(sampled: Sampled, order: int, *, central: bool) -> Any:
 
 
 def variance(sampled: Sampled, *, root: bool = False) -> Any:
-    """The variance of the original, divisor n - 1, or its root; it may be negative, and the root NaN."""
+    """The variance of the original, divisor n - 1, or its root; it may be negative, and the root
+    NaN."""
     value = scaled_variance(sampled)
     unit = np.float64(sampled.masked.scale)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -75,15 +77,23 @@ def moment_interval(
 def scaled_variance(sampled: Sampled) -> Any:
     """Return the variance of the original in squares of the scale; it may be negative."""
     _, scale, means = sampled.masked
-    return (means[2] - means[1] ** 2) * sampled.n / (sampled.n - 1) - noise_variance(sampled.law, scale)
+    return (means[2] - means[1] ** 2) * sampled.n / (sampled.n - 1) - noise_variance(
+        sampled.law, scale
+    )
 
 
 def moment_variance(sampled: Sampled, order: int, *, central: bool) -> Variance:
     """n times the variances of a moment, in its power of the scale."""
-    law, (center, scale, _) = sampled.law, sampled.masked
+    law = sampled.law
+    (center, scale, _) = sampled.masked
     masked = sampled.masked.means[: 2 * order + 1]
     original = original_moments(Powers(center, scale, masked), law).means
-    noise, about = law.noise_moments(order, scale), None if central else center / scale
+    noise = law.noise_moments(order, scale)
+    about = None if central else center / scale
     functions = of_moment(original[: order + 1], order, about, noise, law.p)
-    masked, original = (np.moveaxis(each, 0, -1)[..., None, :, None] for each in (masked, original))
-    return polynomial_variance(masked, original, functions, law.p, shared_donors=sampled.shared_donors)
+    masked, original = (
+        np.moveaxis(each, 0, -1)[..., None, :, None] for each in (masked, original)
+    )
+    return polynomial_variance(
+        masked, original, functions, law.p, shared_donors=sampled.shared_donors
+    )

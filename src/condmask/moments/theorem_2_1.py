@@ -4,9 +4,9 @@ With Z = X_J or X + Y, for any centre c::
 
     E (Z-c)^k = E (X-c)^k + (1-p) sum_{j>=1} C(k,j) E (X-c)^{k-j} E Y^j
 
-The system is triangular, so the moments of X follow one by one, each without bias; those of two columns that
-were masked together likewise. Powers are taken about the mean in a safe scale, never about 0: none overflows
-or cancels.
+The system is triangular, so the moments of X follow one by one, each without bias; those of two
+columns that were masked together likewise. Powers are taken about the mean in a safe scale, never
+about 0: none overflows or cancels.
 """
 
 from itertools import accumulate
@@ -42,17 +42,20 @@ class Powers(NamedTuple):
 def powers(values: np.ndarray, order: int, sigma: float, counts: np.ndarray = RECORDS) -> Powers:
     """Powers about the mean, of records or of distinct values of which there are so many each.
 
-    They are summed in whole numbers, so that not a bit depends on the order of records, or on how these are
-    cut and counted. Rounding to at least 52 bits below the farthest value, or sigma, is all that is lost.
+    They are summed in whole numbers, so that not a bit depends on the order of records, or on how
+    these are cut and counted. Rounding to at least 52 bits below the farthest value, or sigma, is
+    all that is lost.
     """
     n = int(counts.sum()) if counts.size else values.size
     bits = min(MOST_BITS, 62 - n.bit_length())
-    low, high = float(values.min()), float(values.max())
+    low = float(values.min())
+    high = float(values.max())
     span = max(high - low, sigma)
     scale = max(span, TINY) if span > 0.0 else 1.0
 
     def means(center: float, order: int) -> list[float]:
-        sums, per_scale = np.zeros((order, 2), dtype=np.int64), 1.0 / scale
+        sums = np.zeros((order, 2), dtype=np.int64)
+        per_scale = 1.0 / scale
         for start, stop in blocks(values.size):
             part = values[start:stop], counts[start:stop]
             moments.add_whole_powers(*part, center, per_scale, bits, sums)
@@ -88,7 +91,8 @@ def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     masked : ndarray of shape (orders, ...) or (orders, orders, ...)
-        Moments of a column; or, with the noise of two, the mixed ones of columns that were masked together.
+        Moments of a column; or, with the noise of two, the mixed ones of columns that were masked
+        together.
     p : float
         The share of swapped records; 0 where all records have noise.
     *noise : ndarray of shape (orders,)
@@ -98,11 +102,13 @@ def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:
     -------
     ndarray of the shape of `masked`
     """
-    shape, matrices = np.shape(masked)[: len(noise)], [noise_matrix(each) for each in noise]
+    shape = np.shape(masked)[: len(noise)]
+    matrices = [noise_matrix(each) for each in noise]
     of_z = np.reshape(masked, (*shape, -1))
     original = np.zeros(of_z.shape)
     for orders in np.ndindex(shape):
-        noisy = original[tuple(slice(k + 1) for k in orders)]  # where that of these orders is still 0
+        # where that of these orders is still 0
+        noisy = original[tuple(slice(k + 1) for k in orders)]
         for k, matrix in zip(orders[::-1], matrices[::-1], strict=True):
             noisy = matrix[k, : k + 1] @ noisy
         original[orders] = of_z[orders] - (1.0 - p) * noisy
@@ -112,13 +118,19 @@ def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:
 def shift(about: np.ndarray, distance: float | np.ndarray) -> np.ndarray:
     """Moments about a point `distance` below the centre: E (D + distance)^k from E D^k."""
     return np.array(
-        [sum(comb(k, j) * about[j] * distance ** (k - j) for j in range(k + 1)) for k in range(len(about))]
+        [
+            sum(comb(k, j) * about[j] * distance ** (k - j) for j in range(k + 1))
+            for k in range(len(about))
+        ]
     )
 
 
 def noise_matrix(noise: np.ndarray) -> np.ndarray:
-    """The matrix that takes moments of X, of orders 0, 1, 2, ..., to those of X + Y, from those of Y."""
+    """The matrix that takes moments of X, of orders 0, 1, 2, ..., to those of X + Y, from those of
+    Y."""
     matrix = np.zeros((len(noise), len(noise)))
     for k in range(len(noise)):
-        matrix[k, k::-1] = [comb(k, j) * factor for j, factor in enumerate(noise[: k + 1].tolist())]
+        matrix[k, k::-1] = [
+            comb(k, j) * factor for j, factor in enumerate(noise[: k + 1].tolist())
+        ]
     return matrix

@@ -1,10 +1,11 @@
 r"""Intervals of the variance and the standard deviation of the original, which are never negative.
 
-The squared standard error of an estimated variance is a quadratic in the variance v itself, n s(v)^2 =
-a + b v + c v^2. Masking alone makes a and b, which are known; c comes from the kurtosis. On the scale
+The squared standard error of an estimated variance is a quadratic in the variance v itself, n
+s(v)^2 = a + b v + c v^2. Masking alone makes a and b, which are known; c comes from the kurtosis.
+On the scale
 :math:`\tau(v) = \sqrt n \int_0^v du / s(u)` the standard error is 1 everywhere. Where the noise is small this
-is the logarithm of v, where it is wide it is v itself in standard errors. On it lies the interval of Feldman
-and Cousins for a parameter that is not below 0.
+is the logarithm of v, where it is wide it is v itself in standard errors. On it lies the interval
+of Feldman and Cousins for a parameter that is not below 0.
 
 See docs/inference.rst, "The variance".
 """
@@ -13,15 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.inference import bounded
+from condmask.inference.interval import Interval, interval
 from condmask.moments.moment_interval import Sampled, moment_variance, scaled_variance
-from condmask.variance import bounded
-from condmask.variance.interval import Interval, interval
 
-# The kurtosis less 1 that is taken where noise hides it, and how far it may lie from that: 2 is that of a
-# normal distribution, 8 that of an exponential one.
+# The kurtosis less 1 that is taken where noise hides it, and how far it may lie from that: 2 is
+# that of a normal distribution, 8 that of an exponential one.
 USUAL_KURTOSIS = 3.0
 SPREAD = 3.0
-CLEAR_OF_ZERO = 40.0  # standard errors, beyond which the bound at 0 matters for no confidence level
+# standard errors, beyond which the bound at 0 matters for no confidence level
+CLEAR_OF_ZERO = 40.0
 SMALLEST_ANGLE = 1e-150  # below which sinh(k) / k and artanh(k) / k are 1
 
 
@@ -44,7 +46,8 @@ def variance_interval(sampled: Sampled, level: Any, target: str, *, root: bool) 
 
 
 class ErrorCurve(NamedTuple):
-    """n times the squared standard error, ``constant + slope * v + square * v**2`` if v is the variance.
+    """n times the squared standard error, ``constant + slope * v + square * v**2`` if v is the
+    variance.
 
     Attributes
     ----------
@@ -58,7 +61,9 @@ class ErrorCurve(NamedTuple):
 
     def error(self, variance: np.ndarray) -> np.ndarray:
         """Return the standard error of one record, for variances from 0 on."""
-        return np.asarray(np.sqrt(self.constant + (self.slope + self.square * variance) * variance))
+        return np.asarray(
+            np.sqrt(self.constant + (self.slope + self.square * variance) * variance)
+        )
 
     def distance(self, variance: np.ndarray) -> np.ndarray:
         """Return the integral of 1 / error from 0 to variances; infinite where it has no bound."""
@@ -78,7 +83,9 @@ class ErrorCurve(NamedTuple):
         return np.asarray(variance * np.cosh(angle) + along + bent)
 
 
-def error_curve(sampled: Sampled, variance: np.ndarray, square: np.ndarray, target: str) -> ErrorCurve:
+def error_curve(
+    sampled: Sampled, variance: np.ndarray, square: np.ndarray, target: str
+) -> ErrorCurve:
     """Return the squared standard error as a function of the variance, in powers of the scale.
 
     Parameters
@@ -96,7 +103,8 @@ def error_curve(sampled: Sampled, variance: np.ndarray, square: np.ndarray, targ
     positive = np.maximum(variance, 0.0)
     if weight == 0.0:
         return ErrorCurve(constant, slope, np.zeros(positive.shape))
-    # how the squares of originals vary, (kurtosis - 1) v^2, and the variance of that estimate if v is 0
+    # how the squares of originals vary, (kurtosis - 1) v^2, and the variance of that estimate if v
+    # is 0
     spread = (square - constant - slope * variance) / weight
     hidden = (1.0 - p) * (noise[8] - (1.0 - p) * noise[4] ** 2) / sampled.n
     numerator = USUAL_KURTOSIS * hidden + SPREAD**2 * positive**2 * spread
@@ -107,7 +115,8 @@ def error_curve(sampled: Sampled, variance: np.ndarray, square: np.ndarray, targ
 
 
 def _weight_of_spread(p: float, target: str, *, shared_donors: bool) -> float:
-    """Return by what the variance of the squared originals is multiplied in the squared standard error."""
+    """Return by what the variance of the squared originals is multiplied in the squared standard
+    error."""
     of_sample = 1.0 if target == "population" else 0.0
     of_donors = 1.0 - (1.0 - p) ** 2 if shared_donors and p < 1.0 else 0.0
     return of_sample + of_donors
@@ -119,7 +128,9 @@ def ends(variance: Any, curve: ErrorCurve, n: int, level: Any) -> tuple[np.ndarr
     curve = curve._replace(square=np.atleast_1d(curve.square))
     positive = np.maximum(estimate, 0.0)
     least = np.sqrt(curve.constant)
-    below = np.divide(estimate, least, out=np.zeros(estimate.shape), where=(estimate < 0.0) & (least > 0.0))
+    below = np.divide(
+        estimate, least, out=np.zeros(estimate.shape), where=(estimate < 0.0) & (least > 0.0)
+    )
     errors_from_zero = np.sqrt(n) * (curve.distance(positive) + below)
     place = np.minimum(errors_from_zero, CLEAR_OF_ZERO)
     found = []
@@ -137,4 +148,6 @@ def ends(variance: Any, curve: ErrorCurve, n: int, level: Any) -> tuple[np.ndarr
 def _over_angle(function: Any, angle: np.ndarray) -> np.ndarray:
     """Return function(angle) / angle, which is 1 at 0."""
     ratio = np.ones(angle.shape)
-    return np.asarray(np.divide(function(angle), angle, out=ratio, where=np.abs(angle) > SMALLEST_ANGLE))
+    return np.asarray(
+        np.divide(function(angle), angle, out=ratio, where=np.abs(angle) > SMALLEST_ANGLE)
+    )

@@ -1,1 +1,2 @@
-"""Which scheme to take: what attackers learn against what analysts lose, before anything is masked."""
+"""Which scheme to take: what attackers learn against what analysts lose, before anything is
+masked."""

@@ -2,17 +2,18 @@
 
 How far estimates will lie from their targets, by the variance formulas of the estimators.
 
-Estimates are uncertain by what the released values show of it (`moments.pair_variance`, `variance.of_cdf`).
-Here these formulas get the moments, and the distribution, that released values of the originals are expected
-to have, so nothing is simulated. Relations are functions of a covariance and two variances; the difference
-between two halves is the slope on their indicator.
+Estimates are uncertain by what the released values show of it (`moments.pair_variance`,
+`variance.of_cdf`). Here these formulas get the moments, and the distribution, that released values
+of the originals are expected to have, so nothing is simulated. Relations are functions of a
+covariance and two variances; the difference between two halves is the slope on their indicator.
 
-By reverse mapping, statistics of the column are those of the file, and pseudo-values vary by V(x), as of
-independent draws; that is up to 15% too large in a standard error where noise is wider than the column
-(docs/inference.rst).
+By reverse mapping, statistics of the column are those of the file, and pseudo-values vary by V(x),
+as of independent draws; that is up to 15% too large in a standard error where noise is wider than
+the column (docs/inference.rst).
 
-Quantiles are off by what T is off by, moved through the quantiles of the file: values that many records share
-are the quantiles of many probabilities. Where they are those of T*, its variance is that of intervals.
+Quantiles are off by what T is off by, moved through the quantiles of the file: values that many
+records share are the quantiles of many probabilities. Where they are those of T*, its variance is
+that of intervals.
 """
 
 from collections.abc import Callable
@@ -25,37 +26,38 @@ from condmask._blocks import evenly_spaced
 from condmask.closed_form_risk import chance_of_near
 from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import CELLS
-from condmask.disclosure.rare_values import aggregate, most_exposed, with_ends
+from condmask.disclosure.rare_values import most_exposed, with_ends
 from condmask.disclosure.risk import attackers_of_pool
 from condmask.disclosure.risk_result import BEST, CONSTANT
 from condmask.disclosure.table import ROWS, Table
 from condmask.distribution.bandwidth import masking
+from condmask.distribution.cdf_variance import CdfSums
 from condmask.distribution.counting import by_value
+from condmask.distribution.quantile_interval import kept_variance
 from condmask.distribution.quantiles import crossing_of
-from condmask.distribution.sample import EXACT
 from condmask.errors import heard
+from condmask.inference.interval import UndefinedError
+from condmask.inference.theorem import Variance
 from condmask.labels import Labels
-from condmask.law import Law
+from condmask.law import EXACT, Law
 from condmask.linear.records import Records
+from condmask.masking.ends import aggregate
 from condmask.moments.moment_interval import Sampled, moment_variance
-from condmask.moments.pair_variance import pair_of
 from condmask.moments.theorem_2_1 import Powers, noise_matrix
-from condmask.moments.theorem_2_5 import DEGREE, PairMoments, pair_moments
+from condmask.pairs.pair_variance import pair_of
+from condmask.pairs.theorem_2_5 import DEGREE, PairMoments, pair_moments
+from condmask.publish.prepare import prepare
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
-from condmask.schemes.prepare import prepare
 from condmask.strata import values_by_pool
 from condmask.studies.populations import split
-from condmask.variance.interval import UndefinedError
-from condmask.variance.of_cdf import CdfSums
-from condmask.variance.quantile_interval import kept_variance
-from condmask.variance.theorem import Variance
 
 DECILES = np.arange(1, 10) / 10
 QUANTILES = tuple(f"quantile {q:g}" for q in DECILES)
 RELATED = ("correlation", "slope", "difference")
 CDF = "T at the deciles"
 NOTHING = Law(0.0, "normal", 0.0)  # masks nothing
-RECORDS, NODES = 8_192, 201  # that stand for all; equally likely errors of T
+RECORDS = 8_192
+NODES = 201  # that stand for all; equally likely errors of T
 PARAMETERS = ("p", "sigma", "reverse_mapping", "scale", "aggregate_ends")
 
 
@@ -70,15 +72,18 @@ class Candidate(NamedTuple):
     constant : ndarray of shape (distances,)
         The risk of always guessing the best constant of a donor pool, without any release.
     record_risk : ndarray of shape (distances,)
-        The greatest chance for any record that its released value lies nearer than d to its original.
+        The greatest chance for any record that its released value lies nearer than d to its
+        original.
     file, population : dict of str to float
-        Standard errors of the estimates of "mean", "std", "quantile 0.1" ..., and with a column in clear
-        "correlation", "slope", "difference" (between the means of the records above its median and of the
-        rest), about the values in the original file and in the population from which it is a sample.
+        Standard errors of the estimates of "mean", "std", "quantile 0.1" ..., and with a column in
+        clear "correlation", "slope", "difference" (between the means of the records above its
+        median and of the rest), about the values in the original file and in the population from
+        which it is a sample.
     loss : float
-        How many times as long intervals for the population are as without masking. It is the mean of two
-        averages: over statistics of the column alone (mean, standard deviation, distribution function at the
-        deciles), and over those relating it to the column in clear, or to an unrelated one if none is given.
+        How many times as long intervals for the population are as without masking. It is the mean
+        of two averages: over statistics of the column alone (mean, standard deviation,
+        distribution function at the deciles), and over those relating it to the column in clear,
+        or to an unrelated one if none is given.
     """
 
     scheme: Any
@@ -93,7 +98,9 @@ class Candidate(NamedTuple):
         """The scheme's parameters, risks and errors by the names that columns of a table have."""
         row = {name: getattr(self.scheme, name) for name in PARAMETERS}
         for name, risks in (("risk", self.risk), ("record risk", self.record_risk)):
-            row |= {f"{name} {near:.15g}": risk for near, risk in zip(d, risks.tolist(), strict=True)}
+            row |= {
+                f"{name} {near:.15g}": risk for near, risk in zip(d, risks.tolist(), strict=True)
+            }
         errors = {f"error of {name}": error for name, error in getattr(self, target).items()}
         return row | {"loss": self.loss} | errors
 
@@ -137,16 +144,23 @@ class Column(NamedTuple):
         """Whether masking accepts the column under a scheme."""
         try:
             with heard():  # a warning is no refusal
-                prepare({self.name: scheme}, {self.name: self.whole}, labels=self.labels, nan_policy="omit")
+                prepare(
+                    {self.name: scheme},
+                    {self.name: self.whole},
+                    labels=self.labels,
+                    nan_policy="omit",
+                )
         except ValueError as error:
             self.refusals[scheme] = str(error)
         return scheme not in self.refusals
 
 
 def evaluate(column: Column, plain: Any, d: np.ndarray) -> Candidate:
-    """A scheme with its risks and errors; by reverse mapping with means at the ends where that helps."""
+    """A scheme with its risks and errors; by reverse mapping with means at the ends where that
+    helps."""
     scheme = with_ends(column.table, column.name, plain) if plain.reverse_mapping else plain
-    x, n = column.x, column.x.size
+    x = column.x
+    n = column.x.size
     if not scheme.reverse_mapping:  # as they are masked, on the grid
         x = scheme.law.from_units(scheme.canonical(x, column.name, column.whole.kind))
     parts = [values for _, values in values_by_pool(x, column.code)]
@@ -168,29 +182,38 @@ def evaluate(column: Column, plain: Any, d: np.ndarray) -> Candidate:
 
 
 def _longer(found: dict[str, Variance], names: tuple[str, ...]) -> np.ndarray:
-    """How many times as long intervals for the population are as without masking; those that have a length
-    without it, as T has none where it is 1."""
+    """How many times as long intervals for the population are as without masking; those that have
+    a length without it, as T has none where it is 1."""
     file, sample = (np.hstack([found[name][k] for name in names]) for k in (0, 1))
     return np.asarray(np.sqrt(1.0 + file[sample > 0.0] / sample[sample > 0.0]))
 
 
-def risks_of_pool(x: np.ndarray, scheme: Any, d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The risks by the best attacker, by a constant, and of the most exposed record, of ascending values."""
+def risks_of_pool(
+    x: np.ndarray, scheme: Any, d: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The risks by the best attacker, by a constant, and of the most exposed record, of ascending
+    values."""
     joint = JointLaw.of(x[evenly_spaced(x.size, ROWS)], scheme, CELLS)
     found = attackers_of_pool(joint, x, scheme, d.tolist())
     if scheme.reverse_mapping:
         exposed = np.array([most_exposed(x, scheme, joint, near) for near in d.tolist()])
         return found[BEST], found[CONSTANT], exposed
     law = scheme.law  # on a grid in whole steps, so that differences are not rounded
-    rows, apart = law.to_units(x), d if law.grid is None else law.grid.above(d)
-    ends = ((np.searchsorted(rows, rows - far, "right"), np.searchsorted(rows, rows + far)) for far in apart)
+    rows = law.to_units(x)
+    apart = d if law.grid is None else law.grid.above(d)
+    ends = (
+        (np.searchsorted(rows, rows - far, "right"), np.searchsorted(rows, rows + far))
+        for far in apart
+    )
     most = np.array([np.max(last - first) - 1.0 for first, last in ends])
     return found[BEST], found[CONSTANT], chance_of_near(most, x.size - 1.0, d, law)
 
 
-def frontier(candidates: list[Candidate], accepts: Callable[[Any], bool] = lambda _: True) -> list[Candidate]:
-    """Those that no other of these beats in both mean risk and loss, from the cheapest on, and that are
-    accepted."""
+def frontier(
+    candidates: list[Candidate], accepts: Callable[[Any], bool] = lambda _: True
+) -> list[Candidate]:
+    """Those that no other of these beats in both mean risk and loss, from the cheapest on, and
+    that are accepted."""
     found = list[Candidate]()
     for each in sorted(candidates, key=lambda each: (each.loss, each.risk.mean())):
         safer = not found or each.risk.mean() < found[-1].risk.mean()
@@ -202,9 +225,13 @@ def frontier(candidates: list[Candidate], accepts: Callable[[Any], bool] = lambd
 # --- how far estimates will lie from their targets ---
 
 
-def predicted(x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any) -> dict[str, Variance]:
-    """n times the variances of all statistics of ascending values as they are masked, by donor pool."""
-    v, halves = np.zeros(x.size), (other > split(other)).astype(np.float64)
+def predicted(
+    x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any
+) -> dict[str, Variance]:
+    """n times the variances of all statistics of ascending values as they are masked, by donor
+    pool."""
+    v = np.zeros(x.size)
+    halves = (other > split(other)).astype(np.float64)
     for rows, values in values_by_pool(x, code) if scheme.reverse_mapping else ():
         v[rows] = spread_of_pseudo_values(values, scheme)
     with np.errstate(all="ignore"):  # of constant columns
@@ -217,10 +244,13 @@ def predicted(x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme:
 def of_moments(
     x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any, v: np.ndarray
 ) -> dict[str, Variance]:
-    """n times the variances of mean and standard deviation, and of correlation with and slope on a column."""
+    """n times the variances of mean and standard deviation, and of correlation with and slope on a
+    column."""
     originals = pair_moments(x, other, code)
-    law, shared = scheme.law or NOTHING, scheme.shared_donors
-    released, (unit, unit_of_w) = released_moments(originals, law), originals.unit
+    law = scheme.law or NOTHING
+    shared = scheme.shared_donors
+    released = released_moments(originals, law)
+    (unit, unit_of_w) = originals.unit
     column = Sampled(x.size, scheme.law or EXACT, shared, Powers(0.0, unit, released.means[:, 0]))
     mean = unit**2 * np.array(moment_variance(column, 1, central=False))
     functions = weights_of(originals.means, unit, unit_of_w)
@@ -229,16 +259,23 @@ def of_moments(
     sample = both - file
     if scheme.reverse_mapping:
         pool = np.zeros(x.size, dtype=np.int64) if code is None else code
-        about = other - (np.bincount(pool, other) / np.bincount(pool))[pool]  # as sums over pools are fixed
+        # as sums over pools are fixed
+        about = other - (np.bincount(pool, other) / np.bincount(pool))[pool]
         related = (weights[:, 0] / (unit * unit_of_w)) ** 2 * np.mean(v * about**2)
         file = np.where(weights[:, 0] == 0.0, 0.0, related)  # what is of the column alone is kept
-    return {"mean": Variance(*mean)} | dict(zip(functions, map(Variance, file, sample), strict=True))
+    return {"mean": Variance(*mean)} | dict(
+        zip(functions, map(Variance, file, sample), strict=True)
+    )
 
 
-def weights_of(means: np.ndarray, unit: float, unit_of_w: float) -> dict[str, tuple[float, float, float]]:
+def weights_of(
+    means: np.ndarray, unit: float, unit_of_w: float
+) -> dict[str, tuple[float, float, float]]:
     """The derivatives of statistics, in units of the data, by moments about means."""
-    first, second = means[2, 0], means[0, 2]
-    size, slope = np.sqrt(first * second), means[1, 1] / second
+    first = means[2, 0]
+    second = means[0, 2]
+    size = np.sqrt(first * second)
+    slope = means[1, 1] / second
     r = means[1, 1] / size
     ratio = unit / unit_of_w
     return {
@@ -250,45 +287,57 @@ def weights_of(means: np.ndarray, unit: float, unit_of_w: float) -> dict[str, tu
 
 def released_moments(originals: PairMoments, law: Law) -> PairMoments:
     """The moments that released values are expected to have with a plain column."""
-    means, noise = originals.by_pool, noise_matrix(law.noise_moments(DEGREE, originals.unit[0]))
+    means = originals.by_pool
+    noise = noise_matrix(law.noise_moments(DEGREE, originals.unit[0]))
     swapped = means[..., :, :1] * means[..., :1, :]
     sums = originals.sums[:, :1, :1] * (law.p * swapped + (1.0 - law.p) * (noise @ means))
     return originals._replace(sums=sums, alone=sums[:, :3, 0])
 
 
 def spread_of_pseudo_values(x: np.ndarray, scheme: Any) -> np.ndarray:
-    """V by reverse mapping, of ascending x; infinite where the estimators refuse since it is too large.
+    """V by reverse mapping, of ascending x; infinite where the estimators refuse since it is too
+    large.
 
     Of long files from evenly spaced records: V is a matter of the value.
     """
-    p, some = scheme.p, x[evenly_spaced(x.size, RECORDS)]
+    p = scheme.p
+    some = x[evenly_spaced(x.size, RECORDS)]
     try:
         file = ReverseMapped(Records(some), scheme)
-        h, mapping = file.unit * (file.undone[0] - file.middle), file.pools[0][0]
+        h = file.unit * (file.undone[0] - file.middle)
+        mapping = file.pools[0][0]
     except UndefinedError:
         return np.full(x.size, np.inf)
-    first, second = (p * (mapping.share @ power) + (1.0 - p) * mapping.apply(power) for power in (h, h * h))
+    first, second = (
+        p * (mapping.share @ power) + (1.0 - p) * mapping.apply(power) for power in (h, h * h)
+    )
     return np.asarray(np.interp(x, some, (second - first**2)[file.cell]))
 
 
 def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
     """n times the variances of T at the deciles; over donor pools they are as over all records."""
-    points, law = least_at(x, DECILES), scheme.law
+    points = least_at(x, DECILES)
+    law = scheme.law
     at = np.searchsorted(x, points, side="right") / x.size
     file = np.zeros(points.size)
     if not scheme.reverse_mapping:
         counted = by_value(law.to_units(x))._replace(unit=law.sigma)  # of values without steps
-        sums = CdfSums(counted, masking(law, None), shared_donors=scheme.shared_donors, expected=True)
+        sums = CdfSums(
+            counted, masking(law, None), shared_donors=scheme.shared_donors, expected=True
+        )
         file = sums.variance(law.to_units(points)).file
     return Variance(file, at * (1.0 - at))
 
 
 def of_quantiles(x: np.ndarray, scheme: Any, t: Variance) -> np.ndarray:
-    """n times the variances of the deciles of ascending values about the file, and what a sample adds: where
-    T has normal errors of these variances at them, or T*, whose quantiles they are with small p and n."""
+    """n times the variances of the deciles of ascending values about the file, and what a sample
+    adds: where T has normal errors of these variances at them, or T*, whose quantiles they are
+    with small p and n."""
     from scipy.special import ndtri  # takes .1 s to import
 
-    n, p, nodes = x.size, scheme.p, ndtri((np.arange(NODES) + 0.5) / NODES)
+    n = x.size
+    p = scheme.p
+    nodes = ndtri((np.arange(NODES) + 0.5) / NODES)
     error = np.array([t.standard_error(n, target) for target in ("file", "population")])
     if not scheme.reverse_mapping and crossing_of(p, n) == "rearranged":
         ends = least_at(x, DECILES + error * np.reshape([-1.0, 0.0, 1.0], (3, 1, 1)))

@@ -1,4 +1,5 @@
-"""Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on errors."""
+"""Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on
+errors."""
 
 import os
 from collections.abc import Mapping
@@ -15,19 +16,20 @@ from condmask.disclosure.choose import is_skewed
 from condmask.disclosure.sample import two_digits
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
+from condmask.inference.interval import TARGETS
 from condmask.marks import refuse_marked
+from condmask.masking.parameters import CHOICES, WITHOUT
 from condmask.missing_codes import numbers_of
 from condmask.own_grid import own_grid
 from condmask.planning.candidates import QUANTILES, RELATED, Candidate, Column, evaluate, frontier
+from condmask.publish.conditional import ConditionalMasking
 from condmask.row_labels import labels_of_rows, refuse_other_order
-from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.parameters import CHOICES, WITHOUT
 from condmask.strata import labels_of, pools_of
 from condmask.suspected_codes import drop_codes
-from condmask.variance.interval import TARGETS
 
 P = tuple(round(0.1 * k, 1) for k in range(1, 10))
-SHARES = np.array([0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])  # sigma over the standard deviation
+# sigma over the standard deviation
+SHARES = np.array([0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
 LOGARITHMS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 CLOSE = 1.5  # times the least loss: the most that the safest scheme may lose
 
@@ -47,12 +49,13 @@ class Plan:
     candidates : list of Candidate
         All schemes tried.
     suggestions : dict of str to Candidate
-        Up to three schemes that masking accepts, the cheapest first: "most useful", "balanced", "safest".
-        None if masking refuses all that it was asked about.
+        Up to three schemes that masking accepts, the cheapest first: "most useful", "balanced",
+        "safest". None if masking refuses all that it was asked about.
     refusals : dict of scheme to str
         Why masking refuses schemes that it was asked about on the way to the suggestions.
     caps : dict of str to float
-        The largest values allowed in columns of the table: "risk 100", "record risk 100", "error of mean".
+        The largest values allowed in columns of the table: "risk 100", "record risk 100", "error
+        of mean".
     target : {"population", "file"}
         What errors refer to.
     allowed : ndarray of shape (candidates,)
@@ -89,15 +92,17 @@ class Plan:
 
     @property
     def best(self) -> Candidate:
-        """The cheapest scheme suggested under caps on risk; under caps on errors alone the safest one."""
+        """The cheapest scheme suggested under caps on risk; under caps on errors alone the safest
+        one."""
         if not self.suggestions:
             raise ArgumentError(str(self).splitlines()[-1])
         of_errors = self.caps and all(name.startswith("error") for name in self.caps)
         return [*self.suggestions.values()][-1 if of_errors else 0]
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every scheme: its parameters, risks, loss and errors, whether it is on the frontier,
-        whether it keeps the caps, and whether masking refuses it, of those asked about."""
+        """A dict for every scheme: its parameters, risks, loss and errors, whether it is on the
+        frontier, whether it keeps the caps, and whether masking refuses it, of those asked
+        about."""
         marks = {"frontier": self.on_frontier, "allowed": self.allowed, "refused": self.refused}
         return [
             each.row(self.d, self.target) | {name: bool(which[k]) for name, which in marks.items()}
@@ -109,10 +114,20 @@ class Plan:
         return frames.of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes", "suggestions"."""
-        own = {"n": self.n, "d": list(self.d), "constant": self.constant.tolist(), "target": self.target}
+        """The plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes",
+        "suggestions"."""
+        own = {
+            "n": self.n,
+            "d": list(self.d),
+            "constant": self.constant.tolist(),
+            "target": self.target,
+        }
         suggestions = {name: each.scheme.to_dict() for name, each in self.suggestions.items()}
-        return own | {"caps": self.caps, "schemes": finite(self.rows()), "suggestions": suggestions}
+        return own | {
+            "caps": self.caps,
+            "schemes": finite(self.rows()),
+            "suggestions": suggestions,
+        }
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw risk against the length of intervals: all schemes, the frontier, the suggestions.
@@ -124,7 +139,8 @@ class Plan:
         path : path-like, optional
             Where the picture is written; it is then not shown.
         ax : matplotlib Axes or sequence of Axes, optional
-            Where to draw, one for each distance in `d`; labels that they have are kept. None makes a figure.
+            Where to draw, one for each distance in `d`; labels that they have are kept. None makes
+            a figure.
 
         Returns
         -------
@@ -138,8 +154,8 @@ class Plan:
 
         Notes
         -----
-        The frontier is that of the mean risk over all distances. Schemes on it that masking refuses are
-        marked.
+        The frontier is that of the mean risk over all distances. Schemes on it that masking
+        refuses are marked.
 
         Examples
         --------
@@ -159,7 +175,9 @@ class Plan:
         kept = f", {int(self.allowed.sum())} keep the caps" if self.caps else ""
         lines = [f"{len(self.candidates)} schemes tried on {self.n:,} records{kept}"]
         for d, share in zip(self.d, self.constant, strict=True):
-            lines.append(f"without any release, {share:.1%} of the values are guessed closer than d = {d:g}")
+            lines.append(
+                f"without any release, {share:.1%} of the values are guessed closer than d = {d:g}"
+            )
         for name, each in self.suggestions.items():
             longer = f"  intervals {each.loss:.2f} times as long as without masking"
             lines += ["", f"{name}: {each.scheme!r}", longer]
@@ -169,11 +187,18 @@ class Plan:
                 for d, risk, exposed in zip(self.d, each.risk, each.record_risk, strict=True)
             ]
             errors = getattr(each, self.target).items()
-            said = (f"{key} {error:.3g}" for key, error in errors if "0.5" in key or "quantile" not in key)
+            said = (
+                f"{key} {error:.3g}"
+                for key, error in errors
+                if "0.5" in key or "quantile" not in key
+            )
             lines.append(f"  standard errors: {', '.join(said)} (for the {self.target})")
         if not self.suggestions:
             scheme, why = next(iter(self.refusals.items()))
-            lines += ["", f"no scheme is suggested; {scheme!r}, with the shortest intervals, is refused:"]
+            lines += [
+                "",
+                f"no scheme is suggested; {scheme!r}, with the shortest intervals, is refused:",
+            ]
             lines.append(why)
         return "\n".join(lines)
 
@@ -181,73 +206,88 @@ class Plan:
 
 
 def plan(
-    x: Any, *, max_risk: Mapping[float, float] | None = None,
-    max_record_risk: Mapping[float, float] | None = None, max_error: Mapping[str, float] | None = None,
-    d: Any = None, other: Any = None, p: Any = None, sigma: Any = None, reverse_mapping: bool | None = None,
-    scale: str | None = None, strata: Any = None, target: str = "population", **options: Any,
-) -> Plan:  # fmt: skip
-    """Choose p, sigma and noise for a file: risk against errors, computed before anything is masked.
+    x: Any,
+    *,
+    max_risk: Mapping[float, float] | None = None,
+    max_record_risk: Mapping[float, float] | None = None,
+    max_error: Mapping[str, float] | None = None,
+    d: Any = None,
+    other: Any = None,
+    p: Any = None,
+    sigma: Any = None,
+    reverse_mapping: bool | None = None,
+    scale: str | None = None,
+    strata: Any = None,
+    target: str = "population",
+    **options: Any,
+) -> Plan:
+    """Choose p, sigma and noise for a file: risk against errors, computed before anything is
+    masked.
 
     Parameters
     ----------
     x : array_like or series of shape (n,)
         Original values; missing ones are left out.
     max_risk : dict of float to float, optional
-        By distance d, the largest share of records that the best attacker of `risk` may guess closer than d.
+        By distance d, the largest share of records that the best attacker of `risk` may guess
+        closer than d.
     max_record_risk : dict of float to float, optional
-        By distance d, the largest chance for any single record that its released value is nearer than d to
-        its own. For the same `max_risk`, few swaps and wide noise cost least, but leave records that were not
-        swapped most exposed to chance. This cap limits that.
+        By distance d, the largest chance for any single record that its released value is nearer
+        than d to its own. For the same `max_risk`, few swaps and wide noise cost least, but leave
+        records that were not swapped most exposed to chance. This cap limits that.
     max_error : dict of str to float, optional
         The largest standard error, in the units of the data, of the estimate of "mean", "std",
-        "quantile 0.1" ... "quantile 0.9" and, with `other`, "correlation", "slope" or "difference".
+        "quantile 0.1" ... "quantile 0.9" and, with `other`, "correlation", "slope" or
+        "difference".
     d : float or array_like, optional
-        Distances at which risks are computed. By default those of `max_risk` and `max_record_risk`; without
-        caps, a quarter of the standard deviation, to one digit.
+        Distances at which risks are computed. By default those of `max_risk` and
+        `max_record_risk`; without caps, a quarter of the standard deviation, to one digit.
     other : array_like of shape (n,), optional
-        A column that is not masked, for the errors of its correlation with `x`, of the slope of `x` on it,
-        and of the difference in means between the records above its median and the rest.
+        A column that is not masked, for the errors of its correlation with `x`, of the slope of
+        `x` on it, and of the difference in means between the records above its median and the
+        rest.
     p, sigma : float or sequence of float, optional
-        Values tried in all combinations. By default nine of each, sigma from a tenth of the standard
-        deviation to twice that, or from .05 to 1 on the log scale.
+        Values tried in all combinations. By default nine of each, sigma from a tenth of the
+        standard deviation to twice that, or from .05 to 1 on the log scale.
     reverse_mapping : bool, optional
         Whether to try schemes with or without reverse mapping; by default both.
     scale : {"linear", "log"}, optional
-        Scale for schemes with reverse mapping. By default "linear"; for amounts, if `sigma` is left out,
-        "log". Amounts are columns without negative values whose upper half spreads more than twice as far as
-        the lower one (the 10%, 50% and 90% quantiles of those above 0).
+        Scale for schemes with reverse mapping. By default "linear"; for amounts, if `sigma` is
+        left out, "log". Amounts are columns without negative values whose upper half spreads more
+        than twice as far as the lower one (the 10%, 50% and 90% quantiles of those above 0).
     strata : data frame or dict of columns, optional
         Columns within whose groups donors are drawn; several are crossed.
     target : {"population", "file"}
-        What errors in `max_error` and in tables refer to: the population from which the file is a sample, or
-        the original file.
+        What errors in `max_error` and in tables refer to: the population from which the file is a
+        sample, or the original file.
     **options
-        Others of `ConditionalMasking`: noise, small_strata, missing (codes are left out of `other`, too),
-        missing_as; and for schemes without reverse mapping donors, decimals, step, by default a step that
-        suits the data.
+        Others of `ConditionalMasking`: noise, small_strata, missing (codes are left out of
+        `other`, too), missing_as; and for schemes without reverse mapping donors, decimals, step,
+        by default a step that suits the data.
 
     Returns
     -------
     Plan
-        All schemes with risk and errors, the frontier, and up to three suggestions that `mask` accepts for
-        this column, none beaten by another in both mean risk and loss: the "most useful" has the shortest
-        intervals of the schemes that keep the caps; the "safest" has the least risk of those with intervals
-        at most half as long again, or of all where there are caps on errors alone; "balanced" lies between
-        them.
+        All schemes with risk and errors, the frontier, and up to three suggestions that `mask`
+        accepts for this column, none beaten by another in both mean risk and loss: the "most
+        useful" has the shortest intervals of the schemes that keep the caps; the "safest" has the
+        least risk of those with intervals at most half as long again, or of all where there are
+        caps on errors alone; "balanced" lies between them.
 
     Raises
     ------
     ValueError
-        If a cap is met by no scheme tried; if names or distances are wrong; if no scheme can mask the data;
-        if values look like codes for missing ones and `missing` does not say whether they are; if the index
-        of `other` or of a column of `strata` has the labels of `x` in another order.
+        If a cap is met by no scheme tried; if names or distances are wrong; if no scheme can mask
+        the data; if values look like codes for missing ones and `missing` does not say whether
+        they are; if the index of `other` or of a column of `strata` has the labels of `x` in
+        another order.
 
     Notes
     -----
-    Risks are those of the best attacker of `risk`, of up to 16,384 records in 512 cells. Standard errors
-    follow from the originals by the theorem of docs/inference.rst. By reverse mapping, errors about the
-    file are 0 for statistics of the column alone. Only the chances of rare values are simulated.
-    docs/guide_publisher.rst goes from a file to a decision.
+    Risks are those of the best attacker of `risk`, of up to 16,384 records in 512 cells. Standard
+    errors follow from the originals by the theorem of docs/inference.rst. By reverse mapping,
+    errors about the file are 0 for statistics of the column alone. Only the chances of rare values
+    are simulated. docs/guide_publisher.rst goes from a file to a decision.
 
     Cost: about .03 s a scheme for 100,000 records, and the audits of the schemes suggested.
 
@@ -265,8 +305,11 @@ def plan(
     column = _column(x, other, strata, ConditionalMasking(0.5, 1.0, **options))
     errors = _caps(max_error, "max_error")
     for name in errors:
-        _checks.choice(name, "max_error", ["mean", "std", *(RELATED if column.related else ()), *QUANTILES])
-    risks, chances = _caps(max_risk, "max_risk"), _caps(max_record_risk, "max_record_risk")
+        _checks.choice(
+            name, "max_error", ["mean", "std", *(RELATED if column.related else ()), *QUANTILES]
+        )
+    risks = _caps(max_risk, "max_risk")
+    chances = _caps(max_record_risk, "max_record_risk")
     distances = _distances(d, [*risks, *chances], column.x)
     named = (("risk {:.15g}", risks), ("record risk {:.15g}", chances), ("error of {}", errors))
     caps = {text.format(key): cap for text, given in named for key, cap in given.items()}
@@ -277,7 +320,8 @@ def plan(
     if reverse_mapping is not None:
         ways = ways[:1] if _checks.truth(reverse_mapping, "reverse_mapping") else ways[1:]
     candidates = _candidates(column, p, sigma, ways, distances)
-    n, d = column.x.size, tuple(distances.tolist())
+    n = column.x.size
+    d = tuple(distances.tolist())
     rows = [each.row(d, target) for each in candidates]
     allowed = np.array([all(row[key] <= cap for key, cap in caps.items()) for row in rows])
     if not allowed.any():
@@ -287,11 +331,19 @@ def plan(
     return Plan(n, d, candidates, suggestions, column.refusals, caps, target, allowed, column.name)
 
 
-def _candidates(column: Column, p: Any, sigma: Any, ways: list[Any], d: np.ndarray) -> list[Candidate]:
+def _candidates(
+    column: Column, p: Any, sigma: Any, ways: list[Any], d: np.ndarray
+) -> list[Candidate]:
     """Every combination that can mask the data, and be undone; refused if none can."""
-    found, refusal, chances = [], None, _checks.reals(P if p is None else p, "p").ravel().tolist()
+    found = []
+    refusal = None
+    chances = _checks.reals(P if p is None else p, "p").ravel().tolist()
     for way in ways:
-        own = LOGARITHMS if way.get("scale") == "log" else [*map(two_digits, SHARES * column.x.std())]
+        own = (
+            LOGARITHMS
+            if way.get("scale") == "log"
+            else [*map(two_digits, SHARES * column.x.std())]
+        )
         tried = _checks.reals(own if sigma is None else sigma, "sigma").ravel().tolist()
         for size, chance in product(tried, chances):
             try:
@@ -305,7 +357,8 @@ def _candidates(column: Column, p: Any, sigma: Any, ways: list[Any], d: np.ndarr
 
 
 def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[str, Any]:
-    """The options with a step: the data's own, where that is no multiple of the default one but as coarse.
+    """The options with a step: the data's own, where that is no multiple of the default one but as
+    coarse.
 
     To the default step data are rounded; those off one that is named are refused.
     """
@@ -316,19 +369,29 @@ def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[st
 
 
 def _suggested(front: list[Candidate], most: float) -> dict[str, Candidate]:
-    """The cheapest of these; the safest whose intervals are not much longer; and what lies best between."""
+    """The cheapest of these; the safest whose intervals are not much longer; and what lies best
+    between."""
     close = [each for each in front if each.loss <= most * front[0].loss]
     if len(close) < 3:
         return dict(zip(("most useful", "safest"), close, strict=False))
     (a, risky), (b, safe) = ((each.loss, each.risk.mean()) for each in (close[0], close[-1]))
-    worth = [(each.loss - a) / (b - a) + (each.risk.mean() - safe) / (risky - safe) for each in close[1:-1]]
-    return {"most useful": close[0], "balanced": close[1 + int(np.argmin(worth))], "safest": close[-1]}
+    worth = [
+        (each.loss - a) / (b - a) + (each.risk.mean() - safe) / (risky - safe)
+        for each in close[1:-1]
+    ]
+    return {
+        "most useful": close[0],
+        "balanced": close[1 + int(np.argmin(worth))],
+        "safest": close[-1],
+    }
 
 
 def _unmet(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
     """What to say where no scheme keeps the caps."""
     least = {key: min(row[key] for row in rows) for key in caps}
-    said = " and ".join(f"{key} at most {cap:g} (the least is {least[key]:.4g})" for key, cap in caps.items())
+    said = " and ".join(
+        f"{key} at most {cap:g} (the least is {least[key]:.4g})" for key, cap in caps.items()
+    )
     return f"max_risk and others must be met by one of the {len(rows)} schemes tried, got none with {said}"
 
 
@@ -340,19 +403,23 @@ def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Colu
     refuse_marked(x, "x")
     refuse_other_order({"other": other, "strata": strata}, labels_of_rows(x, "x"))
     column = frames.column(x, "x")
-    name, n = column.name or "x", column.array.size
+    name = column.name or "x"
+    n = column.array.size
     values = drop_codes({name: common}, {name: column})
     labels = labels_of(strata, common.strata, n, "x", "plan")
     pool, _ = pools_of(common, values, labels)
     pool = pool if labels else None
     rows = np.argsort(values[name], kind="stable")
-    beside, present = np.resize([-1.0, 1.0], n)[np.argsort(rows)], ~np.isnan(values[name])
+    beside = np.resize([-1.0, 1.0], n)[np.argsort(rows)]
+    present = ~np.isnan(values[name])
     if other is not None:
         beside = numbers_of(other, "other", common.codes)
         _checks.same_length(beside, "other", n, "x")
     rows = rows[(present & ~np.isnan(beside))[rows]]
     _checks.at_least_two(rows.size, "x")
-    table, whole, x = Table(values, pool), column._replace(array=values[name]), values[name][rows]
+    table = Table(values, pool)
+    whole = column._replace(array=values[name])
+    x = values[name][rows]
     code = None if pool is None else pool[rows]
     for values, of in ((x, "x"), (beside[rows], "other")):
         _checks.positive(float(values.std()), f"the standard deviation of {of}")

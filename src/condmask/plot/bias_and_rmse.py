@@ -27,9 +27,16 @@ def bias_and_rmse(rows: list[dict[str, Any]], path: panels.Target, ax: Any) -> A
             q = [float(row["statistic"].removeprefix(QUANTILE)) for row in found]
             values, errors = np.array([(row[what], ERRORS * row[f"{what}_se"]) for row in found]).T
             panel.errorbar(
-                q, values, errors, label=f"{line}: not available" if np.isnan(values).all() else line,
-                markersize=4.5, linewidth=1.2, capsize=2.5, elinewidth=0.9, **panels.series(k),
-            )  # fmt: skip
+                q,
+                values,
+                errors,
+                label=f"{line}: not available" if np.isnan(values).all() else line,
+                markersize=4.5,
+                linewidth=1.2,
+                capsize=2.5,
+                elinewidth=0.9,
+                **panels.series(k),
+            )
         panels.label(panel, "probability of the quantile", f"{name} of the estimated quantile")
         panels.plain_numbers(panel.xaxis, panel.yaxis)
     axes[0].legend(fontsize="small", title=BARS, title_fontsize="small")

@@ -7,11 +7,27 @@ import numpy as np
 from condmask.plot import panels
 
 BEYOND = 0.05  # of the width of the values, shown on either side of them
-SHARE, WHOLE = "share of records at or below", (-0.02, 1.02)
+SHARE = "share of records at or below"
+WHOLE = (-0.02, 1.02)
 # the original lies on top: where it hides the estimate, that is right
-RELEASED = {"color": panels.VERMILLION, "linestyle": (0, (2.5, 1)), "linewidth": 2.6, "label": "released"}
-ORIGINAL = {"color": panels.BLACK, "linestyle": ":", "linewidth": 1.6, "label": "original (confidential)"}
-RECORDS = {"marker": "o", "markersize": 3.0, "markerfacecolor": panels.VERMILLION, "markeredgewidth": 0.0}
+RELEASED = {
+    "color": panels.VERMILLION,
+    "linestyle": (0, (2.5, 1)),
+    "linewidth": 2.6,
+    "label": "released",
+}
+ORIGINAL = {
+    "color": panels.BLACK,
+    "linestyle": ":",
+    "linewidth": 1.6,
+    "label": "original (confidential)",
+}
+RECORDS = {
+    "marker": "o",
+    "markersize": 3.0,
+    "markerfacecolor": panels.VERMILLION,
+    "markeredgewidth": 0.0,
+}
 
 
 class Curve(NamedTuple):
@@ -37,11 +53,14 @@ class Curve(NamedTuple):
 
 
 def distribution_function(curve: Curve, path: panels.Target, ax: Any) -> Any:
-    """An estimate and its band; the axes. Each further one in the same axes has a look of its own."""
+    """An estimate and its band; the axes. Each further one in the same axes has a look of its
+    own."""
     (axes,) = panels.begin(ax, 1, path, size=(6.0, 4.0))
     k = sum(not line.get_label().startswith("_") for line in axes.get_lines())  # drawn before
     name = f"estimated {panels.text(curve.name)}" if curve.name else "estimate"
-    curve.draw(axes, panels.COLOURS[k % len(panels.COLOURS)], panels.LINES[k % len(panels.LINES)], name)
+    curve.draw(
+        axes, panels.COLOURS[k % len(panels.COLOURS)], panels.LINES[k % len(panels.LINES)], name
+    )
     if ax is None:
         axes.set_ylim(*WHOLE)
     panels.plain_numbers(axes.xaxis, axes.yaxis)
@@ -50,9 +69,15 @@ def distribution_function(curve: Curve, path: panels.Target, ax: Any) -> Any:
 
 
 def original_and_release(
-    original: np.ndarray, released: np.ndarray, shown: np.ndarray, curve: Curve, *,
-    log: bool, path: panels.Target = None, ax: Any = None,
-) -> Any:  # fmt: skip
+    original: np.ndarray,
+    released: np.ndarray,
+    shown: np.ndarray,
+    curve: Curve,
+    *,
+    log: bool,
+    path: panels.Target = None,
+    ax: Any = None,
+) -> Any:
     """Some records before and after masking, and three distribution functions; both axes.
 
     `shown` are the rows of the records that are drawn, `log` is whether values are on log scales.
@@ -60,7 +85,9 @@ def original_and_release(
     records, shares = axes = panels.begin(ax, 2, path, size=(10.0, 4.5))
     name = panels.text(curve.name) or "value"
     ends = [min(original.min(), released.min()), max(original.max(), released.max())]
-    records.plot(ends, ends, color=panels.BLACK, linewidth=1.0, label="released as it was", zorder=3)
+    records.plot(
+        ends, ends, color=panels.BLACK, linewidth=1.0, label="released as it was", zorder=3
+    )
     some = "" if shown.size == original.size else f" ({shown.size:,} of {original.size:,})"
     look = RECORDS | {"linestyle": "none", "alpha": 0.6, "label": f"a record{some}"}
     records.plot(original[shown], released[shown], **look)
@@ -76,5 +103,7 @@ def original_and_release(
         shares.set_ylim(*WHOLE)
     for panel in axes:  # legends above, where no record and no line can lie
         panels.plain_numbers(panel.xaxis, panel.yaxis)
-        panel.legend(fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+        panel.legend(
+            fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False
+        )
     return panels.finish(axes, path)

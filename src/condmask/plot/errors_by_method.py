@@ -22,9 +22,11 @@ WORDS = {"va": "center", "size": "small", "style": "italic", "path_effects": pan
 def errors_by_method(
     rows: list[dict[str, Any]], missing: Iterable[str], name: str, path: panels.Target, ax: Any
 ) -> Any:
-    """Errors as multiples of those in the first row that has one; the axes, one for each statistic."""
+    """Errors as multiples of those in the first row that has one; the axes, one for each
+    statistic."""
     statistics = [statistic for statistic in STATISTICS if statistic in rows[0]]
-    times = Counter(row["method"] for row in rows)  # the estimator is named where a method has several
+    # the estimator is named where a method has several
+    times = Counter(row["method"] for row in rows)
     labels = [row["method"] + f", {row['estimator']}" * (times[row["method"]] > 1) for row in rows]
     labels += missing
     size = 1.9 * len(statistics) + 2.0, 0.36 * len(labels) + 1.3
@@ -32,14 +34,17 @@ def errors_by_method(
     for panel, statistic in zip(axes, statistics, strict=True):
         ratios = np.full(len(labels), np.nan)
         ratios[: len(rows)] = [row[statistic] for row in rows]
-        reference, unit = next((place for place, error in enumerate(ratios) if error > 0.0), None), ""
+        reference = next((place for place, error in enumerate(ratios) if error > 0.0), None)
+        unit = ""
         panel.axvline(0.0, color=panels.GREY, linewidth=0.8, zorder=0)
         if reference is not None:
             ratios /= ratios[reference]
             unit = "\n" + fill(f"(1 = {labels[reference]})", LINE)
             panel.axvline(1.0, color=panels.VERMILLION, linewidth=1.0, linestyle="--", zorder=0)
         known = np.flatnonzero(~np.isnan(ratios))
-        panel.hlines(known, 0.0, ratios[known], color=panels.GREY, linewidth=0.8, linestyle=":", zorder=1)
+        panel.hlines(
+            known, 0.0, ratios[known], color=panels.GREY, linewidth=0.8, linestyle=":", zorder=1
+        )
         panel.plot(ratios[known], known, "o", markersize=6.0, color=panels.BLUE, zorder=3)
         for place in np.flatnonzero(np.isnan(ratios)):
             panel.text(0.06, place, "not available", **WORDS)
@@ -55,7 +60,8 @@ def errors_by_method(
 
 
 def _scale(panel: Any, most: float) -> None:
-    """From 0, linear up to the reference and logarithmic beyond: large errors leave room for small."""
+    """From 0, linear up to the reference and logarithmic beyond: large errors leave room for
+    small."""
     panel.set_xscale("symlog", linthresh=LINEAR, linscale=0.5)
     right = max(1.3 * most, 2.2)
     panel.set_xlim(-0.12, right)

@@ -1,7 +1,7 @@
 """What all pictures share: where they are drawn, how lines and numbers look, the file they end in.
 
-The colours are those of Okabe and Ito, "Color Universal Design" (2008), without yellow, faint on white; each
-series also has a marker and a line style of its own, for black and white.
+The colours are those of Okabe and Ito, "Color Universal Design" (2008), without yellow, faint on
+white; each series also has a marker and a line style of its own, for black and white.
 """
 
 import os
@@ -19,8 +19,13 @@ from matplotlib.ticker import LogLocator, NullLocator
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError
 
-BLACK, BLUE, VERMILLION, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
-PURPLE, ORANGE, SKY = "#CC79A7", "#E69F00", "#56B4E9"
+BLACK = "#000000"
+BLUE = "#0072B2"
+VERMILLION = "#D55E00"
+GREEN = "#009E73"
+PURPLE = "#CC79A7"
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
 GREY = "#7F7F7F"  # what is there for comparison
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -38,14 +43,17 @@ Target = str | os.PathLike[str] | None
 
 
 def series(k: int) -> dict[str, Any]:
-    """The look of the k-th line: seven colours, eight markers and five line styles meet again after 280."""
+    """The look of the k-th line: seven colours, eight markers and five line styles meet again
+    after 280."""
     looks = {"color": COLOURS, "marker": MARKERS, "linestyle": LINES}
     return {what: known[k % len(known)] for what, known in looks.items()}
 
 
-def begin(ax: Any, count: int, path: Target, *, size: tuple[float, float], **layout: Any) -> list[Any]:
-    """Axes to draw in: those that are given, else those of a new figure, which pyplot shows unless it is
-    to be written."""
+def begin(
+    ax: Any, count: int, path: Target, *, size: tuple[float, float], **layout: Any
+) -> list[Any]:
+    """Axes to draw in: those that are given, else those of a new figure, which pyplot shows unless
+    it is to be written."""
     if path is not None:
         formats = sorted(FigureCanvasBase.get_supported_filetypes())
         if _checks.writable(path, "path").suffix.removeprefix(".").lower() not in formats:
@@ -77,7 +85,8 @@ def label(axes: Any, x: str, y: str) -> None:
 
 
 def text(name: str) -> str:
-    """A name as it is, since matplotlib reads what stands between dollar signs as a formula; cut if long."""
+    """A name as it is, since matplotlib reads what stands between dollar signs as a formula; cut
+    if long."""
     short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
     return short.replace("$", r"\$")
 

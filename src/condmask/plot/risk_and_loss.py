@@ -7,12 +7,19 @@ import numpy as np
 from condmask.plot import panels
 
 DOTS = {"linestyle": "none", "marker": "o", "markersize": 4.5, "markeredgewidth": 0.5, "zorder": 3}
-ALLOWED, REFUSED = {"color": panels.BLUE}, {"color": panels.VERMILLION, "marker": "X", "markersize": 7.0}
+ALLOWED = {"color": panels.BLUE}
+REFUSED = {"color": panels.VERMILLION, "marker": "X", "markersize": 7.0}
 FRONTIER = {"color": panels.BLACK, "linewidth": 1.6, "zorder": 2}
 BEYOND = {"color": panels.GREY, "fillstyle": "none", "markeredgewidth": 0.9}
-SUGGESTED = {"color": panels.BLACK, "markersize": 9, "markeredgewidth": 1.5, "fillstyle": "none", "zorder": 4}
-# how each suggestion is marked, and where its name stands beside the marker, in points: on the side of the
-# frontier where no scheme is
+SUGGESTED = {
+    "color": panels.BLACK,
+    "markersize": 9,
+    "markeredgewidth": 1.5,
+    "fillstyle": "none",
+    "zorder": 4,
+}
+# how each suggestion is marked, and where its name stands beside the marker, in points: on the
+# side of the frontier where no scheme is
 MARKS = {
     "most useful": ("^", (0, -10), "top"),
     "balanced": ("D", (-9, -3), "center"),
@@ -24,7 +31,8 @@ ROOM = 0.22  # of the width, left of the constant guess, for these names
 
 
 def risk_against_loss(plan: Any, name: str, path: panels.Target, ax: Any) -> Any:
-    """For each distance the risk of the best attacker against how much longer intervals become; the axes."""
+    """For each distance the risk of the best attacker against how much longer intervals become;
+    the axes."""
     axes = panels.begin(ax, len(plan.d), path, size=(4.8 * len(plan.d), 4.2), sharey=True)
     loss = np.array([candidate.loss for candidate in plan.candidates])
     risks = np.array([candidate.risk for candidate in plan.candidates])
@@ -47,8 +55,11 @@ def risk_against_loss(plan: Any, name: str, path: panels.Target, ax: Any) -> Any
             at = (candidate.risk[k], candidate.loss)
             panel.plot(*at, marker=marker, label=suggested, **SUGGESTED)
             panel.annotate(suggested, at, offset, va=side, path_effects=panels.HALO, **NAMES)
-        constant, rightmost = plan.constant[k], risks[:, k].max()
-        panel.axvline(constant, color=panels.BLACK, linewidth=1.0, linestyle=":", label="a constant guess")
+        constant = plan.constant[k]
+        rightmost = risks[:, k].max()
+        panel.axvline(
+            constant, color=panels.BLACK, linewidth=1.0, linestyle=":", label="a constant guess"
+        )
         if (cap := plan.caps.get(f"risk {d:.15g}")) is not None:
             panel.axvline(cap, color=panels.PURPLE, linewidth=1.4, linestyle="--", label="cap")
         if ax is None:

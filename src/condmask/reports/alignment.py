@@ -1,8 +1,8 @@
 """Rows of an original beside those of its release, which may be in another order.
 
-A shuffled release does not tell the order of its original, and nothing that undoes it is kept. Its rows are
-matched by a column in clear that the publisher names as unique, or not at all: distributions and relations
-can then be compared, records cannot.
+A shuffled release does not tell the order of its original, and nothing that undoes it is kept. Its
+rows are matched by a column in clear that the publisher names as unique, or not at all:
+distributions and relations can then be compared, records cannot.
 """
 
 from typing import Any, NamedTuple
@@ -12,10 +12,11 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.labels import Labels, coded
-from condmask.releases.release import Release
+from condmask.publish.release import Release
 from condmask.row_labels import has_index, labels_of_rows, refuse_other_order
 
-ORDER_SEED = 0  # of an order of rows that have none of their own; the same files give the same report
+# of an order of rows that have none of their own; the same files give the same report
+ORDER_SEED = 0
 NEEDS_MATCH = (
     "original must have the rows of the release in order, got shuffle=True there: pass match=COLUMN (--match "
     "COLUMN), a column in clear with another value in each record"
@@ -28,7 +29,8 @@ class Aligned(NamedTuple):
     Attributes
     ----------
     table : data frame, dict of columns, or a column
-        The original, with its rows in the order of the release; in one of their own where not matched.
+        The original, with its rows in the order of the release; in one of their own where not
+        matched.
     matched : bool
         Whether each row is that of the same record in the release.
     """
@@ -45,8 +47,9 @@ def aligned(original: Any, release: Release, match: str | None) -> Aligned:
     original : data frame, dict of columns, or a column
     release : Release
     match : str or None
-        A column in clear of both by which rows are matched. With None they are taken to be in order; those
-        of a shuffled release are not matched, and the original gets an order that tells nothing either.
+        A column in clear of both by which rows are matched. With None they are taken to be in
+        order; those of a shuffled release are not matched, and the original gets an order that
+        tells nothing either.
     """
     labels_of_rows(original, "original")
     if match is not None:
@@ -61,7 +64,8 @@ def aligned(original: Any, release: Release, match: str | None) -> Aligned:
 
 
 def in_order(original: Any, release: Release, match: str | None) -> Any:
-    """Return an original with its rows in the order of its release; refused where they cannot be matched."""
+    """Return an original with its rows in the order of its release; refused where they cannot be
+    matched."""
     table, matched = aligned(original, release, match)
     if not matched:
         raise ArgumentError(NEEDS_MATCH)
@@ -69,13 +73,18 @@ def in_order(original: Any, release: Release, match: str | None) -> Any:
 
 
 def _order_of_release(original: Any, release: Release, name: str) -> np.ndarray:
-    """Return the row of the original for each row of the release, by a column that is unique in both."""
+    """Return the row of the original for each row of the release, by a column that is unique in
+    both."""
     if not (isinstance(original, dict) or frames.is_frame(original)):
         kind = type(original).__name__
-        raise ArgumentTypeError(f"original must be a table that has the column {name!r} of match, got {kind}")
+        raise ArgumentTypeError(
+            f"original must be a table that has the column {name!r} of match, got {kind}"
+        )
     _checks.require(name not in release.schemes, "match must be a column that is not masked", name)
     if name not in release._source.names:
-        columns = _checks.listed([each for each in release._source.names if each not in release.schemes])
+        columns = _checks.listed(
+            [each for each in release._source.names if each not in release.schemes]
+        )
         raise ArgumentError(f"match must be one of the columns in clear {columns}, got {name!r}")
     of_original = _distinct(
         frames.table_column(original, name, "original", levels=True), name, "the original"
@@ -92,13 +101,20 @@ def _order_of_release(original: Any, release: Release, name: str) -> np.ndarray:
 
 
 def _distinct(values: Any, name: str, where: str) -> list[str]:
-    """Return a column as texts, as it stands in CSV files; refused if one is missing, or two are equal."""
+    """Return a column as texts, as it stands in CSV files; refused if one is missing, or two are
+    equal."""
     labels = values if isinstance(values, Labels) else coded({name: values}, name)
     is_gap = np.array([frames.is_missing(label) for label in labels.distinct], bool)
     gaps = int(np.count_nonzero(is_gap[labels.code]))
     texts = [str(label) for label in labels.distinct]
     repeated = labels.code.size - len(set(texts))
     if gaps or repeated:
-        found = f"{gaps:,} missing values" if gaps else f"{repeated:,} rows that repeat the value of another"
-        raise ArgumentError(f"match={name!r} must have another value in each record, got {found} in {where}")
+        found = (
+            f"{gaps:,} missing values"
+            if gaps
+            else f"{repeated:,} rows that repeat the value of another"
+        )
+        raise ArgumentError(
+            f"match={name!r} must have another value in each record, got {found} in {where}"
+        )
     return [texts[code] for code in labels.code.tolist()]

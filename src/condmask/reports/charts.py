@@ -12,10 +12,13 @@ from condmask.disclosure.risk_result import CONSTANT, WHO, ColumnRisk
 from condmask.plot import panels
 from condmask.reports.plot_release import POINTS
 
-WIDTH, HEIGHT = 5.4, 3.6  # inches; letters can be read where this is shown 360 px wide
-ROW, AROUND = 0.34, 1.1  # inches of an attacker's row, and above and below all rows
+WIDTH = 5.4
+HEIGHT = 3.6  # inches; letters can be read where this is shown 360 px wide
+ROW = 0.34
+AROUND = 1.1  # inches of an attacker's row, and above and below all rows
 SEED = 1  # of the band's simulations
-MASKED, ORIGINAL = "masked values, as if true", "original"
+MASKED = "masked values, as if true"
+ORIGINAL = "original"
 LOOKS: dict[str, Any] = {
     MASKED: {"color": panels.VERMILLION, "linestyle": "--"},
     ORIGINAL: {"color": panels.BLACK, "linestyle": ":"},
@@ -23,7 +26,8 @@ LOOKS: dict[str, Any] = {
 
 
 def distribution(estimate: Any, lines: Mapping[str, np.ndarray], axis: str, *, target: str) -> str:
-    """The estimated distribution function with its band, and those of values, by what these are called."""
+    """The estimated distribution function with its band, and those of values, by what these are
+    called."""
     axes = Figure(figsize=(WIDTH, HEIGHT), layout="constrained").subplots()
     estimate.plot_cdf(ax=axes, rng=SEED, target=target)
     left, right = axes.dataLim.intervalx

@@ -1,4 +1,5 @@
-"""The publisher's picture: records and their distribution before masking, as released, and as estimated."""
+"""The publisher's picture: records and their distribution before masking, as released, and as
+estimated."""
 
 import os
 from typing import Any
@@ -9,7 +10,7 @@ from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import numbers_of, released_codes
-from condmask.releases.release import Release, masked_column
+from condmask.publish.release import Release, masked_column
 from condmask.reports.alignment import in_order
 
 SHOWN = 1000  # records, drawn one by one
@@ -29,17 +30,17 @@ def plot_release(
 ) -> Any:
     """Draw a column before masking, as it was released, and as it is estimated from the release.
 
-    For the publisher alone, who has the original: the picture shows original values, and which records kept
-    theirs. **Do not publish it.** What may be published is the picture of the estimate, `Estimate.plot_cdf`.
-    Needs matplotlib (``pip install condmask[plot]``).
+    For the publisher alone, who has the original: the picture shows original values, and which
+    records kept theirs. **Do not publish it.** What may be published is the picture of the
+    estimate, `Estimate.plot_cdf`. Needs matplotlib (``pip install condmask[plot]``).
 
     Parameters
     ----------
     original : array_like, series, data frame or dict of columns
         The original column, or the table that has it, with the rows of the release in their order.
     release : Release
-        What `mask_table`, `mask_file` or `read_release` returned. It knows the scheme, the donor pools and
-        the codes of missing values, which need not be given again.
+        What `mask_table`, `mask_file` or `read_release` returned. It knows the scheme, the donor
+        pools and the codes of missing values, which need not be given again.
     column : str, optional
         The masked column; None stands for the only one.
     path : path-like, optional
@@ -54,23 +55,24 @@ def plot_release(
     Returns
     -------
     ndarray of matplotlib Axes
-        The first has up to 1,000 records, evenly spaced in the file, by original and released value. Those
-        on the line were released as they were. The other has the distribution functions of the original, of
-        the released values and of the estimate, with its band for the distribution in the original file.
+        The first has up to 1,000 records, evenly spaced in the file, by original and released
+        value. Those on the line were released as they were. The other has the distribution
+        functions of the original, of the released values and of the estimate, with its band for
+        the distribution in the original file.
 
     Raises
     ------
     ModuleNotFoundError
         If matplotlib is not installed.
     ValueError
-        If the original has another number of records than the release, or misses other values, or if the
-        release was shuffled and `match` is not given; if its index has the labels of the release in another
-        order and `match` is not given.
+        If the original has another number of records than the release, or misses other values, or
+        if the release was shuffled and `match` is not given; if its index has the labels of the
+        release in another order and `match` is not given.
 
     Notes
     -----
-    Scales are logarithmic where the scheme has ``scale="log"`` and all values are positive. By reverse
-    mapping all three distributions are the same, but for means at their ends.
+    Scales are logarithmic where the scheme has ``scale="log"`` and all values are positive. By
+    reverse mapping all three distributions are the same, but for means at their ends.
 
     Examples
     --------
@@ -88,18 +90,22 @@ def plot_release(
         raise ArgumentTypeError(f"release must be a Release, got {type(release).__name__}")
     name = masked_column(release.schemes, column)
     x, z = originals_and_released(in_order(original, release, match), release, name)
-    x, z = x[~np.isnan(x)], z[~np.isnan(z)]
+    x = x[~np.isnan(x)]
+    z = z[~np.isnan(z)]
     both = np.concatenate([x, z])
     log = getattr(release.schemes[name], "scale", "linear") == "log" and both.min() > 0.0
     at = (np.geomspace if log else np.linspace)(both.min(), both.max(), POINTS)
     curve = release[name]._curve(at, confidence_level=confidence_level, target="file", rng=rng)
-    return original_and_release(x, z, evenly_spaced(x.size, SHOWN), curve, log=log, path=path, ax=ax)
+    return original_and_release(
+        x, z, evenly_spaced(x.size, SHOWN), curve, log=log, path=path, ax=ax
+    )
 
 
 def originals_and_released(
     original: Any, release: Release, name: str, *, matched: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a column before and after masking, NaN where values are missing; refused if these are others.
+    """Return a column before and after masking, NaN where values are missing; refused if these are
+    others.
 
     Where rows are not matched, as many values must be missing.
     """
@@ -109,7 +115,11 @@ def originals_and_released(
     z = numbers_of(release._source.column(name), name, released_codes(release.schemes[name]))
     _checks.same_length(x, "original", z.size, "the release")
     if matched and not np.array_equal(np.isnan(x), np.isnan(z)):
-        raise ArgumentError(f"{name} must be missing in the same rows of original and release, got others")
+        raise ArgumentError(
+            f"{name} must be missing in the same rows of original and release, got others"
+        )
     if np.count_nonzero(np.isnan(x)) != np.count_nonzero(np.isnan(z)):
-        raise ArgumentError(f"{name} must be missing in as many rows of original and release, got others")
+        raise ArgumentError(
+            f"{name} must be missing in as many rows of original and release, got others"
+        )
     return x, z

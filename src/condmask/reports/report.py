@@ -16,7 +16,7 @@ from condmask.files.about import digest_of
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
 from condmask.files.publish import refuse_target, write_whole
-from condmask.releases.release import Release, read_release
+from condmask.publish.release import Release, read_release
 
 LOG = logging.getLogger(__name__)
 SUFFIXES = (".html", ".htm")
@@ -39,18 +39,18 @@ def report(
     Parameters
     ----------
     release : Release or path
-        What `mask_table`, `mask_file` or `read_release` returned, or a file that was released, masked by
-        `ConditionalMasking`.
+        What `mask_table`, `mask_file` or `read_release` returned, or a file that was released,
+        masked by `ConditionalMasking`.
     path : path
         The report, which ends in .html or .htm.
     original : path, data frame or dict of columns, optional
-        What the release was made of, for an *internal* report, which is as confidential. By default the
-        report is *public*: all in it is told by the release alone.
+        What the release was made of, for an *internal* report, which is as confidential. By
+        default the report is *public*: all in it is told by the release alone.
     d : float, sequence of float, or dict of them by column, optional
         Distances at which risks are told, in the units of the data, as for `risk`.
     units : dict of str to str, optional
-        What the values of masked columns are counted in, ``{"income": "euros a month"}``: it stands beside
-        figures and on the axes of pictures.
+        What the values of masked columns are counted in, ``{"income": "euros a month"}``: it
+        stands beside figures and on the axes of pictures.
     csv : CsvFormat, optional
         How the original is written, as for `mask_file`.
     force : bool
@@ -58,19 +58,20 @@ def report(
     workers : int
         For the estimates of a released file; results do not depend on it.
     match : str, optional
-        A column in clear with another value in each record, by which rows of original and release are
-        matched. Without it they are taken to be in the same order. Those of a shuffled release are then not
-        matched: its report compares distributions and relations, and has the figures of attackers that are
-        to be expected, and says so.
+        A column in clear with another value in each record, by which rows of original and release
+        are matched. Without it they are taken to be in the same order. Those of a shuffled release
+        are then not matched: its report compares distributions and relations, and has the figures
+        of attackers that are to be expected, and says so.
 
     Raises
     ------
     FileError
         If a file cannot be read or written, or the report exists.
     ValueError, TypeError
-        If the release holds no scheme, or one of another method; if the original has other rows, or other
-        missing ones; if its index has the labels of the release in another order, and `match` is not given;
-        if `match` repeats a value, or has others in the original. Nothing is written.
+        If the release holds no scheme, or one of another method; if the original has other rows,
+        or other missing ones; if its index has the labels of the release in another order, and
+        `match` is not given; if `match` repeats a value, or has others in the original. Nothing is
+        written.
     ModuleNotFoundError
         If matplotlib or Jinja2 is not installed.
 
@@ -81,8 +82,9 @@ def report(
 
     Notes
     -----
-    An internal report holds figures of the original and its hash. A public report is made without the
-    original, a hash of which would confirm a guessed file. The same files give the same report, byte by byte.
+    An internal report holds figures of the original and its hash. A public report is made without
+    the original, a hash of which would confirm a guessed file. The same files give the same
+    report, byte by byte.
 
     Examples
     --------
@@ -107,7 +109,9 @@ def report(
         raise ArgumentError(f"path must end in one of {', '.join(SUFFIXES)}, got {out}")
     others = {each.resolve() for each in (made.path, file) if each is not None}
     if {out.resolve(), *out.resolve().parents} & others:
-        raise FileError(f"path must stand outside of the files and folders that it reports on, got {out}")
+        raise FileError(
+            f"path must stand outside of the files and folders that it reports on, got {out}"
+        )
     refuse_target(out, None, force=_checks.truth(force, "force"))
     rule = "match must be left out of a public report, which needs no original"
     _checks.require(match is None or original is not None, rule, match)
@@ -120,11 +124,14 @@ def report(
         facts["columns"] = [shown.column(name) for name in shown.schemes]
     else:
         numbers = [*shown.schemes]
-        if match is None and made._published.shuffled:  # columns in clear are those of the original, too
+        # columns in clear are those of the original, too
+        if match is None and made._published.shuffled:
             numbers += shown.numbers
         table = original if file is None else Source(file, csv).table(numeric=numbers)
         facts["columns"], facts["internal"] = view.internal(shown, table, d, match)
-        facts["original"] = None if file is None else {"name": file.name, "digest": digest_of(file)}
+        facts["original"] = (
+            None if file is None else {"name": file.name, "digest": digest_of(file)}
+        )
     write_whole(out, page.render(facts).encode())
     LOG.info("wrote %s", out)
 
@@ -144,9 +151,11 @@ def _template() -> Any:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("condmask.reports", ""), autoescape=True,
-        undefined=jinja2.StrictUndefined, extensions=["jinja2.ext.do"],
-    )  # fmt: skip
+        loader=jinja2.PackageLoader("condmask.reports", ""),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        extensions=["jinja2.ext.do"],
+    )
     environment.filters.update(number=_number, share=_share, statistic=_statistic)
     return environment.get_template("page.html.j2")
 

@@ -15,14 +15,14 @@ from condmask.disclosure.risk import risk_of
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME
-from condmask.releases.release import Release
+from condmask.inference.interval import Interval
+from condmask.masking.description import with_rounding
+from condmask.publish.conditional import ConditionalMasking
+from condmask.publish.release import Release
 from condmask.reports import charts
 from condmask.reports.alignment import aligned
 from condmask.reports.plot_release import originals_and_released
-from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.description import with_rounding
 from condmask.strata import names_of
-from condmask.variance.interval import Interval
 
 CORRELATION = "correlation with "
 MOST_OTHERS = 8  # columns in clear whose correlations are told
@@ -32,7 +32,8 @@ ENDS = 0.05  # of the s.d., by which means at the ends move the mean at most
 
 
 class Compared(NamedTuple):
-    """One statistic of the original, of the masked values as if they were true, and as it is estimated."""
+    """One statistic of the original, of the masked values as if they were true, and as it is
+    estimated."""
 
     statistic: str
     found: Interval
@@ -75,16 +76,24 @@ class View:
     def __init__(self, release: Release, units: Mapping[str, str]) -> None:
         for name, scheme in release.schemes.items():
             rule = f"release must be masked by ConditionalMasking in {name!r}"
-            _checks.require(isinstance(scheme, ConditionalMasking), rule, scheme, ArgumentTypeError)
+            _checks.require(
+                isinstance(scheme, ConditionalMasking), rule, scheme, ArgumentTypeError
+            )
         if release._source is None:
             raise ArgumentError("release must have data, got that of dry_run=True")
-        self.clear = [name for name in release._source.names if name not in (*release.schemes, FILENAME)]
-        self.release, self.units, self.schemes = release, units, release.schemes
+        self.clear = [
+            name for name in release._source.names if name not in (*release.schemes, FILENAME)
+        ]
+        self.release = release
+        self.units = units
+        self.schemes = release.schemes
         self.first = next(iter(self.schemes.values()))
         self.file = "" if release.path is None else release.path.name
         self.digest = "" if release.path is None else digest_of(release.path)
         self.notes: list[str] = []
-        packages = ", ".join(f"{package} {version(package)}" for package in ("condmask", "numpy", "scipy"))
+        packages = ", ".join(
+            f"{package} {version(package)}" for package in ("condmask", "numpy", "scipy")
+        )
         self.software = f"{packages}, Python {platform.python_version()}"
 
     @cached_property
@@ -100,13 +109,18 @@ class View:
         return found
 
     def column(self, name: str, original: np.ndarray | None = None) -> Column:
-        """What is estimated of a column: of the population, or of the file whose original is given."""
-        target, unit = "population" if original is None else "file", self.units.get(name, "")
+        """What is estimated of a column: of the population, or of the file whose original is
+        given."""
+        target = "population" if original is None else "file"
+        unit = self.units.get(name, "")
         lines = {} if original is None else {charts.ORIGINAL: original}
         if not self.first.reverse_mapping:
             lines[charts.MASKED] = self.release[name]._rows.z
-        estimates, axis = self.estimates(name, target), f"{name} ({unit})" if unit else name
-        picture = self._noted(name, charts.distribution, self.release[name], lines, axis, target=target)
+        estimates = self.estimates(name, target)
+        axis = f"{name} ({unit})" if unit else name
+        picture = self._noted(
+            name, charts.distribution, self.release[name], lines, axis, target=target
+        )
         sentence = with_rounding(self.schemes[name], self.release.origins[name].shift)
         return Column(name, unit, self.schemes[name], sentence, estimates, picture)
 
@@ -122,7 +136,8 @@ class View:
         return found
 
     def _noted(self, name: str, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """What a call gives, None where that does not exist; its warnings, or its refusal, are noted."""
+        """What a call gives, None where that does not exist; its warnings, or its refusal, are
+        noted."""
         result = None
         with heard(UserWarning) as texts:
             try:
@@ -133,14 +148,19 @@ class View:
         return result
 
 
-def internal(view: View, original: Any, d: Any, match: str | None) -> tuple[list[Column], dict[str, Any]]:
-    """Return what an original, a table, tells the publisher alone of its release: by column, and of all.
+def internal(
+    view: View, original: Any, d: Any, match: str | None
+) -> tuple[list[Column], dict[str, Any]]:
+    """Return what an original, a table, tells the publisher alone of its release: by column, and
+    of all.
 
-    Where its rows are not matched with those of the release, figures of attackers are those to be expected.
+    Where its rows are not matched with those of the release, figures of attackers are those to be
+    expected.
     """
     original, matched = aligned(original, view.release, match)
     pairs = {
-        name: originals_and_released(original, view.release, name, matched=matched) for name in view.schemes
+        name: originals_and_released(original, view.release, name, matched=matched)
+        for name in view.schemes
     }
     table, schemes = table_of(original, view.schemes, parts=view.release._published.parts)
     found = audit_table(table, schemes)
@@ -150,20 +170,29 @@ def internal(view: View, original: Any, d: Any, match: str | None) -> tuple[list
     pairs_of_all = (beside if matched else _both_of_clear(view, original)) | pairs
     columns = []
     for name, (x, _) in pairs.items():
-        column, attackers = view.column(name, x), charts.attackers(known[name], name)
-        columns.append(column._replace(compared=compared(column, pairs_of_all), attackers=attackers))
+        column = view.column(name, x)
+        attackers = charts.attackers(known[name], name)
+        columns.append(
+            column._replace(compared=compared(column, pairs_of_all), attackers=attackers)
+        )
     publish, because = verdict(view, found, columns)
     return columns, {
-        "publish": publish, "because": because, "audit": found, "risk": known,
-        "matched": matched, "match": match,
-    }  # fmt: skip
+        "publish": publish,
+        "because": because,
+        "audit": found,
+        "risk": known,
+        "matched": matched,
+        "match": match,
+    }
 
 
-Pairs = Mapping[str, tuple[np.ndarray, ...]]  # by column its values in the original and in the release
+# by column its values in the original and in the release
+Pairs = Mapping[str, tuple[np.ndarray, ...]]
 
 
 def _both_of_clear(view: View, original: Any) -> dict[str, tuple[np.ndarray, ...]]:
-    """Return columns in clear as they stand beside the rows of the original, and beside the release's."""
+    """Return columns in clear as they stand beside the rows of the original, and beside the
+    release's."""
     found = dict[str, tuple[np.ndarray, ...]]()
     for name, of_release in view.numbers.items():
         of_original = frames.column(frames.table_column(original, name, "original"), name).array
@@ -175,16 +204,20 @@ def _both_of_clear(view: View, original: Any) -> dict[str, tuple[np.ndarray, ...
 def compared(column: Column, pairs: Pairs) -> list[Compared]:
     """Return estimates about the file beside what they estimate."""
     x, z = pairs[column.name]
-    of = {CORRELATION + name: both for name, both in pairs.items()}  # a column may have no name, or "mean"
+    # a column may have no name, or "mean"
+    of = {CORRELATION + name: both for name, both in pairs.items()}
     rows = []
     for statistic, interval in column.estimates.items():
         of_x, of_z = of.get(statistic, (None, None))
-        rows.append(Compared(statistic, interval, figure(x, statistic, of_x), figure(z, statistic, of_z)))
+        rows.append(
+            Compared(statistic, interval, figure(x, statistic, of_x), figure(z, statistic, of_z))
+        )
     return rows
 
 
 def figure(values: np.ndarray, statistic: str, other: np.ndarray | None) -> float:
-    """A statistic of a column by the name that `summary` gives it, or its correlation with another one."""
+    """A statistic of a column by the name that `summary` gives it, or its correlation with another
+    one."""
     if other is not None:
         there = ~(np.isnan(values) | np.isnan(other))
         return float(np.corrcoef(values[there], other[there])[0, 1])
@@ -195,7 +228,8 @@ def figure(values: np.ndarray, statistic: str, other: np.ndarray | None) -> floa
 
 
 def verdict(view: View, found: Audit, columns: Sequence[Column]) -> tuple[bool | None, str]:
-    """Whether a release may be published, by its audit and by whether the original fits it; and why."""
+    """Whether a release may be published, by its audit and by whether the original fits it; and
+    why."""
     wrong = [text for column in columns for text in misfits(view, column)]
     if wrong:
         return False, (
@@ -214,13 +248,15 @@ def verdict(view: View, found: Audit, columns: Sequence[Column]) -> tuple[bool |
 
 
 def misfits(view: View, column: Column) -> list[str]:
-    """Which of mean and s.d. are further off than noise, rounding and means at the ends explain."""
+    """Which of mean and s.d. are further off than noise, rounding and means at the ends
+    explain."""
     scheme = column.scheme
     figures = {row.statistic: row for row in column.compared if row.statistic in ("mean", "s.d.")}
     slack = 0.5 * scheme.grid.step if view.release.origins[column.name].shift else 0.0
     if scheme.aggregate_ends and figures:  # whose means are rounded as the data are
         slack = ENDS * figures.pop("s.d.").original
     return [
-        f"{statistic} of {column.name}" for statistic, row in figures.items()
+        f"{statistic} of {column.name}"
+        for statistic, row in figures.items()
         if abs(row.error) > FAR * float(row.found.standard_error) + slack
-    ]  # fmt: skip
+    ]

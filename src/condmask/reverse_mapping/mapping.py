@@ -1,17 +1,17 @@
 r"""The law M by which reverse mapping moves values.
 
-With w_a the share of the records at s_a and W its running sum, keys s_a + Y (on the log scale s_a e^Y) have
-the distribution function
+With w_a the share of the records at s_a and W its running sum, keys s_a + Y (on the log scale s_a
+e^Y) have the distribution function
 
     H(t) = sum_a w_a P(key of a <= t),
 
-and among many records a kept one at s_a gets the value s_b where its key lies between the thresholds
-H(t_{b-1}) = W_{b-1} and H(t_b) = W_b: with the chance M(a, b), and w M = w. Nothing but the noise and the
-values enters, and those that are released are the originals in another order (docs/reverse_mapping.rst,
-"Other columns").
+and among many records a kept one at s_a gets the value s_b where its key lies between the
+thresholds H(t_{b-1}) = W_{b-1} and H(t_b) = W_b: with the chance M(a, b), and w M = w. Nothing but
+the noise and the values enters, and those that are released are the originals in another order
+(docs/reverse_mapping.rst, "Other columns").
 
-All of these are sums of distribution functions of the noise. Normal ones go through `Layer`, to 1e-12; those
-of Laplace noise, which has no band limit, are exact, by recursion.
+All of these are sums of distribution functions of the noise. Normal ones go through `Layer`, to
+1e-12; those of Laplace noise, which has no band limit, are exact, by recursion.
 
 Cost: O(values) a sum, and Fourier transforms of 16 nodes for each sigma that noise reaches.
 """
@@ -28,7 +28,8 @@ from condmask.kernels.exponentials import weighted_sums
 GAP = 60.0  # sigmas: no noise reaches farther
 REACH = 8.6  # of normal noise, in sigmas
 DECAY = 0.5**0.5  # of Laplace noise of unit variance
-STEPS, EXACT = 64, 1e-13  # until thresholds are known, by halving at least; a share
+STEPS = 64
+EXACT = 1e-13  # until thresholds are known, by halving at least; a share
 NORMAL = Kernel(SPACING, lambda w: np.exp(-0.5 * w * w), 1.0)
 
 
@@ -45,7 +46,9 @@ class Mapping:
     """
 
     def __init__(self, at: np.ndarray, share: np.ndarray, noise: str) -> None:
-        self.at, self.share, self.noise = at, share, noise
+        self.at = at
+        self.share = share
+        self.noise = noise
         self.cuts = thresholds(at, share, noise)  # between the values
 
     def apply(self, h: np.ndarray) -> np.ndarray:
@@ -72,10 +75,13 @@ class Mapping:
 
 def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
     """Where H reaches the running sums of shares: by secants, or halves where they stray."""
-    of_noise, wanted = sums(noise, at, share), np.cumsum(share)[:-1]
-    found, rest = np.interp(wanted, of_noise(at), at), np.arange(wanted.size)
+    of_noise = sums(noise, at, share)
+    wanted = np.cumsum(share)[:-1]
+    found = np.interp(wanted, of_noise(at), at)
+    rest = np.arange(wanted.size)
     low, high = np.full((2, wanted.size), [[at[0] - GAP], [at[-1] + GAP]])
-    before, was_off = low, -wanted
+    before = low
+    was_off = -wanted
     for _ in range(STEPS):
         off = of_noise(found[rest]) - wanted[rest]
         far = np.abs(off) > EXACT
@@ -89,15 +95,20 @@ def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):
             secant = t - off * (t - before) / (off - was_off)
         found[rest] = np.where((low < secant) & (secant < high), secant, 0.5 * (low + high))
-        before, was_off = t, off
+        before = t
+        was_off = off
     return np.asarray(found)
 
 
-def sums(noise: str, values: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The function sum_j c_j F(x - v_j) of ascending v, F the distribution function of the noise."""
+def sums(
+    noise: str, values: np.ndarray, weights: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The function sum_j c_j F(x - v_j) of ascending v, F the distribution function of the
+    noise."""
     if noise == "normal":
         return Layer(values, weights, 1.0, REACH, NORMAL).at
-    below, parts = np.append(0.0, np.cumsum(weights)), np.empty((2, values.size))
+    below = np.append(0.0, np.cumsum(weights))
+    parts = np.empty((2, values.size))
     weighted_sums(values, weights, DECAY, *parts)
     return partial(laplace_sum, values, below, parts, DECAY)
 

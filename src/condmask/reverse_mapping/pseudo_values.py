@@ -1,11 +1,12 @@
-"""Records released by reverse mapping, undone one by one: pseudo-values, and how they vary given the file.
+"""Records released by reverse mapping, undone one by one: pseudo-values, and how they vary given
+the file.
 
-By donor pool, h with E[h(Z) | X] = X - mean is found from the released values alone (`undone`), so the
-pseudo-values ``mean + h(Z)`` have the originals as their means. Released values are the originals in another
-order, so their sum over a pool is fixed, and weights count about their mean over it. Beyond that the
-variance given the file is taken to be that of independent draws, ``h^2 - g`` on average, where g is to the
-squares of deviations what h is to these; it is too large by up to a tenth (docs/inference.rst,
-"Reverse mapping").
+By donor pool, h with E[h(Z) | X] = X - mean is found from the released values alone (`undone`), so
+the pseudo-values ``mean + h(Z)`` have the originals as their means. Released values are the
+originals in another order, so their sum over a pool is fixed, and weights count about their mean
+over it. Beyond that the variance given the file is taken to be that of independent draws,
+``h^2 - g`` on average, where g is to the squares of deviations what h is to these; it is too large
+by up to a tenth (docs/inference.rst, "Reverse mapping").
 
 M is the law of a large pool. In pools of 50 it shifts sums by less than .05 standard errors.
 """
@@ -16,20 +17,22 @@ from typing import Any
 import numpy as np
 
 from condmask.errors import warn
+from condmask.inference.interval import EstimateWarning, UndefinedError
 from condmask.linear.chunks import Chunk
 from condmask.linear.records import Records
 from condmask.moments.theorem_2_1 import shift
 from condmask.reverse_mapping.mapping import Mapping, on_line, places
 from condmask.strata import values_by_pool
-from condmask.variance.interval import EstimateWarning, UndefinedError
 
 FEWEST = 50  # records of a pool
 LARGE = 1.5  # N, above which is warned
 MANY = 1 << 14  # records, of which values in a cell count as one
-CELLS, MOST = 64.0, 4  # cells in a sigma, and for each record
+CELLS = 64.0
+MOST = 4  # cells in a sigma, and for each record
 LARGEST = 5.0  # N, above which is refused
 ENOUGH = 0.01  # of the target, may be left
-SOME, NOTHING = 0.01, 1e-3  # of the variance about the file: what the rest may add; without more steps
+SOME = 0.01
+NOTHING = 1e-3  # of the variance about the file: what the rest may add; without more steps
 MOST_STEPS = 500
 REFUSAL = (
     "z must have more records (in each stratum), or have been masked with a smaller sigma, for statistics "
@@ -49,7 +52,8 @@ def cells_of(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, np.nda
         line = (line - line.min()) / scheme.sigma
         whole = (line * min(CELLS, MOST * x.size / max(line.max(), 1.0))).astype(np.int64)
         sizes = np.bincount(whole)
-        cell, size = (np.cumsum(sizes > 0) - 1)[whole], sizes[sizes > 0]
+        cell = (np.cumsum(sizes > 0) - 1)[whole]
+        size = sizes[sizes > 0]
         value = x.min() + np.bincount(cell, x - x.min()) / size
     return cell, value, size
 
@@ -57,7 +61,8 @@ def cells_of(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, np.nda
 class ReverseMapped:
     """The pseudo-values of a released column, and functions of the original undone.
 
-    It is used as `linear.pseudo_values.PseudoValues` is: f = 1, p' = 1, donors as if drawn independently.
+    It is used as `linear.pseudo_values.PseudoValues` is: f = 1, p' = 1, donors as if drawn
+    independently.
 
     Parameters
     ----------
@@ -73,8 +78,8 @@ class ReverseMapped:
     pools : list of (Mapping, slice, int)
         M between the cells of a pool, where these stand among those of all, and its records.
     cell : ndarray of shape (n,)
-        The number of each record's cell, those of all pools counted one after the other; -1 where the value
-        is missing.
+        The number of each record's cell, those of all pools counted one after the other; -1 where
+        the value is missing.
     number, counts : ndarray of shape (cells,)
         The pool of each, and its records.
     means, middle : ndarray of shape (cells,)
@@ -84,9 +89,14 @@ class ReverseMapped:
     cycle = False
 
     def __init__(self, records: Records, scheme: Any) -> None:
-        z, pool, self.p = records.z, records.pools(), float(scheme.p)
-        self.records, self.cell = records, np.full(z.size, -1, np.int32)
-        self.pools, start, found = list[tuple[Mapping, slice, int]](), 0, []
+        z = records.z
+        pool = records.pools()
+        self.p = float(scheme.p)
+        self.records = records
+        self.cell = np.full(z.size, -1, np.int32)
+        self.pools = list[tuple[Mapping, slice, int]]()
+        start = 0
+        found = []
         for rows, x in values_by_pool(z, pool):
             if x.size < FEWEST:
                 raise UndefinedError(
@@ -94,10 +104,14 @@ class ReverseMapped:
                     f"columns after reverse mapping, got {x.size}: in fewer they are biased"
                 )
             cell, value, counts = cells_of(x, scheme)
-            at, cells = places(value, scheme.sigma, scheme.scale), slice(start, start + value.size)
-            self.cell[rows], start = cell + start, cells.stop
+            at = places(value, scheme.sigma, scheme.scale)
+            cells = slice(start, start + value.size)
+            self.cell[rows] = cell + start
+            start = cells.stop
             self.pools.append((Mapping(at, counts / x.size, scheme.noise), cells, x.size))
-            found.append((value, counts, np.full(value.size, 0 if pool is None else pool[rows[0]])))
+            found.append(
+                (value, counts, np.full(value.size, 0 if pool is None else pool[rows[0]]))
+            )
         released, self.counts, self.number = map(np.concatenate, zip(*found, strict=True))
         self.origin = float(released[0])
         deviation = released - self.origin
@@ -113,7 +127,8 @@ class ReverseMapped:
         return np.asarray(self.undone[0][self.cell[chunk.rows]])
 
     def spread(self, chunk: Chunk) -> tuple[np.ndarray, float]:
-        """The variance of each released value's h given the file, right on average; and q, which is 0."""
+        """The variance of each released value's h given the file, right on average; and q, which
+        is 0."""
         return np.asarray(self.undone[1][self.cell[chunk.rows]]), 0.0
 
     @property
@@ -137,11 +152,14 @@ class ReverseMapped:
     def undone(self) -> tuple[np.ndarray, np.ndarray]:
         """By cell the pseudo-values and their variances given the file."""
         if self.variation > LARGEST:
-            raise UndefinedError(REFUSAL.format(f"{self.variation:.1f} times as much as without noise"))
+            raise UndefinedError(
+                REFUSAL.format(f"{self.variation:.1f} times as much as without noise")
+            )
         return self.middle + self.h, self.h**2 - self._solved((self.means - self.middle) ** 2)
 
     def warn_of_variation(self) -> None:
-        """Warn where pseudo-values vary so much more than without noise that statistics are less certain."""
+        """Warn where pseudo-values vary so much more than without noise that statistics are less
+        certain."""
         if LARGE < self.variation <= LARGEST:
             warn(
                 f"pseudo-values vary {self.variation:.2f} times as much as without noise, which makes "
@@ -160,7 +178,9 @@ class ReverseMapped:
 
     def _solved(self, target: np.ndarray) -> np.ndarray:
         """What has a function of the original, by cell, as its mean."""
-        return np.concatenate([undone(each, self.p, n, target[cells]) for each, cells, n in self.pools])
+        return np.concatenate(
+            [undone(each, self.p, n, target[cells]) for each, cells, n in self.pools]
+        )
 
     def _by_pool(self, figures: Any) -> np.ndarray:
         """The sums over the records of each pool of figures by cell."""
@@ -168,14 +188,15 @@ class ReverseMapped:
 
 
 def undone(mapping: Mapping, p: float, n: int, target: np.ndarray) -> np.ndarray:
-    """h by value, with the mean of `target` and E[h(Z) | X] as good as the target at X, in a pool of n.
+    """h by value, with the mean of `target` and E[h(Z) | X] as good as the target at X, in a pool
+    of n.
 
-    A swapped record gets each other's value with the same chance, and its own with what is left of p. So with
-    q = 1 - p the equation is ``{q M + (q - q^n)/(n-1)} h = target`` about the means. Noise makes it
-    ill-posed: conjugate gradients on its normal equations first bring the residual down and then blow up h. A
-    sum over the n records with weights of unit length varies by |h|^2 at most, by |target|^2 less about the
-    file, and what is left of the target adds at most n |residual|^2 to its mean squared error: the step is
-    taken where their sum is least.
+    A swapped record gets each other's value with the same chance, and its own with what is left of
+    p. So with q = 1 - p the equation is ``{q M + (q - q^n)/(n-1)} h = target`` about the means.
+    Noise makes it ill-posed: conjugate gradients on its normal equations first bring the residual
+    down and then blow up h. A sum over the n records with weights of unit length varies by |h|^2
+    at most, by |target|^2 less about the file, and what is left of the target adds at most n
+    |residual|^2 to its mean squared error: the step is taken where their sum is least.
 
     Raises
     ------
@@ -183,7 +204,8 @@ def undone(mapping: Mapping, p: float, n: int, target: np.ndarray) -> np.ndarray
         If the residual does not come down to a hundredth of the target, or to what adds at most a
         tenth to standard errors.
     """
-    q, w = 1.0 - p, mapping.share
+    q = 1.0 - p
+    w = mapping.share
     remaining = (q - q**n) / (n - 1)
     middle = float(w @ target)
     residual = target - middle
@@ -191,19 +213,25 @@ def undone(mapping: Mapping, p: float, n: int, target: np.ndarray) -> np.ndarray
     h = best = np.zeros(w.size)
     if total == 0.0:
         return h + middle
-    direction, before, least = np.zeros(w.size), np.inf, np.inf
+    direction = np.zeros(w.size)
+    before = np.inf
+    least = np.inf
     for _ in range(MOST_STEPS):
         slope = q * mapping.adjoint(residual) + remaining * residual
         norm = float(w @ slope**2)
-        direction, before = slope + norm / before * direction, norm
+        direction = slope + norm / before * direction
+        before = norm
         image = q * mapping.apply(direction) + remaining * direction
         step = norm / float(w @ image**2)
-        h, residual = h + step * direction, residual - step * image
-        variance, error = float(w @ h**2), float(w @ residual**2)
+        h = h + step * direction
+        residual = residual - step * image
+        variance = float(w @ h**2)
+        error = float(w @ residual**2)
         masking = (variance - total) / n
         close = error <= max(ENOUGH**2 * total, SOME * masking)
         if close and variance + n * error < least:
-            best, least = h, variance + n * error
+            best = h
+            least = variance + n * error
         if variance >= least or error <= NOTHING * masking:
             break
     if least == np.inf:

@@ -1,23 +1,25 @@
 """The best attacker, fitted to releases that they simulate.
 
-Anyone who knows the values of a file, and how it is masked, can mask it again and again, and see which
-originals stand behind released values like a given one. Here `RECORDS` released values are divided into
-cells of about `EACH`; frequent values have a cell of their own. In each cell the attacker names the interval
-of width 2 d that contains most originals, and is scored on other maskings. This needs no law of a scheme.
+Anyone who knows the values of a file, and how it is masked, can mask it again and again, and see
+which originals stand behind released values like a given one. Here `RECORDS` released values are
+divided into cells of about `EACH`; frequent values have a cell of their own. In each cell the
+attacker names the interval of width 2 d that contains most originals, and is scored on other
+maskings. This needs no law of a scheme.
 
-Approximation: never better than the best attacker. It falls short because the released values of a cell
-differ and few records determine an interval: by some 1% of the risk for additive noise and reverse mapping,
-where the best is known, and by up to 8% where an interval contains only 5% of the file. The attacker knows
-the values of the file but not who has them, sees one released value at a time, and does not use digits, which
-are left to the audit.
+Approximation: never better than the best attacker. It falls short because the released values of a
+cell differ and few records determine an interval: by some 1% of the risk for additive noise and
+reverse mapping, where the best is known, and by up to 8% where an interval contains only 5% of the
+file. The attacker knows the values of the file but not who has them, sees one released value at a
+time, and does not use digits, which are left to the audit.
 """
 
 import numpy as np
 
 from condmask.kernels import windows
-from condmask.scheme import Scheme
+from condmask.masking.scheme import Scheme
 
-RECORDS, EACH = 200_000, 1_000  # to learn from, and as many to be scored on; of a cell
+RECORDS = 200_000
+EACH = 1_000  # to learn from, and as many to be scored on; of a cell
 
 
 class FittedAttacker:
@@ -48,8 +50,11 @@ class FittedAttacker:
         return float((last - np.arange(values.size)).max() / values.size)
 
     def risk(self, scheme: Scheme, stream: np.random.Generator) -> float:
-        """The share of records that the attacker guesses closer than d; at least that of simple attackers."""
-        one, two = (scheme.mask_rows(self.x, stream, tuple(self.others)).T.ravel() for _ in range(2))
+        """The share of records that the attacker guesses closer than d; at least that of simple
+        attackers."""
+        one, two = (
+            scheme.mask_rows(self.x, stream, tuple(self.others)).T.ravel() for _ in range(2)
+        )
         best = 0.5 * (self._hit(one, two) + self._hit(two, one))
         near = float(np.mean(np.abs(two - self.originals) < 0.5 * self.width))
         return max(best, near, self.constant())

@@ -13,13 +13,13 @@ from condmask._blocks import Workers
 from condmask._digits import finite, line, number
 from condmask._randomness import seeded_key, study_seed
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.masking.multiplicative import MultiplicativeNoise
+from condmask.masking.scheme import Scheme
+from condmask.masking.shuffling import DataShuffling
+from condmask.masking.swapping import DataSwapping, RankSwapping
+from condmask.publish.additive import AdditiveNoise
+from condmask.publish.conditional import ConditionalMasking
 from condmask.row_labels import labels_of_rows, refuse_other_order
-from condmask.scheme import Scheme
-from condmask.schemes.additive import AdditiveNoise
-from condmask.schemes.conditional import ConditionalMasking
-from condmask.schemes.multiplicative import MultiplicativeNoise
-from condmask.schemes.shuffling import DataShuffling
-from condmask.schemes.swapping import DataSwapping, RankSwapping
 from condmask.studies.attacker import FittedAttacker
 from condmask.studies.populations import Fixed
 from condmask.studies.simulate import DECILES, named, simulate
@@ -37,16 +37,16 @@ class MethodComparison:
     Attributes
     ----------
     risk, d : float
-        The share of records that the best attacker guesses closer than d. All methods with a parameter were
-        tuned to it.
+        The share of records that the best attacker guesses closer than d. All methods with a
+        parameter were tuned to it.
     records, replications : int
     seed : int
     schemes : dict of str to scheme
         By method, with the parameters they were tuned to.
     rows : list of dict
-        For each method and estimator its "risk", that of the "masked value", the root mean squared errors
-        "mean", "s.d.", "deciles" (root of the mean over the nine), "difference" (of the means of two halves,
-        by the other column) and "correlation".
+        For each method and estimator its "risk", that of the "masked value", the root mean squared
+        errors "mean", "s.d.", "deciles" (root of the mean over the nine), "difference" (of the
+        means of two halves, by the other column) and "correlation".
     missing : dict of str to str
         Methods that could not be tuned, and why.
     column : str
@@ -73,7 +73,8 @@ class MethodComparison:
         return frames.of_rows(self.rows)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
-        """Draw the errors of each statistic under each method, as multiples of those under the first one.
+        """Draw the errors of each statistic under each method, as multiples of those under the
+        first one.
 
         Needs matplotlib (``pip install condmask[plot]``).
 
@@ -82,12 +83,14 @@ class MethodComparison:
         path : path-like, optional
             Where the picture is written; it is then not shown.
         ax : sequence of matplotlib Axes, optional
-            Where to draw, one for each statistic; labels that they have are kept. None makes a figure.
+            Where to draw, one for each statistic; labels that they have are kept. None makes a
+            figure.
 
         Returns
         -------
         ndarray of matplotlib Axes
-            For the mean, s.d. and deciles, and with another column for the difference and the correlation.
+            For the mean, s.d. and deciles, and with another column for the difference and the
+            correlation.
 
         Raises
         ------
@@ -96,8 +99,9 @@ class MethodComparison:
 
         Notes
         -----
-        Scales are linear from 0 to 1 and logarithmic beyond. "Not available" is written where a method has
-        no estimate of a statistic, and everywhere where it could not be tuned to the risk.
+        Scales are linear from 0 to 1 and logarithmic beyond. "Not available" is written where a
+        method has no estimate of a statistic, and everywhere where it could not be tuned to the
+        risk.
         """
         from condmask.plot.errors_by_method import errors_by_method
 
@@ -114,7 +118,10 @@ class MethodComparison:
         for row in self.rows:
             label = f"{row['method']:21} {row['estimator']:7}"
             # three digits; nothing where an estimator has no such estimate
-            cells = ("" if np.isnan(x) else number(x, abs(x) / 50.0) for x in map(row.__getitem__, figures))
+            cells = (
+                "" if np.isnan(x) else number(x, abs(x) / 50.0)
+                for x in map(row.__getitem__, figures)
+            )
             lines.append(line(label, cells, head=29, width=13).rstrip())
         return "\n".join([*lines, *(f"{name}: {why}" for name, why in self.missing.items())])
 
@@ -139,8 +146,8 @@ def compare(
     x : array_like of shape (n,)
         Original values; missing ones are left out.
     scheme : ConditionalMasking
-        With or without `reverse_mapping`. The others are tuned to its risk. Its missing codes are left
-        out of both columns; values that look like codes must be declared.
+        With or without `reverse_mapping`. The others are tuned to its risk. Its missing codes are
+        left out of both columns; values that look like codes must be declared.
     d : float
         A guess closer than d to the true value is a disclosure, in the units of the data.
     other : array_like of shape (n,), optional
@@ -155,27 +162,29 @@ def compare(
     Returns
     -------
     MethodComparison
-        Of conditional masking (T_1, T_b), the same with reverse mapping, additive noise (Laplace: the paper's
-        estimator; normal: moments), multiplicative noise, rank swapping, data swapping and data shuffling.
-        The last two have no parameter, so their risk cannot be tuned.
+        Of conditional masking (T_1, T_b), the same with reverse mapping, additive noise (Laplace:
+        the paper's estimator; normal: moments), multiplicative noise, rank swapping, data swapping
+        and data shuffling. The last two have no parameter, so their risk cannot be tuned.
 
     Raises
     ------
     ValueError
-        If every record is closer than d to the best guess, so that nothing can be tuned, there are fewer
-        than 10 records, values look like missing codes that the scheme does not declare, or the index of
-        `other` has the labels of `x` in another order.
+        If every record is closer than d to the best guess, so that nothing can be tuned, there are
+        fewer than 10 records, values look like missing codes that the scheme does not declare, or
+        the index of `other` has the labels of `x` in another order.
 
     Notes
     -----
-    The risk is that of the best attacker, who knows the scheme and the values of the file but not who has
-    them. The attacker is fitted to simulated maskings and scored on others, in the same way for each method,
-    and reaches some 1% less than the best possible. "masked value" is a naive attacker who takes the masked
-    value for the original: it makes schemes that move each value a little look safe, and those that move some
-    values far look bad. What digits reveal is not included (`audit`). Risks are known to some .002.
+    The risk is that of the best attacker, who knows the scheme and the values of the file but not
+    who has them. The attacker is fitted to simulated maskings and scored on others, in the same
+    way for each method, and reaches some 1% less than the best possible. "masked value" is a naive
+    attacker who takes the masked value for the original: it makes schemes that move each value a
+    little look safe, and those that move some values far look bad. What digits reveal is not
+    included (`audit`). Risks are known to some .002.
 
-    Errors are those of masking this fixed file; at most 20,000 of its records, drawn once, are used. A root
-    mean squared error has a Monte Carlo error of some 1/sqrt(2 replications) of itself.
+    Errors are those of masking this fixed file; at most 20,000 of its records, drawn once, are
+    used. A root mean squared error has a Monte Carlo error of some 1/sqrt(2 replications) of
+    itself.
 
     Examples
     --------
@@ -187,14 +196,19 @@ def compare(
     ['conditional masking', 'conditional masking', 'reverse mapping']
     """
     if not isinstance(scheme, ConditionalMasking):
-        raise ArgumentTypeError(f"scheme must be a ConditionalMasking, got {_checks.shown(scheme)}")
+        raise ArgumentTypeError(
+            f"scheme must be a ConditionalMasking, got {_checks.shown(scheme)}"
+        )
     d = _checks.positive(d, "d")
     count = _checks.whole(replications, "replications", least=10)
     values, beside = _complete(x, other, scheme)
     seed = study_seed(rng)
     if values.size > MOST:
-        drawn = np.sort(seeded_key(seed, b"rows").stream(0, 0).choice(values.size, MOST, replace=False))
-        values, beside = values[drawn], [column[drawn] for column in beside]
+        drawn = np.sort(
+            seeded_key(seed, b"rows").stream(0, 0).choice(values.size, MOST, replace=False)
+        )
+        values = values[drawn]
+        beside = [column[drawn] for column in beside]
     scheme = replace(scheme, missing=(), missing_as="code")
     named(scheme)  # which may refuse it
     if scheme.grid is not None:
@@ -202,19 +216,31 @@ def compare(
     attacker = FittedAttacker(values, beside, d)
     risk = attacker.risk(scheme, seeded_key(seed, b"risk").stream(0, 0))
     if attacker.constant() >= 1.0:
-        raise ArgumentError(f"d must leave a risk below 1, got {d:g}: one guess is that near to every value")
+        raise ArgumentError(
+            f"d must leave a risk below 1, got {d:g}: one guess is that near to every value"
+        )
     schemes, missing = _tuned(values, scheme, risk, attacker, seed)
     study = simulate(
-        Fixed(values, *beside), schemes, n=values.size, replications=count, quantiles=DECILES,
-        risk_distances=[d], rng=seed, workers=workers, progress=progress,
-    )  # fmt: skip
+        Fixed(values, *beside),
+        schemes,
+        n=values.size,
+        replications=count,
+        quantiles=DECILES,
+        risk_distances=[d],
+        rng=seed,
+        workers=workers,
+        progress=progress,
+    )
     scores = seeded_key(seed, b"score")
     risks = {name: attacker.risk(method, scores.stream(0, 0)) for name, method in schemes.items()}
-    rows, column = _rows(study.rows(), risks, d), frames.column(x, "x").name
+    rows = _rows(study.rows(), risks, d)
+    column = frames.column(x, "x").name
     return MethodComparison(risk, d, values.size, count, seed, schemes, rows, missing, column)
 
 
-def _complete(x: Any, other: Any, scheme: ConditionalMasking) -> tuple[np.ndarray, list[np.ndarray]]:
+def _complete(
+    x: Any, other: Any, scheme: ConditionalMasking
+) -> tuple[np.ndarray, list[np.ndarray]]:
     refuse_other_order({"other": other}, labels_of_rows(x, "x"))
     given = {"x": frames.column(x, "x")}
     if other is not None:
@@ -236,7 +262,10 @@ def _tuned(
         name: scheme if name == own_method else tuned(make, risk, attacker, seed)
         for name, make in families(scheme, x).items()
     }
-    found |= {"data swapping": DataSwapping(), "data shuffling": DataShuffling() if attacker.others else None}
+    found |= {
+        "data swapping": DataSwapping(),
+        "data shuffling": DataShuffling() if attacker.others else None,
+    }
     why = dict.fromkeys(found, f"no parameter leaves a risk of {risk:.3f}")
     why["data shuffling"] = "it needs another column"
     known = {name: one for name, one in found.items() if one is not None}
@@ -245,10 +274,17 @@ def _tuned(
 
 def families(scheme: ConditionalMasking, x: np.ndarray) -> dict[str, Callable[[float], Scheme]]:
     """By method the scheme for a parameter."""
-    p, noise, donors, spread = scheme.p, scheme.noise, scheme.donors, float(x.std())
+    p = scheme.p
+    noise = scheme.noise
+    donors = scheme.donors
+    spread = float(x.std())
     return {
-        "conditional masking": lambda s: ConditionalMasking(p, s * spread, noise=noise, donors=donors),
-        "reverse mapping": lambda s: ConditionalMasking(p, s * spread, noise=noise, reverse_mapping=True),
+        "conditional masking": lambda s: ConditionalMasking(
+            p, s * spread, noise=noise, donors=donors
+        ),
+        "reverse mapping": lambda s: ConditionalMasking(
+            p, s * spread, noise=noise, reverse_mapping=True
+        ),
         "Laplace noise": lambda s: AdditiveNoise(s * spread, noise="laplace"),
         "normal noise": lambda s: AdditiveNoise(s * spread, noise="normal"),
         "multiplicative noise": MultiplicativeNoise,
@@ -256,11 +292,13 @@ def families(scheme: ConditionalMasking, x: np.ndarray) -> dict[str, Callable[[f
     }
 
 
-def tuned(make: Callable[[float], Scheme], risk: float, attacker: FittedAttacker, seed: int) -> Scheme | None:
+def tuned(
+    make: Callable[[float], Scheme], risk: float, attacker: FittedAttacker, seed: int
+) -> Scheme | None:
     """The scheme of a family with this risk; None if there is none.
 
-    Risks fall as noise grows, since more noise is noise on top of less, and as ranks are swapped over a wider
-    window. Every parameter is tried with the same random numbers.
+    Risks fall as noise grows, since more noise is noise on top of less, and as ranks are swapped
+    over a wider window. Every parameter is tried with the same random numbers.
     """
 
     def excess(logarithm: float) -> float:
@@ -284,7 +322,14 @@ def _rows(study: list[dict[str, Any]], risks: dict[str, float], d: float) -> lis
         if "mean" in of:
             deciles = float(np.sqrt(np.mean([of[f"quantile {q:g}"] ** 2 for q in DECILES])))
             value = found[method, "Z_i"][f"risk {d:.15g}"]
-            row = {"method": method, "estimator": estimator, "risk": risks[method], "masked value": value}
+            row = {
+                "method": method,
+                "estimator": estimator,
+                "risk": risks[method],
+                "masked value": value,
+            }
             row |= {"mean": of["mean"], "s.d.": of["s.d."], "deciles": deciles}
-            rows.append(row | {name: of[name] for name in ("difference", "correlation") if name in of})
+            rows.append(
+                row | {name: of[name] for name in ("difference", "correlation") if name in of}
+            )
     return rows

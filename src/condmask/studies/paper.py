@@ -1,7 +1,8 @@
-"""Section 3 of the paper repeated: its tables beside ours, with standard errors, z-scores and misprints.
+"""Section 3 of the paper repeated: its tables beside ours, with standard errors, z-scores and
+misprints.
 
-Published figures are those of paper.csv; where the paper prints an impossible or a copied number, the remark
-has the arithmetic that shows it.
+Published figures are those of paper.csv; where the paper prints an impossible or a copied number,
+the remark has the arithmetic that shows it.
 """
 
 import csv
@@ -11,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask.schemes.additive import AdditiveNoise
-from condmask.schemes.conditional import ConditionalMasking
+from condmask.publish.additive import AdditiveNoise
+from condmask.publish.conditional import ConditionalMasking
 from condmask.studies.populations import paper_population
 from condmask.studies.result import StudyResult
 from condmask.studies.simulate import DECILES, simulate
@@ -39,8 +40,8 @@ FURTHER = (
 class PaperResult(NamedTuple):
     """Studies by n, and the published figures beside ours.
 
-    Each line is one of paper.csv with "ours", its standard error "se", and "z", their difference in joint
-    standard errors.
+    Each line is one of paper.csv with "ours", its standard error "se", and "z", their difference
+    in joint standard errors.
     """
 
     studies: dict[int, StudyResult]
@@ -48,30 +49,46 @@ class PaperResult(NamedTuple):
 
 
 def run(
-    replications: int = 1000, *, rng: int = 20190101, workers: Workers = 1, sizes: tuple[int, ...] = SIZES
+    replications: int = 1000,
+    *,
+    rng: int = 20190101,
+    workers: Workers = 1,
+    sizes: tuple[int, ...] = SIZES,
 ) -> PaperResult:
     """The studies of Section 3."""
-    given: Any = {"replications": replications, "risk_distances": DISTANCES, "rng": rng, "workers": workers}
+    given: Any = {
+        "replications": replications,
+        "risk_distances": DISTANCES,
+        "rng": rng,
+        "workers": workers,
+    }
     studies = {n: simulate(paper_population(), SCHEMES, n=n, **given) for n in sizes}
     if any(study.replications < replications for study in studies.values()):
         raise KeyboardInterrupt
     with files("condmask.studies").joinpath("paper.csv").open() as file:
-        cells = [{**row, "n": int(row["n"]), "value": float(row["value"])} for row in csv.DictReader(file)]
+        cells = [
+            {**row, "n": int(row["n"]), "value": float(row["value"])}
+            for row in csv.DictReader(file)
+        ]
     lines = [_line(cell, studies[int(cell["n"])]) for cell in cells if cell["n"] in studies]
     return PaperResult(studies, lines)
 
 
 def _line(cell: dict[str, Any], study: StudyResult) -> dict[str, Any]:
     """A published figure beside that of a study; of the quantiles .1 and .9 the mean."""
-    of, what = (cell["scheme"], cell["estimator"]), cell["what"]
+    of = (cell["scheme"], cell["estimator"])
+    what = cell["what"]
     if what == "mean absolute bias":
         (low, one), (high, other) = (
-            [study.value(*of, f"quantile {q}", figure) for figure in ("bias", "bias_se")] for q in (0.1, 0.9)
+            [study.value(*of, f"quantile {q}", figure) for figure in ("bias", "bias_se")]
+            for q in (0.1, 0.9)
         )
-        ours, se = 0.5 * (high - low), 0.5 * float(np.hypot(one, other))
+        ours = 0.5 * (high - low)
+        se = 0.5 * float(np.hypot(one, other))
     else:
         ours, se = (study.value(*of, cell["statistic"], figure) for figure in (what, f"{what}_se"))
-    joint = se * np.sqrt(1.0 + study.replications / PUBLISHED_RUNS)  # ours, and the paper's for its runs
+    # ours, and the paper's for its runs
+    joint = se * np.sqrt(1.0 + study.replications / PUBLISHED_RUNS)
     return {**cell, "ours": ours, "se": se, "z": float((cell["value"] - ours) / joint)}
 
 
@@ -93,10 +110,16 @@ def show(result: PaperResult) -> str:
     heads = ["", *(name.removeprefix("quantile ") for name in STATISTICS)]
     for n, study in result.studies.items():
         for what, table in (("bias", "3 and 5"), ("rmse", "4 and 6")):
-            lines += ["", f"Ours, {what} at n = {n} (tables {table}), standard errors in brackets:"]
+            lines += [
+                "",
+                f"Ours, {what} at n = {n} (tables {table}), standard errors in brackets:",
+            ]
             rows = []
             for of in ESTIMATORS:
-                both = ([study.value(*of, s, figure) for figure in (what, f"{what}_se")] for s in STATISTICS)
+                both = (
+                    [study.value(*of, s, figure) for figure in (what, f"{what}_se")]
+                    for s in STATISTICS
+                )
                 rows.append([of[1], *(f"{ours:.3g} ({se:.1g})" for ours, se in both)])
             lines += _table(heads, rows)
     return "\n".join(lines)

@@ -1,4 +1,5 @@
-"""Populations to draw from: a copula with given margins, a real column resampled, or a user's function."""
+"""Populations to draw from: a copula with given margins, a real column resampled, or a user's
+function."""
 
 from typing import Any
 
@@ -20,25 +21,34 @@ class NormalCopula:
     margins : sequence of one or two frozen SciPy distributions
         The first is the sensitive variable.
     correlation : float
-        Parameter of the copula, -1 < correlation < 1: the correlation of the underlying normal variables.
+        Parameter of the copula, -1 < correlation < 1: the correlation of the underlying normal
+        variables.
     """
 
     def __init__(self, margins: Any, correlation: float = 0.0) -> None:
         rule = "one or two frozen SciPy distributions"
         with _checks.converting(margins, "margins", rule):
             self.margins = tuple(margins)
-        known = len(self.margins) in (1, 2) and all(hasattr(margin, "dist") for margin in self.margins)
+        known = len(self.margins) in (1, 2) and all(
+            hasattr(margin, "dist") for margin in self.margins
+        )
         _checks.require(known, f"margins must be {rule}", margins, ArgumentTypeError)
         self.copula = _checks.real(correlation, "correlation", "a number between -1 and 1")
-        _checks.require(-1.0 < self.copula < 1.0, "correlation must lie between -1 and 1", correlation)
+        _checks.require(
+            -1.0 < self.copula < 1.0, "correlation must lie between -1 and 1", correlation
+        )
 
-    def __call__(self, rng: np.random.Generator, replications: int, n: int) -> tuple[np.ndarray, ...]:
+    def __call__(
+        self, rng: np.random.Generator, replications: int, n: int
+    ) -> tuple[np.ndarray, ...]:
         """Draw `replications` samples of n."""
         normal = rng.standard_normal((len(self.margins), replications, n))
         if len(normal) == 2:
             normal[1] *= np.sqrt(1.0 - self.copula**2)
             normal[1] += self.copula * normal[0]
-        return tuple(_of_normal(margin, values) for margin, values in zip(self.margins, normal, strict=True))
+        return tuple(
+            _of_normal(margin, values) for margin, values in zip(self.margins, normal, strict=True)
+        )
 
     def mean(self) -> float:
         """Mean of the sensitive variable."""
@@ -59,17 +69,23 @@ class NormalCopula:
     def correlation(self) -> float:
         """Pearson's correlation of the margins, which differs from the copula's parameter.
 
-        By the trapezoidal rule in two independent normal variables, to about 1e-5 for margins with kinks.
+        By the trapezoidal rule in two independent normal variables, to about 1e-5 for margins with
+        kinks.
         """
-        (v, h), (of_x, of_w) = np.linspace(-9.0, 9.0, NODES, retstep=True), self.margins
+        (v, h) = np.linspace(-9.0, 9.0, NODES, retstep=True)
+        (of_x, of_w) = self.margins
         density = np.exp(-0.5 * v * v) * (h / np.sqrt(2.0 * np.pi))
         x = _of_normal(of_x, v) - of_x.mean()
-        w = _of_normal(of_w, self.copula * v[:, None] + np.sqrt(1.0 - self.copula**2) * v) - of_w.mean()
+        w = (
+            _of_normal(of_w, self.copula * v[:, None] + np.sqrt(1.0 - self.copula**2) * v)
+            - of_w.mean()
+        )
         return float((x * density) @ w @ density / (of_x.std() * of_w.std()))
 
 
 class Resampled:
-    """A real column, drawn with replacement; with a second column, in pairs. Its statistics are the truth.
+    """A real column, drawn with replacement; with a second column, in pairs. Its statistics are
+    the truth.
 
     Parameters
     ----------
@@ -85,7 +101,9 @@ class Resampled:
             _checks.complete(column, name)
             _checks.same_length(column, name, self.columns[0].size, "x")
 
-    def __call__(self, rng: np.random.Generator, replications: int, n: int) -> tuple[np.ndarray, ...]:
+    def __call__(
+        self, rng: np.random.Generator, replications: int, n: int
+    ) -> tuple[np.ndarray, ...]:
         """Draw `replications` samples of n."""
         rows = rng.integers(0, self.columns[0].size, (replications, n))
         return tuple(column[rows] for column in self.columns)
@@ -100,9 +118,13 @@ class Fixed(Resampled):
     other : array_like of shape (records,), optional
     """
 
-    def __call__(self, rng: np.random.Generator, replications: int, n: int) -> tuple[np.ndarray, ...]:
+    def __call__(
+        self, rng: np.random.Generator, replications: int, n: int
+    ) -> tuple[np.ndarray, ...]:
         """The column, `replications` times; n must be its number of records."""
-        return tuple(np.broadcast_to(column, (replications, column.size)) for column in self.columns)
+        return tuple(
+            np.broadcast_to(column, (replications, column.size)) for column in self.columns
+        )
 
 
 def paper_population() -> NormalCopula:
@@ -139,6 +161,7 @@ def _of_normal(margin: Any, normal: np.ndarray) -> np.ndarray:
 
 
 def split(w: np.ndarray) -> float:
-    """The value above which the upper half of w lies: the median, or just below it if nothing is above it."""
+    """The value above which the upper half of w lies: the median, or just below it if nothing is
+    above it."""
     middle = float(np.median(w))
     return middle if w.max() > middle else float(np.nextafter(middle, -np.inf))

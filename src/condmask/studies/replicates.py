@@ -1,4 +1,5 @@
-"""One block of replicates: for each a row of numbers, of the errors, risks and intervals of every scheme."""
+"""One block of replicates: for each a row of numbers, of the errors, risks and intervals of every
+scheme."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,21 +11,23 @@ import numpy as np
 from condmask import _checks
 from condmask._randomness import Key, seeded_key
 from condmask.distribution.bandwidth import FEWEST_STEPS, rule
+from condmask.distribution.cdf_interval import cdf_interval
+from condmask.distribution.quantile_interval import quantile_interval
 from condmask.distribution.quantiles import crossing_of
 from condmask.errors import ArgumentError, heard
 from condmask.grid import Grid
+from condmask.inference.interval import TARGETS, EstimateWarning, UndefinedError, multiplier
 from condmask.law import Law
-from condmask.moments import moment_interval, pair_interval, pair_variance, theorem_2_5
+from condmask.masking.scheme import Scheme
+from condmask.moments import moment_interval
 from condmask.moments.moment_interval import Sampled
 from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.moments.variance_interval import variance_interval
-from condmask.scheme import Scheme
+from condmask.pairs import pair_interval, pair_variance, theorem_2_5
 from condmask.studies import curves
-from condmask.variance.cdf_interval import cdf_interval
-from condmask.variance.interval import TARGETS, EstimateWarning, UndefinedError, multiplier
-from condmask.variance.quantile_interval import quantile_interval
 
-RECORDS, ROWS = 65_536, 32  # of a block, at most
+RECORDS = 65_536
+ROWS = 32  # of a block, at most
 ROUNDING = 1e-9  # of a value: an interval that is no longer is a point
 
 Others = tuple[np.ndarray, ...]  # samples of variables that are not masked
@@ -42,8 +45,10 @@ class Design(NamedTuple):
     distances: np.ndarray
     levels: tuple[float, ...]  # of confidence
     crossing: str | None
-    truth: np.ndarray = np.empty(0)  # of the statistics in the population, NaN where it does not know
-    split: float | None = None  # above which the upper half of the other column lies, if there is one
+    # of the statistics in the population, NaN where it does not know
+    truth: np.ndarray = np.empty(0)
+    # above which the upper half of the other column lies, if there is one
+    split: float | None = None
 
     @property
     def statistics(self) -> list[str]:
@@ -59,7 +64,8 @@ def block_size(n: int) -> int:
 
 def block(design: Design, seed: int, index: int) -> Columns:
     """The statistics of one block of replicates."""
-    key, (x, others) = _key(design, seed, index), samples(design, seed, index)
+    key = _key(design, seed, index)
+    (x, others) = samples(design, seed, index)
     attacks = [*(f"risk {d:.15g}" for d in design.distances), "MSE"]
     found = _columns("", "sample", design.statistics, of_samples(x, others, design))
     for name, scheme in design.schemes.items():
@@ -70,7 +76,8 @@ def block(design: Design, seed: int, index: int) -> Columns:
         rounded = x if grid is None else grid.values(grid.units(x))  # what was masked
         for guess, values in _attacks(rounded, z, design.distances, grid).items():
             found |= _columns(name, guess, attacks, values)
-        if design.levels and "T_1" in scheme.estimators:  # from added noise alone there are no intervals
+        # from added noise alone there are no intervals
+        if design.levels and "T_1" in scheme.estimators:
             found |= _tried(name, z, others, of_samples(rounded, others, design), design)
     return found
 
@@ -97,19 +104,27 @@ def samples(design: Design, seed: int, index: int) -> tuple[np.ndarray, Others]:
 
 
 def _key(design: Design, seed: int, index: int) -> Key:
-    return seeded_key(seed, b"study").derive(design.n.to_bytes(8, "little"), index.to_bytes(8, "little"))
+    return seeded_key(seed, b"study").derive(
+        design.n.to_bytes(8, "little"), index.to_bytes(8, "little")
+    )
 
 
 # --- estimates: a row for each sample, a column for each statistic ---
 
 
-def _estimates(scheme: Scheme, z: np.ndarray, others: Others, design: Design) -> dict[str, np.ndarray]:
+def _estimates(
+    scheme: Scheme, z: np.ndarray, others: Others, design: Design
+) -> dict[str, np.ndarray]:
     """By estimator of a scheme; statistics of the masked sample, "masked", if there is none."""
     law = scheme.law
     if law is None or not scheme.estimators:
         undone = _undone(scheme, z) if others and scheme.estimators else z
-        return dict.fromkeys(scheme.estimators or ("masked",), of_samples(z, others, design, undone))
-    n, spread, ordered = z.shape[1], z.std(axis=1, ddof=1), np.sort(z, axis=1)
+        return dict.fromkeys(
+            scheme.estimators or ("masked",), of_samples(z, others, design, undone)
+        )
+    n = z.shape[1]
+    spread = z.std(axis=1, ddof=1)
+    ordered = np.sort(z, axis=1)
     rows = Sampled(n, law, scheme.shared_donors, powers_of_rows(z, 2, law.sigma))
     mean = moment_interval.moment(rows, 1, central=False)
     original = moment_interval.variance(rows, root=True)
@@ -130,30 +145,36 @@ def _of_distribution(
 ) -> np.ndarray:
     """Quantiles and the distribution function by T_1, or T_b: NaN where a sample has none.
 
-    A bandwidth by a rule needs values that differ, and on a grid enough steps; added normal noise has no
-    inverse.
+    A bandwidth by a rule needs values that differ, and on a grid enough steps; added normal noise
+    has no inverse.
     """
-    q, x = design.quantiles, design.points
+    q = design.quantiles
+    x = design.points
     found = np.full((len(ordered), q.size + x.size), np.nan)
     crossing = design.crossing or crossing_of(law.p, ordered.shape[1])
     known = np.full(len(ordered), law.p > 0.0 or law.noise == "laplace")
     if widths is not None:
         known &= (widths > 0.0) & (widths >= FEWEST_STEPS * law.step)
     if known.any() and curves.serves(law, smoothed=widths is not None):
-        own, rearranged = None if widths is None else widths[known], crossing == "rearranged"
+        own = None if widths is None else widths[known]
+        rearranged = crossing == "rearranged"
         found[known] = curves.of_rows(ordered[known], law, own, q, x, rearranged=rearranged)
     for k in np.flatnonzero(known & np.isnan(found).all(axis=1)).tolist():  # what that left out
-        sample, width = scheme.estimate(ordered[k])._sample, None if widths is None else widths[k]
+        sample = scheme.estimate(ordered[k])._sample
+        width = None if widths is None else widths[k]
         found[k] = [*sample.quantiles(q, width, crossing=crossing), *sample.values(x, width)]
     return found
 
 
-def of_samples(z: np.ndarray, others: Others, design: Design, undone: np.ndarray | None = None) -> np.ndarray:
+def of_samples(
+    z: np.ndarray, others: Others, design: Design, undone: np.ndarray | None = None
+) -> np.ndarray:
     """Statistics of samples; those with another column of the pseudo-values, where there are any.
 
     Sums go from the smallest value up, so that values in another order have the same bits.
     """
-    ordered, n = np.sort(z, axis=1), z.shape[1]
+    ordered = np.sort(z, axis=1)
+    n = z.shape[1]
     place = np.maximum(np.ceil(design.quantiles * n - 1e-9).astype(np.int64) - 1, 0)
     columns = [ordered[:, place], ordered.mean(axis=1), ordered.std(axis=1, ddof=1)]
     columns += [(ordered <= t).mean(axis=1) for t in design.points]
@@ -168,11 +189,15 @@ def _pairs(x: np.ndarray, z: np.ndarray, others: Others, design: Design) -> np.n
     if design.split is None:
         return np.empty((len(x), 0))
     d, w = (each - each.mean(axis=1)[:, None] for each in (x, others[0]))
-    product, of_w = np.einsum("ij,ij->i", d, w), np.einsum("ij,ij->i", w, w)
+    product = np.einsum("ij,ij->i", d, w)
+    of_w = np.einsum("ij,ij->i", w, w)
     of_z = z.shape[1] * z.var(axis=1)
     above = (others[0] > design.split).astype(np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):  # where either half is empty, or a column constant
-        high, low = (np.einsum("ij,ij->i", x, half) / half.sum(axis=1) for half in (above, 1.0 - above))
+    # where either half is empty, or a column constant
+    with np.errstate(invalid="ignore", divide="ignore"):
+        high, low = (
+            np.einsum("ij,ij->i", x, half) / half.sum(axis=1) for half in (above, 1.0 - above)
+        )
         return np.column_stack([product / np.sqrt(of_z * of_w), high - low])
 
 
@@ -185,12 +210,17 @@ def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
     return values
 
 
-def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, grid: Grid | None) -> dict[str, np.ndarray]:
+def _attacks(
+    x: np.ndarray, z: np.ndarray, distances: np.ndarray, grid: Grid | None
+) -> dict[str, np.ndarray]:
     """By guess how often it is within each distance, and its mean squared error.
 
     On a grid the error of Z_i is counted in whole steps, so that none is rounded.
     """
-    guesses = {"Z_i": (z - x, distances, 1.0), "mean of Z": (z.mean(axis=1)[:, None] - x, distances, 1.0)}
+    guesses = {
+        "Z_i": (z - x, distances, 1.0),
+        "mean of Z": (z.mean(axis=1)[:, None] - x, distances, 1.0),
+    }
     if grid is not None:
         guesses["Z_i"] = (grid.units(z - x), grid.above(distances), grid.step)
     found = {}
@@ -204,19 +234,25 @@ def _attacks(x: np.ndarray, z: np.ndarray, distances: np.ndarray, grid: Grid | N
 # --- intervals: 1 or 0 for every replicate and statistic, whether one covers, and its length ---
 
 
-def _tried(name: str, z: np.ndarray, others: Others, of_file: np.ndarray, design: Design) -> Columns:
+def _tried(
+    name: str, z: np.ndarray, others: Others, of_file: np.ndarray, design: Design
+) -> Columns:
     """Coverage and length in each masked sample under a scheme, by interval and statistic.
 
-    `others` were not masked, `of_file` has the statistics of the samples as they were masked, row by row.
+    `others` were not masked, `of_file` has the statistics of the samples as they were masked, row
+    by row.
     """
     low, high = ends(design.schemes[name], z, others[0] if others else None, design)
-    found, names = Columns(), design.statistics[: low.shape[2]]
+    found = Columns()
+    names = design.statistics[: low.shape[2]]
     for (k, level), (t, target) in product(enumerate(design.levels), enumerate(TARGETS)):
         aim = of_file[:, : len(names)].T if target == "file" else design.truth[: len(names), None]
-        least, most = low[k, t], high[k, t]
+        least = low[k, t]
+        most = high[k, t]
         # of what is exact, both ends and the target differ in rounding
         with np.errstate(invalid="ignore"):  # infinite ends
-            length, slight = most - least, ROUNDING * np.abs(aim)
+            length = most - least
+            slight = ROUNDING * np.abs(aim)
         room = np.where(length > slight, 0.0, slight)
         known = ~(np.isnan(least) | np.isnan(most) | np.isnan(aim))
         covered = np.where(known, (least - room <= aim) & (aim <= most + room), np.nan)
@@ -229,31 +265,42 @@ def _tried(name: str, z: np.ndarray, others: Others, of_file: np.ndarray, design
 def ends(scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any) -> np.ndarray:
     """Both ends, of shape (2, levels, targets, statistics, rows); NaN where a sample has none.
 
-    Statistics are the quantiles, the mean, the standard deviation, the distribution function at the points of
-    the design, and the correlation with the other column where there is one.
+    Statistics are the quantiles, the mean, the standard deviation, the distribution function at
+    the points of the design, and the correlation with the other column where there is one.
     """
-    single, levels = scheme.estimate(z)._replicates, design.levels
+    single = scheme.estimate(z)._replicates
+    levels = design.levels
     c = np.array([multiplier(level) ** 2 / z.shape[1] for level in levels])
     of_cdf = [_of_cdf(each, design, c) for each in single]
     quantiles, cdf = (np.moveaxis(np.array(found), 0, -1) for found in zip(*of_cdf, strict=True))
     parts = [quantiles, _of_moments(single[0], z, levels), cdf]
-    return np.concatenate(parts if other is None else [*parts, _of_pairs(single, z, other, levels)], axis=3)
+    return np.concatenate(
+        parts if other is None else [*parts, _of_pairs(single, z, other, levels)], axis=3
+    )
 
 
 def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both ends of quantiles and of the distribution function, of shape (2, levels, targets, statistics)."""
-    (t, sums), sample = estimate._of_cdf, estimate._sample
+    """Both ends of quantiles and of the distribution function, of shape (2, levels, targets,
+    statistics)."""
+    (t, sums) = estimate._of_cdf
+    sample = estimate._sample
     q, back = np.unique(design.quantiles, return_inverse=True)
     value = sample.to_units(sample.quantiles(q), t)
-    of_quantiles = sample.law.from_units(quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back])
+    of_quantiles = sample.law.from_units(
+        quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back]
+    )
     x = sample.to_units(design.points, t)
     there = t.at(x), sums.variance(x), c[:, None]
-    return of_quantiles, np.stack([cdf_interval(*there, target, sample.law.p) for target in TARGETS], axis=2)
+    return of_quantiles, np.stack(
+        [cdf_interval(*there, target, sample.law.p) for target in TARGETS], axis=2
+    )
 
 
 def _of_moments(first: Any, z: np.ndarray, levels: Sequence[float]) -> np.ndarray:
-    """Both ends of the mean and the standard deviation of rows like the first, at all levels at once."""
-    sampled, found = first._sampled(4)._replace(masked=powers_of_rows(z, 4, first._law.sigma)), []
+    """Both ends of the mean and the standard deviation of rows like the first, at all levels at
+    once."""
+    sampled = first._sampled(4)._replace(masked=powers_of_rows(z, 4, first._law.sigma))
+    found = []
     for target in TARGETS:
         asked = sampled, np.array(levels)[:, None], target
         mean = moment_interval.moment_interval(*asked, 1, "", central=False)[:2]
@@ -261,14 +308,19 @@ def _of_moments(first: Any, z: np.ndarray, levels: Sequence[float]) -> np.ndarra
     return np.transpose(found, (2, 3, 0, 1, 4))
 
 
-def _of_pairs(single: Sequence[Any], z: np.ndarray, other: np.ndarray, levels: Sequence[float]) -> np.ndarray:
-    """Both ends of the correlation with the other column; after reverse mapping sample by sample."""
+def _of_pairs(
+    single: Sequence[Any], z: np.ndarray, other: np.ndarray, levels: Sequence[float]
+) -> np.ndarray:
+    """Both ends of the correlation with the other column; after reverse mapping sample by
+    sample."""
     found = np.full((2, len(levels), len(TARGETS), 1, len(other)), np.nan)
-    scheme, whole = single[0].scheme, [(slice(None), None)]
+    scheme = single[0].scheme
+    whole = [(slice(None), None)]
     for rows, estimate in enumerate(single) if scheme.reverse_mapping else whole:
         with heard(EstimateWarning), suppress(UndefinedError):
             if estimate is None:
-                moments, shared = theorem_2_5.pair_moments(z, other), scheme.shared_donors
+                moments = theorem_2_5.pair_moments(z, other)
+                shared = scheme.shared_donors
                 pair = pair_variance.pair_of(moments, scheme.law, None, shared_donors=shared)
             else:
                 pair = estimate._pair(other[rows])

@@ -1,4 +1,5 @@
-"""What a study found: bias, RMSE and risk with their Monte Carlo standard errors, from all replications."""
+"""What a study found: bias, RMSE and risk with their Monte Carlo standard errors, from all
+replications."""
 
 import os
 from dataclasses import dataclass
@@ -20,7 +21,8 @@ SHOWN = ("truth", "bias", "bias_se", "rmse", "rmse_se", *SHARES)
 
 
 class Column(NamedTuple):
-    """One statistic of one estimator of one scheme; of the samples themselves where the scheme is "".
+    """One statistic of one estimator of one scheme; of the samples themselves where the scheme is
+    "".
 
     `truth` is that of the population; None where only samples know it.
     """
@@ -67,24 +69,29 @@ class StudyResult:
             for row in rows:
                 label = f"  {row['estimator']:10} {row['statistic']:15}"
                 # a dash where a figure is not defined, nothing where there is none
-                cells = (f"{row[name]:.5g}".replace("nan", "-") if name in row else "" for name in SHOWN)
+                cells = (
+                    f"{row[name]:.5g}".replace("nan", "-") if name in row else "" for name in SHOWN
+                )
                 lines.append(line(label, cells, head=28, width=12).rstrip())
         return "\n".join(lines)
 
     __repr__ = __str__
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its standard error.
+        """A dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its
+        standard error.
 
-        With S replications the standard error of the bias is the s.d. of the errors over sqrt(S) (where the
-        truth is a mean over samples, of the differences from the samples' own statistics), that of the RMSE
-        the s.d. of the squared errors over 2 RMSE sqrt(S). `defined` counts the replications in
-        which a statistic is a number: s.d. and correlation are undefined if a variance is estimated negative,
-        T_b if the bandwidth is below 1.5 steps of a grid, coverage if there is no interval or no target, the
-        length of an interval if it is infinite. `truth_of` says where the truth comes from: the
-        population, or the mean over the unmasked samples if the population does not know it.
+        With S replications the standard error of the bias is the s.d. of the errors over sqrt(S)
+        (where the truth is a mean over samples, of the differences from the samples' own
+        statistics), that of the RMSE the s.d. of the squared errors over 2 RMSE sqrt(S). `defined`
+        counts the replications in which a statistic is a number: s.d. and correlation are
+        undefined if a variance is estimated negative, T_b if the bandwidth is below 1.5 steps of a
+        grid, coverage if there is no interval or no target, the length of an interval if it is
+        infinite. `truth_of` says where the truth comes from: the population, or the mean over the
+        unmasked samples if the population does not know it.
         """
-        figures, samples = self._figures, {column.statistic for column in self.columns if not column.scheme}
+        figures = self._figures
+        samples = {column.statistic for column in self.columns if not column.scheme}
         entries: list[dict[str, Any]] = []
         for k, (scheme, estimator, statistic, truth) in enumerate(self.columns):
             if scheme:
@@ -93,7 +100,9 @@ class StudyResult:
                 own["defined"] = int(np.isfinite(self.values[:, k]).sum())
                 if wanted is ERRORS:
                     own["truth_of"] = "sample" if truth is None else "population"
-                entries.append({"scheme": scheme, "estimator": estimator, "statistic": statistic} | own)
+                entries.append(
+                    {"scheme": scheme, "estimator": estimator, "statistic": statistic} | own
+                )
         return entries
 
     def value(self, scheme: str, estimator: str, statistic: str, what: str) -> float:
@@ -172,21 +181,31 @@ class StudyResult:
     @cached_property
     @np.errstate(all="ignore")  # infinite, or no number, is what they then are
     def _figures(self) -> dict[str, np.ndarray]:
-        """All figures column by column; NaN where fewer than two replications have the statistic."""
-        samples = {column.statistic: k for k, column in enumerate(self.columns) if not column.scheme}
+        """All figures column by column; NaN where fewer than two replications have the
+        statistic."""
+        samples = {
+            column.statistic: k for k, column in enumerate(self.columns) if not column.scheme
+        }
         of = [samples.get(column.statistic, k) for k, column in enumerate(self.columns)]
         values = np.ma.masked_invalid(self.values)
         values[:, values.count(axis=0) < 2] = np.ma.masked
-        mean, root = values.mean(axis=0), np.sqrt(values.count(axis=0) - 1.0)
+        mean = values.mean(axis=0)
+        root = np.sqrt(values.count(axis=0) - 1.0)
         known = np.array([column.truth for column in self.columns], dtype=np.float64)
         truth = np.where(np.isnan(known), mean.filled(np.nan)[of], known)
-        off = values - np.where(np.isnan(known), self.values[:, of], known)  # whose mean is the bias
+        # whose mean is the bias
+        off = values - np.where(np.isnan(known), self.values[:, of], known)
         errors = values - truth
         squares = errors**2
         rmse = np.sqrt(squares.mean(axis=0))
         rmse_se = squares.std(axis=0) / (2.0 * root * np.ma.maximum(rmse, 1e-300))
         figures = {
-            "truth": truth, "mean": mean, "mean_se": values.std(axis=0) / root, "bias": errors.mean(axis=0),
-            "bias_se": off.std(axis=0) / root, "rmse": rmse, "rmse_se": rmse_se,
-        }  # fmt: skip
+            "truth": truth,
+            "mean": mean,
+            "mean_se": values.std(axis=0) / root,
+            "bias": errors.mean(axis=0),
+            "bias_se": off.std(axis=0) / root,
+            "rmse": rmse,
+            "rmse_se": rmse_se,
+        }
         return {name: np.ma.filled(figure, np.nan) for name, figure in figures.items()}

@@ -1,8 +1,8 @@
 """Monte Carlo studies: replicate a population, mask it by several schemes, estimate, and compare.
 
-Replicates are drawn, masked and estimated in blocks whose size depends on n alone, every block under a key
-of its own. So a result depends neither on workers nor on how often a study was interrupted, and a longer
-study begins with the shorter one.
+Replicates are drawn, masked and estimated in blocks whose size depends on n alone, every block
+under a key of its own. So a result depends neither on workers nor on how often a study was
+interrupted, and a longer study begins with the shorter one.
 """
 
 import dataclasses
@@ -21,12 +21,13 @@ from condmask import _checks
 from condmask._blocks import Workers, ordered_map
 from condmask._randomness import study_seed
 from condmask.disclosure.rare_values import open_ends
-from condmask.distribution.sample import CROSSINGS
 from condmask.errors import ArgumentError, ArgumentTypeError, optional, warn
+from condmask.estimates.sample import CROSSINGS
 from condmask.files.parts import read_column
 from condmask.files.tables import read_toml
-from condmask.scheme import Scheme
-from condmask.schemes.conditional import ConditionalMasking
+from condmask.masking.scheme import Scheme
+from condmask.publish.conditional import ConditionalMasking
+from condmask.publish.schemes import OWN_SCHEMES as OWN_SCHEMES
 from condmask.studies import replicates
 from condmask.studies.populations import (
     Fixed,
@@ -64,7 +65,8 @@ def simulate(
     progress: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> StudyResult:
-    """Replicate, mask, estimate: bias, RMSE and disclosure risk with their Monte Carlo standard errors.
+    """Replicate, mask, estimate: bias, RMSE and disclosure risk with their Monte Carlo standard
+    errors.
 
     Parameters
     ----------
@@ -77,32 +79,35 @@ def simulate(
         "difference" is the mean where the other variable is above a median less the mean of the
         rest. The median is that of the first samples, the same for all.
     schemes : dict of str to scheme, or sequence of schemes
-        Each has its own estimators of the original (T_1 and T_b for `ConditionalMasking`); a scheme without
-        any gets the statistics of the masked sample, "masked". Samples are rounded to the grid of the scheme.
+        Each has its own estimators of the original (T_1 and T_b for `ConditionalMasking`); a
+        scheme without any gets the statistics of the masked sample, "masked". Samples are rounded
+        to the grid of the scheme.
     n : int
         Records of a sample, at most 10,000,000.
     replications : int
     quantiles, cdf_points : array_like
         Probabilities, and points, at which quantiles and distribution functions are estimated.
     risk_distances : array_like
-        Distances d. Reported is the share of records whose value is closer than d to a guess: Z_i, and the
-        mean of Z.
+        Distances d. Reported is the share of records whose value is closer than d to a guess: Z_i,
+        and the mean of Z.
     confidence_levels : array_like
-        Levels at which the intervals of every statistic are tested: the share that covers, and the mean
-        length, for the population (if it knows the truth) and for each sample as the file.
+        Levels at which the intervals of every statistic are tested: the share that covers, and the
+        mean length, for the population (if it knows the truth) and for each sample as the file.
     crossing : {"first", "rearranged"}, optional
-        Which crossing of T is its quantile, as for `Estimate.quantile`; by default that which users get.
+        Which crossing of T is its quantile, as for `Estimate.quantile`; by default that which
+        users get.
     rng : int, Generator, BitGenerator or SeedSequence, optional
         The seed, or where it is drawn from; by default the operating system. The result reports
         it: a study has no secrets.
     workers : int or map-like callable
         The result does not depend on it, bit by bit.
     progress : bool
-        Rate and time left, on standard error if that is a terminal, and a line if kernels must be compiled
-        first (once on a machine).
+        Rate and time left, on standard error if that is a terminal, and a line if kernels must be
+        compiled first (once on a machine).
     checkpoint : path, optional
-        File in which the state is saved every few seconds. A study with the same arguments continues from
-        there, also to more replications; the result is the same, bit by bit, as without interruption.
+        File in which the state is saved every few seconds. A study with the same arguments
+        continues from there, also to more replications; the result is the same, bit by bit, as
+        without interruption.
 
     Returns
     -------
@@ -111,8 +116,8 @@ def simulate(
     Warns
     -----
     StudyWarning
-        If the study was interrupted (the result has the replications done so far), or the checkpoint could
-        not be written.
+        If the study was interrupted (the result has the replications done so far), or the
+        checkpoint could not be written.
 
     Examples
     --------
@@ -143,7 +148,9 @@ def simulate(
     state = _begun(design, seed, wanted)
     if before is not None:
         if before.identity != state.identity:
-            raise ArgumentError(f"checkpoint must be of the same study and seed, got another one in {path}")
+            raise ArgumentError(
+                f"checkpoint must be of the same study and seed, got another one in {path}"
+            )
         rule = f"replications must be at least the {before.replications} in {checkpoint}"
         _checks.require(before.replications <= wanted, rule, wanted)
         state = before
@@ -151,10 +158,17 @@ def simulate(
 
 
 def _run(
-    design: Design, before: StudyResult, wanted: int, workers: Workers, progress: bool, path: Path | None
+    design: Design,
+    before: StudyResult,
+    wanted: int,
+    workers: Workers,
+    progress: bool,
+    path: Path | None,
 ) -> StudyResult:
     """The study from where it stands."""
-    size, saved, parts = replicates.block_size(design.n), time.perf_counter(), [before.values]
+    size = replicates.block_size(design.n)
+    saved = time.perf_counter()
+    parts = [before.values]
     blocks = range(before.replications // size, -(-wanted // size))
     found = ordered_map(partial(replicates.block, design, before.seed), blocks, workers)
 
@@ -198,27 +212,43 @@ def _bar(total: int, done: int, shown: bool) -> Any:
 def named(schemes: Any) -> dict[str, Scheme]:
     """The schemes by name, which have neither strata nor codes, since samples have none."""
     listed = list(schemes) if isinstance(schemes, (dict, list, tuple)) else [schemes]
-    pairs = schemes.items() if isinstance(schemes, dict) else ((_checks.shown(one), one) for one in listed)
+    pairs = (
+        schemes.items()
+        if isinstance(schemes, dict)
+        else ((_checks.shown(one), one) for one in listed)
+    )
     found = {str(name): scheme for name, scheme in pairs}
-    _checks.require(len(found) == len(listed), "schemes must differ, or be a dict with names", schemes)
-    sound = bool(found) and "" not in found and all(isinstance(scheme, Scheme) for scheme in found.values())
-    _checks.require(sound, "schemes must be masking schemes, or a dict by name", schemes, ArgumentTypeError)
+    _checks.require(
+        len(found) == len(listed), "schemes must differ, or be a dict with names", schemes
+    )
+    sound = (
+        bool(found)
+        and "" not in found
+        and all(isinstance(scheme, Scheme) for scheme in found.values())
+    )
+    _checks.require(
+        sound, "schemes must be masking schemes, or a dict by name", schemes, ArgumentTypeError
+    )
     for name, scheme in found.items():
         rule = "schemes must have no missing codes, no strata and no open ends, since samples have none"
-        _checks.require(not (scheme.codes or scheme.strata or open_ends({name: scheme})), rule, scheme)
+        _checks.require(
+            not (scheme.codes or scheme.strata or open_ends({name: scheme})), rule, scheme
+        )
     return found
 
 
 def _with_truth(design: Design, seed: int) -> Design:
     """The design with what its population knows, and where the other column is split."""
-    population, (_, others) = design.population, replicates.samples(design, seed, 0)
+    population = design.population
+    (_, others) = replicates.samples(design, seed, 0)
     if others:
         design = design._replace(split=split(others[0]))
     truth = np.full(len(design.statistics), np.nan)
     if isinstance(population, Resampled):
         x, *beside = (column[None] for column in population.columns)
         truth = replicates.of_samples(x, tuple(beside), design)[0]
-        if not isinstance(population, Fixed):  # whose deviation is estimated with the divisor n - 1
+        # whose deviation is estimated with the divisor n - 1
+        if not isinstance(population, Fixed):
             truth[design.statistics.index("s.d.")] *= np.sqrt(1.0 - 1.0 / x.size)
     elif hasattr(population, "quantile"):
         moments = population.mean(), population.std()
@@ -247,14 +277,20 @@ def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
     The population is the paper's, or columns of a file.
     """
     path = _checks.path(path, "path")
-    described, parameters = read_toml(path), signature(simulate).parameters
+    described = read_toml(path)
+    parameters = signature(simulate).parameters
     for name in described:
-        _checks.choice(name, f"an entry of {path}", [name for name in parameters if name not in OF_A_RUN])
+        _checks.choice(
+            name, f"an entry of {path}", [name for name in parameters if name not in OF_A_RUN]
+        )
     for name in ("n", "replications", "schemes"):
         _checks.require(name in described, f"{path} must have {name!r}", list(described))
-    tables, population = described["schemes"], described.get("population")
+    tables = described["schemes"]
+    population = described.get("population")
     named = isinstance(tables, dict) and all(isinstance(entry, dict) for entry in tables.values())
-    _checks.require(named, "schemes must be a table for each, by its name", tables, ArgumentTypeError)
+    _checks.require(
+        named, "schemes must be a table for each, by its name", tables, ArgumentTypeError
+    )
     default = {"scheme": ConditionalMasking.method}
     schemes = {name: Scheme.from_dict(default | entry) for name, entry in tables.items()}
     drawn = paper_population() if population is None else _resampled(population, path.parent)
@@ -263,7 +299,14 @@ def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _resampled(described: Any, folder: Path) -> Resampled:
     """Columns of a file as a population."""
-    known = isinstance(described, dict) and {*described} in ({"path", "column"}, {"path", "column", "other"})
-    _checks.require(known, "population must be a table of path, column and perhaps other", described)
+    known = isinstance(described, dict) and {*described} in (
+        {"path", "column"},
+        {"path", "column", "other"},
+    )
+    _checks.require(
+        known, "population must be a table of path, column and perhaps other", described
+    )
     path = folder / _checks.path(described["path"], "path")
-    return Resampled(*(read_column(path, described[key]) for key in ("column", "other") if key in described))
+    return Resampled(
+        *(read_column(path, described[key]) for key in ("column", "other") if key in described)
+    )

@@ -1,0 +1,205 @@
+r"""How far T_1 varies: mean squares of its ingredients, and the variances made of them.
+
+With psi = K((x - Z)/sigma), of which T is the mean, h = 1{X <= x}, of which it estimates the mean,
+and r = h - p psi, the variances of T are made of the means of psi and psi^2 over the masked values
+and of those of r and r^2 over the originals (docs/inference.rst). The mean of a function over the
+originals is the mean of another one over the masked values::
+
+    E f(x - X) = E M[f](x - Z),    M[f] = sum_j mu_j f(. - j step),    mu = IFFT(1 / (p + (1-p)
+    phi_d))
+
+so all are sums of fixed kernels over the records; and so are those to be expected before masking,
+over the originals, by the inverse of M. Standard errors need three digits: records are counted in
+cells of sigma/64, the noise taken as rounded to these, and one Fourier transform serves all x.
+Between cells the sums are interpolated, but for the jump of psi at a record, which is counted at
+its place. On steps of sigma/64 and more nothing is approximated.
+
+The line is treated in stretches that hold the points asked for, so wide data take no more memory.
+"""
+
+from functools import lru_cache
+from math import ceil, pi
+from typing import NamedTuple
+
+import numpy as np
+
+from condmask.distribution import symbol
+from condmask.distribution.counting import Counted
+from condmask.distribution.layer import fast_length
+from condmask.distribution.symbol import Masking
+from condmask.inference.theorem import Variance, given_file
+from condmask.kernels.interval_ends import read_sums
+
+CELLS_PER_SIGMA = 64
+TAIL = 1e-10  # of a kernel, beyond which it counts as constant
+# cells that have one transform, unless the line is shorter or reaches are longer
+STRETCH = 1 << 12
+KEPT = 16  # stretches
+
+
+class Kernels(NamedTuple):
+    """What a record adds to each of the sums by its distance, from -reach to reach cells.
+
+    `limits` is what it adds farther to the left of x, `jumps` by how much that rises where x
+    passes it. The sums are those of psi, psi^2, r and r^2.
+    """
+
+    reach: int
+    values: np.ndarray
+    limits: np.ndarray
+    jumps: np.ndarray
+
+
+class CdfSums:
+    """Sums of psi, psi^2, r and r^2 for T_1 at any points, and the variances made of them.
+
+    The line is cut into stretches, each of which has one transform, whichever of its points are
+    asked for: so no bit depends on what was asked before. The last transforms are kept.
+
+    Parameters
+    ----------
+    counted : Counted
+        Of the masked values, in steps of their grid.
+    masking : Masking
+    shared_donors : bool
+        Whether several records may share a donor.
+    expected : bool
+        Whether `counted` is of originals, and the sums those to be expected of the masked values.
+    """
+
+    def __init__(
+        self, counted: Counted, masking: Masking, *, shared_donors: bool, expected: bool = False
+    ) -> None:
+        times, self.noise = lattice(masking, CELLS_PER_SIGMA)
+        self.expected = expected
+        self.shared_donors = shared_donors
+        self.used = 4 if shared_donors else 2
+        self.counted = counted
+        self.step = float(masking.delta > 0.0)
+        self.width = times if self.step else times * counted.unit
+        self.kernels = kernels(self.noise, expected=expected)
+        cell = np.floor(counted.values / self.width)
+        first = np.flatnonzero(np.diff(cell, prepend=np.nan) != 0.0)
+        # the occupied cells, ascending, and how many records are in each
+        self.cell = cell[first]
+        self.held = np.add.reduceat(counted.counts, first).astype(np.float64)
+        beyond = self.kernels.reach + 1.0
+        self.first = self.cell[0] - beyond
+        self.last = self.cell[-1] + beyond
+        self.length = int(min(self.last - self.first + 1.0, max(STRETCH, 2 * self.kernels.reach)))
+        self.kept: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def variance(self, x: np.ndarray) -> Variance:
+        """n times the variances of T at points x."""
+        shared = self.shared_donors
+        p = self.noise.p
+        psi, square, *rest = self.at(x) / self.counted.n
+        v = square - psi**2
+        h = np.maximum(psi - psi**2, 0.0)
+        d = np.maximum(rest[1] - rest[0] ** 2, 0.0) if shared else np.zeros(x.size)
+        return Variance(np.maximum(given_file(v, d, h, 0.0, shared_donors=shared, p=p), 0.0), h)
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """The sums at points x, of shape (2 or 4, points): those of r and r^2 where several share
+        a donor."""
+        place = np.clip(
+            (x + self.step) / self.width - 1.0 - self.first, 0.0, self.last - self.first
+        )
+        total = np.empty((self.used, x.size))
+        number = (place / self.length).astype(np.int64)
+        for each in np.unique(number):
+            own = np.flatnonzero(number == each)
+            read_sums(
+                x,
+                place,
+                own,
+                each * self.length,
+                self.counted.values,
+                self.counted.below,
+                *self.stretch(each),
+                self.kernels.limits,
+                self.kernels.jumps,
+                total,
+            )
+        return total
+
+    def stretch(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """The sums at the cells of a stretch and the next, but for what records farther to the
+        left add; and how many records lie up to these cells."""
+        if number not in self.kept:
+            if len(self.kept) >= KEPT:
+                self.kept.clear()
+            reach = self.kernels.reach
+            first = self.first + number * self.length
+            size = fast_length(self.length + 1 + 2 * reach)
+            start, stop = np.searchsorted(
+                self.cell, (first - reach, first + self.length + reach + 1.0)
+            )
+            dense = np.zeros(size)
+            dense[(self.cell[start:stop] - first + reach).astype(np.int64)] = self.held[start:stop]
+            waves = (
+                np.fft.rfft(dense)
+                * transforms(self.noise, size, expected=self.expected)[: self.used]
+            )
+            nodes = np.fft.irfft(waves, size)
+            own = slice(reach, reach + self.length + 1)
+            up_to = self.held[:start].sum() + np.cumsum(dense)[own]
+            self.kept[number] = np.ascontiguousarray(nodes[:, own].T), up_to
+        return self.kept[number]
+
+
+def lattice(masking: Masking, per_sigma: int) -> tuple[float, Masking]:
+    """The width of the cells, in steps or else in sigma, and the masking with noise rounded to
+    them."""
+    if masking.delta == 0.0:
+        return 1.0 / per_sigma, masking._replace(delta=1.0 / per_sigma)
+    times = max(1.0, float(int(1.0 / (per_sigma * masking.delta) + 1e-9)))
+    return times, masking._replace(delta=times * masking.delta)
+
+
+@lru_cache(maxsize=16)
+def kernels(noise: Masking, *, expected: bool = False) -> Kernels:
+    """The kernels of T_1 for noise on a grid, at its points: by masked value, or by original as
+    expected."""
+    p = noise.p
+    reach = ceil(symbol.reach(noise, TAIL) / noise.delta) + 1
+    size = fast_length(4 * reach)
+    w = 2.0 * pi / (size * noise.delta) * np.arange(size // 2 + 1)
+    with_noise = p + (1.0 - p) * symbol.symbol(noise, w)
+    smooth = np.fft.fftshift(np.fft.irfft(1.0 / with_noise, size))
+    smooth[size // 2] -= 1.0 / p
+    smooth = np.cumsum(smooth)
+    h = (np.arange(size) >= size // 2).astype(np.float64)
+    psi = smooth + h / p
+    rest = -p * smooth
+    middle = 0.5 * (smooth[size // 2] + smooth[size // 2 - 1])
+
+    values = np.array([psi, psi**2, rest, rest**2])
+    limits = np.array([1.0, 1.0, 1.0 - p, (1.0 - p) ** 2])
+    jumps = np.array([1.0 / p, 1.0 / p**2 + 2.0 * middle / p, 0.0, 0.0])
+    # M, by which h becomes psi, takes functions of originals to those of masked values; its
+    # inverse back
+    others = (2, 3)
+    of_h = h
+    turned = psi
+    by = 1.0 / with_noise
+    if expected:
+        others = (0, 1)
+        of_h = psi
+        turned = h
+        by = with_noise
+        jumps = p * jumps
+    for k in others:  # each tends to its limit on the right
+        waves = np.fft.rfft(np.fft.ifftshift(values[k] - limits[k] * of_h)) * by
+        values[k] = limits[k] * turned + np.fft.fftshift(np.fft.irfft(waves, size))
+    return Kernels(reach, values[:, size // 2 - reach : size // 2 + reach + 1], limits, jumps)
+
+
+@lru_cache(maxsize=64)
+def transforms(noise: Masking, size: int, *, expected: bool) -> np.ndarray:
+    """The transforms of the kernels without their limits, on a circle of so many cells."""
+    reach, values, limits, _ = kernels(noise, expected=expected)
+    periodic = np.zeros((limits.size, size))
+    after = np.arange(-reach, reach + 1)
+    periodic[:, after % size] = values - limits[:, None] * (after >= 0)
+    return np.asarray(np.fft.rfft(periodic))

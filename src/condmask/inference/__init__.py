@@ -1,0 +1,1 @@
+"""Turn estimates and standard errors into intervals (docs/inference.rst)."""

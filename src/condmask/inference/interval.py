@@ -1,0 +1,131 @@
+"""What an interval is, and how a standard error becomes one.
+
+See docs/guide_analyst.rst, "Which interval answers which question".
+"""
+
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks
+from condmask._digits import number
+from condmask.errors import CondmaskError
+
+SHOWN = 20  # of the intervals of a table
+TARGETS = {"population": "in the population", "file": "in the original file"}
+
+
+class EstimateWarning(UserWarning):
+    """An estimate that is given but says little, or lies where no original value could, and
+    why."""
+
+
+class UndefinedError(CondmaskError, ValueError):
+    """The statistic does not exist for these records under this scheme; for others it may."""
+
+
+class Interval(NamedTuple):
+    """A confidence interval, and what it is about.
+
+    Attributes
+    ----------
+    low, high : float or ndarray
+        Its ends, in the shape of the question; infinite where the data give no bound.
+    standard_error : float or ndarray
+        Of the estimate, in its units.
+    estimate : float or ndarray
+        The estimate itself.
+    confidence_level : float
+        The share of such intervals that cover their target.
+    target : {"population", "file"}
+        What should be covered: the value in the population that the file is a sample of, or the
+        value in the original file, where only the masking is random.
+    about : str
+        The target in words; an array of texts if they differ between replicates.
+    """
+
+    low: Any
+    high: Any
+    standard_error: Any
+    estimate: Any
+    confidence_level: float
+    target: str
+    about: Any
+
+    def __str__(self) -> str:
+        """The estimate, its standard error and the interval in one line; of several, a table of
+        the first."""
+        level = f"{100.0 * self.confidence_level:g}%"
+        columns = [
+            np.ravel(part).tolist() for part in (self.estimate, self.standard_error, *self[:2])
+        ]
+        rows = [
+            [number(value, row[1]) for value in row]
+            for row in islice(zip(*columns, strict=True), SHOWN)
+        ]
+        if np.ndim(self.estimate) == 0:
+            ((estimate, error, low, high),) = rows
+            return f"{self.about}: {estimate}, s.e. {error}, {level} interval {low} to {high}"
+        table = [["estimate", "s.e.", f"{level} from", "to"], *rows]
+        about = self.about if isinstance(self.about, str) else str(self.about[0])
+        more = len(columns[0]) - len(rows)
+        return "\n".join([about, *aligned(table), *([f"and {more} more"] if more else [])])
+
+
+def aligned(table: list[list[str]]) -> list[str]:
+    """The lines of a table, its columns to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return ["  ".join(map(str.rjust, row, widths)) for row in table]
+
+
+def multiplier(confidence_level: Any, degrees: Any = np.inf) -> Any:
+    """By what standard errors are multiplied: the quantile of Student's t, by default the normal
+    one."""
+    from scipy.special import stdtrit  # takes .1 s to import
+
+    return stdtrit(degrees, 0.5 + 0.5 * confidence_level)
+
+
+def plain(value: Any) -> Any:
+    """A single number as such, those of replicates as an array."""
+    return value if np.ndim(value) else float(value)
+
+
+def asked(confidence_level: Any, target: Any) -> tuple[float, str]:
+    """The level and the target of an interval, checked."""
+    level = _checks.probability(confidence_level, "confidence_level")
+    return level, _checks.choice(target, "target", tuple(TARGETS))
+
+
+def interval(
+    estimate: Any,
+    standard_error: Any,
+    confidence_level: float,
+    target: str,
+    quantity: str,
+    *,
+    degrees: Any = np.inf,
+    ends: tuple[Any, Any] | None = None,
+) -> Interval:
+    """The confidence interval of a quantity from its estimate and standard error.
+
+    Parameters
+    ----------
+    estimate, standard_error : float or ndarray
+    confidence_level, target
+        Checked, as of an `Interval`.
+    quantity : str
+        What is estimated, in words; `about` adds the target.
+    degrees : float or ndarray
+        Of freedom of Student's t; by default the interval is normal.
+    ends : (float or ndarray, float or ndarray), optional
+        Of an interval that is not symmetric.
+    """
+    if ends is None:
+        reach = multiplier(confidence_level, degrees) * standard_error
+        with np.errstate(invalid="ignore"):  # none of an infinite estimate
+            ends = estimate - reach, estimate + reach
+    about = f"{quantity} {TARGETS[target]}"
+    low, high, error, value = map(plain, (*ends, standard_error, estimate))
+    return Interval(low, high, error, value, confidence_level, target, about)

@@ -1,0 +1,1 @@
+"""Mask columns: schemes, the draws that every scheme shares, and one file for each method."""

@@ -1,0 +1,1 @@
+"""Estimate relations of two columns (Theorem 2.5) and their variances."""

@@ -1,0 +1,1 @@
+"""Prepare, mask, describe and log a release; the public face of schemes, tables and files."""

@@ -1,0 +1,369 @@
+"""Masking of a part, which tables, files and folders share; of a table in memory, and of files.
+
+Columns of one call are masked together: each record is swapped, with one donor, in all or in none.
+A swapped record carries all its values from one donor, so Cov(Z_a, Z_b) = Cov(X_a, X_b) for
+independent noise. Two separate releases would leave (1 - p)^2 of it (docs/theory.rst, "Joint
+masking").
+"""
+
+import logging
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask._randomness import release_key
+from condmask.disclosure.audit import DEFAULT
+from condmask.errors import Refusals, each_once
+from condmask.files.csv_text import CsvFormat
+from condmask.files.publish import publishing
+from condmask.marks import marked, refuse_marked
+from condmask.publish import job as jobs
+from condmask.publish import stages
+from condmask.publish.columns import Frame
+from condmask.publish.log import Where
+from condmask.publish.prepare import Prepared, released
+from condmask.publish.release import Release, released_in
+from condmask.publish.stages import Obstacles
+from condmask.publish.write import Progress, write
+from condmask.row_labels import labels_of_rows
+
+LOG = logging.getLogger(__name__)
+
+
+def mask_part(part: Prepared, job: jobs.Job, number: int = 0) -> dict[str, Any]:
+    """The masked columns of a part, in their containers."""
+    # never one key for two parts, which would share coins and noise
+    root = job.root.derive(b"part", str(number).encode()) if number and job.root else job.root
+    key = release_key(root, job.schemes, list(part.units.values()), part.pools)
+    return released(job.schemes, part, key, job.workers)
+
+
+def mask_table(
+    frame: Any,
+    schemes: dict[str, Any] | Sequence[str] | str,
+    *,
+    strata: str | Sequence[str] | None = None,
+    rng: Any = None,
+    nan_policy: str = "raise",
+    round: bool = False,
+    workers: int = 1,
+    accept_visible_coins: bool = False,
+    max_lift: float = DEFAULT.lift,
+    max_risk: Mapping[float, float] | None = None,
+    shuffle: bool = False,
+    missing: Any = (),
+    rare_gaps: str = "refuse",
+) -> Release:
+    """Mask several columns of a data frame together: each record is swapped in all of them, or in
+    none.
+
+    Parameters
+    ----------
+    frame : data frame or dict of columns
+        pandas, polars, pyarrow or another that narwhals supports.
+    schemes : dict of str to scheme, or names of columns
+        The scheme of each column to mask, all of one class. `ConditionalMasking` masks the columns
+        together: a swapped record gets all its values from one donor. Its schemes may differ in
+        `sigma`, `noise` and `decimals`; `p` and `donors` must be equal. Other schemes mask each
+        column on its own. Where only names are given, reverse mapping is chosen that suits the
+        data: missing values are left out, small strata merged, and ``release.chosen`` says what
+        was chosen and why.
+    strata : str or sequence of str, optional
+        Column within whose groups donors are drawn; several are crossed. The schemes may name them
+        instead. A level of a pandas index is a column by the name that it gets in files
+        (docs/conventions.rst).
+    rng, nan_policy, round, workers
+        As for `ConditionalMasking.mask`. With "omit", records with different columns missing form
+        strata of their own, since a donor must have the values that the record has; each needs 10
+        records.
+    accept_visible_coins : bool
+        Release without an audit and without guard rails, whatever that reveals.
+    max_lift, max_risk
+        What the release may show, as for `audit`.
+    shuffle : bool
+        Release the rows in a new order, drawn from the operating system (from `rng`, if there is
+        one), where their order tells something of the values. A pandas index of row numbers is
+        made anew. Where only names are given, schemes are chosen for the rows in that order.
+    missing : number or sequence of numbers and pairs, optional
+        Where only names are given: codes that stand for missing values, and ranges of them, as for
+        `ConditionalMasking`, or None if there are none.
+    rare_gaps : {"refuse", "drop"}
+        What to do about records whose gaps too few others share, as a donor must have the same:
+        refuse the table, or leave these records out, with a warning of how many. A pandas index of
+        row numbers is made anew.
+
+    Returns
+    -------
+    Release
+        The frame with masked columns, the schemes, and by column the estimates of the original;
+        its `write` makes a file. The name of its group is drawn anew each time, also with `rng`.
+
+    Raises
+    ------
+    ValueError
+        If a column is unknown or noted as masked, `p` or `donors` differ, a stratum is too small,
+        or columns of a dict have an index of pandas with the same labels in different orders.
+    ReleaseError
+        If the release, with its unmasked columns, would show too much of the originals (`audit`).
+
+    Warns
+    -----
+    ReleaseWarning
+        If the release shows more than it should, or is of no use to analysts.
+
+    Notes
+    -----
+    Columns masked together let the analyst estimate the correlation of the originals, under
+    reverse mapping without an interval. In return, swapped records show whole original records,
+    without saying whose.
+
+    A column of which group means and regressions would be too uncertain to be of use is masked
+    with a `ReleaseWarning`, which names parameters that would do.
+
+    A column masked twice has wrong estimates. So a release has a *mark* in the ``attrs`` of a
+    pandas frame and the schema of an Arrow table, in memory and in the file, and a frame with a
+    mark is refused, whichever of its columns are to be masked. Frames of polars, and merged ones,
+    have none (docs/files.rst).
+
+    The guard rails look at the masked columns whole, the attacker who knows every coin at up to
+    16,384 rows from all over the frame, or at as many in whole firms, households and the like.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import condmask as cm
+    >>> x = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 20_000)
+    >>> frame = pd.DataFrame(x, columns=["income", "bonus"])
+    >>> scheme = cm.ConditionalMasking(0.6, 0.5)
+    >>> release = cm.mask_table(frame, {"income": scheme, "bonus": scheme}, rng=2)
+    >>> bool(abs(release["income"].correlation("bonus") - 0.8) < 0.03)
+    True
+
+    Named columns get schemes that suit them:
+
+    >>> release = cm.mask_table(frame, ["income"], rng=2)
+    >>> release.schemes["income"]
+    ConditionalMasking(p=0.6, sigma=0.3, reverse_mapping=True, aggregate_ends=3)
+    """
+    frames.same_lengths(frame, "frame")
+    labels_of_rows(frame, "frame")
+    refusals = Refusals()
+    with refusals.collected():
+        job = jobs.Job(
+            schemes,
+            strata=strata,
+            rng=rng,
+            nan_policy=nan_policy,
+            round=round,
+            workers=workers,
+            accept_visible_coins=accept_visible_coins,
+            max_lift=max_lift,
+            max_risk=max_risk,
+            shuffle=shuffle,
+            missing=missing,
+            rare_gaps=rare_gaps,
+        )
+    with refusals.collected():
+        refuse_marked(frame, "frame")
+    refusals.raise_all()
+    with each_once():
+        frame = _rows_to_release(frame, job)
+        job.take_own_grids([frame])
+        seen = jobs.look_at_once(frame, job, "whole", refusals)
+        refusals.raise_all()
+        part = jobs.settle(seen, frame, job)
+        jobs.warn_of_use(frame, part, job)
+        look = jobs.look_at(part, job)
+        told = jobs.told([look], job)
+    masked = frames.with_columns(frame, mask_part(part, job))
+    masked = marked(masked, [*job.schemes], told.records)
+    table = Frame(masked, look.marks, job.limits is not None)
+    return Release(told, table, workers=job.workers, chosen=job.chosen)
+
+
+def _rows_to_release(frame: Any, job: jobs.Job) -> Any:
+    """Return the rows of a frame that are released, in the order in which they are."""
+    kept = jobs.kept_rows(frame, job)
+    if kept is not None:
+        jobs.warn_of_dropped(int(np.count_nonzero(~kept)), kept.size)
+        frame = frames.reordered(frame, lambda _: np.flatnonzero(kept))
+    return job.as_released(frame)
+
+
+def mask_file(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    schemes: dict[str, Any] | Sequence[str] | str,
+    *,
+    strata: str | Sequence[str] | None = None,
+    rng: Any = None,
+    nan_policy: str = "raise",
+    round: bool = False,
+    force: bool = False,
+    workers: int = 1,
+    progress: Progress = None,
+    accept_visible_coins: bool = False,
+    dry_run: bool = False,
+    csv: CsvFormat | None = None,
+    part_rows: int | None = None,
+    keep_metadata: Sequence[str] = (),
+    log: Where = True,
+    again: bool = False,
+    max_lift: float = DEFAULT.lift,
+    max_risk: Mapping[float, float] | None = None,
+    shuffle: bool = False,
+    missing: Any = (),
+    rare_gaps: str = "refuse",
+) -> Release:
+    """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays unchanged.
+
+    Parameters
+    ----------
+    source, target : path
+        Files, whose suffix gives the format: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt,
+        .tsv, or one of the last three followed by .gz. Text stays text. A source that is a folder
+        or a glob (``"data/*.parquet"``, ``**`` for all folders below) is one table of many files;
+        the target is then a new folder with files of the same names.
+    schemes : dict of str to scheme, or names of columns
+        The scheme of each column to mask, all of one class. `ConditionalMasking` masks several
+        columns together, as in `mask_table`; other schemes mask each on its own. Where only names
+        are given, schemes are chosen that suit the data, or the first part of long ones, as in
+        `mask_table`.
+    strata : str or sequence of str, optional
+        Column within whose groups donors are drawn; several are crossed. The schemes may name them
+        instead. With many files, ``"__filename"`` is the name of the file, and the keys of folders
+        named ``key=value`` are columns, too.
+    rng, nan_policy, round, workers
+        As for `ConditionalMasking.mask`.
+    force : bool
+        Whether an existing file may be replaced; a folder never is.
+    progress : callable (rows_done, rows_total), optional
+        Called as rows are read, with None for their number, which is not yet known, and as they
+        are written.
+    accept_visible_coins : bool
+        Release without an audit and without guard rails, whatever that reveals.
+    dry_run : bool
+        Check and audit everything, but write nothing.
+    csv : CsvFormat, optional
+        How a CSV file is written, if that is not clear from its first line. The release is written
+        the same way, and is read again without it.
+    part_rows : int, optional
+        Rows of a part; by default 2^24 divided by the number of columns. A longer source is masked
+        in parts: donors come from a record's own part. Results depend on it, where there is more
+        than one part.
+    keep_metadata : sequence of str
+        Entries in the metadata of a Parquet or Arrow file, or of its unmasked columns, to release
+        unchanged ("geo"). Others are left out, except pandas' index and columns, because they may
+        reveal originals.
+    log : bool or path
+        The list of releases, so that the same values are not released twice unnoticed: the user's
+        own (True), none (False), or the one in this file. With `rng`, which is for tests, there is
+        none.
+    again : bool
+        Release values that were released before.
+    max_lift, max_risk
+        What the release may show, as for `audit`.
+    shuffle : bool
+        Release the rows in a new order, as `mask_table` does; a folder, or a source of several
+        parts, is refused.
+    missing, rare_gaps
+        As for `mask_table`.
+
+    Returns
+    -------
+    Release
+        As `read_release` reads it from the target: schemes are in the metadata (for CSV in
+        ``target.condmask.json``), and estimates are computed from the target. After a dry run
+        there are none.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be read or written, or the target exists.
+    ValueError, TypeError
+        If a column is unknown or was masked before, or the data cannot be masked: all that is
+        wrong with them is said at once. Nothing is written.
+    ReleaseError
+        If the release would show too much of the originals (`audit`), or a masked column has the
+        values of an earlier release. Nothing is written.
+
+    Notes
+    -----
+    A source of one part is read once, a longer one twice, and once or twice more where it is
+    audited. Memory holds one part, and all of an Arrow file that is written. Integers stay
+    integers if the scheme's grid has whole steps, float32 stays float32, decimals stay decimals
+    where their places suffice, and CSV has the scheme's decimals; all that is not masked stays as
+    it is. Masking a file again draws a new key: never publish both results.
+
+    The guard rails look at every part whole, the attacker who knows every coin at up to 16,384
+    rows from all over the source, with all rows of some of the firms, households and the like in
+    them.
+    """
+    place = _checks.path(source, "source")
+    out = _checks.path(target, "target")
+    found = Obstacles(dry_run=_checks.truth(dry_run, "dry_run"))
+    force = _checks.truth(force, "force")
+    again = _checks.truth(again, "again")
+    report = _checks.called(progress, "progress")
+    keep = _checks.names(keep_metadata, "keep_metadata")
+    make_job = partial(
+        jobs.Job,
+        schemes,
+        strata=strata,
+        rng=rng,
+        nan_policy=nan_policy,
+        round=round,
+        workers=workers,
+        accept_visible_coins=accept_visible_coins,
+        max_lift=max_lift,
+        max_risk=max_risk,
+        shuffle=shuffle,
+        missing=missing,
+        rare_gaps=rare_gaps,
+    )
+    with each_once():
+        task, only = stages.open_files(
+            make_job,
+            place,
+            out,
+            found,
+            csv=csv,
+            part_rows=part_rows,
+            keep=keep,
+            log=log,
+            force=force,
+        )
+        if task.in_parts:
+            stages.choose_by_first(task, only, found)
+            only = None  # one part at a time is held
+            task.job.take_own_grids(stages.numeric_parts(task))
+            looked = stages.look_at_parts(task, report, found, again=again)
+            stages.settle_parts(task)
+            prepared = stages.parts_as_released(task)
+        else:
+            only, seen, looked = stages.look_at_whole(task, only, found, again=again)
+            whole, looked = stages.settle_whole(task, only, seen, looked)
+            prepared = iter([(only, whole)])
+        LOG.info("%d records of %s in %d parts", sum(looked.rows), place.name, len(looked.looks))
+        told = jobs.told(looked.looks, task.job)
+    if found.dry_run:
+        return Release(told, None, chosen=task.job.chosen)
+    masked = _masked(prepared, task.job)  # which a dry run does not
+    with publishing(out) as hidden:
+        write(hidden, task.shape, told, masked, looked.rows, report, task.job.workers)
+    LOG.info("published %s", out.name)
+    task.book.enter(out, looked.entry)
+    return released_in(out, workers=task.job.workers, chosen=task.job.chosen)
+
+
+def _masked(
+    parts: Iterable[tuple[Any, Prepared]], job: jobs.Job
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield the parts, and their masked columns."""
+    for number, (table, part) in enumerate(parts):
+        yield table, mask_part(part, job, number)
+        del table, part  # before the next part is read

@@ -1,0 +1,187 @@
+"""Columns on their way to being masked: without codes, rounded, in donor pools, audited.
+
+A column, a table and a part of a file take the same path, so that all refuse the same data with
+the same messages, and all that is wrong with them at once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks
+from condmask._randomness import Key
+from condmask.disclosure.audit import DEFAULT, check_at_once, check_attack
+from condmask.disclosure.limits import Limits
+from condmask.disclosure.rails import fewest
+from condmask.disclosure.table import Table
+from condmask.errors import ArgumentError, Refusals
+from condmask.frames import Column
+from condmask.grid import decimals_of, nearest
+from condmask.labels import Labels
+from condmask.masking.range import check_limits
+from condmask.missing_codes import is_code, refuse_reachable, restore_codes
+from condmask.publish.rounding import Moved
+from condmask.strata import SMALLEST, Pools, pools_by, pools_of
+from condmask.suspected_codes import without_any_codes
+
+
+class Prepared(NamedTuple):
+    """Columns that may be masked.
+
+    Attributes
+    ----------
+    columns : dict of str to Column
+        As they came.
+    values : dict of str to ndarray of shape (n,)
+        Without codes, NaN where a value is missing; none once all is settled.
+    units : dict of str to ndarray of shape (n,)
+        As they are masked: in whole steps of their grids where they have one; NaN where a value is
+        missing.
+    pool : ndarray of shape (n,) or None
+        The number of each record's donor pool, below 0 for none; None where all records are one.
+    pools : Pools or None
+        Donor pools with their records, once all is settled; None where all records are one.
+    patterns : tuple of str
+        The columns whose pattern of missing values parts the pools.
+    moved : dict of str to Moved
+        What rounding moved.
+    table : Table or None
+        The table that is audited; None where none is, and once all is settled.
+    """
+
+    columns: Mapping[str, Column]
+    values: dict[str, np.ndarray]
+    units: dict[str, np.ndarray]
+    pool: np.ndarray | None
+    pools: Pools | None
+    patterns: tuple[str, ...]
+    moved: dict[str, Moved]
+    table: Table | None
+
+
+def prepare(
+    schemes: Mapping[str, Any],
+    columns: Mapping[str, Column],
+    *,
+    labels: Sequence[Labels] = (),
+    nan_policy: str = "raise",
+    to_grid: bool = False,
+    limits: Limits | None = DEFAULT,
+    table: Callable[[dict[str, np.ndarray], np.ndarray | None], Table] = Table,
+) -> Prepared:
+    """Columns ready to be masked, or an error that says all that is wrong with them.
+
+    Parameters
+    ----------
+    schemes : dict of str to scheme
+        By column, all of one class, with the strata that are published.
+    columns : dict of str to Column
+        The originals.
+    labels : sequence of Labels
+        The strata.
+    nan_policy : str
+        As for `ConditionalMasking.mask`, checked.
+    to_grid : bool
+        Whether data are rounded.
+    limits : Limits, optional
+        What a release may show; None for one that is not audited.
+    table : callable (values, pool)
+        The table that is audited, with what is released beside the columns.
+    """
+    refusals = Refusals()
+    seen = look(
+        schemes,
+        columns,
+        refusals,
+        labels=labels,
+        nan_policy=nan_policy,
+        to_grid=to_grid,
+        limits=limits,
+        table=table,
+    )
+    refusals.raise_all()
+    return settled(seen, schemes, limits)
+
+
+def look(
+    schemes: Mapping[str, Any],
+    columns: Mapping[str, Column],
+    refusals: Refusals,
+    *,
+    labels: Sequence[Labels] = (),
+    nan_policy: str = "raise",
+    to_grid: bool = False,
+    limits: Limits | None = DEFAULT,
+    table: Callable[[dict[str, np.ndarray], np.ndarray | None], Table] | None = Table,
+) -> Prepared:
+    """Collect all that is wrong with columns and is seen at once, without an attack; the arguments
+    are those of `prepare`; without a table, nothing is audited."""
+    first = next(iter(schemes.values()))
+    values = without_any_codes(schemes, columns, nan_policy, refusals)
+    moved = {}
+    for name, x in values.items() if to_grid else ():
+        values[name] = nearest(x, schemes[name].grid, columns[name].kind)
+        moved[name] = Moved.of(x, values[name])
+    pool: np.ndarray | None = None
+    patterns: tuple[str, ...] = ()
+    with refusals.collected():
+        if first.shared_coins:  # else no record is a donor
+            least = SMALLEST if limits is None else fewest(first)
+            pool, patterns = pools_of(first, values, labels, least)
+    looked_at = None if table is None else table(values, pool)
+    if limits is not None and looked_at is not None:
+        check_at_once(looked_at, dict(schemes), refusals)
+    seen = Prepared(columns, values, {}, pool, None, patterns, moved, looked_at)
+    return seen._replace(units=in_units(seen, schemes, refusals))
+
+
+def in_units(
+    seen: Prepared, schemes: Mapping[str, Any], refusals: Refusals
+) -> dict[str, np.ndarray]:
+    """Return columns as they are masked; collect those that their schemes cannot mask."""
+    units = {}
+    for name, scheme in schemes.items():
+        kind = seen.columns[name].kind
+        with refusals.collected():
+            check_limits(seen.values[name], scheme, name)
+        with refusals.collected():
+            units[name] = scheme.canonical(seen.values[name], name, kind)
+            refuse_reachable(scheme, units[name], name, kind)
+    return units
+
+
+def settled(seen: Prepared, schemes: Mapping[str, Any], limits: Limits | None) -> Prepared:
+    """Refuse columns that were looked at for what an attack finds; return them without what it
+    looks at."""
+    if seen.table is not None and limits is not None:
+        check_attack(seen.table, dict(schemes), limits)
+    pools = None if seen.pool is None else pools_by(seen.pool)
+    return seen._replace(values={}, pools=pools, table=None)
+
+
+def released(schemes: Mapping[str, Any], made: Prepared, key: Key, workers: int) -> dict[str, Any]:
+    """Prepared columns as they are released, in the containers that they came in."""
+    found = {}
+    of = list(schemes.values())
+    masked = of[0].masked_columns(of, list(made.units.values()), key, made.pools, workers)
+    for (name, column), z in zip(made.columns.items(), masked, strict=True):
+        scheme = schemes[name]
+        if column.kind == "int" and (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
+            raise ArgumentError(
+                f"{name} must stay below 2^53 when it is masked: sigma is too large"
+            )
+        nulls = (
+            is_code(column.array, scheme.codes, column.kind)
+            if scheme.missing_as == "null"
+            else None
+        )
+        found[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
+    return found
+
+
+def decimals_in_text(scheme: Any, values: np.ndarray) -> int | None:
+    """The decimals of masked values in text; None for as many as each needs."""
+    if scheme.reverse_mapping:
+        return decimals_of(values)
+    return 0 if scheme.grid is not None and scheme.grid.whole else scheme.decimals

@@ -1,0 +1,257 @@
+"""Masked parts on their way into files: one, or as many as the source has, of the same names."""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from condmask import _checks, frames
+from condmask._blocks import ahead
+from condmask.errors import ArgumentError, FileError, optional
+from condmask.files import about, csv_text, tables
+from condmask.files.about import Published
+from condmask.files.arrow import pa, pc
+from condmask.files.csv_text import Layout
+from condmask.files.names import padded
+from condmask.files.parts import MANIFEST, Source
+from condmask.files.publish import publishing
+from condmask.labels import coded
+from condmask.marks import with_mark
+from condmask.publish.prepare import decimals_in_text
+from condmask.strata import names_of
+
+Progress = Callable[[int, int | None], None] | None
+OF_TYPES = {b"ARROW:extension:name", b"ARROW:extension:metadata"}
+OF_PANDAS = "index_columns", "column_indexes", "columns", "pandas_version"
+ALONE = "."  # the name of a file that is in no folder of a release
+Masked = tuple[Any, Mapping[str, Any]]  # a part, and its masked columns
+
+
+class Shape(NamedTuple):
+    """What the files of a release look like.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the files in a folder; "." for one file.
+    schema : Schema
+        Of the source.
+    layout : Layout or None
+        How text is written.
+    codecs : str or dict of str to str
+        How Parquet is compressed.
+    keep : tuple of str
+        Notes on the source to keep.
+    """
+
+    names: list[str]
+    schema: Any
+    layout: Layout | None = None
+    codecs: Any = "snappy"
+    keep: Sequence[str] = ()
+
+
+def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
+    """The shape of the release of a source: that of the source, but for another format of a single
+    file."""
+    whole = origin.schema
+    # of the table and of its columns
+    there = sorted(
+        {key.decode("utf-8", "replace") for one in (whole, *whole) for key in one.metadata or {}}
+    )
+    for name in keep:
+        rule = f"keep_metadata must name entries in the metadata of {origin.path}"
+        _checks.require(name in there, rule, name, hint=f"; it has {there}")
+    schema = pa.schema([field for field in whole if field.name not in origin.keys], whole.metadata)
+    now = origin.format if origin.is_folder else tables.format_of(target)
+    if origin.layout is not None and now != "CSV":
+        raise ArgumentError(
+            f"{target} must be text, as {origin.path} is; docs/files.rst has a way around"
+        )
+    layout = origin.layout or (csv_text.new_layout(target, schema.names) if now == "CSV" else None)
+    codecs = tables.codecs_of(origin.files[0]) if origin.format == now == "Parquet" else "snappy"
+    return Shape(padded(origin.file_names), schema, layout, codecs, keep)
+
+
+def write(
+    place: Path,
+    shape: Shape,
+    published: Published,
+    parts: Iterable[Masked],
+    rows: Sequence[int],
+    progress: Progress = None,
+    workers: int = 1,
+) -> None:
+    """Write masked parts into files of so many rows at a hidden place, and what is published with
+    them."""
+    sums: dict[str, list[float]] = {name: [] for name in published.schemes if published.parts[1:]}
+    written = released_parts(shape, published, parts, sums, progress)
+    written = written if workers == 1 else ahead(written)
+    held = [next(written)]
+    schema = held[0].schema
+
+    def notes() -> dict[str, str]:
+        return {about.SUMS: json.dumps(sums)} if sums else {}
+
+    for name, count in zip(shape.names, rows, strict=True):
+        path = place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tables.write(
+            path, _next_rows(count, held, written), schema, shape.layout, shape.codecs, notes
+        )
+    if next(written, None) is not None:  # which refuses a source that was changed meanwhile
+        raise FileError(
+            f"{place.name}: its source has other rows than before; nothing was published"
+        )
+    told = published._replace(csv=shape.layout and shape.layout.form, sums=sums).to_dict()
+    if shape.names != [ALONE]:
+        (place / MANIFEST).write_text(json.dumps(told))
+    elif shape.layout is not None:
+        told |= {"sha256": about.digest_of(place)}
+        about.sidecar(place).write_text(json.dumps(told))
+
+
+def _next_rows(count: int, held: list[Any], written: Iterator[Any]) -> Iterator[Any]:
+    """The next rows of all parts, of which the next one is held, or what is left of it."""
+    while count:
+        table = held.pop() if held else next(written)
+        if table.num_rows > count:
+            held.append(table.slice(count))
+        some = table.slice(0, count)
+        count -= some.num_rows
+        del table
+        yield some
+        del some  # before the next part is made
+
+
+def released_parts(
+    shape: Shape,
+    published: Published,
+    parts: Iterable[Masked],
+    sums: dict[str, list[float]],
+    progress: Progress = None,
+) -> Iterator[Any]:
+    """The parts as they are written; what the columns in `sums` add up to in each goes there."""
+    schema = None
+    done = 0
+    for part, masked in parts:
+        schema = _schema_of(shape, published, masked) if schema is None else schema
+        for name, found in sums.items():
+            found.append(float(np.nansum(frames.column_of(masked, name, least=0).array)))
+        done += part.num_rows
+        if shape.layout is None:
+            columns = [
+                masked[name] if name in masked else _of_records(part[name])
+                for name in schema.names
+            ]
+            yield pa.table(columns, names=schema.names).cast(schema)
+            del columns
+        else:
+            yield _as_text(part, masked, published.schemes, shape.layout)
+        del part, masked  # before the next part is made
+        if progress is not None:
+            progress(done, published.records)
+
+
+def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) -> Any:
+    """The schema of the release: masked columns of whole numbers stay such in spite of gaps. Of
+    the notes on the source only the index and columns of pandas are left, and those to be kept by
+    name."""
+    types = {name: column.type for name, column in masked.items()}
+    for name in types:
+        scheme = published.schemes[name]
+        whole = scheme.reverse_mapping or (scheme.grid is not None and scheme.grid.whole)
+        if whole and pa.types.is_integer(shape.schema.field(name).type):
+            types[name] = pa.int64()
+    wanted = {name.encode() for name in shape.keep}
+    before = shape.schema.metadata or {}
+
+    def kept(notes: Any, more: Collection[bytes] = ()) -> dict[bytes, bytes]:
+        return {key: value for key, value in (notes or {}).items() if key in wanted or key in more}
+
+    fields = [
+        pa.field(field.name, types[field.name])
+        if field.name in types
+        else field.with_metadata(kept(field.metadata, OF_TYPES) or None)
+        for field in shape.schema
+    ]
+    pandas = {}
+    if b"pandas" in before:
+        pandas[b"pandas"] = _pandas(json.loads(before[b"pandas"]), types, shape.schema.names)
+    told = published.to_dict() | {"in_folder": shape.names != [ALONE]}
+    noted = {**kept(before), **pandas, about.KEY: json.dumps(told).encode()}
+    return pa.schema(fields, with_mark(noted, [*published.schemes], published.records))
+
+
+def _pandas(note: dict[str, Any], types: Mapping[str, Any], names: Collection[str]) -> bytes:
+    """Pandas' note on columns that are released, without attributes of the frame; masked columns
+    are of the types that they now have."""
+    kept = {name: note[name] for name in OF_PANDAS if name in note}
+    kept["index_columns"] = [
+        index
+        for index in note.get("index_columns", ())
+        if index in names or not isinstance(index, str)
+    ]
+    kept["columns"] = [
+        column
+        for column in note.get("columns", ())
+        if column.get("field_name", column.get("name")) in names
+    ]
+    for column in kept.get("columns", ()):
+        if column.get("field_name") in types:
+            kind = str(np.dtype(types[column["field_name"]].to_pandas_dtype()))
+            # Int64
+            kind = kind.capitalize() if str(column.get("numpy_type"))[:1].isupper() else kind
+            column |= {"pandas_type": kind.lower(), "numpy_type": kind, "metadata": None}
+    return json.dumps(kept).encode()
+
+
+def _of_records(column: Any) -> Any:
+    """A column without labels that no record has: a dictionary may name who was left out."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    whole = column.unify_dictionaries().combine_chunks()
+    used = pc.unique(whole.indices).drop_null().sort()
+    code = pc.index_in(whole.indices, value_set=used).cast(column.type.index_type)
+    return pa.DictionaryArray.from_arrays(
+        code, whole.dictionary.take(used), ordered=column.type.ordered
+    )
+
+
+def _as_text(
+    part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], layout: Layout
+) -> Any:
+    """A part as text, with nothing for a missing value that had no word."""
+    texts = {}
+    strata = names_of(next(iter(schemes.values())).strata)
+    for name in layout.names:
+        try:
+            texts[name] = part[name].cast(pa.large_string()).fill_null("")
+        except pa.ArrowException:
+            given = f"got {part[name].type}: leave it out"
+            raise FileError(f"{name} cannot be written as text, {given}") from None
+        if name in strata and len(coded(part, name).distinct) != len(coded(texts, name).distinct):
+            raise FileError(
+                f"{name} has strata that are others in text, as an empty label and none are"
+            )
+        if name in masked:
+            places = decimals_in_text(schemes[name], frames.column_of(masked, name, least=0).array)
+            texts[name] = csv_text.as_written(masked[name], texts[name], layout, places)
+    return pa.table(texts)
+
+
+def write_table(frame: Any, target: Path, published: Published) -> None:
+    """Write a masked data frame."""
+    with optional("write", "files"):
+        table = frames.arrow_table(frame)
+    layout = (
+        csv_text.new_layout(target, table.schema.names)
+        if tables.format_of(target) == "CSV"
+        else None
+    )
+    shape = Shape([ALONE], table.schema, layout)
+    masked = {name: table[name] for name in published.schemes}
+    with publishing(target) as place:
+        write(place, shape, published, [(table, masked)], [table.num_rows])

@@ -1,1 +1,0 @@
-"""Releases: masked tables and files, and what is published with them."""

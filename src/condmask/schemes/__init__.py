@@ -1,1 +1,0 @@
-"""The publisher's view: masking schemes, and what they share."""

@@ -1,1 +1,0 @@
-"""How far an estimate may be from the original: variances and intervals (docs/inference.rst)."""
