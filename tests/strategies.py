@@ -42,4 +42,5 @@ def schemes(draw, decimals=None):
         donors=draw(st.sampled_from(["sample", "permutation"])),
         decimals=decimals,
         step=draw(st.sampled_from([0.0, None])) if decimals is None else None,
+        missing=None,  # no number is asked about, however far from others it is drawn
     )

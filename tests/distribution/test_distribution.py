@@ -357,6 +357,7 @@ def test_values_in_another_order_are_the_original():
     )
 
 
+@pytest.mark.filterwarnings("ignore:z. all values are multiples of")
 def test_a_line_of_any_width_is_looked_at_in_few_stretches():
     z = np.arange(20_000) * 2.0**27
     one = estimate(z, step=2.0**-10)

@@ -343,7 +343,7 @@ def test_a_gap_of_which_all_is_known_belongs_to_the_interval_of_its_quantile(n):
 def test_an_interval_asked_alone_is_the_one_asked_among_others():
     # 10,000 sigma: a line of many stretches
     z = np.random.default_rng(4).uniform(0.0, 2e5, 2_000).round()
-    one = cm.ConditionalMasking(0.3, 20.0).estimate(z)
+    one = cm.ConditionalMasking(0.3, 20.0, decimals=0).estimate(z)
     q = np.arange(1, 20) / 20
     together = one.quantile_interval(q)
     alone = [one.quantile_interval(each) for each in q]

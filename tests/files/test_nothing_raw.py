@@ -303,7 +303,7 @@ AUDITED = {  # what an audit refuses, or warns of
 @pytest.mark.parametrize("options", [{}, {"decimals": 2}, {"step": 0}], ids=repr)
 @pytest.mark.parametrize("name", AUDITED)
 def test_what_an_audit_says_shows_no_value(name, options):
-    masking = scheme(5e3, **options)
+    masking = scheme(5e3, missing=None, **options)  # which would be asked about
     x = AUDITED[name].round(2) if "decimals" in options else AUDITED[name]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
