@@ -465,6 +465,24 @@ def test_other_values_of_the_same_source_warn(tmp_path, source):
     assert len(log().read_text().splitlines()) == 2
 
 
+def test_a_shared_log_knows_only_the_sources_of_another_user(tmp_path, source, monkeypatch):
+    shared = tmp_path / "shared/log.jsonl"
+    copy = write(PEOPLE, tmp_path / "copy.parquet")
+    mask(source, tmp_path / "a.parquet", log=shared)
+    assert "the same values" in refusal(lambda: mask(copy, tmp_path / "b.parquet", log=shared))
+
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home of a colleague"))
+    mask(copy, tmp_path / "b.parquet", log=shared)  # another key has another hash
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home of a second colleague"))
+    with pytest.warns(cm.ReleaseWarning, match="if another user masked them: never publish both"):
+        mask(source, tmp_path / "c.parquet", log=shared)
+    only_age = {"age": JOINT["age"]}
+    clear = refusal(lambda: mask(source, tmp_path / "d.parquet", only_age, log=shared))
+    assert clear.startswith(f"'pay': masked in {tmp_path}/a.parquet")
+    hashes = [json.loads(line)["columns"]["pay"] for line in shared.read_text().splitlines()]
+    assert len({*hashes}) == 3
+
+
 def test_what_leaves_no_line(tmp_path, source):
     mask(source, tmp_path / "a.parquet", rng=1)
     mask(source, tmp_path / "b.parquet", log=False)

@@ -155,7 +155,10 @@ class Log:
                 f"another one, pass --again (again=True). {self.path} lists it"
             )
         if related and not same and found.keys() & columns.keys():
-            said = f"{origin} is the source of {when}, with other values: never publish both"
+            said = (
+                f"{origin} is the source of {when}, with other values, or with the same ones if "
+                "another user masked them: never publish both"
+            )
             warn(said, ReleaseWarning)
 
     def enter(self, target: Path, release: Mapping[str, Any]) -> None:
