@@ -176,8 +176,7 @@ class Pairs(Shared):
         References
         ----------
         .. [1] G. J. Feldman and R. D. Cousins, "Unified approach to the classical statistical
-        analysis of
-               small signals", Phys. Rev. D 57 (1998) 3873-3889,
+               analysis of small signals", Phys. Rev. D 57 (1998) 3873-3889,
                https://doi.org/10.1103/PhysRevD.57.3873.
 
         Examples

@@ -10,9 +10,8 @@ both as a tolerance needs::
 
 for every u and beta >= 0 (docs/theory.rst, "The series"); N is 10 / 17 / 25 at p = .6 for tol =
 1e-6 / 1e-10 / 1e-15, 13 / 21 / 31 at .501. So it serves from p = .45 on; there the terms grow to
-100. Beyond a reach, where they add up to less than the tolerance, none is summed. Rounding adds up
-     to 4e-16 of the sum of
-abs(c_t), 2e-14 at p = .501, 2e-15 at .6.
+100. Beyond a reach, where they add up to less than the tolerance, none is summed. Rounding adds up to
+4e-16 of the sum of abs(c_t), 2e-14 at p = .501, 2e-15 at .6.
 
 On a grid of steps of `delta` sigma each noise was rounded, which adds delta^2/12 to its variance;
 without a bandwidth u is to be taken half a step to the right of a grid point, where one of the

@@ -26,8 +26,7 @@ class MultiplicativeNoise(Scheme):
     References
     ----------
     .. [1] J. J. Kim and W. E. Winkler, "Multiplicative noise for masking continuous data",
-    Statistical
-           Research Division report, U.S. Bureau of the Census (2003).
+           Statistical Research Division report, U.S. Bureau of the Census (2003).
 
     Examples
     --------

@@ -26,8 +26,7 @@ class DataShuffling(Scheme):
     References
     ----------
     .. [1] K. Muralidhar and R. Sarathy, "Data shuffling: a new masking approach for numerical
-    data",
-           Manag. Sci. 52 (2006) 658-670, https://doi.org/10.1287/mnsc.1050.0503.
+           data", Manag. Sci. 52 (2006) 658-670, https://doi.org/10.1287/mnsc.1050.0503.
     """
 
     method: ClassVar[str] = "DataShuffling"

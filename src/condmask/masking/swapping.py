@@ -37,8 +37,7 @@ class RankSwapping(Scheme):
     References
     ----------
     .. [1] R. A. Moore, "Controlled data-swapping techniques for masking public use microdata
-    sets",
-           Statistical Research Division report, U.S. Bureau of the Census (1996).
+           sets", Statistical Research Division report, U.S. Bureau of the Census (1996).
     """
 
     method: ClassVar[str] = "RankSwapping"

@@ -112,8 +112,7 @@ class ConditionalMasking(Scheme):
     References
     ----------
     .. [1] D. Ghatak and B. Roy, "Conditional Masking to Numerical Data", J. Stat. Theory Pract.
-    (2019),
-           https://doi.org/10.1007/s42519-019-0042-y, https://arxiv.org/abs/1807.05035.
+           (2019), https://doi.org/10.1007/s42519-019-0042-y, https://arxiv.org/abs/1807.05035.
 
     Examples
     --------
