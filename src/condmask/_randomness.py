@@ -81,7 +81,9 @@ class Key:
             "a Key cannot be pickled, so it cannot end up in a file or a log by accident"
         )
 
-    __getstate__ = __reduce__  # which every object has, and tells the slots
+    def __getstate__(self) -> object:
+        """Refuse, as `__reduce__` does: the default, which every object has, returns the slots."""
+        return self.__reduce__()
 
     def derive(self, *labels: bytes) -> "Key":
         """The key of one use: a keyed hash of the labels."""
