@@ -139,7 +139,7 @@ def test_the_version_is_that_of_the_package():
 def test_the_newest_entry_of_the_changelog_is_this_version_and_has_a_date():
     headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
 
-    headings = [heading for heading in headings if heading != "[Unreleased]"]
+    headings = [heading for heading in headings if not heading.endswith("unreleased")]
     assert re.fullmatch(rf"\[{re.escape(condmask.__version__)}\] - \d{{4}}-\d\d-\d\d", headings[0])
 
 
