@@ -25,6 +25,7 @@ from condmask._blocks import BLOCK, ordered_map
 from condmask._jit import Kernel, kernel
 from condmask.kernels import masking
 
+SOURCE = Path(cm.__file__).parent
 RNG = np.random.default_rng(1)
 PLACES = ["Zürich", "Kraków", "東京"]  # of which cp1252 has no word for two
 TABLE = pd.DataFrame(
@@ -339,7 +340,7 @@ WORK = "from outer import work; print(work(2), sum(work.stats.cache_hits.values(
 
 
 def run(code, folder, **environment):
-    """What a process prints whose modules are in a folder."""
+    """Runs a process that looks for modules in a folder first, and returns the words it prints."""
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, **environment}
     done = subprocess.run(
@@ -347,6 +348,88 @@ def run(code, folder, **environment):
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
+
+
+CALLEE = """
+from condmask._jit import kernel
+
+BY = 10
+
+@kernel
+def up(x):
+    return x + 1
+"""
+CALLER = """
+import inner
+from condmask._jit import kernel
+
+@kernel
+def work(x):
+    return inner.BY * inner.up(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("edited", "answer"),
+    [
+        (CALLEE.replace("x + 1", "x + 2"), "40"),
+        (CALLEE.replace("BY = 10", "BY = 20"), "60"),
+        (CALLEE, "30"),
+    ],
+    ids=["of a callee", "of a constant", "of nothing"],
+)
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_machine_code_does_not_outlive_an_edit_in_the_file_of(tmp_path, edited, answer):
+    (tmp_path / "outer.py").write_text(CALLER)
+    kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    (tmp_path / "inner.py").write_text(CALLEE)
+    before = run(WORK, tmp_path, **kept)
+    (tmp_path / "inner.py").write_text(edited)
+    after = run(WORK, tmp_path, **kept)
+
+    assert before == ["30", "0"]
+    assert after == [answer, str(int(edited == CALLEE))]
+
+
+# crossings.smooth reads a function known at nodes, by nodes.value, which stands in another file
+SMOOTH = """
+import numpy as np
+from condmask.kernels import crossings
+
+nodes = np.arange(12.0)
+known = np.zeros(1), np.zeros(1), np.arange(2), nodes, 1.0, 0.0, 0.0, 0.0, 1.0, np.empty((2, 0))
+print(crossings.smooth(crossings.Steps(*known, 1.0, False, np.empty(10)), 5.0, 0.0, 0.5, 0))
+"""
+OTHER_VALUE = """
+
+@kernel(inline="always")
+def value(place, nodes, share):
+    return 42.0
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_an_edit_of_a_kernel_of_the_package_reaches_those_that_call_it(tmp_path):
+    package = tmp_path / "condmask"
+    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    before = run(SMOOTH, tmp_path)
+    with (package / "kernels" / "nodes.py").open("a") as file:
+        file.write(OTHER_VALUE)
+    after = run(SMOOTH, tmp_path)
+
+    assert [float(*before), float(*after)] == [pytest.approx(5.5), 42.0]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_where_the_package_is_read_only_machine_code_is_kept_elsewhere(tmp_path):
+    inside = tmp_path / "package"
+    inside.mkdir()
+    (inside / "outer.py").write_text(MODULE)
+    (inside / "__pycache__").write_text("")  # no folder, nor can one be made here
+    elsewhere = {"XDG_CACHE_HOME": str(tmp_path / "user"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    assert [run(WORK, inside, **elsewhere) for _ in range(2)] == [["30", "0"], ["30", "1"]]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
@@ -375,9 +458,7 @@ def test_kernels_that_others_call_round_in_one_way():
     )
     found = {one for module in modules for one in vars(module).values() if isinstance(one, Kernel)}
     free = {
-        one.__name__
-        for one in found
-        if "fastmath" in one._options and "inline" not in one._options
+        one.__name__ for one in found if "fastmath" in one.options and "inline" not in one.options
     }
 
     assert free == {"spread_rows", "read", "add_weights", "count_window"}

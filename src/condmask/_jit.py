@@ -1,42 +1,81 @@
-"""How every kernel is compiled, decided once."""
+"""Compiles every kernel with the same options, decided here once.
+
+numba keeps machine code on disk and compiles anew when the file of a function has changed, whatever
+became of the functions that it calls in other files. Here the name under which machine code is kept
+has a digest of all source files of the folder, so that none outlives an edit of what it was made of.
+"""
 
 import functools
+import hashlib
+from pathlib import Path
+from types import FunctionType
 
 # Flags that keep tests for NaN and inf alive; fastmath=True would let the compiler delete them.
 SAFE_MATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
+DIGEST_BYTES = 6  # few, since Windows limits the length of paths
 
 
 def kernel(function=None, **options):
     """Compile on first call; release the GIL; divide like NumPy (inf, never an exception)."""
-    return (
-        functools.partial(Kernel, **options) if function is None else Kernel(function, **options)
-    )
+    if function is None:
+        return functools.partial(Kernel, **options)
+    return Kernel(function, **options)
 
 
 class Kernel:
-    """A function that numba compiles, and that imports numba when it is first called: that takes
-    200 ms."""
+    """Wraps a function that numba compiles on its first call.
+
+    Importing numba takes 200 ms, so it waits for that call, too.
+    """
 
     def __init__(self, function, **options):
         functools.update_wrapper(self, function)
         self.py_func = function
-        self._options = {"nogil": True, "error_model": "numpy", **options}
+        self.options = {"nogil": True, "error_model": "numpy", **options}
 
     @functools.cache  # noqa: B019 (kernels stay)
     def _dispatcher(self):
         from numba import njit
 
+        function = with_source_digest(self.py_func)
         try:
-            return njit(cache=True, **self._options)(self.py_func)
+            return njit(cache=True, **self.options)(function)
         except RuntimeError:  # no folder in which machine code can be kept
-            return njit(**self._options)(self.py_func)
+            return njit(**self.options)(function)
 
     def __call__(self, *args):
         return self._dispatcher()(*args)
 
     def __getattr__(self, name):
-        """What numba asks a callee for, and what a dispatcher can tell."""
+        """Look up on numba's dispatcher whatever callers in compiled code need of a callee."""
         return getattr(self._dispatcher(), name)
 
     def __reduce__(self):
         return self.__qualname__
+
+
+def with_source_digest(function):
+    """Return a copy of a function whose qualified name, by which numba names the files of its
+    machine code, ends in a digest of the sources beside it."""
+    file = Path(function.__code__.co_filename)
+    named = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    digest = source_digest(file.parent) if file.is_file() else "no_file"
+    named.__qualname__ = f"{function.__qualname__}_{digest}"
+    return named
+
+
+@functools.cache
+def source_digest(folder):
+    """Return a digest, in hexadecimal, of the Python files of a folder and of this one."""
+    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    for file in [*sorted(folder.glob("*.py")), Path(__file__)]:
+        source = file.read_bytes()
+        digest.update(f"{file.name} {len(source)}\n".encode())
+        digest.update(source)
+    return digest.hexdigest()
