@@ -10,6 +10,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from pathlib import Path
 
+import core
 import fixed_keys
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ settings.register_profile("unshrunk", settings.get_profile("fixed"), phases=phas
 settings.load_profile("fixed")
 
 
+TESTS = Path(__file__).parent
 STATES = tempfile.TemporaryDirectory(prefix="condmask-tests-")
 os.environ["XDG_DATA_HOME"] = STATES.name
 
@@ -40,6 +42,23 @@ def pytest_configure():
     np.random.default_rng = lambda seed=None: generator(
         fixed_keys.randbits(64) if seed is None else seed
     )
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave files unread whose packages ``pip install '.[test-core]'`` does not install."""
+    if config.option.markexpr != "core" or collection_path == TESTS:
+        return None
+    if collection_path.is_dir():
+        return True if collection_path.name not in core.FOLDERS else None
+    return None if core.is_core(collection_path) else True
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests of the core; `tests/core.py` names them."""
+    for item in items:
+        is_extra = item.get_closest_marker("slow") or item.get_closest_marker("long")
+        if core.is_core(item.path) and not is_extra:
+            item.add_marker("core")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -96,7 +96,7 @@ def test_what_a_reader_offline_would_miss_is_found(page, count):
     assert len(faults(page)) == count
 
 
-def test_the_first_python_of_the_readme_runs_when_pasted(tmp_path, monkeypatch):
+def test_the_python_of_the_readme_runs_when_pasted_in_order(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     programs = re.findall(
         r"^```python\n(.*?)^```$",
@@ -105,10 +105,24 @@ def test_the_first_python_of_the_readme_runs_when_pasted(tmp_path, monkeypatch):
     )
     names = {}
 
-    exec(programs[0], names)
+    for program in programs:
+        exec(program, names)
 
+    assert len(programs) == 2
     assert list(names["release"]) == ["income"]
     assert names["income"].n == names["release"].records
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason=".ci/run is a script of bash")
+def test_the_test_command_of_the_readme_is_that_of_ci():
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    finder = re.search(r"^command=\$\((sed .*)\)$", script, re.MULTILINE)[1]
+
+    found = subprocess.run(
+        ["bash", "-c", finder], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert found.stdout == "pip install -e '.[test]' && python -m pytest -n auto\n"
 
 
 DOI = re.compile(r"\b10\.\d{4,9}/[^\s>,`\"}\]]*[\w)]")
