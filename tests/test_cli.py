@@ -22,6 +22,7 @@ import pytest
 
 import condmask as cm
 from condmask import cli, demo
+from condmask.cli.shell_form import in_shell
 from condmask.files.parts import Source
 
 N = 1200
@@ -30,6 +31,7 @@ SIGMA = ("--p", "0.6", "--sigma", "300")
 MAPPED = (*P, "--scale", "log", "--reverse-mapping")
 SCHEME = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)
 NOISE = cm.ConditionalMasking(0.6, 300.0)
+OPTIONS = "--p 0.6 --sigma 0.3 --reverse-mapping --scale log"
 NAMES = ["plan", "audit", "mask", "risk", "estimate", "report", "info", "simulate", "demo"]
 STUDY = """
 n = 60
@@ -181,7 +183,7 @@ def test_mask_dry(run, tmp_path):
     code, out, err = run("mask", "in.parquet", "NEW/a.parquet", "-c", "income", *MAPPED, *words)
 
     assert (code, err) == (0, "")
-    assert out == f"nothing was written\nincome: {SCHEME!r}\n"
+    assert out == f"nothing was written\nincome: {OPTIONS}\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -233,7 +235,7 @@ def test_info(answer, run, folder, tmp_path):
     assert '\n    "Größe": {\n' in shown
     assert run("info", "out.parquet")[1].splitlines() == [
         "1,200 records, 3 columns",
-        f"income: {SCHEME!r}",
+        f"income: {OPTIONS}",
         "not masked: educ, region",
     ]
 
@@ -291,7 +293,7 @@ def test_a_scheme_is_chosen_where_none_is_named(run):
 
     assert (code, scheme["reverse_mapping"]) == (0, True)
     assert err.splitlines()[0].startswith(
-        f"gaps: {cm.ConditionalMasking.from_dict(scheme)!r}: noise of "
+        f"gaps: {in_shell(repr(cm.ConditionalMasking.from_dict(scheme)))}: noise of "
     )
 
 
@@ -536,24 +538,27 @@ MASK = ("mask", "in.parquet", "NEW/a.parquet")
             (*MASK, "-c", "income", "educ"),
             "Unused Tokens: ['educ']. An option takes one value; repeat it",
         ),
-        ((*MASK, "-c", "income", "--decimals", "0"), "p must be given for column 'income'"),
-        ((*MASK, *P), "column must be given"),
-        ((*MASK, "-c", "income", "--log", "a", "--no-log"), "log must be left out with --no-log"),
+        ((*MASK, "-c", "income", "--decimals", "0"), "--p must be given for column 'income'"),
+        ((*MASK, *P), "--column must be given"),
+        (
+            (*MASK, "-c", "income", "--log", "a", "--no-log"),
+            "--log must be left out with --no-log",
+        ),
         (
             ("audit", "one.csv", "-c", "income", "--max-risk", "150"),
-            "a value must be of the form NAME=VALUE",
+            "--max-risk must be of the form NAME=VALUE, got 150",
         ),
         (
             ("risk", "in.parquet", "--released", "out.parquet", *P),
-            "options of the scheme must be left out",
+            "--p and --sigma must be left out with --released",
         ),
         (
             ("risk", "in.parquet", "-c", "income", *SIGMA, "--match", "id"),
-            "match must be left out without --released",
+            "--match must be left out without --released",
         ),
         (
             ("risk", "in.parquet", "--released", "out.parquet", "-c", "income"),
-            "options of the scheme must be",
+            "--column must be left out with --released",
         ),
     ],
 )
@@ -570,7 +575,7 @@ def test_wrong_usage(run, tmp_path, words, sentence):
     [
         (
             (*MASK, "-c", "income", "--p", "2", "--sigma", "0"),
-            "2 things must be settled: (1) p must",
+            "2 problems were found: (1) --p must lie",
         ),
         (
             (*MASK, "-c", "salary", *P),
@@ -596,19 +601,19 @@ def test_wrong_usage(run, tmp_path, words, sentence):
             (*MASK, "-c", "income", *MAPPED, "--max-risk", "1e9=.5"),
             "income: an attacker who knows which",
         ),
-        (("risk", "one.csv", "-c", "income", *SIGMA, "--d", "-1"), "d must "),
+        (("risk", "one.csv", "-c", "income", *SIGMA, "--d", "-1"), "--d must not be negative"),
         (("estimate", "in.parquet"), "in.parquet holds no scheme"),
         (
             ("estimate", "out.parquet", "-c", "educ"),
-            "column must be one of the masked columns 'income'",
+            "--column must be one of the masked columns 'income'",
         ),
         (
             ("estimate", "out.parquet", "--quantile", "1", "--other", "no"),
-            "2 things must be settled: (1) q",
+            "2 problems were found: (1) --quantile must lie",
         ),
         (
             ("simulate", "study.toml", "--out", "NEW/none/a.npz"),
-            "out must be a file in a folder that can be",
+            "--out must be a file in a folder that can be",
         ),
         (("audit", "one.csv", *SIGMA, "-c", "income", "--options", "no.toml"), "no.toml"),
     ],

@@ -80,8 +80,8 @@ OFF_GRID = "; round=True rounds the data, whose digits would otherwise reveal sw
 MERGE = '; recode them, or pass small_strata="merge"'
 OMIT = '; pass nan_policy="omit" to leave them out'
 SAME_GAPS = (
-    "; a donor must have the same gaps, so leave these records out, --rare-gaps drop "
-    '(rare_gaps="drop"), or mask fewer columns in one call'
+    '; a donor must have the same gaps, so pass rare_gaps="drop" to leave these records out, or mask '
+    "fewer columns in one call"
 )
 NOT_TOGETHER = "other must have been masked together with this column (mask_table), got groups "
 NEEDS = ", which needs normal noise, 0.45 <= p < 1 and a fine step"
@@ -111,12 +111,13 @@ WRONG_VALUES = {
     "missing must name each code once, got 9995, which overlaps with (9990, 9999)": (
         lambda: scheme(missing=[(9990, 9999), 9995])
     ),
-    "missing must have ranges that ascend, got (9999, 9990); pass missing=[(9990, 9999)] "
-    "(--missing 9990:9999)": lambda: scheme(missing=[(9999, 9990)]),
+    "missing must have ranges that ascend, got (9999, 9990); pass missing=[(9990, 9999)]": lambda: (
+        scheme(missing=[(9999, 9990)])
+    ),
     "missing must have ranges of two ends, of which one may be None: (9990, 9999), (None, -1), "
     "got (None, None)": lambda: scheme(missing=[-8, (None, None)]),
-    "missing=(None, -1) could be a range or a code: pass missing=[(None, -1)] (--missing :-1) for all "
-    "numbers up to it, missing=(-1, None) (--missing -1 --missing none) for this code and no others": (
+    "missing=(None, -1) could be a range or a code: pass missing=[(None, -1)] for all "
+    "numbers up to it, missing=(-1, None) for this code and no others": (
         lambda: scheme(missing=(None, -1))
     ),
     "missing must name each code once, got -8.0": lambda: scheme(missing=[-8, -8.0]),
@@ -230,7 +231,7 @@ WRONG_VALUES = {
         lambda: cm.mask_table(pd.DataFrame({str(VALUE): X, "y": X}), {"x": scheme()})
     ),
     f"patterns of missing values must have at least 10 records each, got 1 without b{SAME_GAPS}": one_gap,
-    f"2 things must be settled: (1) bonus has 1 missing value, the first at position 3{OMIT}; (2) patterns "
+    f"2 problems were found: (1) bonus has 1 missing value, the first at position 3{OMIT}; (2) patterns "
     "of missing values must have at least 10 records each, got 2 with fewer (10 records in all, the smallest "
     f"with 1 without bonus){SAME_GAPS}": (
         lambda: table(frame=FRAME.assign(bonus=with_value(np.nan)))

@@ -188,7 +188,7 @@ def array(values: Any, name: str, rule: str) -> np.ndarray:
             raise ArgumentError(f"{name} must be {rule}, got rows of unequal length") from None
         kind = type(values).__name__
         raise ArgumentTypeError(
-            f"{name} must be {rule}, got {kind}, of which NumPy makes no array"
+            f"{name} must be {rule}, got {kind}, which NumPy cannot convert to an array"
         ) from None
 
 

@@ -84,7 +84,7 @@ class Refusals:
             texts = "; ".join(f"({k}) {error}" for k, error in enumerate(self.errors, 1))
             kinds = {type(error) for error in self.errors}
             shared = kinds.pop() if len(kinds) == 1 else ArgumentError
-            error = shared(f"{len(self.errors)} things must be settled: {texts}")
+            error = shared(f"{len(self.errors)} problems were found: {texts}")
             error.reasons = self.errors
             raise error
 

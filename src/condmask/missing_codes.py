@@ -21,7 +21,7 @@ from condmask.grid import Grid
 Code = float | tuple[float | None, float | None]
 Declared = tuple[Code | None, ...] | None  # None among codes, or alone: there are no others
 TOLERATED = 1e-6  # masked values, expected, that are taken for a code
-INSTEAD = 'missing_as="null" (--missing-as null) releases nulls in their place'
+INSTEAD = 'missing_as="null" releases nulls in their place'
 RULE = "a finite number or a sequence of several, with ranges as pairs in it: [-8, (9990, 9999)]"
 
 
@@ -37,9 +37,8 @@ def declared_codes(values: Any) -> Declared:
         end = _number(given[1], given[1])
         raise ArgumentError(
             f"missing=(None, {written(end)}) could be a range or a code: "
-            f"pass missing=[(None, {written(end)})] (--missing :{written(end)}) for all numbers up to it, "
-            f"missing=({written(end)}, None) (--missing {written(end)} --missing none) for this code and no "
-            "others"
+            f"pass missing=[(None, {written(end)})] for all numbers up to it, "
+            f"missing=({written(end)}, None) for this code and no others"
         )
     codes: list[Code] = []
     for value in given:
@@ -84,7 +83,7 @@ def _range(pair: Any) -> Code:
     if least > most:
         raise ArgumentError(
             f"missing must have ranges that ascend, got {shown((least, most))}; pass "
-            f"missing=[{shown((most, least))}] ({as_option((most, least))})"
+            f"missing=[{shown((most, least))}]"
         )
     return least if least == most else (least, most)
 
@@ -121,13 +120,6 @@ def shown(code: Code | None) -> str:
     if isinstance(code, tuple):
         return f"({', '.join('None' if end is None else written(end) for end in code)})"
     return "None" if code is None else written(code)
-
-
-def as_option(code: Code | None) -> str:
-    """Return a code, or the None that stands for no others, as an option of the command line."""
-    if isinstance(code, tuple):
-        return f"--missing {':'.join('' if end is None else written(end) for end in code)}"
-    return f"--missing {shown(code).lower()}"
 
 
 def codes_in_words(codes: Sequence[Code]) -> str:

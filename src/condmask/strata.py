@@ -25,8 +25,8 @@ from condmask.labels import Labels, codes, label_columns
 SMALLEST = 10  # records of a stratum
 SMALL_TABLE = 1 << 16  # pairs of labels
 SAME_GAPS = (
-    "a donor must have the same gaps, so leave these records out, --rare-gaps drop "
-    '(rare_gaps="drop"), or mask fewer columns in one call'
+    'a donor must have the same gaps, so pass rare_gaps="drop" to leave these records out, or mask '
+    "fewer columns in one call"
 )
 
 Names = str | tuple[str, ...] | None  # of the columns, as a scheme has them

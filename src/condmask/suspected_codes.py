@@ -38,7 +38,6 @@ from condmask.errors import ArgumentError, Refusals
 from condmask.missing_codes import (
     Code,
     Declared,
-    as_option,
     codes_in_words,
     ends_of,
     is_code,
@@ -148,12 +147,11 @@ def _in_ranges(codes: Sequence[float]) -> list[Code]:
 
 
 def _answer(missing: tuple[Code | None, ...]) -> str:
-    """Return a declaration in Python and as options."""
+    """Return a declaration of codes as an argument in Python."""
     listed = ", ".join(map(shown, missing))
-    options = " ".join(map(as_option, missing))
     if any(isinstance(code, tuple) for code in missing):
-        return f"missing=[{listed}] ({options})"
-    return f"missing={listed if len(missing) == 1 else f'({listed})'} ({options})"
+        return f"missing=[{listed}]"
+    return f"missing={listed if len(missing) == 1 else f'({listed})'}"
 
 
 def suspicion(missing: Declared, x: np.ndarray, kind: str) -> tuple[tuple[float, ...], int]:

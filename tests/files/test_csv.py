@@ -459,7 +459,7 @@ def test_quoted_cells_across_blocks_of_the_reader_are_whole(tmp_path, end):
             cm.CsvFormat(delimiter="|", decimal=","),
             "the decimal mark ',', got another text",
         ),
-        ("-", None, r"--decimal and --na \(CsvFormat\) say how they are written"),
+        ("-", None, r"pass csv=CsvFormat\(decimal=..., na=...\) to say how they are written"),
         ("9007199254740994", None, "numbers of at most 2.53 with .* got another text in row 3"),
     ],
 )
@@ -501,7 +501,7 @@ def test_numbers_in_the_wrong_place_name_the_row_of_the_whole_file(tmp_path):
         (
             "id,pay,é\n1,2,3\n".encode("latin-1"),
             {},
-            "another format, encoding or delimiter; --encoding",
+            "another format, encoding or delimiter; pass csv=CsvFormat(encoding=",
         ),
         (b"id,pay\n", {}, "pay must have at least 2 values, got 0"),
         (b"id,pay", {}, "it is damaged, or of another format"),

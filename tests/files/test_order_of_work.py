@@ -72,7 +72,7 @@ def faulty(folder):
 
 
 FAULTS = [
-    "masked.parquet exists; it is replaced only with --force (force=True)",
+    "masked.parquet exists; it is replaced only with --force",
     "'income': the same values are in",
     "missing must say whether 99999 in rent (50 records",
     "patterns of missing values must have at least 50 records each",
@@ -98,9 +98,9 @@ def test_five_faults_are_said_together_before_an_attack(tmp_path, capsys, monkey
     code, lines = command(capsys, "mask", source, target, *(f"-c{name}" for name in MASKED))
 
     assert code == 1
-    assert lines[-1].startswith("condmask: error: 5 things must be settled: ")
+    assert lines[-1].startswith("condmask: error: 5 problems were found: ")
     assert [fault in lines[-1] for fault in FAULTS] == [True] * 5
-    assert "pass --again (again=True)" in lines[-1]
+    assert "pass --again." in lines[-1]
     assert any(line.startswith("warning: person has a different value") for line in lines)
     assert target.read_bytes() == before
 
@@ -121,7 +121,7 @@ def test_wrong_arguments_are_said_together_with_the_target(tmp_path, monkeypatch
             log=False,
         )
     said = str(caught.value)
-    assert said.startswith("4 things must be settled: (1) ")
+    assert said.startswith("4 problems were found: (1) ")
     for part in (
         "none: no such directory",
         "workers must be",
@@ -147,7 +147,7 @@ def test_gaps_have_one_threshold_and_the_message_counts_all_of_them(kind, tmp_pa
         calls[kind]()
     counts = f"2 with fewer ({FEW + SOME} records in all, the smallest with {FEW} without bonus)"
     assert f"must have at least 50 records each, got {counts}; " in str(caught.value)
-    assert '--rare-gaps drop (rare_gaps="drop")' in str(caught.value)
+    assert 'pass rare_gaps="drop"' in str(caught.value)
 
 
 SCHEMES = dict.fromkeys(MASKED, cm.ConditionalMasking(0.6, 90.0, reverse_mapping=True))
@@ -301,7 +301,8 @@ def test_a_table_that_is_written_is_refused_for_the_target_and_the_log_together(
     cm.mask_table(frame, scheme).write(target)
 
     with pytest.raises(
-        cm.CondmaskError, match=r"^2 things .* --force .*'rent': the same values .* --again"
+        cm.CondmaskError,
+        match=r"^2 problems .* force=True; .*'rent': the same values .* again=True",
     ):
         cm.mask_table(frame, scheme).write(target)
     cm.mask_table(frame, scheme).write(target, force=True, again=True)
@@ -345,7 +346,7 @@ def test_without_a_writable_home_the_place_of_the_log_is_named(
     assert lines[-1].startswith(
         f"condmask: error: {named}, the {'key of the log' if own else 'log of releases'}, "
     )
-    assert "pass --no-log (log=False)" in lines[-1]
+    assert "pass --no-log, which" in lines[-1]
     assert sorted(tmp_path.iterdir()) == sorted([source, home])
     monkeypatch.undo()
     monkeypatch.setenv("XDG_DATA_HOME", str(home))
@@ -360,9 +361,7 @@ def test_a_user_without_a_home_gets_the_same_advice(tmp_path, monkeypatch):
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "expanduser", nowhere)
-    with pytest.raises(
-        cm.FileError, match=r"there is no home folder.* pass --no-log \(log=False\)"
-    ):
+    with pytest.raises(cm.FileError, match=r"there is no home folder.* pass log=False"):
         cm.mask_file(tmp_path / "a.parquet", tmp_path / "b.parquet", ["rent"])
     assert not (tmp_path / "b.parquet").exists()
 

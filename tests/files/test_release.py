@@ -300,14 +300,14 @@ def test_all_that_is_wrong_is_said_at_once_and_its_remedies_settle_it(tmp_path):
         return cm.mask_file(source, target, schemes, log=False, **options)
 
     mapped = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True)
-    with pytest.raises(cm.CondmaskError, match=r"^\d things must be settled: ") as caught:
+    with pytest.raises(cm.CondmaskError, match=r"^\d problems were found: ") as caught:
         mask({"pay": mapped})
     said = str(caught.value)
     assert 'pay has 31 missing values, the first at position 7; pass nan_policy="omit"' in said
     assert "missing must say whether -8 in pay (59 records" in said
     of = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True, missing=-8)
     # the attack
-    with pytest.raises(cm.CondmaskError, match=r"^2 things must be settled: ") as caught:
+    with pytest.raises(cm.CondmaskError, match=r"^2 problems were found: ") as caught:
         mask({"pay": of}, nan_policy="omit")
     said = str(caught.value)
     assert "pay = 5 tax in" in said
@@ -382,7 +382,7 @@ def test_the_same_command_twice_is_refused_until_the_user_says_so(tmp_path, sour
     assert [str(each.message) for each in warned][-1] == f"the release would be refused: {said}"
     assert not (tmp_path / "b.parquet").exists()
 
-    assert "destroy it and pass --again (again=True)" in said
+    assert "destroy it and pass again=True" in said
     mask(source, tmp_path / "b.parquet", again=True)
     assert len(log().read_text().splitlines()) == 2
 

@@ -501,7 +501,7 @@ def test_columns_masked_together(tmp_path):
         (
             {"path": "there.html"},
             cm.FileError,
-            "there.html exists; it is replaced only with --force",
+            "there.html exists; it is replaced only with force=True",
         ),
         ({"path": "nowhere/a.html"}, cm.FileError, "no such directory"),
         ({"release": "people.parquet"}, ValueError, "holds no scheme"),

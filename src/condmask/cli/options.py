@@ -1,5 +1,4 @@
-"""The options of commands, from parameters and their types: cyclopts reads them from words or a
-TOML file.
+"""Declare the options of commands, which cyclopts reads from words or a TOML file.
 
 An option has the name of the parameter in Python, and is repeated for several values; ``none`` is
 None.
@@ -13,16 +12,25 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from cyclopts.config import Dict
 
 import condmask as cm
+from condmask.cli.shell_form import in_shell
 from condmask.cli.text import UsageError, to_json
 
 if TYPE_CHECKING:
+    from cyclopts import ArgumentCollection, Token
+
     from condmask.missing_codes import Code
+
+Columns = Annotated[list[str] | None, Parameter(alias="-c")]
+Several = list[str] | None
+Target = Literal["population", "file"]
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 HELP = """\
 Mask columns of a file, or estimate from a masked file. For example:
@@ -32,15 +40,14 @@ condmask mask people.parquet masked.parquet -c income
 condmask estimate masked.parquet
 
 condmask COMMAND --help lists the options of a command; --options FILE.toml
-reads them from a file. Messages may name an option as Python does:
-nan_policy="omit" is --nan-policy omit, shuffle=True is --shuffle. The exit code
-is 0 if all was done, 1 if something was refused or failed, 2 if the command was
-wrong, 3 if a release was made, or tried, with a warning."""
+reads them from a file. The exit code is 0 if all was done, 1 if something was
+refused or failed, 2 if the command was wrong, 3 if a release was made, or
+tried, with a warning."""
 SEVERAL = "An option takes one value; repeat it for several: -c income -c rent."
 
 
-def _fraction(_: Any, tokens: Sequence[Any]) -> float:
-    """A number, or a fraction of two."""
+def _fraction(_: object, tokens: "Sequence[Token]") -> float:
+    """Return the number that a word stands for: .05, or a fraction, 1/3."""
     return float(Fraction(tokens[0].value))
 
 
@@ -68,7 +75,7 @@ def _code(word: str) -> "Code | None":
     )
 
 
-def _missing(_: Any, tokens: Sequence[Any]) -> "list[Code | None]":
+def _missing(_: object, tokens: "Sequence[Token]") -> "list[Code | None]":
     """Return the codes of all words of the option, and of a TOML file."""
     return _codes([token.value for token in tokens])
 
@@ -79,13 +86,13 @@ class _Options:
     """Options that belong together, each a parameter of one call."""
 
     def given(self) -> dict[str, Any]:
-        """Those that were given, by name."""
+        """Return the options that were given, by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(_Options):
-    """What schemes to try have in common.
+    """Options that all schemes of a plan share.
 
     Parameters
     ----------
@@ -130,8 +137,7 @@ class PlanOptions(_Options):
 
 @dataclass(frozen=True, kw_only=True)
 class SchemeOptions(PlanOptions):
-    """How columns are masked; those that are masked otherwise than the rest have a table in a TOML
-    file.
+    """The scheme of the columns. A column with another scheme has a table in a TOML file.
 
     Parameters
     ----------
@@ -153,20 +159,12 @@ class SchemeOptions(PlanOptions):
     columns: Annotated[str | None, Parameter(show=False)] = None
 
     def schemes(self, columns: Sequence[str] | None) -> dict[str, Any]:
-        """The scheme of each column: of the options and its own table in the file."""
+        """Return the scheme of each column, by the options and by its table in the TOML file."""
         shared = self.given()
-        try:
-            own = {
-                name: dict(table)
-                for name, table in json.loads(shared.pop("columns", "{}")).items()
-            }
-        except (ValueError, TypeError, AttributeError):
-            raise UsageError(
-                "columns must be tables in a TOML file; --column names a column"
-            ) from None
+        own = _tables_by_column(shared.pop("columns", "{}"))
         names = list(dict.fromkeys([*(columns or ()), *own]))
         if not names:
-            raise UsageError("column must be given")
+            raise UsageError("--column must be given")
         found = {
             name: {"scheme": "ConditionalMasking"} | shared | own.get(name, {}) for name in names
         }
@@ -174,13 +172,23 @@ class SchemeOptions(PlanOptions):
             if "missing" in own.get(name, {}):
                 values["missing"] = _codes(_words_of_codes(values["missing"]))
             if missing := {"p", "sigma"} - values.keys():
-                raise UsageError(f"{min(missing)} must be given for column {name!r}")
+                raise UsageError(f"--{min(missing)} must be given for column {name!r}")
         return {name: cm.ConditionalMasking.from_dict(values) for name, values in found.items()}
+
+
+def _tables_by_column(text: str) -> dict[str, dict[str, Any]]:
+    """Return the tables of columns in a TOML file, which `_word` wrote as JSON."""
+    try:
+        return {name: dict(table) for name, table in json.loads(text).items()}
+    except (ValueError, TypeError, AttributeError):
+        raise UsageError(
+            "columns must be tables in a TOML file; --column names a column"
+        ) from None
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions(_Options):
-    r"""How a CSV file is written, if that is not clear from its text.
+    r"""The format of a CSV file, if it is not clear from the text.
 
     Parameters
     ----------
@@ -200,7 +208,7 @@ class FileOptions(_Options):
     na: list[str] | None = None
 
     def format(self) -> "cm.CsvFormat | None":
-        """The format; None if no option says so."""
+        """Return the format of a CSV file; None if no option was given."""
         given = self.given()
         if "delimiter" in given:
             given["delimiter"] = given["delimiter"].replace(r"\t", "\t")
@@ -209,7 +217,7 @@ class FileOptions(_Options):
 
 @dataclass(frozen=True, kw_only=True)
 class Output(_Options):
-    """What every command takes.
+    """Options of every command.
 
     Parameters
     ----------
@@ -226,12 +234,21 @@ class Output(_Options):
     verbose: bool = False
 
     def show(self, result: Any, text: str | None = None) -> None:
-        """Print a result as JSON, or as text."""
-        print(to_json(result) if self.json else str(result) if text is None else text)
+        """Print a result as JSON, or as text that names parameters as options."""
+        if self.json:
+            print(to_json(result))
+        else:
+            print(in_shell(str(result) if text is None else text))
+
+
+SCHEME = SchemeOptions()
+PLAN = PlanOptions()
+CSV = FileOptions()
+OUTPUT = Output()
 
 
 def parsed(commands: Sequence[Callable[..., Any]], words: Sequence[str]) -> Callable[[], Any]:
-    """The command and the options that these words are."""
+    """Return the command that these words call, with its options bound."""
     app = App(
         name="condmask",
         help=HELP,
@@ -255,9 +272,12 @@ def parsed(commands: Sequence[Callable[..., Any]], words: Sequence[str]) -> Call
 
 
 def pairs(
-    values: Sequence[str] | None, key: Callable[[str], Any], value: Callable[[str], Any]
-) -> Any:
-    """NAME=VALUE, several times, as a dict; None for none."""
+    values: Sequence[str] | None,
+    option: str,
+    key: Callable[[str], Key],
+    value: Callable[[str], Value],
+) -> dict[Key, Value] | None:
+    """Return the values NAME=VALUE of an option as a dict; None if it was not given."""
     if values is None:
         return None
     parts = [text.rpartition("=") for text in values]
@@ -265,12 +285,17 @@ def pairs(
         return {key(left): value(right) for left, _, right in parts}
     except ValueError:
         raise UsageError(
-            f"a value must be of the form NAME=VALUE, got {' '.join(values)}"
+            f"{option} must be of the form NAME=VALUE, got {' '.join(values)}"
         ) from None
 
 
-def _from_file(app: App, commands: tuple[str, ...], arguments: Any) -> None:
-    """Take from the TOML file what was not typed; tables as the words that would say the same."""
+def shares_by_distance(values: Sequence[str] | None, option: str) -> dict[float, float] | None:
+    """Return the values DISTANCE=SHARE of an option as a dict; None if it was not given."""
+    return pairs(values, option, float, float)
+
+
+def _from_file(app: App, commands: tuple[str, ...], arguments: "ArgumentCollection") -> None:
+    """Read the options that were not typed from the TOML file; a table becomes words."""
     from condmask.files.tables import read_toml
 
     for argument in arguments:
@@ -285,17 +310,16 @@ def _words_of_codes(value: Any) -> list[str]:
     typed."""
     words = []
     for code in value if isinstance(value, list) else [value]:
-        ends = (
-            ["" if end in (None, "none") else str(end) for end in code]
-            if isinstance(code, list)
-            else []
-        )
-        words.append(":".join(ends) if ends else str(code))
+        if isinstance(code, list) and code:
+            ends = ["" if end in (None, "none") else str(end) for end in code]
+            words.append(":".join(ends))
+        else:
+            words.append(str(code))
     return words
 
 
 def _word(name: str, value: Any) -> Any:
-    """A table as the words that would say the same; those of columns as JSON, in which none is
+    """Return an entry of a TOML file as words; the tables of columns as JSON, in which none is
     null."""
     if name == "missing":
         return _words_of_codes(value)

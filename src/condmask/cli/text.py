@@ -1,5 +1,7 @@
-"""What commands write: results to standard output; refusals, bugs, warnings and a bar to standard
-error."""
+"""Write results to standard output, and refusals, bugs, warnings and a bar to standard error.
+
+Refusals and warnings name arguments as options (`shell_form`).
+"""
 
 import contextlib
 import json
@@ -8,16 +10,17 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from condmask.cli.shell_form import in_shell
 from condmask.errors import CondmaskError, optional
 
 
 class UsageError(CondmaskError):
-    """A command that no data could make right."""
+    """The command is wrong, whatever the data are."""
 
 
 def fail(reason: object, code: int) -> int:
-    """Say in one line why nothing was done; the exit code."""
-    say(f"condmask: error: {' '.join(str(reason).split())}")
+    """Write in one line why nothing was done, and return the exit code."""
+    say(f"condmask: error: {in_shell(' '.join(str(reason).split()))}")
     return code
 
 
@@ -27,12 +30,12 @@ def say(line: str) -> None:
 
 
 def listing(schemes: Mapping[str, Any]) -> list[str]:
-    """Schemes by column, one a line."""
+    """Return a line for each column, with its scheme."""
     return [f"{name}: {scheme!r}" for name, scheme in schemes.items()]
 
 
 def to_json(value: Any) -> str:
-    """A result, or a dict of results, in JSON, which has no NaN and no infinity: null."""
+    """Return a result, or a dict of results, in JSON; NaN and infinities become null."""
     text = json.dumps(value, default=lambda result: result.to_dict())
     return json.dumps(
         json.loads(text, parse_constant=lambda _: None), indent=2, ensure_ascii=False
@@ -41,13 +44,15 @@ def to_json(value: Any) -> str:
 
 @contextlib.contextmanager
 def one_line_warnings() -> Iterator[list[type[Warning]]]:
-    """Show each warning to users once, on one line; hide those to programmers. Yield the kinds
-    shown."""
+    """Show each warning to users once, on one line, and hide those to programmers.
+
+    Yields the list of the categories shown so far.
+    """
     shown: list[type[Warning]] = []
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         shown.append(category)
-        say(f"warning: {' '.join(str(message).split())}")
+        say(f"warning: {in_shell(' '.join(str(message).split()))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -58,7 +63,10 @@ def one_line_warnings() -> Iterator[list[type[Warning]]]:
 
 @contextlib.contextmanager
 def progress() -> Iterator[Callable[[int, int | None], None] | None]:
-    """A bar on standard error, if that is a terminal: of rows that are read, and then written."""
+    """Show a bar of the rows read, and then of the rows written, if standard error is a terminal.
+
+    Yields a function of the rows done and of all rows; None if there is no terminal.
+    """
     if not sys.stderr.isatty():  # without the time that tqdm takes to import
         yield None
         return

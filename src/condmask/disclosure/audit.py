@@ -26,7 +26,7 @@ from condmask.strata import donor_pools, labels_of, not_masked, present_values
 from condmask.suspected_codes import drop_codes
 
 LOG = logging.getLogger(__name__)
-GO_ON = "; --accept-visible-coins (accept_visible_coins=True) releases it anyway"
+GO_ON = "; accept_visible_coins=True releases it anyway"
 DEFAULT = Limits()
 WIDTH = 18
 HEAD = 20

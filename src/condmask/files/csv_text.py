@@ -176,7 +176,7 @@ def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
         rule = f"{name} must hold numbers of at most 2^53 with the decimal mark {layout.form.decimal!r}"
         got = f"got another text in row {row + int(at[0])} ({at.size} cells)"
         raise ArgumentError(
-            f"{rule}, {got}; --decimal and --na (CsvFormat) say how they are written"
+            f"{rule}, {got}; pass csv=CsvFormat(decimal=..., na=...) to say how they are written"
         )
     return np.asarray(values)
 

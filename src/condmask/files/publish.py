@@ -22,7 +22,7 @@ def refuse_target(target: Path, source: Path | None, *, force: bool) -> None:
     if target.is_dir():
         raise FileError(f"{target} is a folder, which is never replaced: remove it yourself")
     if target.exists() and not force:
-        raise FileError(f"{target} exists; it is replaced only with --force (force=True)")
+        raise FileError(f"{target} exists; it is replaced only with force=True")
     if not target.parent.is_dir():
         raise FileError(f"{target.parent}: no such directory")
     hidden = _hidden(target)

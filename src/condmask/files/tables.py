@@ -43,8 +43,8 @@ def reading(path: Path) -> Iterator[None]:
                 f"{error.filename or path}: {os.strerror(error.errno).lower()}"
             ) from error
         raise FileError(
-            f"{path} cannot be read: it is damaged, or of another format, encoding or delimiter; --encoding "
-            "and --delimiter (CsvFormat) say how text is written"
+            f"{path} cannot be read: it is damaged, or of another format, encoding or "
+            "delimiter; pass csv=CsvFormat(encoding=..., delimiter=...) to say how text is written"
         ) from None
 
 

@@ -143,8 +143,8 @@ class Log:
         if same and not again:
             raise ReleaseError(
                 f"{_checks.listed(same)}: the same values are in {when}; both show more than either. "
-                "Publish that one alone, or, if it was given to nobody, destroy it and pass --again "
-                f"(again=True). {self.path} lists it"
+                "Publish that one alone, or, if it was given to nobody, destroy it and pass "
+                f"again=True. {self.path} lists it"
             )
         related = source.names if source is not None and origin == entry.source else ()
         clear = [name for name in columns if name in related and name not in found]
@@ -152,7 +152,7 @@ class Log:
             raise ReleaseError(
                 f"{_checks.listed(clear)}: masked in {when}, of the same source, and in clear now. Drop "
                 "what was masked there, or, if that release was given to nobody or the source has become "
-                f"another one, pass --again (again=True). {self.path} lists it"
+                f"another one, pass again=True. {self.path} lists it"
             )
         if related and not same and found.keys() & columns.keys():
             said = (
@@ -191,7 +191,7 @@ def unwritable(path: Path, reason: str) -> FileError:
         if sys.platform in ("win32", "darwin")
         else "set XDG_DATA_HOME to a folder of yours, or "
     )
-    helps = f"{elsewhere}pass --no-log (log=False), which looks up and enters nothing"
+    helps = f"{elsewhere}pass log=False, which looks up and enters nothing"
     return FileError(f"{path}, the {kind}, cannot be written ({reason}): {helps}")
 
 

@@ -11,7 +11,6 @@ before anything is written where the variance is more than 5 times that without 
 parameters that would do, each tried on the data.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -27,7 +26,7 @@ from condmask.inference.interval import UndefinedError
 from condmask.linear.records import Records
 from condmask.masking.ends import aggregate
 from condmask.reverse_mapping.pseudo_values import FEWEST, LARGE, LARGEST, ReverseMapped
-from condmask.strata import names_of, values_by_pool
+from condmask.strata import values_by_pool
 
 MOST_VARIANCE = 5.0  # N^2 beyond which is warned
 # N of schemes that are suggested, the more useful first
@@ -35,8 +34,6 @@ GOALS = (LARGE, float(np.sqrt(MOST_VARIANCE)))
 RECORDS = 1_000  # of which the message says how many unmasked ones they are worth
 HALVINGS = 14  # of the interval in which sigma is sought: to less than its second digit
 NARROWEST = 1e-3  # times sigma, from where it is sought
-# options
-BY_DEFAULT = {"scale": "linear", "aggregate_ends": 0, "noise": "normal", "small_strata": "refuse"}
 
 
 class Candidate(NamedTuple):
@@ -187,32 +184,14 @@ def _only(candidate: Candidate, name: str) -> Candidate:
 
 
 def _in_words(candidate: Candidate, schemes: Mapping[str, Any], name: str) -> str:
-    """Return which parameters to pass for a column, in the words of Python and of the command
-    line."""
+    """Return which parameters to pass for a column."""
     if candidate.chosen:
         return _call(schemes)
     sigma = f"{schemes[name].sigma:g}"
-    return (
-        f"pass sigma={sigma} for {name}"
-        if len(schemes) > 1
-        else f"pass sigma={sigma} (--sigma {sigma})"
-    )
+    return f"pass sigma={sigma} for {name}" if len(schemes) > 1 else f"pass sigma={sigma}"
 
 
 def _call(schemes: Mapping[str, Any]) -> str:
-    """Return schemes in full, and for one column the options that say the same."""
+    """Return the call for it with the schemes in full."""
     full = ", ".join(f"{name!r}: cm.{scheme!r}" for name, scheme in schemes.items())
-    return f"pass {{{full}}}{f' ({_options(schemes)})' if len(schemes) == 1 else ''}"
-
-
-def _options(schemes: Mapping[str, Any]) -> str:
-    """Return the options of the command for the scheme of a single column."""
-    ((name, scheme),) = schemes.items()
-    words = [f"-c {shlex.quote(name)}", f"--p {scheme.p:g}", f"--sigma {scheme.sigma:g}"]
-    words += ["--reverse-mapping"] if scheme.reverse_mapping else []
-    words += [f"--strata {shlex.quote(label)}" for label in names_of(scheme.strata)]
-    words += [f"--missing {code:g}" for code in scheme.codes]
-    for parameter, default in BY_DEFAULT.items():
-        value = getattr(scheme, parameter)
-        words += [f"--{parameter.replace('_', '-')} {value}"] if value != default else []
-    return " ".join(words)
+    return f"pass {{{full}}}"

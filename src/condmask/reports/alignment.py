@@ -18,8 +18,8 @@ from condmask.row_labels import has_index, labels_of_rows, refuse_other_order
 # of an order of rows that have none of their own; the same files give the same report
 ORDER_SEED = 0
 NEEDS_MATCH = (
-    "original must have the rows of the release in order, got shuffle=True there: pass match=COLUMN (--match "
-    "COLUMN), a column in clear with another value in each record"
+    "original must have its rows in the order of the release, which was shuffled: pass match=COLUMN, "
+    "a column in clear with a different value in each record"
 )
 
 

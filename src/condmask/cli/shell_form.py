@@ -1,0 +1,181 @@
+"""Rewrite messages of the package, which name arguments as Python does, in the form of the shell.
+
+The package has one wording of each message: ``pass shuffle=True``, ``p must lie strictly between 0
+and 1``. The command shows it as ``pass --shuffle`` and ``--p must lie strictly between 0 and 1``.
+Texts between quotation marks, which may be names of columns or files, stay as they are.
+"""
+
+import ast
+import json
+import re
+import shlex
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from condmask.missing_codes import Code
+
+# the options of all commands, by the names that Python has for them
+NAMES = """
+accept_visible_coins again aggregate_ends cdf checkpoint column confidence_level d decimal
+decimals delimiter donors dry_run encoding force group json keep_metadata log match max_error
+max_lift max_record_risk max_risk missing missing_as na nan_policy no_log noise options
+original other out p part_rows people plot quantile range rare_gaps regress released
+reverse_mapping round scale shuffle sigma small_strata step strata target units verbose weights
+workers
+"""
+OPTIONS = frozenset(NAMES.split())
+POSITIONAL = {"target"}  # options of some commands, files of others
+# arguments of methods of estimates that have another name as options
+RENAMED = {
+    "W": "regress",
+    "labels": "group",
+    "points": "cdf",
+    "q": "quantile",
+    "quantiles": "quantile",
+}
+NEGATIVE = {"log": "--no-log", "reverse_mapping": "--no-reverse-mapping"}
+# calls that the shell writes as options, each with the option that chooses the class
+CLASSES = {"ConditionalMasking": "", "ReverseMapping": "--reverse-mapping", "CsvFormat": ""}
+
+TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+PLAIN = rf"(?:[^()\[\]'\"]|{TEXT})*"  # the inside of brackets that hold no others
+INSIDE = rf"(?:[^()\[\]'\"]|{TEXT}|[(\[]{PLAIN}[)\]])*"
+BRACKETS = rf"(?:\({INSIDE}\)|\[{INSIDE}\])"
+CALL = rf"\b(?:cm\.)?(?:{'|'.join(CLASSES)})\((?:[^()\[\]'\"]|{TEXT}|{BRACKETS})*\)"
+NAME = rf"\b(?:{'|'.join(OPTIONS)})"
+SUBJECT = rf"\b(?:{'|'.join(OPTIONS | RENAMED.keys())})"
+VALUE = rf"(?:{TEXT}|{BRACKETS}|\.\.\.|[-+]?\w+(?:\.\w+)*(?:[-+]\d+)?)"
+
+MESSAGE_PARTS = re.compile(
+    rf"(?P<schemes>\{{(?:{TEXT}: {CALL}(?:, )?)+\}})"
+    rf"|(?P<call>(?:\bcsv=)?{CALL})"
+    rf"|(?P<argument>{NAME}={VALUE})"
+    rf"|(?P<subject>(?:^|(?<=\d\) )){SUBJECT}(?= must\b))"
+    rf"|(?P<quoted>(?<!\w){TEXT})"
+)
+
+
+def in_shell(message: str) -> str:
+    """Return a message with its arguments as options: ``--shuffle`` for ``shuffle=True``."""
+    return MESSAGE_PARTS.sub(_rewritten, message)
+
+
+def _rewritten(part: re.Match[str]) -> str:
+    """Return one part of a message in the form of the shell; as it is where it is no literal."""
+    write = WRITERS.get(part.lastgroup or "")
+    try:
+        return part[0] if write is None else write(part[0])
+    except (SyntaxError, ValueError):
+        return part[0]
+
+
+def _subject(name: str) -> str:
+    """Return the option with whose name a sentence begins."""
+    return name if name in POSITIONAL else _flag(RENAMED.get(name, name))
+
+
+def _argument(text: str) -> str:
+    """Return ``name=value`` as an option. A value that is no literal, COLUMN, stands for one."""
+    name, _, written = text.partition("=")
+    try:
+        return _option(name, ast.literal_eval(written))
+    except (SyntaxError, ValueError):
+        return f"{_flag(name)} {written}"
+
+
+def _call(text: str) -> str:
+    """Return a call, ``ConditionalMasking(p=0.6, sigma=500.0)``, as options."""
+    kind, arguments = _parsed(text.removeprefix("csv="))
+    options = [_option(name, value) for name, value in arguments.items()]
+    return " ".join(filter(None, (CLASSES[kind], *options)))
+
+
+def _schemes(text: str) -> str:
+    """Return schemes by column as options; those of several columns as a table in TOML."""
+    table = ast.parse(text, mode="eval").body
+    assert isinstance(table, ast.Dict)
+    names = [ast.literal_eval(key) for key in table.keys if key is not None]
+    calls = [ast.unparse(value) for value in table.values]
+    if len(names) == 1:
+        return f"-c {shlex.quote(names[0])} {_call(calls[0])}"
+    rows = [
+        f"{_toml(name)} = {_inline_table(call)}" for name, call in zip(names, calls, strict=True)
+    ]
+    return f"--options FILE.toml, a file that has columns = {{{', '.join(rows)}}}"
+
+
+def _inline_table(call: str) -> str:
+    """Return a scheme as an inline table in TOML."""
+    kind, arguments = _parsed(call)
+    chosen = {"reverse_mapping": True} if CLASSES[kind] else {}
+    entries = (f"{name} = {_toml(value)}" for name, value in (chosen | arguments).items())
+    return f"{{{', '.join(entries)}}}"
+
+
+def _parsed(text: str) -> tuple[str, dict[str, object]]:
+    """Return the class that a text calls, and the arguments by name."""
+    call = ast.parse(text, mode="eval").body
+    assert isinstance(call, ast.Call)
+    kind = ast.unparse(call.func).removeprefix("cm.")
+    arguments: dict[str, object] = {}
+    for name, value in zip(("p", "sigma"), call.args, strict=False):
+        arguments[name] = ast.literal_eval(value)
+    for keyword in call.keywords:
+        arguments[str(keyword.arg)] = ast.literal_eval(keyword.value)
+    return kind, arguments
+
+
+def _toml(value: object) -> str:
+    """Return a value in TOML, in which the command reads "none" as None."""
+    return json.dumps(value, ensure_ascii=False).replace("null", '"none"')
+
+
+def _option(name: str, value: Any) -> str:
+    """Return an argument as an option: repeated for several values, a flag for True."""
+    if value is True:
+        return _flag(name)
+    if value is False:
+        return NEGATIVE.get(name) or f"no {_flag(name)}"
+    if name == "missing":
+        codes = value if isinstance(value, list | tuple) else [value]
+        return " ".join(f"--missing {_code(code)}" for code in codes)
+    if isinstance(value, list | tuple) and name == "range":
+        return f"{_flag(name)} {' '.join(map(_word, value))}"
+    if isinstance(value, list | tuple):
+        return " ".join(f"{_flag(name)} {_word(each)}" for each in value)
+    return f"{_flag(name)} {_word(value)}"
+
+
+def _code(code: "Code | None") -> str:
+    """Return a code of missing values: -8, 9990:9999, or none."""
+    from condmask.missing_codes import written  # here, since it imports NumPy
+
+    if isinstance(code, tuple):
+        return ":".join("" if end is None else written(end) for end in code)
+    return "none" if code is None else written(code)
+
+
+def _flag(name: str) -> str:
+    """Return the option of a name of Python."""
+    return f"--{name.replace('_', '-')}"
+
+
+def _word(value: object) -> str:
+    """Return a value as a word of the shell."""
+    if value is ...:
+        return "..."
+    return (
+        f"{value:.15g}"
+        if isinstance(value, float)
+        else shlex.quote(str(value).replace("None", "none"))
+    )
+
+
+# by the group of MESSAGE_PARTS
+WRITERS: dict[str, Callable[[str], str]] = {
+    "schemes": _schemes,
+    "call": _call,
+    "argument": _argument,
+    "subject": _subject,
+}
