@@ -205,6 +205,36 @@ def test_neither_audits_nor_plans_take_masked_values_for_the_original(frame):
             call()
 
 
+def test_no_picture_report_or_comparison_takes_masked_values_for_the_original(
+    tmp_path, frame, folder
+):
+    release = cm.read_release(folder / "masked.parquet")
+
+    with pytest.raises(ValueError, match=r"^income is masked already in original"):
+        cm.plot_release(frame, release)
+    for original in (frame, folder / "masked.parquet"):
+        with pytest.raises(ValueError, match=r"^income is masked already in "):
+            cm.report(release, tmp_path / "internal.html", original=original)
+    with pytest.raises(ValueError, match=REFUSED):
+        cm.compare(frame["income"], SCHEME, d=100.0, replications=10)
+    assert not (tmp_path / "internal.html").exists()
+
+
+def test_the_data_of_a_release_tell_nothing_that_was_noted_on_the_original():
+    noted = FRAME.set_index("id")
+    noted.attrs["mean of income"] = "secret"
+    schema = pa.Table.from_pandas(noted).schema
+    table = pa.Table.from_pandas(noted).replace_schema_metadata(
+        {**schema.metadata, b"note": b"secret"}
+    )
+
+    data = cm.mask_table(table, {"income": SCHEME}, **OPEN).data
+
+    assert not any(b"secret" in note for note in data.schema.metadata.values())
+    assert data.to_pandas().index.name == "id"
+    assert data.to_pandas().attrs == MARK
+
+
 def test_the_remedy_of_the_message_removes_the_mark(frame, folder):
     with pytest.raises(ValueError, match=r"remove the mark: frame\.attrs\.pop\('condmask'\)$"):
         cm.mask_table(frame, {"age": SCHEME}, **OPEN)

@@ -376,6 +376,12 @@ def with_codes(x, codes, times=12):
     return STREAM.permutation(coded)
 
 
+def counted(*pairs):
+    """A column of values and of how many records have each."""
+    values, counts = zip(*pairs, strict=True)
+    return np.repeat(np.array(values, dtype=float), counts)
+
+
 @pytest.mark.parametrize(
     ("x", "codes"),
     [
@@ -411,6 +417,19 @@ def with_codes(x, codes, times=12):
         (INCOMES, (9_999_999.0, 1e20, 2.0**127)),
         (INCOMES, (123_456_789.0,)),
         (np.where(STREAM.random(N) < 0.1, 0.0, AGES), (500.0,)),
+        (
+            np.resize(np.arange(40.0), N),
+            (-5.0, -4.0, -3.0, -2.0, -1.0),
+        ),  # of whole numbers without a gap
+        (np.resize(np.arange(40.0), N), (-2.0, -1.0)),
+        (np.resize(np.arange(1950.0, 2025.0), N), (0.0,)),  # 0 is no year
+        (1.6e9 + 1e5 * np.resize(np.arange(1000.0), N), (0.0,)),  # nor a time in seconds
+        (np.resize(np.arange(60.0), N), (127.0,)),  # the ends of small integers
+        (np.resize(np.arange(60.0), N), (254.0, 255.0)),
+        (
+            np.resize(np.arange(60.0), N),
+            (12_345.0, 12_346.0, 12_350.0),
+        ),  # far, but not from one another
         (STREAM.normal(15.0, 4.0, N), (-3.4028234663852886e38, 9.969209968386869e36)),
     ],
 )
@@ -449,6 +468,17 @@ def test_codes_as_surveys_have_them_are_suspected(x, codes):
         # no survey takes it, and it is not that far
         np.where(STREAM.random(N) < 0.1, 150.0, AGES),
         np.where(STREAM.random(N) < 0.1, 9.0, AGES + 20.0),  # nor at this end
+        np.where(
+            np.arange(N) % 4 == 0, 0.0, np.resize(np.arange(5_000.0, 40_000.0, 100.0), N)
+        ),  # wages
+        np.where(
+            np.arange(N) % 9 == 0, 0.0, np.resize(np.arange(600.0, 1_200.0, 10.0), N)
+        ),  # rents
+        np.where(
+            np.arange(N) % 4 > 0, 0.0, np.resize(np.arange(1950.0, 2025.0), N)
+        ),  # mostly none
+        counted(*((k, 30) for k in range(60)), (-1, 9), (-2, 4)),  # a tail
+        counted(*((k, 10 * k + 25) for k in range(-2, 20))),
         np.full(N, 99.0),
         np.full(N, np.nan),
         np.empty(0),
@@ -457,12 +487,6 @@ def test_codes_as_surveys_have_them_are_suspected(x, codes):
 )
 def test_other_columns_are_not_asked_about(x):
     assert suspicion((), x, "float64") == ((), 0)
-
-
-def counted(*pairs):
-    """A column of values and of how many records have each."""
-    values, counts = zip(*pairs, strict=True)
-    return np.repeat(np.array(values, dtype=float), counts)
 
 
 TENS = np.repeat(np.arange(40.0, 81.0, 10.0), 20)  # the widest gaps are 10
@@ -506,6 +530,20 @@ def test_each_part_of_the_rule_holds_to_its_last_record(others, code, records, f
     column = np.append(others, np.full(records, code))
 
     assert suspicion((), column, "float64") == (((code,), records) if found else ((), 0))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "settles"),
+    [
+        (cm.AdditiveNoise(30.0), 'put nulls in their place, with nan_policy="omit"'),
+        (cm.RankSwapping(20.0), "leave their records out, or use ConditionalMasking"),
+    ],
+)
+def test_schemes_that_declare_no_codes_warn_of_what_looks_like_one(scheme, settles):
+    coded = {"hours": with_codes(np.resize(np.arange(60.0), N), (9995.0, 9999.0))}
+
+    with pytest.warns(cm.ReleaseWarning, match="24 records, .*" + re.escape(settles)):
+        cm.mask_table(coded, {"hours": scheme}, accept_visible_coins=True)
 
 
 @pytest.mark.parametrize(

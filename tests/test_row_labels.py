@@ -7,6 +7,7 @@ import copy
 import pickle
 import re
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -437,6 +438,37 @@ def test_a_part_keeps_the_labels_of_its_rows(index):
     assert part.correlation(other) == part.correlation(AGE[TOWN == "west"])
     with pytest.raises(ValueError, match=REFUSED):
         part.correlation(other.iloc[::-1])
+
+
+def test_levels_are_compared_by_their_names_and_tuples_with_levels():
+    index = pd.MultiIndex.from_product([range(N // 3), list("abc")], names=["household", "person"])
+    own, age = pd.Series(Z, index=index), pd.Series(AGE, index=index)
+    expected = estimate().correlation(AGE)
+    exchanged, flat = age.swaplevel(), age.set_axis(index.to_flat_index())
+
+    assert estimate(own).correlation(exchanged) == expected
+    assert estimate(own).correlation(flat) == expected
+    for other in (exchanged.sort_index(), flat.iloc[ORDER]):
+        with pytest.raises(ValueError, match=REFUSED) as refusal:
+            estimate(own).correlation(other)
+        by_label = ways(refusal.value)[0].replace("z.index", "index")
+        assert (
+            estimate(own).correlation(eval(by_label, {"other": other, "index": index})) == expected
+        )
+
+
+def test_what_narwhals_wraps_has_its_labels():
+    index = INDEXES["texts"]
+    own, age = pd.Series(Z, index=index), pd.Series(AGE, index=index)
+
+    assert estimate(own).correlation(
+        nw.from_native(age, series_only=True)
+    ) == estimate().correlation(AGE)
+    other = nw.from_native(age.iloc[ORDER], series_only=True)
+    with pytest.raises(ValueError, match=REFUSED) as refusal:
+        estimate(own).correlation(other)
+    by_label = eval(ways(refusal.value)[0], {"other": other, "z": own})
+    assert estimate(own).correlation(by_label) == estimate().correlation(AGE)
 
 
 def test_labels_that_stand_several_times_have_no_remedy_by_label():

@@ -40,7 +40,9 @@ def marked(values: Any, columns: Collection[str], records: int) -> Any:
     if _attrs(values) is not None:
         values.attrs = {**values.attrs, **attribute(columns, records)}
     elif frames.home(values) == "pyarrow" and hasattr(values, "replace_schema_metadata"):
-        return values.replace_schema_metadata(with_mark(values.schema.metadata, columns, records))
+        return values.replace_schema_metadata(
+            with_mark(_of_index(values.schema.metadata), columns, records)
+        )
     elif isinstance(values, dict):
         return {
             name: marked(column, columns, records) if name in columns else column
@@ -111,6 +113,14 @@ def refuse_masked(columns: Collection[str], place: Any, hint: str = "") -> None:
     if columns:
         settles = "mask all columns in one call, from the original"
         raise ArgumentError(f"{', '.join(columns)} is masked already in {place}: {settles}{hint}")
+
+
+def _of_index(metadata: Mapping[bytes, bytes] | None) -> dict[bytes, bytes]:
+    """Return what pandas notes in a schema on its index and columns alone: other notes on the
+    original may tell of its values."""
+    note = _json((metadata or {}).get(NOTE))
+    kept = {name: entry for name, entry in note.items() if name != "attributes"} if note else {}
+    return {NOTE: json.dumps(kept).encode()} if kept else {}
 
 
 def _attrs(values: Any) -> dict[Any, Any] | None:

@@ -125,7 +125,10 @@ def index_of(values: Any) -> Any:
 
 def in_other_order(one: Any, two: Any) -> bool:
     """Return whether two indexes hold the same labels, each as often, in different orders."""
-    if one is two or len(one) != len(two) or one.nlevels != two.nlevels:
+    if one is two or len(one) != len(two):
+        return False
+    one, two = _levels_alike(one, two)
+    if one.nlevels != two.nlevels:
         return False
     kinds = {_kind(one), _kind(two)} - {""}
     if len(kinds) > 1 or one.equals(two):
@@ -141,6 +144,35 @@ def in_other_order(one: Any, two: Any) -> bool:
 # --- private ---
 
 
+def _levels_alike(one: Any, two: Any) -> tuple[Any, Any]:
+    """Return two indexes with levels in one order, or of tuples where one has no levels."""
+    if one.nlevels != two.nlevels:
+        if any(index.nlevels == 1 and _is_of_tuples(index) for index in (one, two)):
+            return one.to_flat_index(), two.to_flat_index()
+        return one, two
+    return one, two.reorder_levels(one.names) if _has_levels_in_other_order(one, two) else two
+
+
+def _is_of_tuples(index: Any) -> bool:
+    """Return whether the labels of an index are tuples, as far as the first one tells."""
+    return len(index) > 0 and isinstance(index[0], tuple)
+
+
+def _has_levels_in_other_order(one: Any, two: Any) -> bool:
+    """Return whether two indexes have levels of the same names in another order."""
+    first = list(one.names)
+    second = list(two.names)
+    named = None not in first and len(set(first)) == len(first)
+    return named and first != second and set(first) == set(second)
+
+
+def _native(name: str, values: Any) -> tuple[str, Any]:
+    """Return what narwhals wraps, with the expression that gives it."""
+    if frames.home(values) == "narwhals" and hasattr(values, "to_native"):
+        return f"{name}.to_native()", values.to_native()
+    return name, values
+
+
 def _equal(one: Any, two: Any) -> bool:
     """Return whether two indexes have the same labels in the same order, of one type or nearly."""
     return _kind(one) == _kind(two) and bool(one.equals(two))
@@ -150,18 +182,18 @@ def _columns(values: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the columns of a dict or a list of columns with their expressions, else the values
     themselves."""
     if isinstance(values, dict):
-        yield from ((f"{name}[{key!r}]", column) for key, column in values.items())
+        yield from (_native(f"{name}[{key!r}]", column) for key, column in values.items())
     elif _is_list_of_columns(values):
-        yield from ((f"{name}[{k}]", column) for k, column in enumerate(values))
+        yield from (_native(f"{name}[{k}]", column) for k, column in enumerate(values))
     else:
-        yield name, values
+        yield _native(name, values)
 
 
 def _is_list_of_columns(values: Any) -> bool:
     """Return whether it is a short list with a column of pandas in it, and no column of values
     itself."""
     short = isinstance(values, list | tuple) and len(values) <= MOST_COLUMNS
-    return short and any(index_of(value) is not None for value in values)
+    return short and any(index_of(_native("", value)[1]) is not None for value in values)
 
 
 def _as_index(rows: RowLabels, like: Any) -> Any:
@@ -220,8 +252,13 @@ def _spread(marks: np.ndarray) -> np.ndarray:
 def _refusal(name: str, column: Any, rows: RowLabels) -> str:
     """Return the message about a column in another order, with what settles it."""
     ways = []
+    ordered = name
+    if rows.index is not None and _has_levels_in_other_order(
+        _as_index(rows, column.index), column.index
+    ):
+        ordered = f"{name}.reorder_levels({list(rows.index.names)!r})"
     if column.index.is_unique:
-        ways.append(f"{name}.loc[{rows.source}]" if rows.source else f"{name}.sort_index()")
+        ways.append(f"{ordered}.loc[{rows.source}]" if rows.source else f"{name}.sort_index()")
     plain = hasattr(column, "dtype") and (
         isinstance(column.dtype, np.dtype) or not column.isna().any()
     )

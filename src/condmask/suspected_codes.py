@@ -14,15 +14,17 @@ are suspected that do not belong there, for one of three reasons:
   largest gap between the other values from that end to the median, and, unless they are the only
   negative numbers, at least a `PART` of the way from there to the median. Or they are the only
   negative numbers, the others are three or more, and either none of these is 0, or fewer records
-  are as near to 0 above it, and the upper decile is ten times as far.
-* *They are repeated and far.* As many records have one value beyond 1 in size, there are
-  `MIN_OTHERS` others, and the gap is more than `FAR` spreads, and more than `TIMES` the second
-  largest gap; the spread is the distance from the median of the others to their outermost `TAIL`,
-  or to the outermost where that is 0.
+  are as near to 0 above it, and the upper decile is ten times as far; or they are several, do not
+  thin out downwards, and 1, 2 and 3 are `FALL` times as frequent as any of them.
+* *They are repeated and far.* As many records have one value, or each of up to `MAX_FAR` whole
+  numbers, there are `MIN_OTHERS` others, and the gap is more than `FAR` spreads, and more than
+  `TIMES` the second largest gap; the spread is the distance from the median of the others to their
+  outermost `TAIL`, or to the outermost where that is 0. For 0, 1 and -1 it takes `FAR_FROM_NONE`
+  spreads, and they are in less than half of the records: 0 among years.
 * *They are fill values of software* (`FILLS`), and as far: one record is enough.
 
-So no zeros, no values that end a law without a gap (top codes, 99 of 100 marks, ages up to 99), no
-5 of a scale from 1 to 5. Declared codes count as part of a run, so that 9998 next to a declared
+So no zeros of amounts, no values that end a law without a gap (top codes, 99 of 100 marks, ages up
+to 99), no 5 of a scale from 1 to 5. Declared codes count as part of a run, so that 9998 next to a declared
 9999 is suspected even where it is rare; and two declared codes, (9990, 9999), between which there
 are whole numbers, may be meant as a range. Only columns that end in such values are looked at
 closely.
@@ -54,14 +56,19 @@ MAX_LISTED = 6  # codes that a question lists one by one
 TIMES = 2.0  # the second largest gap between other values
 PART = 0.2  # of the way to the median
 WIDER = 10.0  # times as far as the lowest code, what else is negative by accident
+FALL = 3.0  # times as frequent as any code, the first numbers above 0
+TAPER = 0.5  # times as frequent as the highest negative number, the lowest one of a tail
+EVEN = 2.0  # times as frequent as the rarest of these, the most frequent one
 FAR = 3.0  # spreads
+FAR_FROM_NONE = 10.0  # spreads between 0 and years, which have none
+MAX_FAR = 3  # repeated values that lie far beyond the rest together
 MIN_OTHERS = 5  # different values, of which a spread can be taken
 TAIL = 0.02  # of the other records, beyond which a spread ends
 NO_AMOUNT = 1e20  # numbers beyond it fill gaps
 LARGEST = 1e15  # numbers of which all digits are held
 SINGLE = float(np.finfo(np.float32).max)
 # look like codes; the others are fill values as well
-BITS = (-32768.0, -32767.0, 32767.0, 65535.0)
+BITS = (-32768.0, -32767.0, -128.0, -127.0, 127.0, 255.0, 32767.0, 65535.0)
 FILLS = (
     *(-(2.0**31), 1.0 - 2.0**31, 2.0**31 - 1.0, 2.0**32 - 1.0),  # integers without a value
     *(-(2.0**63), 2.0**63, 2.0**64),
@@ -296,7 +303,24 @@ def _stand_apart(coded: Counted, rest: Counted, *, lowest: bool) -> bool:
         return False
     near = records[(values > 0.0) & (values <= -ends[0])].sum()
     decile = values[np.searchsorted(below, 0.9 * below[-1])]
-    return bool(values[0] > 0.0 or (counts.sum() > near and decile >= -WIDER * ends[0]))
+    if values[0] > 0.0 or (counts.sum() > near and decile >= -WIDER * ends[0]):
+        return True
+    return _falls_off(counts, rest)
+
+
+def _falls_off(counts: np.ndarray, rest: Counted) -> bool:
+    """Return whether several negative numbers are each much rarer than 1, 2 and 3 above them, which
+    are as frequent as one another, while the lowest is not rarer than the highest: no tail that
+    ends by and by."""
+    values, records = rest
+    thins_out = counts.size < 2 or counts[0] < max(
+        FEWEST, TAPER * counts[-1]
+    )  # from the lowest on
+    if thins_out or values[:4].tolist() != [0.0, 1.0, 2.0, 3.0]:
+        return False
+    least = records[1:4].min()
+    most = records[1:4].max()
+    return bool(least > FALL * counts.max() and most < EVEN * least)
 
 
 def _usual_gap(values: np.ndarray, middle: float) -> float:
@@ -306,22 +330,39 @@ def _usual_gap(values: np.ndarray, middle: float) -> float:
 
 
 def _far(values: np.ndarray, distinct: np.ndarray, sign: float) -> list[float]:
-    """Return the outermost value, if it is repeated, or fills gaps, and lies far beyond the
-    rest."""
-    if distinct.size < 3 or abs(distinct[0]) <= 1.0:  # answers of yes and no, and shares
-        return []
-    first, edge = distinct[:2].tolist()
-    rest = values[values > first]
-    count = values.size - rest.size
-    repeated = count >= max(FEWEST, SHARE * rest.size) and distinct.size > MIN_OTHERS
-    if not repeated and not _is_fill(sign * first):
-        return []
+    """Return the outermost value, if it is repeated, or fills gaps, and lies far beyond the rest;
+    or up to `MAX_FAR` such whole numbers."""
+    far: list[float] = []
+    for value in distinct[: min(MAX_FAR, distinct.size - 2)].tolist():
+        rest = values[values > value]
+        count = int(np.count_nonzero(values == value))
+        others = distinct.size - len(far)
+        repeated = count >= max(FEWEST, SHARE * rest.size) and others > MIN_OTHERS
+        if not repeated and not _is_fill(sign * value):
+            return []
+        far.append(value)
+        if _is_far(value, count, rest):
+            return far
+        if not value.is_integer():
+            return []
+    return []
+
+
+def _is_far(value: float, count: int, rest: np.ndarray) -> bool:
+    """Return whether a value in so many records lies many spreads below the others. It takes many
+    more, and few such records, if it is 0, 1 or -1: an answer of yes or no, or an amount of
+    nothing."""
+    is_small = abs(value) <= 1.0
+    if is_small and count > rest.size:
+        return False
+    others = np.unique(rest)
+    edge = float(others[0])
     # values of the column
     middle, tail = np.quantile(rest, [0.5, TAIL], method="inverted_cdf").tolist()
-    spread = middle - tail or middle - edge or float(distinct[-1]) - edge
-    if spread == 0.0 or not edge - first > FAR * spread:
-        return []
-    return [first] if edge - first > TIMES * _usual_gap(distinct[1:], middle) else []
+    spread = middle - tail or middle - edge or float(others[-1]) - edge
+    least = FAR_FROM_NONE if is_small else FAR
+    enough = max(least * spread, TIMES * _usual_gap(others, middle))
+    return bool(spread > 0.0 and edge - value > enough)
 
 
 def _pair(missing: Declared) -> tuple[float, float] | None:

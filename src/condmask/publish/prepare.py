@@ -5,6 +5,7 @@ the same messages, and all that is wrong with them at once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from condmask.disclosure.audit import DEFAULT, check_at_once, check_attack
 from condmask.disclosure.limits import Limits
 from condmask.disclosure.rails import fewest
 from condmask.disclosure.table import Table
-from condmask.errors import ArgumentError, Refusals
+from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn
 from condmask.frames import Column
 from condmask.grid import decimals_of, nearest
 from condmask.labels import Labels
@@ -23,7 +24,7 @@ from condmask.masking.range import check_limits
 from condmask.missing_codes import is_code, refuse_reachable, restore_codes
 from condmask.publish.rounding import Moved
 from condmask.strata import SMALLEST, Pools, pools_by, pools_of
-from condmask.suspected_codes import without_any_codes
+from condmask.suspected_codes import suspicion, without_any_codes
 
 
 class Prepared(NamedTuple):
@@ -118,6 +119,8 @@ def look(
     """Collect all that is wrong with columns and is seen at once, without an attack; the arguments
     are those of `prepare`; without a table, nothing is audited."""
     first = next(iter(schemes.values()))
+    for name, scheme in schemes.items():
+        _warn_of_codes(scheme, columns[name], name)
     values = without_any_codes(schemes, columns, nan_policy, refusals)
     moved = {}
     for name, x in values.items() if to_grid else ():
@@ -185,3 +188,19 @@ def decimals_in_text(scheme: Any, values: np.ndarray) -> int | None:
     if scheme.reverse_mapping:
         return decimals_of(values)
     return 0 if scheme.grid is not None and scheme.grid.whole else scheme.decimals
+
+
+def _warn_of_codes(scheme: Any, column: Column, name: str) -> None:
+    """Warn of values that look like codes where a scheme has no parameter that declares them."""
+    if "missing" in {field.name for field in fields(scheme)}:
+        return  # it asks
+    codes, records = suspicion((), column.array, column.kind)
+    if codes:
+        nulls = 'put nulls in their place, with nan_policy="omit"'
+        records_out = "leave their records out, or use ConditionalMasking"
+        warn(
+            f"{name} has values that look like codes of missing ones ({records:,} records, far "
+            f"from all others), which {type(scheme).__name__} masks as values; "
+            f"{nulls if scheme.keeps_gaps else records_out}",
+            ReleaseWarning,
+        )

@@ -12,6 +12,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.labels import Labels, coded
+from condmask.marks import refuse_marked
 from condmask.publish.release import Release
 from condmask.row_labels import has_index, labels_of_rows, refuse_other_order
 
@@ -51,6 +52,7 @@ def aligned(original: Any, release: Release, match: str | None) -> Aligned:
         order; those of a shuffled release are not matched, and the original gets an order that
         tells nothing either.
     """
+    refuse_marked(original, "original")
     labels_of_rows(original, "original")
     if match is not None:
         order = _order_of_release(original, release, _checks.text(match, "match"))

@@ -14,9 +14,9 @@ from condmask.disclosure.risk_result import WHO
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files.about import digest_of
 from condmask.files.csv_text import CsvFormat
-from condmask.files.parts import Source
 from condmask.files.publish import refuse_target, write_whole
 from condmask.publish.release import Release, read_release
+from condmask.publish.stages import originals
 
 LOG = logging.getLogger(__name__)
 SUFFIXES = (".html", ".htm")
@@ -127,7 +127,7 @@ def report(
         # columns in clear are those of the original, too
         if match is None and made._published.shuffled:
             numbers += shown.numbers
-        table = original if file is None else Source(file, csv).table(numeric=numbers)
+        table = original if file is None else originals(file, csv).table(numeric=numbers)
         facts["columns"], facts["internal"] = view.internal(shown, table, d, match)
         facts["original"] = (
             None if file is None else {"name": file.name, "digest": digest_of(file)}

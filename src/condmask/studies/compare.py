@@ -13,6 +13,7 @@ from condmask._blocks import Workers
 from condmask._digits import finite, line, number
 from condmask._randomness import seeded_key, study_seed
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.marks import refuse_marked
 from condmask.masking.multiplicative import MultiplicativeNoise
 from condmask.masking.scheme import Scheme
 from condmask.masking.shuffling import DataShuffling
@@ -241,6 +242,7 @@ def compare(
 def _complete(
     x: Any, other: Any, scheme: ConditionalMasking
 ) -> tuple[np.ndarray, list[np.ndarray]]:
+    refuse_marked(x, "x")
     refuse_other_order({"other": other}, labels_of_rows(x, "x"))
     given = {"x": frames.column(x, "x")}
     if other is not None:
