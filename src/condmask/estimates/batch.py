@@ -13,7 +13,7 @@ from condmask.estimates.base import Shared
 
 ALONE = ("summary", "cdf_band", "plot_cdf")  # of one sample only
 # of intervals, what is a replicate's own
-FIGURES = ("low", "high", "standard_error", "estimate", "records")
+FIGURES = ("low", "high", "standard_error", "estimate", "records", "note", "notes")
 
 
 class Batch:

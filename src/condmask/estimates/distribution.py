@@ -10,7 +10,14 @@ from condmask.distribution.quantile_interval import quantile_interval
 from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
 from condmask.estimates.sample import CROSSINGS, METHODS
-from condmask.inference.interval import Interval, asked, interval, multiplier, plain
+from condmask.inference.interval import (
+    UNBOUNDED,
+    Interval,
+    asked,
+    interval,
+    multiplier,
+    plain,
+)
 
 
 class Distribution(Shared):
@@ -274,7 +281,8 @@ class Distribution(Shared):
             shaped(each[back.ravel()], probabilities)
             for each in (low, high, (high - low) / (2.0 * z), value)
         )
-        return interval(value, error, level, target, "the quantile", ends=(low, high))
+        both = (low, high)
+        return interval(value, error, level, target, "the quantile", ends=both, reason=UNBOUNDED)
 
     def median_interval(
         self, *, confidence_level: float = 0.95, target: str = "population"

@@ -155,6 +155,7 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         intervals += [self.quantile_interval(q, **options)] if q.size else []
         intervals += [self.cdf_interval(t, **options)] if t.size else []
         low, high, error, estimate = (np.hstack([each[k] for each in intervals]) for k in range(4))
+        notes = np.hstack([each.note for each in intervals])
         names = [
             "mean",
             "s.d.",
@@ -164,7 +165,7 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         about = self._certainty(target)
         records = np.full(len(names), self.n)
         return Intervals(
-            names, low, high, error, estimate, level, target, about, records, ("statistic",)
+            names, low, high, error, estimate, level, target, about, records, ("statistic",), notes
         )
 
     def part(self, rows: Any) -> Self:

@@ -158,7 +158,7 @@ class LinearEstimates(Shared):
         smallest = records[records > 1].min(initial=self._rows.size)
         self._warn_of_skewness(options.target, int(smallest), "means of groups")
         about = f"{found.about}, by {' and '.join(columns)}{self._left_out(int(records.sum()))}"
-        return Intervals(names, *found[:6], about, records, tuple(columns))
+        return Intervals(names, *found[:6], about, records, tuple(columns), np.array(found.note))
 
     def weighted_mean(
         self,
@@ -335,7 +335,10 @@ class LinearEstimates(Shared):
         heavy_tails.warn_of_heavy_tails([original, *kurtoses], n, "coefficients", columns)
         names = [*(["intercept"] if intercept else []), *design]
         about = found.about + self._left_out(n)
-        return Intervals(names, *found[:6], about, np.full(len(names), n), ("coefficient",))
+        of_names = np.full(len(names), n)
+        return Intervals(
+            names, *found[:6], about, of_names, ("coefficient",), np.array(found.note)
+        )
 
     # --- private ---
 
@@ -343,9 +346,9 @@ class LinearEstimates(Shared):
         """The only one of several intervals, from so many records that have a weight and a
         cluster."""
         low, high, error, estimate = (float(figure[0]) for figure in found[:4])
-        return Interval(
-            low, high, error, estimate, *found[4:6], found.about + self._left_out(records)
-        )
+        about = found.about + self._left_out(records)
+        (note,) = np.ravel(found.note).tolist()
+        return Interval(low, high, error, estimate, *found[4:6], about, note)
 
     def _options(
         self, confidence_level: Any, target: Any, clusters: Any, population_size: Any

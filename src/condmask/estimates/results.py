@@ -9,7 +9,7 @@ import numpy as np
 
 from condmask import frames
 from condmask._digits import number
-from condmask.inference.interval import Interval, aligned
+from condmask.inference.interval import Interval, aligned, with_notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,8 @@ class Intervals(Mapping[Any, Interval]):
         The number of records behind each.
     by : tuple of str
         What the names stand for: "statistic", "coefficient", or the columns that make the groups.
+    notes : ndarray of str of shape (names,) or (replicates, names)
+        For each, why one of its figures is infinite or NaN; empty where all are numbers.
     """
 
     names: list[Any]
@@ -42,6 +44,7 @@ class Intervals(Mapping[Any, Interval]):
     about: str
     records: np.ndarray
     by: tuple[str, ...]
+    notes: np.ndarray
 
     def __getitem__(self, name: Any) -> Interval:
         at = self._places[name]
@@ -50,7 +53,10 @@ class Intervals(Mapping[Any, Interval]):
             for figures in (self.low, self.high, self.standard_error, self.estimate)
         )
         about = f"{self.about}: {_shown(name)}"
-        return Interval(low, high, error, estimate, self.confidence_level, self.target, about)
+        note = self.notes[..., at] if self.notes.ndim > 1 else str(self.notes[at])
+        return Interval(
+            low, high, error, estimate, self.confidence_level, self.target, about, note
+        )
 
     @cached_property
     def _places(self) -> dict[Any, int]:
@@ -64,7 +70,8 @@ class Intervals(Mapping[Any, Interval]):
         return len(self.names)
 
     def to_frame(self) -> Any:
-        """A row for every name, as a pandas data frame; of a batch, for every replicate and name.
+        """Return a pandas data frame with a row for every name; of a batch, for every replicate
+        and name. There is a column "note" where any figure is infinite or NaN.
 
         Examples
         --------
@@ -79,22 +86,23 @@ class Intervals(Mapping[Any, Interval]):
         1          s.d.      14.8
         2  quantile 0.5      99.9
         """
-        figures = ("records", "estimate", "standard_error", "low", "high")
+        figures = ["records", "estimate", "standard_error", "low", "high"]
+        notes = {"note": self.notes.ravel().tolist()} if self.notes.any() else {}
         replicates = self.estimate.size // len(self.names)
         names = self.names
         columns: dict[str, list[Any]] = {}
         if self.estimate.ndim > 1:
             columns["replicate"] = np.repeat(np.arange(replicates), len(names)).tolist()
         for k, by in enumerate(self.by):
-            columns[f"{by} (label)" if by in (*figures, *columns) else by] = [
+            columns[f"{by} (label)" if by in (*figures, *notes, *columns) else by] = [
                 name[k] if len(self.by) > 1 else name for name in names
             ] * replicates
         return frames.data_frame(
-            columns | {name: getattr(self, name).ravel().tolist() for name in figures}
+            columns | {name: getattr(self, name).ravel().tolist() for name in figures} | notes
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """By name a dict of the interval, with the records behind it."""
+        """Return by name a dict of the interval, with the records behind it and its note."""
         shown = list(map(_shown, self.names))
         if len({*shown}) < len(shown):  # 1 and "1", or texts with commas
             shown = list(map(repr, self.names))
@@ -119,6 +127,7 @@ class Intervals(Mapping[Any, Interval]):
         figures = zip(self.estimate, self.standard_error, self.low, self.high, strict=True)
         for count, row in zip(self.records, figures, strict=True):
             table.append([f"{count:.0f}", *(number(value, row[1]) for value in row)])
+        table = with_notes(table, self.notes.tolist())
         rows = [[name.ljust(width), *cells] for name, cells in zip(names, table, strict=True)]
         return "\n".join([self.about, *aligned(rows)])
 

@@ -13,6 +13,8 @@ from condmask._digits import number
 from condmask.errors import CondmaskError
 
 SHOWN = 20  # of the intervals of a table
+UNBOUNDED = "too few records to bound it"
+BEYOND_FLOATS = "too large for a floating-point number"
 TARGETS = {"population": "in the population", "file": "in the original file"}
 
 
@@ -43,6 +45,9 @@ class Interval(NamedTuple):
         value in the original file, where only the masking is random.
     about : str
         The target in words; an array of texts if they differ between replicates.
+    note : str or ndarray of str
+        Why an end, the standard error or the estimate is infinite or NaN, in the shape of the
+        estimate; empty where all are numbers.
     """
 
     low: Any
@@ -52,10 +57,11 @@ class Interval(NamedTuple):
     confidence_level: float
     target: str
     about: Any
+    note: str | np.ndarray = ""
 
     def __str__(self) -> str:
-        """The estimate, its standard error and the interval in one line; of several, a table of
-        the first."""
+        """Format the estimate, its standard error and the interval in one line; several, as a
+        table of the first. A note stands behind."""
         level = f"{100.0 * self.confidence_level:g}%"
         columns = [
             np.ravel(part).tolist() for part in (self.estimate, self.standard_error, *self[:2])
@@ -66,17 +72,31 @@ class Interval(NamedTuple):
         ]
         if np.ndim(self.estimate) == 0:
             ((estimate, error, low, high),) = rows
-            return f"{self.about}: {estimate}, s.e. {error}, {level} interval {low} to {high}"
-        table = [["estimate", "s.e.", f"{level} from", "to"], *rows]
+            line = f"{self.about}: {estimate}, s.e. {error}, {level} interval {low} to {high}"
+            return f"{line} ({self.note})" if self.note else line
+        table = with_notes(
+            [["estimate", "s.e.", f"{level} from", "to"], *rows], np.ravel(self.note).tolist()
+        )
         about = self.about if isinstance(self.about, str) else str(self.about[0])
         more = len(columns[0]) - len(rows)
         return "\n".join([about, *aligned(table), *([f"and {more} more"] if more else [])])
 
 
+def with_notes(table: list[list[str]], notes: list[str]) -> list[list[str]]:
+    """Return a table, titles first, with the notes on its rows as a last column, if there are
+    any."""
+    shown = notes[: len(table) - 1]
+    if not any(shown):
+        return table
+    width = max(map(len, shown))
+    column = [note.ljust(width) for note in ("note", *shown)]
+    return [[*row, note] for row, note in zip(table, column, strict=True)]
+
+
 def aligned(table: list[list[str]]) -> list[str]:
-    """The lines of a table, its columns to the right."""
+    """Return the lines of a table, its columns to the right, without blanks at their ends."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return ["  ".join(map(str.rjust, row, widths)) for row in table]
+    return ["  ".join(map(str.rjust, row, widths)).rstrip() for row in table]
 
 
 def multiplier(confidence_level: Any, degrees: Any = np.inf) -> Any:
@@ -107,8 +127,9 @@ def interval(
     *,
     degrees: Any = np.inf,
     ends: tuple[Any, Any] | None = None,
+    reason: str | np.ndarray = BEYOND_FLOATS,
 ) -> Interval:
-    """The confidence interval of a quantity from its estimate and standard error.
+    """Return the confidence interval of a quantity from its estimate and standard error.
 
     Parameters
     ----------
@@ -121,11 +142,22 @@ def interval(
         Of freedom of Student's t; by default the interval is normal.
     ends : (float or ndarray, float or ndarray), optional
         Of an interval that is not symmetric.
+    reason : str or ndarray of str
+        The note where an end, the error or the estimate is infinite or NaN.
     """
     if ends is None:
         reach = multiplier(confidence_level, degrees) * standard_error
         with np.errstate(invalid="ignore"):  # none of an infinite estimate
             ends = estimate - reach, estimate + reach
     about = f"{quantity} {TARGETS[target]}"
-    low, high, error, value = map(plain, (*ends, standard_error, estimate))
-    return Interval(low, high, error, value, confidence_level, target, about)
+    figures = (*ends, standard_error, estimate)
+    note = _note(figures, reason)
+    low, high, error, value = map(plain, figures)
+    return Interval(low, high, error, value, confidence_level, target, about, note)
+
+
+def _note(figures: tuple[Any, ...], reason: str | np.ndarray) -> str | np.ndarray:
+    """Return the reason where any of the figures is infinite or NaN, else an empty text."""
+    finite = np.logical_and.reduce([np.isfinite(each) for each in np.broadcast_arrays(*figures)])
+    note = np.where(finite, "", reason)
+    return note if note.ndim else str(note)

@@ -15,7 +15,15 @@ from condmask import strata
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks, summed, taken
 from condmask.linear.records import Records
-from condmask.linear.variance import IntervalOptions, of_clusters, of_pools, t_interval
+from condmask.linear.variance import (
+    LEAST_DEGREES,
+    ONE_CLUSTER,
+    ONE_RECORD,
+    IntervalOptions,
+    of_clusters,
+    of_pools,
+    t_interval,
+)
 
 # cells, or two for each record, up to which all are kept, whether they occur or not
 TABLE = 1 << 20
@@ -123,8 +131,30 @@ def group_means(
         )
         sampled, degrees = of_clusters(sums, occurs > 0, pairs.group, sampled, masked - file)
     quantity = "mean of the original" if weights is None else "weighted mean of the original"
-    found = t_interval(quantity, estimate, (file, sampled - masked), degrees, pseudo, options)
-    return found, cells.by_group(members).astype(np.int64)
+    size = cells.by_group(members).astype(np.int64)
+    one_cluster = options.clusters is not None and degrees < LEAST_DEGREES
+    found = t_interval(
+        quantity,
+        estimate,
+        (file, sampled - masked),
+        degrees,
+        pseudo,
+        options,
+        unknown=_why_unknown(size, estimate, one_cluster),
+    )
+    return found, size
+
+
+def _why_unknown(
+    records: np.ndarray, estimate: np.ndarray, one_cluster: np.ndarray | bool
+) -> np.ndarray:
+    """Return by group why its mean or the error of its mean would be unknown."""
+    no_weight = np.isnan(estimate)
+    return np.select(
+        [records == 0, no_weight, one_cluster & (records > 0), records == 1],
+        ["no record with a value", "no weight that is not 0", ONE_CLUSTER, ONE_RECORD],
+        "one weight that is not 0",
+    )
 
 
 def crossed(

@@ -17,7 +17,7 @@ from condmask.errors import ArgumentError
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.records import Records
-from condmask.linear.variance import IntervalOptions, of_sums, t_interval
+from condmask.linear.variance import ONE_CLUSTER, IntervalOptions, of_sums, t_interval
 from condmask.moments.heavy_tails import central_sums, plain_kurtosis
 
 DETERMINED = 1e-11  # of a column, the part that others do not determine, as rounding leaves it
@@ -164,6 +164,7 @@ def regress(
         options,
         total=constant,
         units=basis.units,
+        unknown=ONE_CLUSTER if clusters == 1 else "a record alone determines it",
     )
     return found, m, basis.kurtoses
 

@@ -10,7 +10,13 @@ import numpy as np
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.records import Records
-from condmask.linear.variance import IntervalOptions, of_sums, t_interval
+from condmask.linear.variance import (
+    ONE_CLUSTER,
+    ONE_RECORD,
+    IntervalOptions,
+    of_sums,
+    t_interval,
+)
 
 
 def total(
@@ -38,6 +44,14 @@ def total(
     correction = 1.0 if clusters else m / max(m - 1, 1)
     variances, degrees = of_sums(pseudo, chunks, of_weights, centred, clusters, correction)
     degrees = degrees if clusters else m - 1.0
-    return t_interval(
-        "total of the original", estimate, variances, degrees, pseudo, options, total=0.0
-    ), m
+    found = t_interval(
+        "total of the original",
+        estimate,
+        variances,
+        degrees,
+        pseudo,
+        options,
+        total=0.0,
+        unknown=ONE_CLUSTER if clusters else ONE_RECORD,
+    )
+    return found, m

@@ -16,8 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask.inference.interval import Interval, interval
+from condmask.inference.interval import BEYOND_FLOATS, Interval, interval
 from condmask.linear.chunks import Chunk, Chunks, summed
+
+LEAST_DEGREES = 1e-9  # of freedom, below which Student's t has no quantile that says anything
+ONE_CLUSTER = "one cluster"
+ONE_RECORD = "one record"
 
 
 class IntervalOptions(NamedTuple):
@@ -158,8 +162,9 @@ def t_interval(
     *,
     total: Any = 1.0,
     units: Any = 1.0,
+    unknown: str | np.ndarray = ONE_RECORD,
 ) -> Interval:
-    """Intervals of estimates by Student's t, in the units of the data.
+    """Return intervals of estimates by Student's t, in the units of the data.
 
     Parameters
     ----------
@@ -178,6 +183,8 @@ def t_interval(
     options : IntervalOptions
     total, units : ndarray
         The sum of the weights, and what these are to be divided by.
+    unknown : str or ndarray of str
+        Why an estimate or its error is NaN, where it is.
     """
     variance = np.maximum(variances[0], 0.0)
     n = pseudo.n
@@ -188,8 +195,18 @@ def t_interval(
         variance = variance + (1.0 - n / size) * np.maximum(variances[1], 0.0)
     else:
         degrees = n - 1.0
-    degrees = np.where(np.isnan(estimate), 0.0, degrees)  # a group may have no record with a value
+    # a group may have no record with a value; one weight leaves degrees that are rounding alone
+    none = np.isnan(estimate) | (np.asarray(degrees) < LEAST_DEGREES)
+    degrees = np.where(none, 0.0, degrees)
     unit = pseudo.unit / units
     error = unit * np.where(degrees > 0.0, np.sqrt(variance), np.nan)
     value = pseudo.origin * total + unit * estimate
-    return interval(value, error, options.level, options.target, quantity, degrees=degrees)
+    return interval(
+        value,
+        error,
+        options.level,
+        options.target,
+        quantity,
+        degrees=degrees,
+        reason=np.where(np.isnan(error), unknown, BEYOND_FLOATS),
+    )

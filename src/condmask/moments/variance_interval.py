@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.inference import bounded
-from condmask.inference.interval import Interval, interval
+from condmask.inference.interval import BEYOND_FLOATS, Interval, interval
 from condmask.moments.moment_interval import Sampled, moment_variance, scaled_variance
 
 # The kurtosis less 1 that is taken where noise hides it, and how far it may lie from that: 2 is
@@ -24,6 +24,7 @@ USUAL_KURTOSIS = 3.0
 SPREAD = 3.0
 # standard errors, beyond which the bound at 0 matters for no confidence level
 CLEAR_OF_ZERO = 40.0
+NOT_POSITIVE = "the variance is not estimated positive"
 SMALLEST_ANGLE = 1e-150  # below which sinh(k) / k and artanh(k) / k are 1
 
 
@@ -32,17 +33,19 @@ def variance_interval(sampled: Sampled, level: Any, target: str, *, root: bool) 
 
     An array of levels has an axis in place of that of samples.
     """
-    value = scaled_variance(sampled)
+    scaled = scaled_variance(sampled)
     error = moment_variance(sampled, 2, central=True).standard_error(sampled.n, target)
     power = 0.5 if root else 1.0
     quantity = "the standard deviation" if root else "the variance"
-    curve = error_curve(sampled, value, sampled.n * error**2, target)
-    low, high = ends(value, curve, sampled.n, level)
+    curve = error_curve(sampled, scaled, sampled.n * error**2, target)
+    low, high = ends(scaled, curve, sampled.n, level)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         unit = np.float64(sampled.masked.scale) ** (2.0 * power)
-        error = power * error * value ** (power - 1.0) * unit
-        low, high, value = (np.power(each, power) * unit for each in (low, high, value))
-    return interval(value, error, level, target, quantity, ends=(low, high))
+        error = power * error * scaled ** (power - 1.0) * unit
+        low, high, value = (np.power(each, power) * unit for each in (low, high, scaled))
+    not_positive = np.where(scaled > 0.0, BEYOND_FLOATS, NOT_POSITIVE)
+    reason = not_positive if root else BEYOND_FLOATS
+    return interval(value, error, level, target, quantity, ends=(low, high), reason=reason)
 
 
 class ErrorCurve(NamedTuple):

@@ -12,7 +12,13 @@ from numpy.polynomial.polynomial import polyval
 
 from condmask.errors import warn
 from condmask.inference import bounded
-from condmask.inference.interval import EstimateWarning, Interval, interval, multiplier
+from condmask.inference.interval import (
+    BEYOND_FLOATS,
+    EstimateWarning,
+    Interval,
+    interval,
+    multiplier,
+)
 from condmask.law import EXACT
 from condmask.moments.heavy_tails import kurtosis, plain_kurtosis, warn_of_heavy_tails
 from condmask.moments.theorem_2_1 import Powers, shift
@@ -21,6 +27,8 @@ from condmask.pairs.pair_variance import Pair
 TARGETS = ("file", "population")  # in the order of the variances of a `Pair`
 RHO = np.array([-1.0, 0.0, 1.0])  # hypotheses of a correlation
 ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
+NO_CORRELATION = "a column is constant, or its variance is estimated negative"
+MASKED_TOGETHER = "both columns were masked together by reverse mapping"
 
 
 class Correlation(NamedTuple):
@@ -98,7 +106,8 @@ def covariance_interval(pair: Pair, level: float, target: str, names: Sequence[s
     variance = np.maximum(variances[TARGETS.index(target)], 0.0)
     warn_of_heavy_tails(kurtoses(pair), int(pair.moments.n), "covariances", names)
     estimate, error = (float(each) * pair.unit for each in (pair.covariance, np.sqrt(variance)))
-    return interval(estimate, error, level, target, "covariance")
+    reason = MASKED_TOGETHER if np.isnan(error) else BEYOND_FLOATS
+    return interval(estimate, error, level, target, "covariance", reason=reason)
 
 
 def correlation_interval(pair: Pair, level: float, target: str, names: Sequence[str]) -> Interval:
@@ -114,7 +123,8 @@ def correlation_interval(pair: Pair, level: float, target: str, names: Sequence[
     )
     error = np.sqrt(np.maximum(square, 0.0))
     ends = found.ends(level, target)
-    answer = interval(nearest, error, level, target, "correlation", ends=ends)
+    reason = NO_CORRELATION if np.isnan(found.r) else MASKED_TOGETHER
+    answer = interval(nearest, error, level, target, "correlation", ends=ends, reason=reason)
     little = _why_little(n, n * float(found.needed(level)), pair, found)
     if little:
         warn(f"correlation: {little}", EstimateWarning)
@@ -126,7 +136,7 @@ def correlation_interval(pair: Pair, level: float, target: str, names: Sequence[
 def _remark(r: float) -> str:
     """What is said of an estimate that is no correlation."""
     if np.isnan(r):
-        return "; a column is constant, or its variance is estimated negative"
+        return f"; {NO_CORRELATION}"
     outside = f"; the estimate, {r:.4g}, lies outside [-1, 1], and the nearest end is given"
     return outside if abs(r) > 1.0 else ""
 

@@ -17,9 +17,10 @@ from condmask.estimates.results import Intervals
 from condmask.files.about import Published, published, sidecar
 from condmask.files.parts import MANIFEST, Source
 from condmask.files.publish import refuse_target
-from condmask.inference.interval import TARGETS, EstimateWarning, asked
+from condmask.inference.interval import TARGETS, UNBOUNDED, EstimateWarning, asked
 from condmask.linear.masked_regress import POWERS, Masked, Table, fit
 from condmask.masking.scheme import Scheme
+from condmask.pairs.pair_interval import MASKED_TOGETHER
 from condmask.publish.columns import Frame, MaskedColumn
 from condmask.publish.log import Log, Where
 from condmask.publish.schemes import OWN_SCHEMES as OWN_SCHEMES
@@ -298,6 +299,9 @@ class Release(Mapping[str, Estimate]):
         places = [place for place, name in enumerate(columns, 1) if name in masked]
         table = Table(columns, _masked(dict(zip(places, masked.values(), strict=True))))
         estimate, error, low, high = fit(table, level, target)
+        finite = np.isfinite([low, high, error, estimate]).all(axis=0)
+        reason = MASKED_TOGETHER if table.masked.products else UNBOUNDED
+        notes = np.where(finite, "", reason)
         if table.masked.products:
             warn(f"regress: {TOGETHER}", EstimateWarning)
         elif not np.isfinite(low).all():
@@ -316,6 +320,7 @@ class Release(Mapping[str, Estimate]):
             f"regression of {outcome}, coefficients {TARGETS[target]}",
             np.full(len(low), table.n),
             ("coefficient",),
+            notes,
         )
 
     def _column(self, name: str, labels: bool) -> Any:
